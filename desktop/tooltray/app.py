@@ -25,8 +25,9 @@ from tooltray.uncaught import log_loop_exception
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
-    from tooltray.engine import Engine, EngineOptions
+    from tooltray.engine import Engine
     from tooltray.home.hub_place import HubRunning
+    from tooltray.hub import HubOptions
     from tooltray.tasks import TaskKeeper
     from tooltray.ui.pages.server_wishes import ServerWishes
     from tooltray.ui.presenter.link import EngineLink
@@ -232,7 +233,7 @@ class EngineThread:
         self._desktop.on_engine_ended(reason, problem)
 
     async def _live(self) -> str:
-        from tooltray.engine import EngineOptions
+        from tooltray.hub import HubOptions
         from tooltray.launch.remembered_variables import is_started_in_terminal
 
         asyncio.get_running_loop().set_exception_handler(log_loop_exception)
@@ -240,7 +241,7 @@ class EngineThread:
             self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
             if self._wanted_end:
                 return self._wanted_end
-        options = EngineOptions(
+        options = HubOptions(
             kind="desktop",
             execution_id=self._execution_id,
             remembers="all" if is_started_in_terminal() else "additions",
@@ -261,9 +262,9 @@ class EngineThread:
         """In the GUI thread."""
         assert self._engine is not None
         assert self._loop is not None
-        link.attach(self._engine.presenter.verbs, self._engine.bus, self._loop)
+        link.attach(self._engine.hub.presenter.verbs, self._engine.hub.bus, self._loop)
 
-    async def _started(self, options: "EngineOptions") -> "Engine | None":
+    async def _started(self, options: "HubOptions") -> "Engine | None":
         """Starts an engine; takes over from a hub without a window, and raises the window of a hub that has one.
 
         Returns:

@@ -27,7 +27,6 @@ from msgspec import Raw
 from tests.fakes import hub_parts
 
 from tooltray.activity.structured_log import StructuredLog
-from tooltray.downstream.sessions import Sessions
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import dump, load
 
@@ -165,25 +164,18 @@ async def run(options: argparse.Namespace) -> None:
             servers.append(EchoServer(era=options.server_era))
             return servers[-1]
 
-        hub = hub_parts.hub_parts(
-            Path(folder) / "home", servers={"s": hub_parts.entry("echo")}, default=("s",), start_process=start_process
-        )
+        home = Path(folder) / "home"
+        log = StructuredLog(None if options.no_log else home / "logs", execution_id="bench")
+        servers_of = {"s": hub_parts.entry("echo")}
+        hub = hub_parts.hub_parts(home, servers=servers_of, default=("s",), start_process=start_process, waits={"log": log})
         async with hub as parts:
             await serve(options, parts, servers)
 
 
 async def serve(options: argparse.Namespace, parts: hub_parts.HubParts, servers: list[EchoServer]) -> None:
-    parts.server_news._stats_told_after_s = 1.0  # as in the product; for tests it is 0
-    log = StructuredLog(None if options.no_log else parts.home.logs, execution_id="bench")
-    log.start()
-    sessions = Sessions(
-        presenter=parts.presenter,
-        states=parts.states,
-        bus=parts.bus,
-        deadlines=parts.wheel,  # type: ignore[arg-type]
-        log=log,
-        control=None,  # type: ignore[arg-type]
-    )
+    parts.news._stats_told_after_s = 1.0  # as in the product; for tests it is 0
+    sessions = parts.sessions
+    parts.log.start()
     await parts.presenter.initialize()
     dispatcher = sessions.open_client(None).dispatcher
     client = BenchClient(dispatcher, options.era)
@@ -193,7 +185,7 @@ async def serve(options: argparse.Namespace, parts: hub_parts.HubParts, servers:
     finally:
         dispatcher.connection_lost("the end")
         await sessions.close("the end", grace_s=0)
-        log.close()
+        parts.log.close()
 
 
 async def measure(options: argparse.Namespace, client: BenchClient, servers: list[EchoServer]) -> None:

@@ -19,12 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.fake_channel import FakeChannel
-from tests.fakes.hub_parts import HubParts, entry, hub_parts, settled
-from tests.fakes.kept_log import KeptLog
+from tests.fakes.hub_parts import entry, hub_parts, settled
 
 from tooltray import __version__
-from tooltray.control.control_session import HubControl
-from tooltray.downstream.sessions import Sessions
 from tooltray.protocol.dispatcher import RawDispatcher
 
 FOLDER = Path(__file__).with_name("wire")
@@ -124,7 +121,7 @@ async def replay(home: Path) -> AsyncIterator[Replay]:
         return server
 
     async with hub_parts(home, servers={SERVER: entry(SERVER)}, default=(SERVER,), start_process=start) as parts:
-        sessions = make_sessions(parts)
+        sessions = parts.sessions
         await parts.presenter.initialize()
         await server.channel.lines.until(lambda: bool(server.channel.lines.all))
         session = sessions.open_client(None)
@@ -134,18 +131,3 @@ async def replay(home: Path) -> AsyncIterator[Replay]:
         finally:
             session.dispatcher.connection_lost("the AI client is gone")
             await sessions.close("over", grace_s=0)
-
-
-def make_sessions(parts: HubParts) -> Sessions:
-    """As the engine does."""
-
-    async def nothing() -> None: ...
-
-    return Sessions(
-        presenter=parts.presenter,
-        states=parts.states,
-        bus=parts.bus,
-        deadlines=parts.wheel,  # type: ignore[arg-type]
-        log=KeptLog(),  # type: ignore[arg-type]
-        control=HubControl(kind="serve", execution_id="e", stop=lambda: None, hand_over=nothing, raise_window=None),
-    )

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tooltray.events import EventBus
+from tooltray.settings.document import CURRENT_VERSION
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.migrations import CURRENT_VERSION
 
 SETTINGS = Path(__file__).parent / "settings"
 

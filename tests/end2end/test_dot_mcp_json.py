@@ -19,9 +19,9 @@ from tests.fakes.copilot_runtime import CopilotRuntime
 from tooltray.control.control_client import ControlClient
 from tooltray.copilot import copilot_tools
 from tooltray.home.home import Home
-from tooltray.rest.server_views import status_of
+from tooltray.rest.servers import status_of
 from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.patience import RESTART_AFTER_S
+from tooltray.upstream.upstream_services import RESTART_AFTER_S
 
 SERVERS = Path(__file__).parent / "servers"
 SOON_S = 60.0  # for what starts a real server on a busy machine

@@ -9,15 +9,21 @@ import socket
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from types import NoneType, TracebackType, UnionType
+from typing import Any, get_args, get_origin
 
+import msgspec
+
+from tooltray.control.verb_results import result_type
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
+from tooltray.phrases import as_json
+from tooltray.snapshots.servers import ServerState
 
 Answer = Any | Callable[..., Any]
 
 BOUND_S = 10.0  # for every wait of a test
+NOTHING = {str: "", bool: False, int: 0, float: 0.0, ServerState: "running"}
 NO_PROCESS = 2**22 + 1  # beyond the largest pid that Linux gives
 
 
@@ -129,7 +135,7 @@ class FakeControlHub:
         else:
             answer = self.answers[request["method"]]
             try:
-                reply = {"result": answer(**request["params"]) if callable(answer) else answer}
+                reply = {"result": whole(request["method"], answer(**request["params"]) if callable(answer) else answer)}
             except KeepSilent:
                 return
             except TooltrayError as error:
@@ -141,6 +147,36 @@ class FakeControlHub:
     def _leave(self) -> None:
         self.close()
         raise HangUp
+
+
+def whole(verb: str, answer: Any) -> Any:
+    """What a hub sends for a verb, of which a test names what matters to it: members that are missing have their default, or nothing."""
+    return json.loads(json.dumps(_whole(result_type(verb), answer)))
+
+
+def _whole(kind: Any, value: Any) -> Any:
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and isinstance(value, dict):
+        members = {field.name: _member(field, value) for field in msgspec.structs.fields(kind)}
+        return members | {name: given for name, given in value.items() if name not in members}
+    if isinstance(value, list):
+        return [_whole((get_args(kind) or (Any,))[0], each) for each in value]
+    return value
+
+
+def _member(field: msgspec.structs.FieldInfo, given: Mapping[str, Any]) -> Any:
+    kinds = [each for each in (get_args(field.type) if isinstance(field.type, UnionType) else [field.type]) if each is not NoneType]
+    if field.name in given:
+        return _whole(kinds[0], given[field.name])
+    if field.default_factory is not msgspec.NODEFAULT:
+        return field.default_factory()
+    if field.default is not msgspec.NODEFAULT:
+        return as_json(field.default)
+    return NOTHING.get(kinds[0], {} if get_origin(kinds[0]) is Mapping else [])
+
+
+def tools(number: int) -> list[dict[str, Any]]:
+    """So many tools of a server."""
+    return [{"name": f"tool-{each}", "original_name": f"tool-{each}"} for each in range(number)]
 
 
 def server_snapshot(name: str, **changes: Any) -> dict[str, Any]:

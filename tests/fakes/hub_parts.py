@@ -14,51 +14,36 @@ from typing import Any
 from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.heard import Heard, Record
+from tests.fakes.kept_log import KeptLog
 from tests.fakes.manual_wheel import ManualWheel
 from tests.fakes.npm_registry import NoRegistries
 from tests.fakes.scripted_server import ScriptedServer
 
-from tooltray.access.api_token import ApiToken
-from tooltray.access.api_tokens import ApiTokens
-from tooltray.access.client_tokens import ClientTokens
-from tooltray.access.trusted_tokens import TrustedTokens
-from tooltray.activity.call_stats import CallStats
 from tooltray.activity.masking import Mask
+from tooltray.builtin import hub_server
 from tooltray.calls.elicitations import Elicitations
+from tooltray.calls.tool_call import OwnTool
 from tooltray.catalogue.catalogue import CatalogueStore
-from tooltray.catalogue.first_listings import FirstPatience
+from tooltray.catalogue.list_times import FirstPatience
 from tooltray.catalogue.names import PublishedNames
 from tooltray.confirmation import PERSON, set_asker
-from tooltray.entries.proposal_store import ProposalStore
+from tooltray.control.control_session import HubControl
 from tooltray.errors import Problem
 from tooltray.events import EventBus
-from tooltray.foreign_configs.reading import read_file
 from tooltray.home.home import Home
+from tooltray.hub import Hub, HubOptions, made, part
 from tooltray.launch.program_launch import Launch
-from tooltray.launch.remembered_variables import RememberedVariables
-from tooltray.launch.server_environment import ServerEnvironment
 from tooltray.launch.variable_sources import VariableSources
-from tooltray.presenter.file_parts import make_files
-from tooltray.presenter.hub_base import HubBase
-from tooltray.presenter.offer_parts import make_offer_parts
-from tooltray.presenter.presenter_parts import make_presenter_parts
-from tooltray.presenter.request_parts import RequestParts, make_request_parts
-from tooltray.presenter.server_parts import make_server_parts
-from tooltray.presenter.view_parts import make_view_parts
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, success
 from tooltray.registries.npm_registries import NpmRegistries
-from tooltray.registries.registry_cache import RegistryCache
 from tooltray.secrets.secrets import SecretStore
 from tooltray.server_files.hot_reload import WatchedFileChanged
-from tooltray.server_files.server_files import ServerFiles
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.http import HttpStatus
-from tooltray.tasks import TaskKeeper
 from tooltray.transports.transport import Transport
 from tooltray.upstream.held_calls import HeldCalls
-from tooltray.upstream.patience import Patience
-from tooltray.upstream.start_gate import StartGate
+from tooltray.upstream.upstream_services import Patience, StartGate
 
 QUICK = Patience(restart_after_s=(0.0, 0.0, 0.0))
 SILENT_S = 0.05  # after which a server that is silent to the modern greeting is greeted in the legacy way
@@ -170,52 +155,58 @@ class Watching:
         self._bus.publish(WatchedFileChanged(str(path)))
 
 
-class HubParts:
-    """All parts by name; made by `hub_parts`."""
+class HubParts(Hub):
+    """The hub of hub.py, with parts of a test in the place of those that start processes, listen, or ask the machine."""
+
+    deadlines: ManualWheel = made(lambda hub: ManualWheel())
+    secrets: SecretStore = made(lambda hub: SecretStore(hub.home, "memory", bus=hub.bus))
+    log: KeptLog = made(lambda hub: KeptLog())
+    mask: Mask = made(lambda hub: Mask(lambda: {"hunter2"}))
+    sources: VariableSources = part(look_up=lambda hub: lambda _, __: {})
+    elicitations: Elicitations = part(has_window=lambda hub: False)
+    registries: NpmRegistries = part(
+        cache="registry_cache",
+        folder=lambda hub: str(hub.user_folder),
+        mirrors=lambda hub: (),
+        measure=lambda hub: NoRegistries().measure,
+        read=lambda hub: NoRegistries().read,
+    )
+    own: dict[tuple[str, str], OwnTool] = made(lambda hub: {(hub_server.NAME, hub_server.COLLECT_FEEDBACK): hub.feedback_tool})
+    hot_reload: Watching = made(lambda hub: Watching(hub.bus))
+    shipped_answers: tuple[str, ...] = made(lambda hub: ("Go on",))
+    http: Door = made(lambda hub: Door())
 
     def __init__(
         self,
         home: Home,
+        options: HubOptions,
         *,
         programs: Mapping[str, ScriptedServer],
-        builtins: Mapping[str, Any],
-        shell: Shell,
-        patience: Patience,
-        gate: StartGate | None,
-        start_process: Callable[..., Transport] | None,
-        waits: Mapping[str, Any],
-        names_type: type[PublishedNames],
-        catalogues_type: type[CatalogueStore],
         own_url: str | None,
-        clock: Callable[[], float],
-        has_window: bool,
         is_live: bool,
-        configs: Sequence[Path],
-        project: str,
+        limits: Mapping[str, Any],
     ) -> None:
-        self.home, self.programs, self.shell = home, programs, shell
-        self.keeper, self.bus, self.wheel = TaskKeeper(), EventBus(), ManualWheel()
-        self.heard = Heard(self.bus)
-        self.person = home.root / "person"  # the person's home folder
+        """
+        Args:
+            limits: parts, and values for parameters, in the place of those of the hub.
+        """
+        self.programs, self.launches = programs, list[Launch]()
+        self.user_folder = self.person = home.root / "person"  # the person's home folder
         self.person.mkdir(exist_ok=True)
-        self.conf = McpConfHelper(home.settings, self.bus)
-        self.secrets = SecretStore(home, "memory", bus=self.bus)
-        self.api_tokens = ApiTokens(ApiToken(home.http_token), home.api_tokens)
-        self.trusted = TrustedTokens(self.secrets)
-        self.stats = CallStats()
-        self.catalogues = catalogues_type(home.catalogue)
-        self._server_options: dict[str, Any] = {"builtins": builtins, "patience": patience, "gate": gate, "clock": clock}
-        self._start_process = start_process or self._start
-        self._own_url = lambda: own_url
-        self._has_window = has_window
-        self._is_live = is_live
-        self._configs, self._project = tuple(map(str, configs)), project
-        self._names_type = names_type
-        self._offer_waits = {name: wait_s for name, wait_s in waits.items() if name != "lists_wait_s"}
-        self._view_waits = {name: wait_s for name, wait_s in waits.items() if name in ("start_wait_s", "lists_wait_s")}
-        self.launches: list[Launch] = []
-        self.door = Door()
         self.shipped: dict[str, Any] = {"mcpServers": {}, "defaultServers": []}  # the servers that come with Tooltray, for a reset
+        self._is_live = is_live
+        replaced = {
+            "start_process": self._start,
+            "own_url": lambda: own_url,
+            "common": (),
+            "count": counted_words,
+            "shipped": lambda: self.shipped,
+            "stats_told_after_s": 0.0,
+            "second_look_s": 0.0,
+        }
+        control = HubControl(kind=options.kind, execution_id="", stop=lambda: None, hand_over=settled, raise_window=None)
+        super().__init__(home, options, control=control, limits={**replaced, **limits})
+        self.keeper, self.heard = self.tasks, Heard(self.bus)
 
     def _start(self, *, name: str, launch: Launch, log: Any, mask: Any) -> Transport:
         self.launches.append(launch)
@@ -223,121 +214,33 @@ class HubParts:
 
     async def load(self) -> None:
         set_asker(PERSON)  # a test asks as the person at the window does, unless it says otherwise
-        await self.conf.load()
-        spawn, bus = self.keeper.spawn, self.bus
-        base = self._base()
-        elicitations = Elicitations(bus, has_window=False)
-        self.registries = NpmRegistries(
-            config=self.conf,
-            cache=RegistryCache(self.home.registries),
-            environ=self.shell.environ,
-            folder=str(self.person),
-            bus=bus,
-            spawn=spawn,
-            mirrors=(),
-            measure=NoRegistries().measure,
-            read=NoRegistries().read,
-        )
-        started = await make_server_parts(
-            base=base,
-            registries=self.registries,
-            tool_schema=lambda server, tool: self.tools.input_schema(server, tool),
-            own_url=self._own_url,
-            ask_person=elicitations.ask,
-            start_process=self._start_process,
-            **self._server_options,
-        )
-        self.sign_ins, self.visibility, self.eras, self.servers = started.sign_ins, started.visibility, started.eras, started.servers
-        offered = make_offer_parts(
-            base=base, servers=self.servers, catalogues=self.catalogues, names=self._names_type(self.home.names), **self._offer_waits
-        )
-        self.offers, self.tools, self.log_levels, self.relay = offered.offers, offered.tools, offered.log_levels, offered.relay
-        self.prompts, self.resources, self.looks = offered.prompts, offered.resources, offered.looks
-        self.instructions = offered.instructions
-        viewed = await make_view_parts(
-            base=base,
-            servers=self.servers,
-            visibility=self.visibility,
-            offered=offered,
-            call=lambda exchange: self.calls.call(exchange),
-            **self._view_waits,
-        )
-        self.states, self.known_clients, self.profiles = viewed.states, viewed.clients, viewed.profiles
-        self.modes, self.views = viewed.modes, viewed.views
-        requests: RequestParts = await make_request_parts(
-            base=base,
-            servers=self.servers,
-            offered=offered,
-            viewed=viewed,
-            is_of_file=lambda server: self.files.keeps(server),
-            look_at_project=lambda session: self.files.before_listing(session),
-            own_tools={},
-            shipped_answers=("Go on",),
-            stats=self.stats,
-        )
-        self.approvals, self.projects, self.router = requests.approvals, requests.projects, requests.router
-        self.feedbacks, self.feedback_tool, self.calls = requests.feedbacks, requests.feedback_tool, requests.calls
-        self.completion = requests.completion
-        self.listens, self.subscriptions = requests.listens, requests.subscriptions
-        self.watching = Watching(bus)
-        self.files: ServerFiles = await make_files(
-            base=base,
-            projects=self.projects,
-            states=self.states,
-            watching=self.watching,
-            read=read_file,
-            configs=self._configs,
-            project=self._project,
-            second_look_s=0.0,
-        )
-        joined = make_presenter_parts(
-            pid=1,
-            base=base,
-            started=started,
-            offered=offered,
-            viewed=viewed,
-            requests=requests,
-            files=self.files,
-            registries=self.registries,
-            elicitations=elicitations,
-            tokens=ClientTokens(self.home.clients),
-            api_tokens=self.api_tokens,
-            trusted=self.trusted,
-            proposed=ProposalStore(self.home.proposals),
-            door=lambda: self.door,
-            stats=self.stats,
-            shipped=lambda: self.shipped,
-            common_folders=(),
-            count=counted_words,
-            stats_told_after_s=0.0,
-        )
-        self.presenter, self.live_settings = joined.presenter, joined.live_settings
-        self.snapshots, self.notices, self.server_news = joined.snapshots, joined.notices, joined.news
-        self.remedies = joined.remedies
+        await self.build()
         if self._is_live:
             self.live_settings.start()
-        await offered.load()
+        await super().load()
 
-    def _base(self) -> HubBase:
-        shell: Any = self.shell
-        self.remembered = RememberedVariables(self.home.environment)
-        self.sources = VariableSources(self.remembered, look_up=lambda _, __: {})
-        deadlines: Any = self.wheel
-        return HubBase(
-            home=self.home,
-            config=self.conf,
-            secrets=self.secrets,
-            mask=Mask(lambda: {"hunter2"}),
-            login_shell=shell,
-            environment=ServerEnvironment(
-                login_shell=shell, sources=self.sources, remembered=self.remembered, bus=self.bus, spawn=self.keeper.spawn
-            ),
-            user_folder=self.person,
-            has_window=self._has_window,
-            bus=self.bus,
-            deadlines=deadlines,
-            spawn=self.keeper.spawn,
-        )
+    # short names for tests
+
+    @property
+    def conf(self) -> McpConfHelper:
+        return self.config
+
+    @property
+    def wheel(self) -> ManualWheel:
+        return self.deadlines
+
+    @property
+    def shell(self) -> Shell:
+        shell: Any = self.login_shell
+        return shell
+
+    @property
+    def door(self) -> Door:
+        return self.http
+
+    @property
+    def watching(self) -> Watching:
+        return self.hot_reload
 
     async def ended(self) -> None:
         """Stops all servers and waits for everything that is still being done, on the disk too."""
@@ -462,37 +365,33 @@ async def hub_parts(
         servers, default: entries of `mcpServers`, and which of them start with the hub; None leaves the file as it is.
         settings: more of the settings.
         programs: what the commands in the entries run.
-        waits: how long who waits for what, by the names of make_offer_parts and make_view_parts.
+        waits: how long who waits for what, by the names of the parameters that take it.
         names_type, catalogues_type: what keeps the published names, and the last known lists.
         own_url: where the hub itself listens for AI clients.
         clock: by which servers are idle.
         has_window: whether a person at a desktop is asked about calls, as soon as somebody listens.
         is_live: whether what the settings name for the first time is started and listed; False: they are followed by the servers alone.
-        configs, project: what the hub was started with, see EngineOptions; the test starts `files`.
+        configs, project: what the hub was started with, see HubOptions; the test starts `files`.
     """
     home = Home(root)
     home.prepare()
     if servers is not None:
         document = {"version": 1, "mcpServers": servers, "defaultServers": list(default), **(settings or {})}
         home.settings.write_text(json.dumps(document))
-    parts = HubParts(
-        home,
-        programs=programs or {},
-        builtins=builtins or {},
-        shell=shell or Shell(),
-        patience=patience,
-        gate=gate,
-        start_process=start_process,
-        waits=waits or {},
-        names_type=names_type,
-        catalogues_type=catalogues_type,
-        own_url=own_url,
-        clock=clock,
-        has_window=has_window,
-        is_live=is_live,
-        configs=configs,
-        project=project,
-    )
+    limits: dict[str, Any] = {
+        "builtins": builtins or {},
+        "login_shell": shell or Shell(),
+        "patience": patience,
+        "gate": gate or StartGate(),
+        "idle_clock": clock,
+        "names": names_type(home.names),
+        "catalogues": catalogues_type(home.catalogue),
+        **(waits or {}),
+    }
+    if start_process:
+        limits["start_process"] = start_process
+    options = HubOptions(kind="desktop" if has_window else "serve", configs=tuple(map(str, configs)), project=project)
+    parts = HubParts(home, options, programs=programs or {}, own_url=own_url, is_live=is_live, limits=limits)
     await parts.load()
     try:
         yield parts

@@ -15,7 +15,8 @@ from tests.fakes.scripted_server import ScriptedServer
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
 from tooltray.tasks import TaskKeeper
-from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.handshake import GreetingPlan
+from tooltray.upstream.mcp_client import Audience, McpClient
 
 
 class Relay:
@@ -26,7 +27,7 @@ class Relay:
         said: what the server said outside of calls.
     """
 
-    def __init__(self, server: ScriptedServer, **options: Any) -> None:
+    def __init__(self, server: ScriptedServer, *, wants: Era = Era.MODERN, **audience: Any) -> None:
         self.server = server
         self.keeper, self.wheel = TaskKeeper(), ManualWheel()
         self.said: Record[tuple[str, Any]] = Record()
@@ -35,9 +36,9 @@ class Relay:
             name="s",
             transport=server(name="s"),
             deadlines=self.wheel,  # type: ignore[arg-type]
-            wants=options.pop("wants", Era.MODERN),
+            plan=GreetingPlan(wants),
+            audience=Audience(**audience),
             on_notification=self._on_notification,
-            **options,
         )
 
     def _on_notification(self, client: McpClient, method: str, params: Raw) -> None:

@@ -13,7 +13,7 @@ from tests.fakes.hub_parts import QUICK, HubParts, hub_parts
 from tooltray.errors import TooltrayError
 from tooltray.events import ProblemReported
 from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.patience import Patience
+from tooltray.upstream.upstream_services import Patience
 
 RUNNING, NEEDS_SIGN_IN, ERROR, STOPPED = ServerState.RUNNING, ServerState.NEEDS_SIGN_IN, ServerState.ERROR, ServerState.STOPPED
 

@@ -4,9 +4,9 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from tooltray import hub
 from tooltray.api import Api, verbs_of
-from tooltray.presenter import presenter_parts
 
-KINDS: dict[str, type] = typing.get_type_hints(Api, vars(presenter_parts))  # where all of them are imported to be made
+KINDS: dict[str, type] = typing.get_type_hints(Api, vars(hub))  # where all of them are imported to be made
 VERBS: dict[str, Callable[..., Any]] = {verb: getattr(kind, verb) for kind in KINDS.values() for verb in verbs_of(kind)}
 PART_OF = {verb: part for part, kind in KINDS.items() for verb in verbs_of(kind)}

@@ -17,7 +17,7 @@ from tooltray.confirmation import confirm_widening
 from tooltray.errors import Problem, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings_edits import api_access, without_old_trust
+from tooltray.settings.settings_edits import api_access, http_access, without_old_trust
 from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
 from tooltray.tasks import finish_in_thread
 
@@ -80,7 +80,7 @@ class HttpAccess:
         Raises:
             TooltrayError: the settings cannot be written, or the address cannot be opened; it then stays enabled in the settings.
         """
-        await self._config.set_http(enabled, port)
+        await self._config.edit(http_access(enabled, port))
         return await self._followed()
 
     async def _followed(self) -> HttpStatus:
@@ -120,7 +120,7 @@ class HttpAccess:
             await finish_in_thread(self._api_tokens.default.value)
         if trusted is False:
             await self._trusted.remove(await finish_in_thread(self._api_tokens.distrust))
-        await self._config.change_document(api_access(enabled, forget_trust=trusted is False))
+        await self._config.edit(api_access(enabled, forget_trust=trusted is False))
         return await self._followed() if enabled else self.status
 
     async def api_token(self) -> str:
@@ -178,4 +178,4 @@ class HttpAccess:
 
     async def _forget_old_setting(self) -> None:
         if self._config.settings.publish.http.api.trusted:
-            await self._config.change_document(without_old_trust)
+            await self._config.edit(without_old_trust)

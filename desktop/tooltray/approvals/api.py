@@ -1,8 +1,8 @@
 """The API about calls that wait for a person's consent, and about what was allowed."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from tooltray.approvals.approvals import Approvals
 from tooltray.catalogue import approval
 from tooltray.confirmation import YES_TO_CALLS, confirm_widening
 from tooltray.errors import TooltrayError
@@ -11,11 +11,14 @@ from tooltray.settings.widening import ALL, rules_widen
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.tools import ToolSnapshot
 
+if TYPE_CHECKING:
+    from tooltray.approvals.approvals import Approvals
+
 REFUSE = "refuse"  # the one answer that allows nothing
 
 
 class ApprovalsApi:
-    def __init__(self, *, config: McpConfHelper, approvals: Approvals) -> None:
+    def __init__(self, *, config: McpConfHelper, approvals: "Approvals") -> None:
         self._config, self._approvals = config, approvals
 
     async def get_approvals(self) -> list[ApprovalSnapshot]:

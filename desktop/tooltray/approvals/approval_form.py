@@ -10,7 +10,7 @@ from msgspec import Raw
 from tooltray.approvals.approval_questions import ALWAYS, ONCE, READS, REFUSE, SESSION
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump
-from tooltray.sessions.form_answers import is_persons_no
+from tooltray.sessions.elicitation_form import is_persons_no
 from tooltray.snapshots.approvals import ApprovalSnapshot
 
 FIELD = "answer"

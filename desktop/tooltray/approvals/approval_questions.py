@@ -13,9 +13,8 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from tooltray.approvals import edits, suspicion
-from tooltray.catalogue import fingerprints
 from tooltray.catalogue.approval import Decision
-from tooltray.catalogue.fingerprints import definition_text, digest, fingerprint
+from tooltray.catalogue.definition import TwiceNamed, canonical, definition_text, digest, fingerprint, read_once_named
 from tooltray.catalogue.tool_routes import Route
 from tooltray.phrases import Phrase
 from tooltray.protocol.envelope import NOTHING
@@ -103,7 +102,7 @@ def mark(route: Route) -> str:
 def _digest(arguments: bytes) -> str:
     if len(arguments) < READ_BELOW_BYTES:
         try:
-            return digest(fingerprints.canonical(arguments or b"{}"))
+            return digest(canonical(arguments or b"{}"))
         except ValueError:  # it names a member twice, or is too deep: every byte counts
             pass
     return digest(arguments.decode("utf-8", "surrogateescape"))
@@ -173,9 +172,9 @@ def _read(arguments: Raw) -> tuple[str, Any, tuple[str, ...]]:
         cut = Phrase("the arguments are very large ({size} bytes); only their beginning is shown", size=f"{len(raw):,}")
         return beginning, None, (cut,)
     try:
-        value = fingerprints.read_once_named(raw or b"{}")
+        value = read_once_named(raw or b"{}")
         return json.dumps(value, ensure_ascii=False, indent=2), value, ()
-    except fingerprints.TwiceNamed:
+    except TwiceNamed:
         return raw.decode("utf-8", "replace"), None, (SAME_NAME_TWICE,)
     except (ValueError, RecursionError):
         return raw.decode("utf-8", "replace"), None, ()

@@ -37,7 +37,7 @@ from tooltray.approvals.waiting_approvals import (
 )
 from tooltray.approvals.waiting_news import WaitingNews
 from tooltray.catalogue.approval import Decision
-from tooltray.catalogue.fingerprints import definition_text
+from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import Conflict, NotFound, TooltrayError

@@ -28,9 +28,9 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
 from tooltray.protocol.member_scanner import closed, opened
+from tooltray.sessions.caller import Question as ClientQuestion
+from tooltray.sessions.caller import lacking
 from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.questions import Question as ClientQuestion
-from tooltray.sessions.questions import lacking
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
@@ -193,7 +193,9 @@ class Approvals:
             self._shown.pop(next(iter(self._shown)))
         self._shown[server, kind, tool, client] = {name: mark(route) for name, route in routes.items()}
         listed = [(each, routes.get(each.original_name)) for each in await self._tools.snapshots(server)]
-        return [CoveredTool(**vars(each), warnings=suspicion.warnings(route.definition)) for each, route in listed if route]
+        return [
+            CoveredTool(**msgspec.structs.asdict(each), warnings=suspicion.warnings(route.definition)) for each, route in listed if route
+        ]
 
     async def grant(self, server: str, kind: str, tool: str, client: str, expires_in_s: float | None) -> GrantSnapshot:
         """See ApprovalsApi.add_grant."""

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 
 from tooltray.approvals.suspicion import visible
-from tooltray.catalogue import fingerprints
+from tooltray.catalogue.definition import COVERED, read_once_named
 
 MOST_LINES = 400  # of one diff, and of each side that is compared: comparing takes time, and nobody reads more
 LONGEST_LINE = 500  # characters
@@ -56,7 +56,7 @@ def of_definitions(before: str, after: str) -> tuple[str, ...]:
     """How a definition differs from an earlier one.
 
     Args:
-        before, after: as `fingerprints.definition_text` gives them; empty for one that is not known.
+        before, after: as `definition_text` gives them; empty for one that is not known.
     """
     return _bounded(_compared(_definition_lines(before), _definition_lines(after)))
 
@@ -91,8 +91,8 @@ def _first(arguments: Mapping[str, Any], names: tuple[str, ...]) -> list[str]:
 
 def _definition_lines(text: str) -> list[str]:
     try:
-        members = fingerprints.read_once_named(text.encode("utf-8", "surrogatepass"))
-        return [line for key in fingerprints.COVERED if key in members for line in _member_lines(key, members[key])]
+        members = read_once_named(text.encode("utf-8", "surrogatepass"))
+        return [line for key in COVERED if key in members for line in _member_lines(key, members[key])]
     except (ValueError, RecursionError):
         return text.splitlines()
 

@@ -17,7 +17,7 @@ import msgspec
 from tooltray.approvals import edits, suspicion
 from tooltray.approvals.approval_questions import OTHER_SETTINGS, mark
 from tooltray.approvals.grants import Grant, GrantKind, GrantStore
-from tooltray.catalogue.fingerprints import definition_text
+from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import Conflict, NotFound, Problem, TooltrayError

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from tooltray.catalogue import fingerprints
-from tooltray.catalogue.definition import ToolDefinition
+from tooltray.catalogue.definition import COVERED, ToolDefinition, definition_text, read_once_named
 from tooltray.phrases import Phrase
 
 MOST_WARNINGS = 6  # a person reads no more before an answer
@@ -67,7 +66,7 @@ Words that good definitions have too (`must`, `always`) are not among them."""
 
 def warnings(definition: ToolDefinition) -> tuple[str, ...]:
     """What a person should know of a definition before a yes, one sentence each; a quote in it is readable and bounded."""
-    return _warnings(fingerprints.definition_text(definition))
+    return _warnings(definition_text(definition))
 
 
 def visible(text: str) -> str:
@@ -89,11 +88,11 @@ def _warnings(definition: str) -> tuple[str, ...]:
 
 def _texts(definition: str) -> Iterator[tuple[str, str]]:
     try:
-        members = fingerprints.read_once_named(definition.encode("utf-8", "surrogatepass"))
+        members = read_once_named(definition.encode("utf-8", "surrogatepass"))
     except (ValueError, RecursionError):
         yield Phrase("the definition"), definition
         return
-    for key in fingerprints.COVERED:
+    for key in COVERED:
         for text in _strings(members.get(key)):
             yield Phrase("its {member}", member=key), text
 

@@ -12,8 +12,8 @@ from tooltray.projects.projects import Projects
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
 from tooltray.server_files.server_files import ServerFiles
+from tooltray.sessions.caller import OwnCaller
 from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.own_caller import OwnCaller
 from tooltray.snapshots.calls import MCPToolResponse
 from tooltray.upstream.held_calls import HeldCalls
 

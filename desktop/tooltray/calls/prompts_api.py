@@ -11,8 +11,8 @@ from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.entries.api import check_exists
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
+from tooltray.sessions.caller import OwnCaller
 from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.own_caller import OwnCaller
 from tooltray.upstream.held_calls import HeldCalls
 from tooltray.upstream.server_manager import ServerManager
 

@@ -26,9 +26,8 @@ from tooltray.protocol.elements import elements_of
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.sessions.caller import Session
+from tooltray.sessions.caller import MAY_ASK, Session
 from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.questions import MAY_ASK
 from tooltray.upstream.log_levels import LogLevels, read_level
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient

@@ -10,8 +10,8 @@ from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.entries.api import check_exists
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
+from tooltray.sessions.caller import OwnCaller
 from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.own_caller import OwnCaller
 from tooltray.upstream.held_calls import HeldCalls
 from tooltray.upstream.server_manager import ServerManager
 

@@ -16,7 +16,7 @@ from tooltray.events import EventBus
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure, success
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
-from tooltray.sessions.session_events import SessionMoved
+from tooltray.sessions.session_state import SessionMoved
 from tooltray.tasks import Spawn
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient

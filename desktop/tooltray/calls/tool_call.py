@@ -11,7 +11,7 @@ from typing import Any
 
 from tooltray.activity.call_stats import CallStats
 from tooltray.approvals.approvals import Approvals
-from tooltray.catalogue import tool_filter
+from tooltray.catalogue import tool_settings
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.events import EventBus, ServerRemoved, ToolCallResult
@@ -128,7 +128,7 @@ class ToolCalls:
                 return failure(CONNECTION_CLOSED, f"server '{managed.name}' is not running: {managed.problem}")
             if refusal := managed.refusal:
                 return failure(CONNECTION_CLOSED, str(refusal))
-            if not tool_filter.is_enabled(target[1], managed.config):
+            if not tool_settings.is_enabled(target[1], managed.config):
                 return failure(INVALID_PARAMS, f"the tool '{name}' is switched off in Tooltray")
         return failure(INVALID_PARAMS, f"Unknown tool: {name}")
 

@@ -1,14 +1,19 @@
-"""Every connection to a running server, with how much the server offers.
+"""Every connection to a running server as a list shows it: what the server said of itself, and how much it offers.
 
-Above it: the API. Below it: ServerManager, and the managers of tools, prompts and resources, which count.
+Above it: the API. Below it: ServerManager and the instances of its servers, and the managers of tools, prompts and resources, which count.
 """
+
+from collections.abc import Mapping
+from typing import Any
 
 from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.protocol import envelope
+from tooltray.protocol.protocol import SERVER_INFO_KEY
 from tooltray.snapshots.servers import McpClientSnapshot
-from tooltray.upstream import client_snapshots
-from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.instance import Instance
+from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_manager import ServerManager
 
 
@@ -19,9 +24,28 @@ class Connections:
         self._servers, self._tools, self._prompts, self._resources = servers, tools, prompts, resources
 
     def snapshots(self) -> list[McpClientSnapshot]:
-        return [client for server in self._servers for client in self._of(server)]
+        instances = [instance for server in self._servers for instance in server.instances]
+        return [self._snapshot(instance, client) for instance in instances if (client := instance.client)]
 
-    def _of(self, server: ManagedServer) -> list[McpClientSnapshot]:
-        name = server.name
-        tools, prompts, resources = self._tools.tool_count(name), self._prompts.count(name), self._resources.count(name)
-        return list(client_snapshots.snapshots(server, tools=tools, prompts=prompts, resources=resources))
+    def _snapshot(self, instance: Instance, client: McpClient) -> McpClientSnapshot:
+        capabilities = client.greeting.capabilities
+        return McpClientSnapshot(
+            server=client.name,
+            era=client.era.value,
+            protocol_version=client.greeting.version,
+            server_info=_server_info(client),
+            capabilities=tuple(sorted(name for name, value in capabilities.items() if value not in (None, False))),
+            tool_count=self._tools.tool_count(client.name),
+            prompt_count=self._prompts.count(client.name),
+            resource_count=self._resources.count(client.name),
+            is_of_one_session=client.owner is not None,
+            pids=instance.pids,
+        )
+
+
+def _server_info(client: McpClient) -> Mapping[str, Any]:
+    """Each era has its own place for it; some servers say nothing."""
+    said = envelope.load(client.greeting.result)
+    meta = said.get("_meta")
+    info = said.get("serverInfo") or (meta.get(SERVER_INFO_KEY) if isinstance(meta, dict) else None)
+    return info if isinstance(info, dict) else {}

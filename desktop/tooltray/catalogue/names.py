@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tooltray.catalogue.name_space import NameSpace, Naming, Tool
-from tooltray.catalogue.overrides import tool_of
+from tooltray.catalogue.tool_settings import tool_of
 from tooltray.errors import TooltrayError
 from tooltray.files.atomic_file import write_atomically
 

@@ -21,21 +21,21 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.catalogue.catalogue import CatalogueStore
-from tooltray.catalogue.first_listings import FirstListings
 from tooltray.catalogue.list_pages import TooLong, is_too_long, list_all
+from tooltray.catalogue.list_times import FirstListings, Relisting
 from tooltray.catalogue.offer import OfferKind
-from tooltray.catalogue.relisting import Relisting
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import EventBus, ProblemReported
+from tooltray.events import ProblemReported
 from tooltray.long_lived import keep_for_long
 from tooltray.phrases import Phrase
-from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.protocol.deadlines import Deadline
 from tooltray.snapshots.servers import ServerState
-from tooltray.tasks import Spawn, finish_in_thread
+from tooltray.tasks import finish_in_thread
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_events import ServerNotified, ServersConfigured, ServerStateChanged
 from tooltray.upstream.server_manager import ServerManager
+from tooltray.upstream.upstream_services import UpstreamServices
 
 logger = logging.getLogger(__name__)
 EMPTY_CONFIRMED_AFTER_S = 1.0  # a server that is warming up may list nothing for a moment
@@ -130,9 +130,7 @@ class ServerLists(Generic[Item]):
         read: Read[Item],
         servers: ServerManager,
         catalogues: CatalogueStore,
-        bus: EventBus,
-        deadlines: DeadlineWheel,
-        spawn: Spawn,
+        services: UpstreamServices,
         first: FirstListings,
         empty_confirmed_after_s: float = EMPTY_CONFIRMED_AFTER_S,
     ) -> None:
@@ -144,7 +142,8 @@ class ServerLists(Generic[Item]):
             empty_confirmed_after_s: a sudden empty list is believed after so long, if it still is empty.
         """
         self._kinds, self._read = kinds, read
-        self._servers, self._catalogues, self._bus, self._deadlines, self._spawn = servers, catalogues, bus, deadlines, spawn
+        self._servers, self._catalogues = servers, catalogues
+        self._bus, self._deadlines, self._spawn = services.bus, services.deadlines, services.spawn
         self._first, self._empty_confirmed_after_s = first, empty_confirmed_after_s
         self._progress = asyncio.Event()  # set, and replaced, whenever a wait for first lists may be over
         self._known: dict[str, _Known[Item]] = {}

@@ -8,9 +8,10 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+import msgspec
 from msgspec import Raw
 
-from tooltray.catalogue import approval, overrides, tool_filter
+from tooltray.catalogue import approval, tool_settings
 from tooltray.catalogue.definition import ToolDefinition, unlisted
 from tooltray.catalogue.names import PublishedNames
 from tooltray.catalogue.offer import TOOLS, OfferKind
@@ -47,6 +48,18 @@ TASK_ONLY = "(Can be called as a task only, by AI clients that have this server 
 PRESENT_FOR_S = 3.0  # so long a list counts as the present one for what a person has allowed: one more request of many calls
 
 
+class ConfirmLimits(msgspec.Struct, frozen=True):
+    """Of a call that a person has allowed.
+
+    Attributes:
+        confirmed_within_s: how long it waits for a server that lists its tools.
+        present_for_s: how long a list counts as the present one for it.
+    """
+
+    confirmed_within_s: float = START_WAIT_S
+    present_for_s: float = PRESENT_FOR_S
+
+
 class ToolManager:
     """Belongs to the engine's loop."""
 
@@ -57,23 +70,19 @@ class ToolManager:
         lists: ServerLists[ToolDefinition],
         offers: Offers,
         names: PublishedNames,
-        copies: ToolCopies,
         looks: SecondLooks,
         bus: EventBus,
-        confirmed_within_s: float = START_WAIT_S,
-        present_for_s: float = PRESENT_FOR_S,
+        confirm_limits: ConfirmLimits,
     ) -> None:
         """
         Args:
-            confirmed_within_s: how long a call that a person has allowed waits for a server that lists its tools.
-            present_for_s: how long a list counts as the present one for such a call.
             lists: of the tools, for nobody else.
             looks: at these lists.
             offers: a server that was started to be listed runs until that is done for everything that it offers.
         """
         self._servers, self._lists, self._offers, self._names, self._bus = servers, lists, offers, names, bus
-        self._copies, self._looks = copies, looks
-        self._confirmed_within_s, self._present_for_s = confirmed_within_s, present_for_s
+        self._copies, self._looks = ToolCopies(servers=servers), looks
+        self._confirm_limits = confirm_limits
         self._offered: dict[str, OfferedTools] = {}
         self._made: dict[
             str, tuple[Sequence[ToolDefinition], tuple[object, ...], OfferedTools]
@@ -226,7 +235,7 @@ class ToolManager:
             names = {definition.name for definition in self._lists.known(server.name, TOOLS)}
             if problem := approval.problem_of(server.name, server.config.auto_approve, names):
                 yield problem
-            yield from overrides.problems(server.name, server.config, names)
+            yield from tool_settings.problems(server.name, server.config, names)
 
     async def free_names(self, server: str) -> None:
         """A server was removed for good: other tools may have the names of its tools."""
@@ -249,7 +258,7 @@ class ToolManager:
             original_name=definition.name,
             description=f"{TASK_ONLY} {description}".rstrip() if definition.is_task_only else description,
             category=decision.category,
-            is_enabled=tool_filter.is_enabled(definition.name, server.config),
+            is_enabled=tool_settings.is_enabled(definition.name, server.config),
             is_approved=decision.is_approved or server.is_builtin,
         )
 
@@ -281,7 +290,7 @@ class ToolManager:
         name, server = exchange.head.name, exchange.server
         target = self.target(name, server)
         managed = self._servers.find(target[0]) if target else None
-        if managed and target and not (is_reached(managed.name) and tool_filter.is_enabled(target[1], managed.config)):
+        if managed and target and not (is_reached(managed.name) and tool_settings.is_enabled(target[1], managed.config)):
             return None
 
         async def is_found() -> bool:
@@ -302,7 +311,7 @@ class ToolManager:
         with contextlib.suppress(TooltrayError):
             client = await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)
             if client is not managed.first.client:
-                await self._copies.look(client, max_age_s=self._present_for_s)
+                await self._copies.look(client, max_age_s=self._confirm_limits.present_for_s)
 
     def unlisted_route(self, name: str, server: str) -> Route | None:
         """To a tool that its server does not list, or not yet, for a client that has this server alone: the server knows best what it has.
@@ -312,9 +321,9 @@ class ToolManager:
         managed = self._servers.find(server)
         if managed is None or managed.is_builtin or not self.is_offering(managed):
             return None
-        own = overrides.tool_alone(name, self.routes(server), managed.config)
+        own = tool_settings.tool_alone(name, self.routes(server), managed.config)
         is_failing = managed.problem is not None and managed.state is not ServerState.RUNNING
-        if is_failing or not tool_filter.is_enabled(own, managed.config):
+        if is_failing or not tool_settings.is_enabled(own, managed.config):
             return None
         return route_to(managed, unlisted(own), is_listed=False)
 
@@ -332,11 +341,11 @@ class ToolManager:
         managed = self._servers.get(route.server)
         client = await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)
         try:
-            async with asyncio.timeout(self._confirmed_within_s):
+            async with asyncio.timeout(self._confirm_limits.confirmed_within_s):
                 if client is managed.first.client:
-                    await self._lists.look(managed, max_age_s=self._present_for_s)
+                    await self._lists.look(managed, max_age_s=self._confirm_limits.present_for_s)
                 else:
-                    await self._copies.look(client, max_age_s=self._present_for_s)
+                    await self._copies.look(client, max_age_s=self._confirm_limits.present_for_s)
         except TimeoutError:
             hint = "Call again when it has."
             raise TooltrayError(f"server '{managed.name}' has not said yet which tools it has now", hint=hint) from None
@@ -356,10 +365,10 @@ class ToolManager:
         """Whose tool a name is, and the name that the server offers it by; also of a tool that is not offered now."""
         if server is None:
             key = self._names.target(name)
-            return overrides.tool_of(key) if key else None
+            return tool_settings.tool_of(key) if key else None
         managed = self._servers.find(server)
         tools = self._offered.get(server, NOTHING_OFFERED).routes
-        return server, overrides.tool_alone(name, tools, managed.config) if managed else name
+        return server, tool_settings.tool_alone(name, tools, managed.config) if managed else name
 
     def _route_to(self, target: tuple[str, str] | None, exchange: Exchange) -> Route | None:
         if target is None:
@@ -373,7 +382,7 @@ class ToolManager:
         managed = self._servers.find(server)
         client = managed.client_for(exchange.era, exchange.session) if managed else None
         definition = self._copies.tool(client, name) if client else None
-        if managed is None or definition is None or not tool_filter.is_enabled(name, managed.config):
+        if managed is None or definition is None or not tool_settings.is_enabled(name, managed.config):
             return None
         return route_to(managed, definition)
 
@@ -439,7 +448,7 @@ class ToolManager:
         """With their published names, sorted by them."""
 
         def publish() -> list[tuple[str, Route]]:
-            tools = [overrides.key(route.server, route.definition.name, route.override) for route in routes]
+            tools = [tool_settings.key(route.server, route.definition.name, route.override) for route in routes]
             names = self._names.publish(tools)
             return sorted(((names[tool], route) for tool, route in zip(tools, routes, strict=True)), key=_by_name)
 

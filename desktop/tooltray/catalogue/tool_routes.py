@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import Raw
 
-from tooltray.catalogue import approval, overrides, tokens, tool_filter
+from tooltray.catalogue import approval, tokens, tool_settings
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.offer import TOOLS, listing_of
 from tooltray.settings.server_config import ToolOverride
@@ -78,9 +78,9 @@ NOTHING_OFFERED = OfferedTools({}, (), frozenset(), listing_of(TOOLS, ()))
 
 
 def offered_tools(managed: ManagedServer, definitions: Iterable[ToolDefinition]) -> OfferedTools:
-    kept = frozenset(tool_filter.enabled((each.name for each in definitions), managed.config))
+    kept = frozenset(tool_settings.enabled((each.name for each in definitions), managed.config))
     enabled = [each for each in definitions if each.name in kept]
-    shown = overrides.names_alone([each.name for each in enabled], managed.config)
+    shown = tool_settings.names_alone([each.name for each in enabled], managed.config)
     entries = tuple(_entry(shown[each.name], route_to(managed, each)) for each in enabled)
     routes = {entry.route.definition.name: entry.route for entry in entries}
     names = frozenset(entry.name for entry in entries)

@@ -5,25 +5,21 @@ an AI client can start by itself without one is not to allow its own calls.
 """
 
 import argparse
-import contextlib
-import datetime
 import time
 from collections.abc import Sequence
-from typing import Any
 
 from tooltray.cli import auto_approve
-from tooltray.cli.confirm import check_terminal
-from tooltray.cli.hub import hub_or_settings, started_hub
-from tooltray.cli.terminal import clean, clean_line, count, cut, print_json, print_table
-from tooltray.control.control_client import ControlClient
+from tooltray.cli.hub import Hub, any_hub, started_hub
+from tooltray.cli.person import NO, YES, check_terminal, typed_answer
+from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, cut, day, print_json, print_table
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
-LAST_DAY = 10**10  # beyond it no calendar goes on; times in a file may have been written by hand
 DESCRIPTION_COLUMNS = 100  # of each tool that a yes covers; there may be dozens, and each is to be seen as one line
 QUESTION = "Allow this?"
-YES, NO = ("y", "yes"), ("n", "no")
 
 
 def approve(args: argparse.Namespace, home: Home) -> int:
@@ -34,91 +30,91 @@ def approve(args: argparse.Namespace, home: Home) -> int:
     if args.is_refusal:
         return _refuse(words[1], home)
     check_terminal()
-    with contextlib.closing(started_hub(home)) as hub:
+    with started_hub(home) as hub:
         if len(words) == 1 and not args.all_reads:
             return _answer(hub, words[0], args.answer or "once")
         return _grant(hub, args, words)
 
 
 def _list_waiting(args: argparse.Namespace, home: Home) -> int:
-    with contextlib.closing(started_hub(home)) as hub:
-        calls = hub.call("get_approvals")
-    if args.json:
-        print_json(calls)
-    elif calls:
-        rows = [(each["id"], each["server"], each["tool"], each["client"], _left(each["ends_at"]), each["why"]) for each in calls]
-        print_table(("ID", "SERVER", "TOOL", "CLIENT", "FOR", "WHY"), rows)
-    else:
-        print("No call waits for a yes.")
-    return 0
+    with started_hub(home) as hub:
+        calls = hub.ask(hub.api.approvals.get_approvals())
+    return answer_list(args, calls, ("ID", "SERVER", "TOOL", "CLIENT", "FOR", "WHY"), _waiting_row, empty="No call waits for a yes.")
+
+
+def _waiting_row(call: ApprovalSnapshot) -> list[str]:
+    return [call.id, call.server, call.tool, call.client, f"{max(0.0, call.ends_at - time.time()):.0f} s", call.why]
 
 
 def _refuse(id: str, home: Home) -> int:
     """A no needs no terminal: it allows nothing."""
-    with contextlib.closing(started_hub(home)) as hub:
-        hub.call("answer_approval", id=_waiting(hub, id)["id"], answer="refuse")
+    with started_hub(home) as hub:
+        hub.ask(hub.api.approvals.answer_approval(id=_waiting(hub, id).id, answer="refuse"))
     print("Refused.")
     return 0
 
 
-def _answer(hub: ControlClient, id: str, answer: str) -> int:
+def _answer(hub: Hub, id: str, answer: str) -> int:
     call = _waiting(hub, id)
-    if call["id"] != id:
-        tool = clean_line(f"{call['tool']} of {call['server']}")
+    if call.id != id:
+        tool = clean_line(f"{call.tool} of {call.server}")
         print(f"{tool} has changed since this call was refused; this is the call of the tool as it is now.")
     _print_call(call)
-    answered = said()
-    if answered in YES:
-        hub.call("answer_approval", id=call["id"], answer=answer)
+    typed = typed_answer(QUESTION)
+    if typed in YES:
+        hub.ask(hub.api.approvals.answer_approval(id=call.id, answer=answer))
         print("Allowed.")
         return 0
-    if answered in NO:
-        hub.call("answer_approval", id=call["id"], answer="refuse")
+    if typed in NO:
+        hub.ask(hub.api.approvals.answer_approval(id=call.id, answer="refuse"))
         print("Refused.")
     else:
-        print(f"Nothing was allowed, nothing refused. To refuse it: tooltray approve refuse {clean_line(call['id'])}")
+        print(f"Nothing was allowed, nothing refused. To refuse it: tooltray approve refuse {clean_line(call.id)}")
     return 1
 
 
-def _waiting(hub: ControlClient, id: str) -> dict[str, Any]:
+def _waiting(hub: Hub, id: str) -> ApprovalSnapshot:
     """
     Raises:
         TooltrayError: no call waits under this id, or did before its tool has changed.
     """
-    calls: list[dict[str, Any]] = hub.call("get_approvals")
-    call = next((each for each in calls if id in (each["id"], each.get("replaces"))), None)  # an older hub says nothing of the second
-    if call is None or not id:
+    calls = hub.ask(hub.api.approvals.get_approvals()) if id else []
+    call = next((each for each in calls if id in (each.id, each.replaces)), None)
+    if call is None:
         raise TooltrayError(f"No call '{clean_line(id)}' waits for a yes", "", "See which do: tooltray approve list")
     return call
 
 
-def _grant(hub: ControlClient, args: argparse.Namespace, words: Sequence[str]) -> int:
+def _grant(hub: Hub, args: argparse.Namespace, words: Sequence[str]) -> int:
+    server, client, api = words[0], args.client or "", hub.api.approvals
     kind, tool = ("reads", "") if args.all_reads else ("tool", words[1])
-    options = {"server": words[0], "kind": kind, "tool": tool, "client": args.client or ""}
-    covered = hub.call("preview_grant", timeout_s=LIST_TIMEOUT_S, **options)
+    covered = hub.ask(api.preview_grant(server=server, kind=kind, tool=tool, client=client), timeout_s=LIST_TIMEOUT_S)
     _print_covered(covered)
-    warnings = [each for each in hub.call("get_tool_changes") if each["server"] == words[0] and each["tool"] in _names(covered)]
-    for change in warnings:
-        _print_change(change)
-    print(f"For {clean_line(args.client) if args.client else 'every AI client'}, {_until(args.duration)}.")
+    names = {each.original_name for each in covered}
+    for change in hub.ask(api.get_tool_changes()):
+        if change.server == server and change.tool in names:
+            _print_change(change)
+    print(f"For {clean_line(client) or 'every AI client'}, {_until(args.duration)}.")
     if not _is_meant():
         return 1
-    grant = hub.call("add_grant", timeout_s=LIST_TIMEOUT_S, **options, expires_in_s=args.duration)
-    print(f"Allowed. To take it back: tooltray grants remove {clean_line(grant['id'])}")
+    adding = api.add_grant(server=server, kind=kind, tool=tool, client=client, expires_in_s=args.duration)
+    grant = hub.ask(adding, timeout_s=LIST_TIMEOUT_S)
+    print(f"Allowed. To take it back: tooltray grants remove {clean_line(grant.id)}")
     return 0
 
 
 def rules(args: argparse.Namespace, home: Home) -> int:
     """Chooses which calls of one kind of AI client go through auto_approve."""
-    chosen = None if args.default else args.rules
-    with contextlib.closing(started_hub(home)) as hub:
-        before = next((each["auto_approve"] for each in hub.call("get_client_modes") if each["client"] == args.client), None)
+    chosen: list[str] | None = None if args.default else args.rules
+    with started_hub(home) as hub:
+        modes = hub.ask(hub.api.views.get_client_modes())
+        before = next((each.auto_approve for each in modes if each.client == args.client), None)
         if chosen is None or not auto_approve.narrows(chosen, before or ()):
             check_terminal()
             print(f"What goes through unasked for {clean_line(args.client)}: {_rules(chosen)} (now: {_rules(before)}).")
             if not _is_meant():
                 return 1
-        hub.call("set_client_auto_approve", client=args.client, rules=chosen)
+        hub.ask(hub.api.views.set_client_auto_approve(client=args.client, rules=chosen))
     print(f"For {clean_line(args.client)}: {_rules(chosen)}.")
     return 0
 
@@ -126,14 +122,14 @@ def rules(args: argparse.Namespace, home: Home) -> int:
 def server_rules(args: argparse.Namespace, home: Home) -> int:
     """Chooses which calls of one server go through auto_approve."""
     chosen = auto_approve.checked(args.name, args.rules)
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        before = auto_approve.of_entry(hub.call("get_server_entry", name=args.name)["counts"])
+    with any_hub(home) as hub:
+        before = auto_approve.of_entry(hub.ask(hub.api.servers.get_server_entry(name=args.name)).counts)
         if not auto_approve.narrows(chosen, before):
             check_terminal()
             print(f"What goes through unasked of {clean_line(args.name)}: {_rules(chosen)} (now: {_rules(before)}).")
             if not _is_meant():
                 return 1
-        hub.call("set_server_auto_approve", timeout_s=LIST_TIMEOUT_S, server=args.name, rules=chosen)
+        hub.ask(hub.api.approvals.set_server_auto_approve(server=args.name, rules=chosen), timeout_s=LIST_TIMEOUT_S)
     print(f"For {clean_line(args.name)}: {_rules(chosen)}.")
     return 0
 
@@ -145,105 +141,87 @@ def _rules(rules: Sequence[str] | None) -> str:
 
 
 def list_grants(args: argparse.Namespace, home: Home) -> int:
-    with contextlib.closing(started_hub(home)) as hub:
-        grants = hub.call("get_grants")
-    if args.json:
-        print_json(grants)
-    elif grants:
-        print_table(("ID", "SERVER", "WHAT", "FOR", "SINCE", "UNTIL", "HELD"), [_row(each) for each in grants])
-    else:
-        print("No standing permissions beyond each server's own.")
-    return 0
+    with started_hub(home) as hub:
+        grants = hub.ask(hub.api.approvals.get_grants())
+    titles = ("ID", "SERVER", "WHAT", "FOR", "SINCE", "UNTIL", "HELD")
+    return answer_list(args, grants, titles, _grant_row, empty="No standing permissions beyond each server's own.")
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:
-    with contextlib.closing(started_hub(home)) as hub:
-        hub.call("remove_grant", id=args.id)
-    print_json({"removed": args.id}) if args.json else print("Taken back.")
-    return 0
+    with started_hub(home) as hub:
+        hub.ask(hub.api.approvals.remove_grant(id=args.id))
+    return answer(args, {"removed": args.id}, "Taken back.")
 
 
 def preview(args: argparse.Namespace, home: Home) -> int:
     """Which tools `tooltray approve` with the same words would allow."""
     kind = "tool" if args.tool else "reads"
-    with contextlib.closing(started_hub(home)) as hub:
-        covered = hub.call("preview_grant", timeout_s=LIST_TIMEOUT_S, server=args.server, kind=kind, tool=args.tool or "")
+    with started_hub(home) as hub:
+        looking = hub.api.approvals.preview_grant(server=args.server, kind=kind, tool=args.tool or "")
+        covered = hub.ask(looking, timeout_s=LIST_TIMEOUT_S)
     print_json(covered) if args.json else _print_covered(covered)
     return 0
 
 
 def changes(args: argparse.Namespace, home: Home) -> int:
-    with contextlib.closing(started_hub(home)) as hub:
-        found = hub.call("get_tool_changes")
-    if args.json:
-        print_json(found)
-        return 0
+    with started_hub(home) as hub:
+        found = hub.ask(hub.api.approvals.get_tool_changes())
+    if args.json or not found:
+        return answer(args, found, "No tool has changed since it was allowed.")
     for change in found:
         _print_change(change)
-    if not found:
-        print("No tool has changed since it was allowed.")
     return 0
 
 
 def accept(args: argparse.Namespace, home: Home) -> int:
     """What was allowed counts for a tool as it is now."""
     check_terminal()
-    with contextlib.closing(started_hub(home)) as hub:
-        change = next((each for each in hub.call("get_tool_changes") if (each["server"], each["tool"]) == (args.server, args.tool)), None)
+    with started_hub(home) as hub:
+        found = hub.ask(hub.api.approvals.get_tool_changes())
+        change = next((each for each in found if (each.server, each.tool) == (args.server, args.tool)), None)
         if change is None:
             raise TooltrayError(f"'{clean_line(args.tool)}' has not changed since it was allowed", "", "See: tooltray grants changes")
         _print_change(change)
         if not _is_meant():
             return 1
-        hub.call("accept_tool_change", server=args.server, tool=args.tool)
+        hub.ask(hub.api.approvals.accept_tool_change(server=args.server, tool=args.tool))
     print("Accepted.")
     return 0
 
 
 def _is_meant() -> bool:
-    is_meant = said() in YES
+    is_meant = typed_answer(QUESTION) in YES
     if not is_meant:
         print("Nothing was allowed.")
     return is_meant
 
 
-def said(question: str = QUESTION) -> str:
-    """What a person types, in small letters; nothing at the end of the input."""
-    try:
-        return input(f"{question} [y/N] ").strip().lower()
-    except EOFError:
-        return ""
-
-
-def _print_call(call: dict[str, Any]) -> None:
-    print(clean_line(f"{call['client'] or 'An AI client'} calls {call['tool']} of {call['server']} ({call['category']})."))
-    for title, value in (("Project", call["project"]), ("Description", call["description"]), ("It asks because", call["why"])):
+def _print_call(call: ApprovalSnapshot) -> None:
+    print(clean_line(f"{call.client or 'An AI client'} calls {call.tool} of {call.server} ({call.category})."))
+    for title, value in (("Project", call.project), ("Description", call.description), ("It asks because", call.why)):
         if value:
             print(f"{title}: {clean_line(value)}")
-    _print_warnings(call["warnings"])
-    _print_lines("The definition has changed:", call["definition_diff"])
-    _print_lines("It would change:", call["diff"])
-    _print_lines("Arguments:", call["arguments"].splitlines())
+    _print_warnings(call.warnings)
+    _print_lines("The definition has changed:", call.definition_diff)
+    _print_lines("It would change:", call.diff)
+    _print_lines("Arguments:", call.arguments.splitlines())
 
 
-def _print_change(change: dict[str, Any]) -> None:
-    _print_lines(clean_line(f"{change['tool']} of {change['server']} has changed since it was allowed:"), change["diff"])
-    _print_warnings(change["warnings"])
+def _print_change(change: ToolChange) -> None:
+    _print_lines(clean_line(f"{change.tool} of {change.server} has changed since it was allowed:"), change.diff)
+    _print_warnings(change.warnings)
 
 
-def _print_covered(covered: Sequence[dict[str, Any]]) -> None:
+def _print_covered(covered: Sequence[ToolSnapshot]) -> None:
     print_table(("TOOL", "SERVER", "KIND", "DESCRIPTION"), [_covered_row(each) for each in covered])
     print(count(len(covered), "tool") + ".")
     for tool in covered:
-        _print_warnings([f"{tool['original_name']}: {warning}" for warning in tool.get("warnings", ())])
+        if isinstance(tool, CoveredTool):
+            _print_warnings([f"{tool.original_name}: {warning}" for warning in tool.warnings])
 
 
-def _covered_row(tool: dict[str, Any]) -> list[str]:
-    return [tool["original_name"], tool["server"], tool["category"], cut(clean_line(tool["description"]), DESCRIPTION_COLUMNS)]
-
-
-def _names(covered: Sequence[dict[str, Any]]) -> set[str]:
-    return {each["original_name"] for each in covered}
+def _covered_row(tool: ToolSnapshot) -> list[str]:
+    return [tool.original_name, tool.server, tool.category, cut(clean_line(tool.description), DESCRIPTION_COLUMNS)]
 
 
 def _print_warnings(warnings: Sequence[str]) -> None:
@@ -258,21 +236,11 @@ def _print_lines(title: str, lines: Sequence[str]) -> None:
             print("  " + clean(line).replace("\n", " "))
 
 
-def _row(grant: dict[str, Any]) -> list[str]:
-    what = "all reads" if grant["kind"] == "reads" else grant["tool"]
-    for_whom = grant["client"] or "every client"
-    for_whom += " (this session)" if grant["session"] else ""
-    until = day(grant["expires_at"]) if grant["expires_at"] else "you take it back"
-    return [grant["id"], grant["server"], what, for_whom, day(grant["created_at"]), until, ", ".join(grant["held_tools"])]
-
-
-def day(seconds: float) -> str:
-    """A time of the control channel, as people write it."""
-    return datetime.datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M") if 0 <= seconds < LAST_DAY else "?"
-
-
-def _left(ends_at: float) -> str:
-    return f"{max(0.0, ends_at - time.time()):.0f} s"
+def _grant_row(grant: GrantSnapshot) -> list[str]:
+    what = "all reads" if grant.kind == "reads" else grant.tool
+    for_whom = (grant.client or "every client") + (" (this session)" if grant.session else "")
+    until = day(grant.expires_at) if grant.expires_at else "you take it back"
+    return [grant.id, grant.server, what, for_whom, day(grant.created_at), until, ", ".join(grant.held_tools)]
 
 
 def _until(duration_s: float | None) -> str:

@@ -7,42 +7,14 @@ is imported only when it runs.
 import argparse
 import functools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from tooltray import __version__
-from tooltray.cli.options import (
-    approve,
-    clients,
-    doctor,
-    feedback,
-    http,
-    profiles,
-    projects,
-    registry,
-    secrets,
-    serve,
-    servers,
-    setup,
-    tools,
-    trust,
-)
+from tooltray.cli.options import clients, consent, serve, servers, tools, upkeep
 from tooltray.cli.options.usage import COMMAND_MARK, Usage, command
 
 DESKTOP = "desktop"
-
-CHECKS: Mapping[str, Callable[[Usage, argparse.Namespace], None]] = {
-    "approve:approve": approve.check,
-    "approve:rules": approve.check_rules,
-    "approve:server_rules": approve.check_server_rules,
-    "doctor:doctor": doctor.check,
-    "http_api:token": http.check,
-    "secrets:remove": secrets.check_remove,
-    "serve:serve": serve.check,
-    "servers:add": servers.check_add,
-    "trust:trust": trust.check,
-}
-"""By `run`: whether the options of a command go together, which argparse cannot say."""
 
 
 def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argparse.Namespace:
@@ -64,8 +36,8 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
     args.command_line = command_line
     args.is_marked = COMMAND_MARK in ours
     usage: Usage = args.usage
-    if check := CHECKS.get(args.run):
-        check(usage, args)
+    if args.check:
+        args.check(usage, args)
     if args.run == "serve:serve":
         serve.name_run(usage, args, environ)
     return args
@@ -88,26 +60,26 @@ def _parser() -> Usage:
     )
     parser.add_argument("--home", metavar="DIR", help="use this folder instead of ~/.tooltray (also: TOOLTRAY_HOME)")
     parser.add_argument("--version", action="version", version=f"tooltray {__version__}")
-    parser.set_defaults(run=DESKTOP, usage=parser, json=False)
+    parser.set_defaults(run=DESKTOP, usage=parser, check=None, json=False)
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     serve.declare(commands)
-    command(commands, "status", "say whether a hub runs, and what it does", "status:status")
+    command(commands, "status", "say whether a hub runs, and what it does", "running:status")
     servers.declare(commands)
-    tools.declare(commands)
-    secrets.declare(commands)
-    http.declare(commands)
-    clients.declare(commands)
-    profiles.declare(commands)
+    tools.declare_tools(commands)
+    upkeep.declare_secrets(commands)
+    clients.declare_http(commands)
+    clients.declare_clients(commands)
+    clients.declare_profiles(commands)
     command(commands, "sessions", "list the sessions of AI clients and what they see", "views:sessions")
-    registry.declare(commands)
-    projects.declare(commands)
-    feedback.declare(commands)
-    approve.declare(commands)
-    trust.declare(commands)
-    approve.declare_grants(commands)
-    doctor.declare(commands)
-    reload = command(commands, "reload", "read the settings and all other files with servers in them again", "reload:reload")
+    tools.declare_registry(commands)
+    tools.declare_projects(commands)
+    upkeep.declare_feedback(commands)
+    consent.declare_approve(commands)
+    consent.declare_trust(commands)
+    consent.declare_grants(commands)
+    upkeep.declare_doctor(commands)
+    reload = command(commands, "reload", "read the settings and all other files with servers in them again", "running:reload")
     reload.add_argument("--dry-run", action="store_true", help="say what it would do, and do nothing")
-    command(commands, "stop", "end the running hub", "stop:stop")
-    setup.declare(commands)
+    command(commands, "stop", "end the running hub", "running:stop")
+    upkeep.declare_setup(commands)
     return parser

@@ -4,7 +4,6 @@ Above it: `servers add` and `servers approve`. Below it: tools/approval, which k
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from tooltray.cli.terminal import clean_line
 from tooltray.errors import TooltrayError
@@ -26,7 +25,7 @@ def checked(server: str, rules: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(rules))
 
 
-def of_entry(entry: Mapping[str, Any]) -> list[str]:
+def of_entry(entry: Mapping[str, object]) -> list[str]:
     """What goes through unasked by an entry of the settings."""
     rules = entry.get("autoApprove", [READ])
     return [rule for rule in rules if isinstance(rule, str)] if isinstance(rules, list) else [READ]

@@ -9,25 +9,25 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from tooltray.cli.hub import hub_or_settings, started_hub
-from tooltray.cli.secrets import chosen_backend
-from tooltray.cli.servers import START_TIMEOUT_S, note_start, running_in_words, tools_once_started
-from tooltray.cli.start_progress import progress_shown
-from tooltray.cli.terminal import clean, clean_line, count, print_json, print_note, state_in_words
-from tooltray.cli.unused_secrets import REMOVE
-from tooltray.control.control_client import Hub
+from tooltray.cli.hub import RunningHub, any_hub, started_hub
+from tooltray.cli.secrets import REMOVE, chosen_backend
+from tooltray.cli.servers import ON_ITS_WAY, START_TIMEOUT_S, note_start, progress_shown, running_in_words, tools_once_started
+from tooltray.cli.terminal import answer, clean, clean_line, count, print_json, print_note, state_in_words
 from tooltray.errors import Problem, TooltrayError, in_one_line
 from tooltray.home.home import Home
-from tooltray.phrases import as_json
+from tooltray.snapshots.environment import EnvironmentChange, EnvironmentVariable
+
+if TYPE_CHECKING:
+    from tooltray.doctor.diagnosis import Diagnosis, Remedy
 
 _LABEL_COLUMNS = 14
 SETTLE_TIMEOUT_S = 15.0  # a cold hub's servers need a few seconds, and one that fails is tried again for 7; a download may take longer
-_ON_ITS_WAY = ("starting", "installing", "restarting")
+_ON_ITS_WAY = [state.value for state in ON_ITS_WAY]
 _ELSEWHERE = ("http", "sse")
 
 
@@ -52,16 +52,16 @@ def doctor(args: argparse.Namespace, home: Home) -> int:
     if args.server is None:
         checks, diagnoses = _look_at_everything(home)
     else:
-        with contextlib.closing(started_hub(home)) as hub:
+        with started_hub(home) as hub:
             checks, diagnoses = [], _diagnose(hub, args.server)
     if args.json:
-        print_json({"checks": [as_json(check) for check in checks], "servers": diagnoses})
+        print_json({"checks": checks, "servers": diagnoses})
     else:
         for check in checks:
             _print_check(check)
         for diagnosis in diagnoses:
-            _print_diagnosis(diagnosis, with_facts=args.server is not None or not diagnosis["is_ok"])
-    is_well = all(check.problem is None for check in checks) and all(diagnosis["is_ok"] for diagnosis in diagnoses)
+            _print_diagnosis(diagnosis, with_facts=args.server is not None or not diagnosis.is_ok)
+    is_well = all(check.problem is None for check in checks) and all(diagnosis.is_ok for diagnosis in diagnoses)
     return 0 if is_well else 1
 
 
@@ -71,15 +71,17 @@ def _fix(args: argparse.Namespace, home: Home) -> int:
     Raises:
         TooltrayError: there is no such remedy, it cannot be carried out, or the server does not run with it either.
     """
-    with contextlib.closing(started_hub(home)) as hub:
-        [diagnosis] = hub.call("diagnose", timeout_s=START_TIMEOUT_S, server=args.server)
-        remedies = [remedy for remedy in diagnosis["remedies"] if remedy["is_automatic"]]
+    with started_hub(home) as hub:
+        [diagnosis] = hub.ask(hub.api.hub.diagnose(server=args.server), timeout_s=START_TIMEOUT_S)
+        remedies = [remedy for remedy in diagnosis.remedies if remedy.is_automatic]
         if not args.fix <= len(remedies):
             hint = f"See which there are: tooltray doctor {shlex.quote(args.server)}"
             raise TooltrayError(f"There is no fix {args.fix} for '{args.server}'", hint=hint)
         remedy = remedies[args.fix - 1]
-        done = hub.call("apply_remedy", timeout_s=START_TIMEOUT_S, server=args.server, kind=remedy["kind"], value=remedy["value"])
-        print_json({"done": done, "remedy": remedy}) if args.json else print(clean_line(f"{done}."), flush=True)
+        applying = hub.api.setup.apply_remedy(server=args.server, kind=remedy.kind, value=remedy.value)
+        done = hub.ask(applying, timeout_s=START_TIMEOUT_S)
+        answer(args, {"done": done, "remedy": remedy}, clean_line(f"{done}."))
+        sys.stdout.flush()  # the start may take long
         note_start(args.server)
         with progress_shown(home, args.server):
             tools = tools_once_started(hub, args.server)
@@ -89,18 +91,17 @@ def _fix(args: argparse.Namespace, home: Home) -> int:
 
 
 def _forget_environment(args: argparse.Namespace, home: Home) -> int:
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        hub.call("forget_environment")
-    print_json({"forgotten": True}) if args.json else print("Nothing of your terminal's environment is remembered any more.")
-    return 0
+    with any_hub(home) as hub:
+        hub.ask(hub.api.hub.forget_environment())
+    return answer(args, {"forgotten": True}, "Nothing of your terminal's environment is remembered any more.")
 
 
-def _look_at_everything(home: Home) -> tuple[list[Check], list[dict[str, Any]]]:
+def _look_at_everything(home: Home) -> tuple[list[Check], "list[Diagnosis]"]:
     checks, diagnoses = [_check_home(home)], []
     try:
-        with contextlib.closing(started_hub(home)) as hub:
-            info = hub.call("hub/info")
-            checks.append(Check("hub", f"version {info['version']} is running ({info['kind']}, pid {info['pid']})"))
+        with started_hub(home) as hub:
+            info = hub.info()
+            checks.append(Check("hub", f"version {info.version} is running ({info.kind}, pid {info.pid})"))
             checks.extend(_checks_of_hub(hub, home))
             diagnoses = _diagnose(hub, None)
     except TooltrayError as error:
@@ -108,12 +109,11 @@ def _look_at_everything(home: Home) -> tuple[list[Check], list[dict[str, Any]]]:
     return [*checks, _check_bridge(home)], diagnoses
 
 
-def _diagnose(hub: Hub, server: str | None) -> list[dict[str, Any]]:
+def _diagnose(hub: RunningHub, server: str | None) -> "list[Diagnosis]":
     """What is found, once no server is on its way to running any more, or after a while."""
     if sys.stderr.isatty():
         print_note("Looking at the servers ...")
-    found: list[dict[str, Any]] = hub.call("diagnose", timeout_s=START_TIMEOUT_S, server=server, wait_s=SETTLE_TIMEOUT_S)
-    return found
+    return hub.ask(hub.api.hub.diagnose(server=server, wait_s=SETTLE_TIMEOUT_S), timeout_s=START_TIMEOUT_S)
 
 
 def _check_home(home: Home) -> Check:
@@ -127,47 +127,47 @@ def _check_home(home: Home) -> Check:
     return Check("home", str(home.root))
 
 
-def _checks_of_hub(hub: Hub, home: Home) -> Iterator[Check]:
-    notices = hub.call("get_snapshot")["notices"]
+def _checks_of_hub(hub: RunningHub, home: Home) -> Iterator[Check]:
+    notices = hub.ask(hub.api.hub.get_snapshot()).notices
     for notice in notices:
-        yield Check("settings", problem=Problem(**notice))
+        yield Check("settings", problem=notice)
     if not notices:
         yield Check("settings", str(home.settings))
     with contextlib.suppress(TooltrayError):  # an older hub does not know it
         yield _check_environment(hub)
     yield _check_secrets(hub, home)
     with contextlib.suppress(TooltrayError):  # why they cannot be looked into has been said
-        if unused := hub.call("get_unused_secrets", timeout_s=START_TIMEOUT_S):
+        if unused := hub.ask(hub.api.secrets.get_unused_secrets(), timeout_s=START_TIMEOUT_S):
             yield Check("unused secrets", f"no server uses {', '.join(unused)}; to forget them: {REMOVE}")
 
 
-def _check_environment(hub: Hub) -> Check:
+def _check_environment(hub: RunningHub) -> Check:
     """Certificates, proxies and package indexes: what servers get, and what was another when one last worked."""
-    environment = hub.call("get_environment", timeout_s=START_TIMEOUT_S)
-    lines = [_variable_line(each) for each in environment["variables"]]
-    lines += [_change_line(each) for each in environment["changes"]]
-    if any(each["origin"] == "remembered" for each in environment["variables"]):
+    environment = hub.ask(hub.api.hub.get_environment(), timeout_s=START_TIMEOUT_S)
+    lines = [_variable_line(each) for each in environment.variables]
+    lines += [_change_line(each) for each in environment.changes]
+    if any(each.origin == "remembered" for each in environment.variables):
         lines.append("to forget what is remembered: tooltray doctor --forget-environment")
     return Check("environment", "\n".join(lines) or "no certificates, proxies or package indexes of your own")
 
 
-def _variable_line(variable: dict[str, Any]) -> str:
-    since = f" since {variable['since']}" if variable["since"] else ""
-    origin = variable["origin"] if variable["is_used"] else f"{variable['origin']}{since}, not used: its file is gone"
-    return f"{variable['name']}={variable['value']} ({origin}{since if variable['is_used'] else ''})"
+def _variable_line(variable: EnvironmentVariable) -> str:
+    since = f" since {variable.since}" if variable.since else ""
+    origin = variable.origin if variable.is_used else f"{variable.origin}{since}, not used: its file is gone"
+    return f"{variable.name}={variable.value} ({origin}{since if variable.is_used else ''})"
 
 
-def _change_line(change: dict[str, Any]) -> str:
-    was = f"{change['name']}={change['was']}" if change["was"] else change["name"]
-    return f"{change['server']} last worked with {was}; now it is {change['now'] or 'missing'}"
+def _change_line(change: EnvironmentChange) -> str:
+    was = f"{change.name}={change.was}" if change.was else change.name
+    return f"{change.server} last worked with {was}; now it is {change.now or 'missing'}"
 
 
-def _check_secrets(hub: Hub, home: Home) -> Check:
+def _check_secrets(hub: RunningHub, home: Home) -> Check:
     place = chosen_backend(home)
     names: list[str] = []
     try:
-        names = hub.call("get_secret_names", timeout_s=START_TIMEOUT_S)
-        hub.call("check_secrets", timeout_s=START_TIMEOUT_S)
+        names = hub.ask(hub.api.secrets.get_secret_names(), timeout_s=START_TIMEOUT_S)
+        hub.ask(hub.api.secrets.check_secrets(), timeout_s=START_TIMEOUT_S)
     except TooltrayError as error:
         if names or place:
             return Check(f"secrets ({place or 'keyring'})", problem=error.problem)
@@ -199,54 +199,54 @@ def _print_check(check: Check) -> None:
     _print_fact("what to do", check.problem.hint)
 
 
-def _print_diagnosis(diagnosis: dict[str, Any], *, with_facts: bool) -> None:
-    problem = diagnosis["problem"] or {}
-    state = state_in_words(diagnosis["state"])
-    if diagnosis["is_ok"] and state in _ON_ITS_WAY:
-        summary = f"not yet: {diagnosis['server']}: {_now(diagnosis)}"
-    elif diagnosis["is_ok"]:
-        summary = f"ok: {diagnosis['server']}: {state}, {_tools_of(diagnosis)}"
+def _print_diagnosis(diagnosis: "Diagnosis", *, with_facts: bool) -> None:
+    problem = diagnosis.problem
+    state = state_in_words(diagnosis.state)
+    if diagnosis.is_ok and state in _ON_ITS_WAY:
+        summary = f"not yet: {diagnosis.server}: {_now(diagnosis)}"
+    elif diagnosis.is_ok:
+        summary = f"ok: {diagnosis.server}: {state}, {_tools_of(diagnosis)}"
     else:
-        summary = f"PROBLEM: {diagnosis['server']}: {problem.get('title') or state}"
+        summary = f"PROBLEM: {diagnosis.server}: {problem.title if problem else state}"
     print(clean_line(summary))
     if with_facts:
-        _print_facts(diagnosis, problem)
+        _print_facts(diagnosis)
 
 
-def _print_facts(diagnosis: dict[str, Any], problem: dict[str, str]) -> None:
-    if diagnosis["state"] == "waiting" or (diagnosis["state"] in _ON_ITS_WAY and not diagnosis["is_ok"]):
+def _print_facts(diagnosis: "Diagnosis") -> None:
+    if diagnosis.state == "waiting" or (diagnosis.state in _ON_ITS_WAY and not diagnosis.is_ok):
         _print_fact("now", _now(diagnosis))
-    _print_fact("remark", diagnosis.get("remark", ""))
-    _print_fact("projects", "\n".join(diagnosis.get("projects", ())))
-    if diagnosis["transport"] in _ELSEWHERE:
-        _print_fact("URL", diagnosis.get("target", ""))  # an older hub does not have it, nor what is asked for in this way below
-    _print_fact("what was run", " ".join(diagnosis["command"]))
-    _print_fact("proxy", diagnosis["proxy"])
-    _print_fact("way to it", diagnosis["reached"])
-    if diagnosis["resolved_command"]:
-        _print_fact("found at", f"{diagnosis['resolved_command']}{_spared(diagnosis.get('saved_processes', 0))}")
+    _print_fact("remark", diagnosis.remark)
+    _print_fact("projects", "\n".join(diagnosis.projects))
+    if diagnosis.transport in _ELSEWHERE:
+        _print_fact("URL", diagnosis.target)
+    _print_fact("what was run", " ".join(diagnosis.command))
+    _print_fact("proxy", diagnosis.proxy)
+    _print_fact("way to it", diagnosis.reached)
+    if diagnosis.resolved_command:
+        _print_fact("found at", f"{diagnosis.resolved_command}{_spared(diagnosis.saved_processes)}")
     else:
-        _print_fact("not found in", "\n".join(diagnosis["searched"]))
-    _print_fact("PATH", diagnosis["path"])
-    _print_fact("folder", diagnosis["cwd"])
-    if diagnosis["exit_code"] is not None:
-        _print_fact("exit code", str(diagnosis["exit_code"]))
-    if diagnosis["noise_lines"]:
-        _print_fact("noise", f"{count(diagnosis['noise_lines'], 'line')} on its standard output that no MCP client can read")
-    _print_fact("last stderr", "\n".join(diagnosis["stderr"]))
-    _print_fact("details", problem.get("message", ""))
-    _print_fact("what to do", "\n".join(_remedy_lines(diagnosis["server"], diagnosis["remedies"])))
+        _print_fact("not found in", "\n".join(diagnosis.searched))
+    _print_fact("PATH", diagnosis.path)
+    _print_fact("folder", diagnosis.cwd)
+    if diagnosis.exit_code is not None:
+        _print_fact("exit code", str(diagnosis.exit_code))
+    if diagnosis.noise_lines:
+        _print_fact("noise", f"{count(diagnosis.noise_lines, 'line')} on its standard output that no MCP client can read")
+    _print_fact("last stderr", "\n".join(diagnosis.stderr))
+    _print_fact("details", diagnosis.problem.message if diagnosis.problem else "")
+    _print_fact("what to do", "\n".join(_remedy_lines(diagnosis.server, diagnosis.remedies)))
 
 
-def _now(diagnosis: dict[str, Any]) -> str:
+def _now(diagnosis: "Diagnosis") -> str:
     """Of a server that is on its way to running."""
-    return in_one_line(state_in_words(diagnosis["state"]), diagnosis.get("detail") or "")
+    return in_one_line(state_in_words(diagnosis.state), diagnosis.detail or "")
 
 
-def _tools_of(diagnosis: dict[str, Any]) -> str:
-    number = diagnosis["tool_count"]
-    if diagnosis["state"] != "waiting":
-        return count(number, "tool") if diagnosis.get("is_listed", True) else "its tools are not listed yet"
+def _tools_of(diagnosis: "Diagnosis") -> str:
+    number = diagnosis.tool_count
+    if diagnosis.state != "waiting":
+        return count(number, "tool") if diagnosis.is_listed else "its tools are not listed yet"
     return f"{count(number, 'tool')} known from its last run" if number else "its tools are not known before it has run"
 
 
@@ -256,14 +256,14 @@ def _spared(processes: int) -> str:
     return f" (not run: the server is started directly, which saves {processes} {'process' if processes == 1 else 'processes'})"
 
 
-def _remedy_lines(server: str, remedies: list[dict[str, Any]]) -> Iterator[str]:
+def _remedy_lines(server: str, remedies: "Sequence[Remedy]") -> Iterator[str]:
     """What a person can do by hand, then what Tooltray does when told so."""
     for remedy in remedies:
-        if not remedy["is_automatic"]:
-            yield f"{remedy['title']}: {remedy['value']}" if remedy["value"] else remedy["title"]
-    automatic = [remedy for remedy in remedies if remedy["is_automatic"]]
+        if not remedy.is_automatic:
+            yield f"{remedy.title}: {remedy.value}" if remedy.value else remedy.title
+    automatic = [remedy for remedy in remedies if remedy.is_automatic]
     for number, remedy in enumerate(automatic, 1):
-        yield f"{remedy['title']}: tooltray doctor {shlex.quote(server)} --fix {number}"
+        yield f"{remedy.title}: tooltray doctor {shlex.quote(server)} --fix {number}"
 
 
 def _print_fact(label: str, text: str) -> None:

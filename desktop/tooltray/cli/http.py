@@ -1,67 +1,203 @@
-"""`tooltray http on|off|status`: whether AI clients may connect over HTTP, and what to paste into their configs.
+"""`tooltray http ...`, `tooltray clients token|list|remove`: who may connect over HTTP, AI clients and other programs, and by which tokens.
 
-Above it: run. Below it: a hub, or the settings where none runs.
+Above it: run. Below it: a hub, or its API without one. What makes a token prints it, and nothing else beside it, for pipes; it cannot be
+read again. A trusted one, with which a program says yes in a person's place, needs a terminal, as a yes itself does.
 """
 
 import argparse
-import contextlib
 import json
-from typing import Any
+from collections.abc import Sequence
 
-from tooltray.cli.http_api import api_words
-from tooltray.cli.hub import hub_or_settings
-from tooltray.cli.terminal import clean_line, print_json, problem_line
-from tooltray.control.control_client import Hub
+from tooltray.cli.hub import Hub, any_hub
+from tooltray.cli.person import check_terminal
+from tooltray.cli.terminal import answer, answer_list, clean_line, day, print_json, print_note, print_notes, problem_line
 from tooltray.home.home import Home
+from tooltray.phrases import as_json
+from tooltray.snapshots.http import ApiTokenSnapshot, HttpStatus, NewApiToken
 
 TOKEN_HERE = "TOKEN"  # where a person puts what `clients token` showed
+TRUSTED_NAME = "trusted"  # of a trusted token for which nobody chose another name
+TRUSTED = "Who has a trusted token can say yes in your place: approve calls, trust servers, allow folders."
+SENT_AS = "Programs send it as the header `Authorization: Bearer TOKEN`; keep it as a password."
+SHOWN_ONCE = "It is shown this once."
+OF_THIS_RUN = "It is trusted until the hub ends: where secrets are kept cannot be reached, or ends with the hub."
+ROTATED = "The token of before opens nothing any more; give this one to your programs."
+
+
+# the endpoints
 
 
 def on(args: argparse.Namespace, home: Home) -> int:
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        status = hub.call("set_http_enabled", enabled=True, **({} if args.port is None else {"port": args.port}))
-        return _show(args, hub, status)
+    with any_hub(home) as hub:
+        status = hub.ask(hub.api.access.set_http_enabled(enabled=True, **({} if args.port is None else {"port": args.port})))
+    return _show(args, status, is_hub_running=hub.is_running)
 
 
 def off(args: argparse.Namespace, home: Home) -> int:
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        return _show(args, hub, hub.call("set_http_enabled", enabled=False))
+    with any_hub(home) as hub:
+        status = hub.ask(hub.api.access.set_http_enabled(enabled=False))
+    return _show(args, status, is_hub_running=hub.is_running)
 
 
 def status(args: argparse.Namespace, home: Home) -> int:
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        return _show(args, hub, hub.call("get_http_status"))
+    with any_hub(home) as hub:
+        status = hub.ask(hub.api.access.get_http_status())
+    return _show(args, status, is_hub_running=hub.is_running)
 
 
-def _show(args: argparse.Namespace, hub: Hub, status: dict[str, Any]) -> int:
-    url = status["url"]
-    entry = http_entry(url, requires_token=status["requires_token"]) if url else None
-    if args.json:
-        print_json(status | {"entry": entry})
-        return 0
-    words = _words(status, is_hub_running=hub.is_running)
-    print("\n".join(words + (api_words(status, is_hub_running=hub.is_running) if status["is_api_enabled"] else [])))
+def _show(args: argparse.Namespace, status: HttpStatus, *, is_hub_running: bool) -> int:
+    entry = http_entry(status.url, requires_token=status.requires_token) if status.url else None
+    lines = _words(status, is_hub_running=is_hub_running)
+    if status.is_api_enabled:
+        lines += _api_words(status, is_hub_running=is_hub_running)
     if entry:
-        print(f"Paste this into the config of an AI client:\n{json.dumps(entry, indent=2)}")
-        print(f"One server alone, under its own tool names: {url.removesuffix('/mcp')}/servers/NAME/mcp")
-        if status["requires_token"]:
-            print(f"Put a token in the place of {TOKEN_HERE}; make one for each AI client with: tooltray clients token NAME")
-    return 0
+        lines.append(f"Paste this into the config of an AI client:\n{json.dumps(entry, indent=2)}")
+        lines.append(f"One server alone, under its own tool names: {status.url.removesuffix('/mcp')}/servers/NAME/mcp")
+    if entry and status.requires_token:
+        lines.append(f"Put a token in the place of {TOKEN_HERE}; make one for each AI client with: tooltray clients token NAME")
+    return answer(args, as_json(status) | {"entry": entry}, *lines)
 
 
-def _words(status: dict[str, Any], *, is_hub_running: bool) -> list[str]:
-    if not status["is_enabled"]:
+def _words(status: HttpStatus, *, is_hub_running: bool) -> list[str]:
+    if not status.is_enabled:
         return ["AI clients cannot connect over HTTP. Switch it on with: tooltray http on"]
-    if status["is_open"]:
-        return [f"AI clients can connect over HTTP: {clean_line(status['url'])}"]
+    if status.is_open:
+        return [f"AI clients can connect over HTTP: {clean_line(status.url)}"]
     if is_hub_running:
-        return ["HTTP is switched on, and is not open.", problem_line(status["problem"])]
+        return ["HTTP is switched on, and is not open.", problem_line(status.problem)]
     return ["HTTP is switched on; it opens when a hub runs. Start one with: tooltray serve"]
 
 
-def http_entry(url: str, *, requires_token: bool) -> dict[str, Any]:
+def http_entry(url: str, *, requires_token: bool) -> dict[str, object]:
     """The entry in the form that most AI clients read."""
-    entry: dict[str, Any] = {"type": "http", "url": url}
-    if requires_token:
-        entry["headers"] = {"Authorization": f"Bearer {TOKEN_HERE}"}
-    return {"mcpServers": {"tooltray": entry}}
+    headers = {"headers": {"Authorization": f"Bearer {TOKEN_HERE}"}} if requires_token else {}
+    return {"mcpServers": {"tooltray": {"type": "http", "url": url, **headers}}}
+
+
+# the tokens of AI clients
+
+
+def client_token(args: argparse.Namespace, home: Home) -> int:
+    """Makes a token, or another one in its place; alone on standard output, for pipes."""
+    with any_hub(home) as hub:
+        is_another = args.name in (each.name for each in hub.ask(hub.api.access.list_client_tokens()))
+        made = hub.ask(hub.api.access.create_client_token(name=args.name))
+    answer(args, {"client": args.name, "token": made, "replaced": is_another}, made)
+    name = clean_line(args.name)
+    if is_another and not args.json:
+        print_note(f"The token that {name} had before is not valid any more.")
+    if not args.json:
+        print_note(f"This is {name}'s token; it cannot be shown again. Send it as the header `Authorization: Bearer TOKEN`.")
+    return 0
+
+
+def list_clients(args: argparse.Namespace, home: Home) -> int:
+    with any_hub(home) as hub:
+        clients = hub.ask(hub.api.access.list_client_tokens())
+    empty = "No AI client has a token yet. Make one with: tooltray clients token NAME"
+    return answer_list(args, clients, ("CLIENT", "TOKEN MADE"), lambda each: (each.name, day(each.created_at)), empty=empty)
+
+
+def remove_client(args: argparse.Namespace, home: Home) -> int:
+    with any_hub(home) as hub:
+        hub.ask(hub.api.access.remove_client_token(name=args.name))
+    return answer(args, {"client": args.name, "removed": True}, f"{clean_line(args.name)} cannot connect over HTTP any more.")
+
+
+# the REST interface
+
+
+def api_on(args: argparse.Namespace, home: Home) -> int:
+    if args.trusted:
+        check_terminal("A trusted token")
+    with any_hub(home) as hub:
+        access, is_running = hub.api.access, hub.is_running
+        was_on = hub.ask(access.get_http_status()).is_enabled
+        status = hub.ask(access.set_api_enabled(enabled=True, trusted=False if args.trusted is False else None))
+        made = _made(hub, TRUSTED_NAME, trusted=True) if args.trusted else None
+        status = hub.ask(access.get_http_status()) if made else status
+    lines = [] if was_on else ["HTTP was off and is on now too: AI clients that have a token can connect as well."]
+    lines += _api_words(status, is_hub_running=is_running)
+    if made:
+        lines += [f"The trusted token: {made.token}", *_made_words(made)]
+    return answer(args, as_json(status) | ({"token": made.token} if made else {}), *lines)
+
+
+def api_off(args: argparse.Namespace, home: Home) -> int:
+    with any_hub(home) as hub:
+        status = hub.ask(hub.api.access.set_api_enabled(enabled=False))
+    return answer(args, status, *_api_words(status, is_hub_running=hub.is_running))
+
+
+def api_token(args: argparse.Namespace, home: Home) -> int:
+    """The default one, or a new one."""
+    if args.trusted:
+        check_terminal("A trusted token")
+    with any_hub(home) as hub:
+        if not args.name and not args.trusted:
+            return _print_token(args, hub.ask(hub.api.access.get_api_token()), SENT_AS)
+        made = _made(hub, args.name or TRUSTED_NAME, trusted=args.trusted, scope=args.scope, lasts_s=args.duration)
+    if args.json:
+        print_json(made)
+        return 0
+    return _print_token(args, made.token, SENT_AS, *_made_words(made))
+
+
+def api_tokens(args: argparse.Namespace, home: Home) -> int:
+    with any_hub(home) as hub:
+        listed = hub.ask(hub.api.access.list_api_tokens())
+    empty = "No program has a token. Make one with: tooltray http api token NAME"
+    return answer_list(args, listed, ("NAME", "SCOPE", "MADE", "UNTIL"), _row, empty=empty)
+
+
+def api_revoke(args: argparse.Namespace, home: Home) -> int:
+    with any_hub(home) as hub:
+        hub.ask(hub.api.access.revoke_api_token(name=args.name))
+    return answer(args, {"revoked": args.name}, f"The token '{clean_line(args.name)}' opens nothing any more.")
+
+
+def api_rotate(args: argparse.Namespace, home: Home) -> int:
+    with any_hub(home) as hub:
+        return _print_token(args, hub.ask(hub.api.access.rotate_api_token()), ROTATED)
+
+
+def _api_words(status: HttpStatus, *, is_hub_running: bool) -> list[str]:
+    """How the REST interface is, for a person."""
+    if not status.is_api_enabled:
+        return ["Other programs cannot use the REST interface. Switch it on with: tooltray http api on"]
+    lines = [TRUSTED] if status.is_api_trusted else []
+    if status.api_url:
+        return [f"Other programs can use the REST interface: {clean_line(status.api_url)}", "Its token: tooltray http api token", *lines]
+    if not status.is_enabled:
+        return ["The REST interface is switched on, but HTTP is not. Switch both on with: tooltray http api on", *lines]
+    if is_hub_running and status.problem:
+        return ["The REST interface is switched on, and is not open.", problem_line(status.problem), *lines]
+    return ["The REST interface is switched on; it opens when a hub runs. Start one with: tooltray serve", *lines]
+
+
+def _made(hub: Hub, name: str, *, trusted: bool, scope: str | None = None, lasts_s: float | None = None) -> NewApiToken:
+    making = hub.api.access.create_api_token(name=name, scope=scope or "manage", expires_in_s=lasts_s, trusted=trusted)  # type: ignore[arg-type]
+    return hub.ask(making)
+
+
+def _made_words(made: NewApiToken) -> list[str]:
+    lines = [SHOWN_ONCE]
+    if made.expires_at is not None:
+        lines.append(f"It ends at {day(made.expires_at)}.")
+    if made.is_trusted:
+        lines += [TRUSTED] if made.is_lasting else [TRUSTED, OF_THIS_RUN]
+    return lines
+
+
+def _row(each: ApiTokenSnapshot) -> Sequence[str]:
+    scope = f"{each.scope}, trusted" if each.is_trusted else each.scope
+    if each.is_default:
+        return each.name, scope, "", "you take it back (tooltray http api token shows it)"
+    until = "you take it back" if each.expires_at is None else day(each.expires_at)
+    return each.name, scope, day(each.created_at), f"{until} (over)" if each.is_ended else until
+
+
+def _print_token(args: argparse.Namespace, token: str, *notes: str) -> int:
+    answer(args, {"token": token}, token)
+    print_notes(() if args.json else notes)
+    return 0

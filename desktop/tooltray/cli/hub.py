@@ -1,13 +1,20 @@
-"""How a command gets a hub: the running one, the settings in its place, or one that is started for it.
+"""How a command gets a hub: the running one, its API without one, or one that is started for it.
 
-Above it: the commands. Below it: control_client; settings_hub and the bridge's way of starting a hub, each imported only where needed.
+Above it: the commands. Below it: control_client; unstarted_hub and the bridge's way of starting a hub, each imported only where needed.
 """
 
 import os
 import time
+from collections.abc import Coroutine
+from types import TracebackType
+from typing import Any, Self, TypeVar
 
-from tooltray.cli.confirm import asker, is_at_terminal
-from tooltray.control.control_client import ControlClient, Hub
+import msgspec
+
+from tooltray.api import Api, remote_parts
+from tooltray.cli.person import asker, is_at_terminal
+from tooltray.control.control_client import CALL_TIMEOUT_S, ControlClient
+from tooltray.control.verb_results import typed_result
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 from tooltray.home.hub_lock import HubLock
@@ -15,9 +22,91 @@ from tooltray.home.hub_lock import HubLock
 LOCKED_TIMEOUT_S = 20.0  # a hub that starts listens within 3 s; one that ends has stopped its servers by then
 RETRY_EVERY_S = 0.05  # while a hub starts or ends; neither its lock nor its socket can be waited for
 
+T = TypeVar("T")
 
-def hub_or_settings(home: Home) -> Hub:
-    """The running hub, or, where none runs, the settings, under the hub's lock until `close`: no hub starts meanwhile.
+
+class Hub:
+    """A hub's API for commands, which wait for each verb: `hub.ask(hub.api.servers.restart_server(name="files"))`.
+
+    Attributes:
+        api: verbs, called with keywords alone.
+        is_running: whether servers run behind it.
+    """
+
+    api: Api
+    is_running: bool
+
+    def ask(self, verb: Coroutine[Any, Any, T], *, timeout_s: float | None = CALL_TIMEOUT_S) -> T:
+        """Carries out a verb.
+
+        Args:
+            timeout_s: None waits for good.
+
+        Raises:
+            TooltrayError: it failed; says why and what to do.
+        """
+        raise NotImplementedError
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+class HubInfo(msgspec.Struct, frozen=True):
+    """The process of a running hub."""
+
+    pid: int
+    version: str
+    kind: str  # "serve" or "desktop"
+    execution_id: str = ""
+
+
+class RunningHub(Hub):
+    """The hub at the other end of the control channel."""
+
+    is_running = True
+
+    def __init__(self, client: ControlClient) -> None:
+        self._client = client
+        self._timeout_s: float | None = CALL_TIMEOUT_S
+        self.api = Api(**remote_parts(self._call))
+
+    def ask(self, verb: Coroutine[Any, Any, T], *, timeout_s: float | None = CALL_TIMEOUT_S) -> T:
+        self._timeout_s = timeout_s
+        try:
+            verb.send(None)
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        raise AssertionError("a call over the control channel blocks, and awaits nothing")
+
+    def info(self) -> HubInfo:
+        return msgspec.convert(self._client.call("hub/info"), HubInfo)
+
+    def stop(self) -> int:
+        """See ControlClient.stop."""
+        return self._client.stop()
+
+    def close(self) -> None:
+        self._client.close()
+
+    async def _call(self, verb: str, /, **params: object) -> Any:
+        plain = msgspec.to_builtins(params)
+        return typed_result(verb, self._client.call(verb, timeout_s=self._timeout_s, **plain))
+
+
+def running_hub(home: Home) -> RunningHub | None:
+    """The running hub; None where none runs."""
+    client = ControlClient.connect(home, is_at_terminal=is_at_terminal())
+    return RunningHub(client) if client else None
+
+
+def any_hub(home: Home) -> Hub:
+    """The running hub, or, where none runs, its API without one, under the hub's lock until `close`: no hub starts meanwhile.
 
     Raises:
         TooltrayError: the home cannot be used, or something holds the lock and does not listen.
@@ -26,20 +115,20 @@ def hub_or_settings(home: Home) -> Hub:
     lock = HubLock(home.lock)
     deadline = time.monotonic() + LOCKED_TIMEOUT_S
     while True:
-        client = _connect(home)
-        if client is not None:
-            return client
+        hub = running_hub(home)
+        if hub is not None:
+            return hub
         if _is_taken(lock, home):
-            from tooltray.cli.settings_hub import SettingsHub
+            from tooltray.cli.unstarted_hub import UnstartedHub
 
-            return SettingsHub(home, release=lock.release, asker=asker())
+            return UnstartedHub(home, release=lock.release, asker=asker())
         if time.monotonic() > deadline:
             hint = "Wait for it, or end it by its pid, which is in hub.json beside the lock"
             raise TooltrayError("A hub is starting or ending and does not answer", f"{home.lock} is locked", hint)
         time.sleep(RETRY_EVERY_S)
 
 
-def started_hub(home: Home) -> ControlClient:
+def started_hub(home: Home) -> RunningHub:
     """The running hub; where none runs, one is started in the way of the bridge, and leaves again when nobody uses it for a while.
 
     A bridge asks first whether it may do that in this home; here a person has named the home.
@@ -47,9 +136,9 @@ def started_hub(home: Home) -> ControlClient:
     Raises:
         TooltrayError: the home cannot be used, or no hub could be started; says why.
     """
-    client = _connect(home)
-    if client is not None:
-        return client
+    hub = running_hub(home)
+    if hub is not None:
+        return hub
     home.prepare()
     _remember_environment(home)
     from tooltray.downstream.bridge_entry import default_home
@@ -59,9 +148,9 @@ def started_hub(home: Home) -> ControlClient:
     try:
         while True:
             reason = start.step()
-            client = _connect(home)
-            if client is not None:
-                return client
+            hub = running_hub(home)
+            if hub is not None:
+                return hub
             if reason:
                 raise TooltrayError("No hub is running, and none could be started", reason)
             time.sleep(RETRY_EVERY_S)
@@ -77,10 +166,6 @@ def _remember_environment(home: Home) -> None:
         remembered = RememberedVariables(home.environment)
         remembered.load()
         remembered.remember(os.environ, is_all=True)
-
-
-def _connect(home: Home) -> ControlClient | None:
-    return ControlClient.connect(home, is_at_terminal=is_at_terminal())
 
 
 def _is_taken(lock: HubLock, home: Home) -> bool:

@@ -1,30 +1,29 @@
 """`tooltray projects ...`: which folders may be projects, and the servers that start for them.
 
-Above it: run. Below it: a hub or, for list, allow and disallow where none runs, the settings.
+Above it: run. Below it: a hub or, for list, allow and disallow, its API without one.
 """
 
 import argparse
-import contextlib
-from typing import Any
 
-from tooltray.cli.confirm import check_terminal
-from tooltray.cli.hub import folder_path, hub_or_settings, started_hub
+from tooltray.cli.hub import any_hub, folder_path, started_hub
+from tooltray.cli.person import check_terminal
 from tooltray.cli.servers import START_TIMEOUT_S, STOP_TIMEOUT_S, note_start, server_snapshot
-from tooltray.cli.terminal import clean_line, count, print_json, print_note, print_table, state_in_words
-from tooltray.control.control_client import Hub
+from tooltray.cli.terminal import answer, clean_line, count, print_json, print_note, print_table, state_in_words
 from tooltray.home.home import Home
+from tooltray.phrases import as_json
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 
 OF_CLIENTS = "For an AI client itself, the folder in which it was started and the folders that it declares (roots) are allowed"
 
 
 def list_projects(args: argparse.Namespace, home: Home) -> int:
     """The folders that are allowed, and what runs for which project."""
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        allowed = hub.call("get_allowed_folders")
-        servers = [server for server in hub.call("get_snapshot")["servers"] if server.get("is_deferred")]
+    with any_hub(home) as hub:
+        allowed = hub.ask(hub.api.projects.get_allowed_folders())
+        servers = [server for server in hub.ask(hub.api.hub.get_snapshot()).servers if server.is_deferred]
     if args.json:
-        copies = [{"server": server["name"], **copy} for server in servers for copy in server["copies"]]
-        print_json({"allowed": allowed, "servers": [server["name"] for server in servers], "copies": copies})
+        copies = [{"server": server.name} | as_json(copy) for server in servers for copy in server.copies]
+        print_json({"allowed": allowed, "servers": [server.name for server in servers], "copies": copies})
         return 0
     if allowed:
         print("Allowed as projects, with what is in them:")
@@ -35,68 +34,52 @@ def list_projects(args: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def _rows(server: dict[str, Any]) -> list[list[str]]:
+def _rows(server: ServerSnapshot) -> list[list[str]]:
     rows = [
-        [server["name"], state_in_words(copy["state"]), copy["name"] or "-", str(copy["session_count"]), copy["path"] or "-"]
-        for copy in server["copies"]
+        [server.name, state_in_words(copy.state.value), copy.name or "-", str(copy.session_count), copy.path or "-"]
+        for copy in server.copies
     ]
-    return rows or [[server["name"], state_in_words(server["state"]), "-", "-", server["detail"]]]
+    return rows or [[server.name, state_in_words(server.state.value), "-", "-", server.detail]]
 
 
 def allow(args: argparse.Namespace, home: Home) -> int:
     check_terminal("Allowing a folder")
-    folder = _call(home, "allow_folder", path=folder_path(args.dir))
-    if args.json:
-        print_json({"folder": folder, "allowed": True})
-    else:
-        print(f"{clean_line(folder)}, and what is in it, may be a project now.")
-    return 0
+    with any_hub(home) as hub:
+        folder = hub.ask(hub.api.projects.allow_folder(path=folder_path(args.dir)), timeout_s=STOP_TIMEOUT_S)
+    return answer(args, {"folder": folder, "allowed": True}, f"{clean_line(folder)}, and what is in it, may be a project now.")
 
 
 def disallow(args: argparse.Namespace, home: Home) -> int:
     folder = folder_path(args.dir)
-    _call(home, "disallow_folder", path=folder)
-    if args.json:
-        print_json({"folder": folder, "allowed": False})
-    else:
-        print(f"{clean_line(folder)} is no longer allowed as a project.")
-    return 0
+    with any_hub(home) as hub:
+        hub.ask(hub.api.projects.disallow_folder(path=folder), timeout_s=STOP_TIMEOUT_S)
+    return answer(args, {"folder": folder, "allowed": False}, f"{clean_line(folder)} is no longer allowed as a project.")
 
 
 def start(args: argparse.Namespace, home: Home) -> int:
     """For a folder, which is allowed thereby, or as the settings say without one."""
-    with contextlib.closing(started_hub(home)) as hub:
+    with started_hub(home) as hub:
         note_start(args.name)
+        projects = hub.api.projects
         if args.anyway:
-            hub.call("start_without_project", timeout_s=START_TIMEOUT_S, server=args.name)
+            hub.ask(projects.start_without_project(server=args.name), timeout_s=START_TIMEOUT_S)
         else:
-            hub.call("start_for_project", timeout_s=START_TIMEOUT_S, server=args.name, path=folder_path(args.dir))
+            hub.ask(projects.start_for_project(server=args.name, path=folder_path(args.dir)), timeout_s=START_TIMEOUT_S)
         server = server_snapshot(hub, args.name)
-    if args.json:
-        print_json(server)
-        return 0
     project = "without a project" if args.anyway else f"for {clean_line(folder_path(args.dir))}"
-    print(f"{clean_line(args.name)} is running {project}. AI clients that name no project use it from now on.")
-    return 0
+    line = f"{clean_line(args.name)} is running {project}. AI clients that name no project use it from now on."
+    return answer(args, server or {}, line)
 
 
 def reset(args: argparse.Namespace, home: Home) -> int:
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        names = _reset(hub) if hub.is_running else []
-    if args.json:
-        print_json({"waiting": names})
-    elif hub.is_running:
-        print(f"{count(len(names), 'server')} {'waits' if len(names) == 1 else 'wait'} for a project again.")
-    else:
-        print_note("No hub is running, so every server waits for a project already.")
+    names: list[str] = []
+    with any_hub(home) as hub:
+        if hub.is_running:
+            hub.ask(hub.api.projects.reset_deferred_state(), timeout_s=STOP_TIMEOUT_S)
+            servers = hub.ask(hub.api.hub.get_snapshot()).servers
+            names = [server.name for server in servers if server.state is ServerState.WAITING]
+    if args.json or hub.is_running:
+        waiting = f"{count(len(names), 'server')} {'waits' if len(names) == 1 else 'wait'} for a project again."
+        return answer(args, {"waiting": names}, waiting)
+    print_note("No hub is running, so every server waits for a project already.")
     return 0
-
-
-def _reset(hub: Hub) -> list[str]:
-    hub.call("reset_deferred_state", timeout_s=STOP_TIMEOUT_S)
-    return [server["name"] for server in hub.call("get_snapshot")["servers"] if server["state"] == "waiting"]
-
-
-def _call(home: Home, verb: str, **params: Any) -> Any:
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        return hub.call(verb, timeout_s=STOP_TIMEOUT_S, **params)

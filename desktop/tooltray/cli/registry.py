@@ -1,16 +1,19 @@
 """`tooltray registry status|measure|set|clear|auto`: where npm packages of servers come from.
 
-Above it: run. Below it: a hub, or the settings where none runs.
+Above it: run. Below it: a hub, or its API without one.
 """
 
 import argparse
-import contextlib
-import time
-from typing import Any
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
 
-from tooltray.cli.hub import hub_or_settings
-from tooltray.cli.terminal import clean_line, print_json, print_note, print_table
+from tooltray.cli.hub import any_hub
+from tooltray.cli.terminal import clean_line, day, print_json, print_note, print_table
 from tooltray.home.home import Home
+from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+
+if TYPE_CHECKING:
+    from tooltray.registries.api import RegistriesApi
 
 MEASURE_TIMEOUT_S = 60.0  # 10 s for the registries; before that the login shell and npm may be asked
 COUNTS_LATER = "Servers that run get it when they start again."
@@ -18,73 +21,75 @@ _WORDS = {"custom": "chosen by you", "mirror": "the fastest", "settings": "the f
 
 
 def status(args: argparse.Namespace, home: Home) -> int:
-    return _call(args, home, "get_npm_registry_status")
+    return _do(args, home, lambda api: api.get_npm_registry_status())
 
 
 def measure(args: argparse.Namespace, home: Home) -> int:
     if not args.json:
         print_note("Measuring; this takes ten seconds at most ...")
-    return _call(args, home, "refresh_npm_registry")
+    return _do(args, home, lambda api: api.refresh_npm_registry())
 
 
 def set_registry(args: argparse.Namespace, home: Home) -> int:
-    return _call(args, home, "set_custom_npm_registry", url=args.url, note=COUNTS_LATER)
+    return _do(args, home, lambda api: api.set_custom_npm_registry(url=args.url), note=COUNTS_LATER)
 
 
 def clear(args: argparse.Namespace, home: Home) -> int:
-    return _call(args, home, "set_custom_npm_registry", url="", note=COUNTS_LATER)
+    return _do(args, home, lambda api: api.set_custom_npm_registry(url=""), note=COUNTS_LATER)
 
 
 def auto(args: argparse.Namespace, home: Home) -> int:
-    return _call(args, home, "set_auto_detect_npm_registry", enabled=args.switch == "on", note=COUNTS_LATER)
+    return _do(args, home, lambda api: api.set_auto_detect_npm_registry(enabled=args.switch == "on"), note=COUNTS_LATER)
 
 
-def _call(args: argparse.Namespace, home: Home, verb: str, *, note: str = "", **params: Any) -> int:
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        before = hub.call("get_npm_registry_status") if note and not args.json else {}
-        status = hub.call(verb, timeout_s=MEASURE_TIMEOUT_S, **params)
+def _do(
+    args: argparse.Namespace, home: Home, verb: "Callable[[RegistriesApi], Coroutine[Any, Any, NpmRegistryStatus]]", *, note: str = ""
+) -> int:
+    with any_hub(home) as hub:
+        before = hub.ask(hub.api.registries.get_npm_registry_status()) if note and not args.json else None
+        status = hub.ask(verb(hub.api.registries), timeout_s=MEASURE_TIMEOUT_S)
     if args.json:
         print_json(status)
         return 0
     print("\n".join(_words(status)))
-    if status["measurements"]:
-        print_table(("REGISTRY", "REGION", "ANSWERED", "STATE", "ADDRESS"), [_row(each, status) for each in status["measurements"]])
-    if note and hub.is_running and status["url"] != before["url"]:
+    if status.measurements:
+        print_table(("REGISTRY", "REGION", "ANSWERED", "STATE", "ADDRESS"), [_row(each, status) for each in status.measurements])
+    if before and hub.is_running and status.url != before.url:
         print_note(note)
     return 0
 
 
-def _words(status: dict[str, Any]) -> list[str]:
-    if status["url"]:
-        chosen = f"Servers get npm packages from {clean_line(status['url'])} ({_WORDS[status['origin']]})."
+def _words(status: NpmRegistryStatus) -> list[str]:
+    if status.url:
+        chosen = f"Servers get npm packages from {clean_line(status.url)} ({_WORDS[status.origin]})."
     else:
         chosen = "Servers get npm packages from where npm itself is configured to."
     return [chosen, _automatic(status), _measured(status)]
 
 
-def _automatic(status: dict[str, Any]) -> str:
-    if not status["is_auto_detect"]:
+def _automatic(status: NpmRegistryStatus) -> str:
+    if not status.is_auto_detect:
         return "The fastest registry is not looked for. Switch that on with: tooltray registry auto on"
-    if status["custom_url"]:
+    if status.custom_url:
         return "While you have chosen one, the fastest is not looked for. Use none of your own with: tooltray registry clear"
-    usable = [each for each in status["measurements"] if not each["problem"]]
-    if not status["url"] and usable and usable[0]["origin"] == "mirror":
+    usable = [each for each in status.measurements if not each.problem]
+    if not status.url and usable and usable[0].origin == "mirror":
         return "npm's own configuration names a registry, so no mirror is used by itself. Use one with: tooltray registry set ADDRESS"
     return "The fastest registry is looked for once a day. Switch that off with: tooltray registry auto off"
 
 
-def _measured(status: dict[str, Any]) -> str:
-    if status["is_measuring"]:
+def _measured(status: NpmRegistryStatus) -> str:
+    if status.is_measuring:
         return "Being measured now."
-    if not status["measured_at"]:
-        what = "The others are not" if status["measurements"] else "Not"
+    if not status.measured_at:
+        what = "The others are not" if status.measurements else "Not"
         return f"{what} measured yet. Do it now with: tooltray registry measure"
-    kept = "; what did not answer then is not listed" if status["is_from_cache"] else ""
-    return f"Measured {time.strftime('%Y-%m-%d %H:%M', time.localtime(status['measured_at']))}{kept}."
+    kept = "; what did not answer then is not listed" if status.is_from_cache else ""
+    return f"Measured {day(status.measured_at)}{kept}."
 
 
-def _row(each: dict[str, Any], status: dict[str, Any]) -> list[str]:
-    is_used = each["url"] == status["url"] or (not status["url"] and each["origin"] == "npm")
-    state = each["problem"] or ("in use" if is_used else "reachable")
-    took = "-" if each["milliseconds"] is None else f"{each['milliseconds']:.0f} ms"
-    return [each["name"], each["region"] or "-", took, state, each["url"]]
+def _row(each: RegistryMeasurement, status: NpmRegistryStatus) -> list[str]:
+    is_used = each.url == status.url or (not status.url and each.origin == "npm")
+    state = each.problem or ("in use" if is_used else "reachable")
+    took = "-" if each.milliseconds is None else f"{each.milliseconds:.0f} ms"
+    return [each.name, each.region or "-", took, state, each.url]

@@ -1,26 +1,28 @@
 """`tooltray secrets ...`: stores, lists and removes secrets, unlocks them, and chooses where they are kept.
 
-Above it: run. Below it: a hub, or the settings where none runs. Values are written here and never read back.
+Above it: run, and the commands that remove servers, whose secrets go with them. Below it: a hub, or its API without one. Values are written
+here and never read back.
 """
 
 import argparse
-import contextlib
 import json
 import os
-from collections.abc import Callable
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TypeVar
 
-from tooltray.cli.hub import hub_or_settings
-from tooltray.cli.secret_input import ask_for_passphrase, ask_for_secret, is_person_there
-from tooltray.cli.terminal import clean_line, print_json
-from tooltray.control.control_client import ControlClient, Hub
+from tooltray.cli.hub import Hub, any_hub, running_hub
+from tooltray.cli.person import ask_for_passphrase, ask_for_secret, confirmed, is_person_there
+from tooltray.cli.terminal import answer, clean_line, count
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 from tooltray.secrets.secret_errors import SecretsLocked
 from tooltray.secrets.secrets import PASSPHRASE_VARIABLE
+from tooltray.snapshots.removals import ServerRemoval
 
 KEYRING_TIMEOUT_S = None  # the keyring may show a dialog and wait for the person
 NOT_CHOSEN = "the system's keyring (nothing else is chosen)"
+REMOVE = "tooltray secrets remove --unused"
 _PLACES = {"keyring": "the system's keyring", "file": "an encrypted file", "memory": "memory, until the hub ends"}
 
 T = TypeVar("T")
@@ -28,51 +30,34 @@ T = TypeVar("T")
 
 def set_secret(args: argparse.Namespace, home: Home) -> int:
     value = ask_for_secret(args.name)  # before any lock is held: people type slowly
-    _call(home, "set_secret", name=args.name, value=value)
-    if args.json:
-        print_json({"secret": args.name, "stored": True})
-    else:
-        print(f"Stored. Settings refer to it as ${{secret:{args.name}}}; servers that run already get it when they start again.")
-    return 0
+    with_secrets(home, lambda hub: hub.ask(hub.api.secrets.set_secret(name=args.name, value=value), timeout_s=KEYRING_TIMEOUT_S))
+    stored = f"Stored. Settings refer to it as ${{secret:{args.name}}}; servers that run already get it when they start again."
+    return answer(args, {"secret": args.name, "stored": True}, stored)
 
 
 def list_secrets(args: argparse.Namespace, home: Home) -> int:
-    names = _call(home, "get_secret_names")
-    if args.json:
-        print_json(names)
-    elif names:
-        print("\n".join(clean_line(name) for name in names))
-    else:
-        print("There are no secrets yet. Store one with: tooltray secrets set NAME")
-    return 0
+    names = with_secrets(home, lambda hub: hub.ask(hub.api.secrets.get_secret_names(), timeout_s=KEYRING_TIMEOUT_S))
+    return answer(
+        args, names, *(map(clean_line, names) if names else ["There are no secrets yet. Store one with: tooltray secrets set NAME"])
+    )
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:
     if args.unused:
-        from tooltray.cli.unused_secrets import remove_unused
-
-        return remove_unused(args, home)
-    _call(home, "remove_secret", name=args.name)
-    if args.json:
-        print_json({"secret": args.name, "removed": True})
-    else:
-        print(f"Forgot {args.name}.")
-    return 0
+        return _remove_unused(args, home)
+    with_secrets(home, lambda hub: hub.ask(hub.api.secrets.remove_secret(name=args.name), timeout_s=KEYRING_TIMEOUT_S))
+    return answer(args, {"secret": args.name, "removed": True}, f"Forgot {args.name}.")
 
 
 def unlock(args: argparse.Namespace, home: Home) -> int:
     """Gives the running hub the passphrase; without a hub nothing could keep it."""
-    client = ControlClient.connect(home)
-    if client is None:
+    hub = running_hub(home)
+    if hub is None:
         raise TooltrayError("No hub is running", "The passphrase is kept by the hub alone, in memory", "Start it with: tooltray serve")
-    with client:
+    with hub:
         passphrase = ask_for_passphrase(is_new=not home.secrets_file.exists())
-        client.call("unlock_secrets", timeout_s=KEYRING_TIMEOUT_S, passphrase=passphrase)
-    if args.json:
-        print_json({"unlocked": True})
-    else:
-        print("Unlocked until the hub ends.")
-    return 0
+        hub.ask(hub.api.secrets.unlock_secrets(passphrase=passphrase), timeout_s=KEYRING_TIMEOUT_S)
+    return answer(args, {"unlocked": True}, "Unlocked until the hub ends.")
 
 
 def backend(args: argparse.Namespace, home: Home) -> int:
@@ -80,13 +65,9 @@ def backend(args: argparse.Namespace, home: Home) -> int:
     if args.kind == "file":
         _choose_file(home)
     elif args.kind:
-        _call(home, "set_secret_backend", kind=args.kind)
+        with_secrets(home, lambda hub: hub.ask(hub.api.secrets.set_secret_backend(kind=args.kind), timeout_s=KEYRING_TIMEOUT_S))
     kind = args.kind or chosen_backend(home)
-    if args.json:
-        print_json({"backend": kind})
-    else:
-        print(f"Secrets are kept in {_PLACES.get(kind or '', NOT_CHOSEN)}.")
-    return 0
+    return answer(args, {"backend": kind}, f"Secrets are kept in {_PLACES.get(kind or '', NOT_CHOSEN)}.")
 
 
 def _choose_file(home: Home) -> None:
@@ -100,12 +81,14 @@ def _choose_file(home: Home) -> None:
         hint = f"Type it in a terminal, send it through a pipe, or set {PASSPHRASE_VARIABLE}"
         raise TooltrayError("No passphrase for the encrypted file", "It was left empty, and nothing was changed", hint)
     before = chosen_backend(home)
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        hub.call("set_secret_backend", timeout_s=KEYRING_TIMEOUT_S, kind="file")
+    with any_hub(home) as hub:
+        secrets = hub.api.secrets
+        hub.ask(secrets.set_secret_backend(kind="file"), timeout_s=KEYRING_TIMEOUT_S)
         try:
-            hub.call("unlock_secrets", timeout_s=KEYRING_TIMEOUT_S, passphrase=passphrase)
+            hub.ask(secrets.unlock_secrets(passphrase=passphrase), timeout_s=KEYRING_TIMEOUT_S)
         except TooltrayError:
-            hub.call("set_secret_backend", timeout_s=KEYRING_TIMEOUT_S, kind=before if before in _PLACES else "keyring")
+            kind = before if before in _PLACES else "keyring"
+            hub.ask(secrets.set_secret_backend(kind=kind), timeout_s=KEYRING_TIMEOUT_S)
             raise
 
 
@@ -125,16 +108,81 @@ def with_secrets(home: Home, action: Callable[[Hub], T]) -> T:
     A running hub says by itself how it is unlocked. While a person types, no lock is held.
     """
     try:
-        with contextlib.closing(hub_or_settings(home)) as hub:
+        with any_hub(home) as hub:
             return action(hub)
     except SecretsLocked:
         if chosen_backend(home) != "file" or not is_person_there():
             raise
     passphrase = ask_for_passphrase(is_new=not home.secrets_file.exists())
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        hub.call("unlock_secrets", passphrase=passphrase)
+    with any_hub(home) as hub:
+        hub.ask(hub.api.secrets.unlock_secrets(passphrase=passphrase))
         return action(hub)
 
 
-def _call(home: Home, verb: str, **params: Any) -> Any:
-    return with_secrets(home, lambda hub: hub.call(verb, timeout_s=KEYRING_TIMEOUT_S, **params))
+# what no server uses
+
+
+def _remove_unused(args: argparse.Namespace, home: Home) -> int:
+    """Forgets, after a yes, the secrets that no server uses."""
+    unused, removed = with_secrets(home, partial(_look, args))
+    if unused and not args.yes:
+        if not confirmed(f"Forget {'it' if len(unused) == 1 else f'all {len(unused)}'}?", yes=False):
+            print("Nothing was changed.")
+            return 0
+        removed = with_secrets(home, partial(_remove, names=unused))
+    forgot = f"Forgot {count(len(removed), 'secret')}." if unused else "Every secret is used, or may be."
+    return answer(args, {"removed": removed}, forgot)
+
+
+def _look(args: argparse.Namespace, hub: Hub) -> tuple[list[str], list[str]]:
+    """What is unused, and what of it was removed, where a yes came with the command: a passphrase of the environment is for one look."""
+    unused = hub.ask(hub.api.secrets.get_unused_secrets(), timeout_s=KEYRING_TIMEOUT_S)
+    if unused and not args.json:
+        print("No server that is known here uses:", *(f"  {clean_line(name)}" for name in unused), sep="\n", flush=True)
+    return unused, _remove(hub, unused) if args.yes else []
+
+
+def _remove(hub: Hub, names: list[str]) -> list[str]:
+    return hub.ask(hub.api.secrets.remove_unused_secrets(names=names), timeout_s=KEYRING_TIMEOUT_S)
+
+
+# what goes with a server
+
+
+def once_unlocked(removal: ServerRemoval, home: Home) -> ServerRemoval:
+    """What a removal has left because the secrets were locked is removed once a person has unlocked them."""
+    names = [*removal.secrets, *filter(None, [removal.sign_in])]
+    try:
+        removed = with_secrets(home, partial(_remove, names=names))
+    except TooltrayError as error:
+        return ServerRemoval(removal.server, removal.secrets, removal.sign_in, removal.shared, error.problem)
+    secrets = tuple(name for name in removed if name != removal.sign_in)
+    return ServerRemoval(removal.server, secrets, removal.sign_in, removal.shared)
+
+
+def going(removal: ServerRemoval) -> list[str]:
+    """What goes with a server that is to be removed, and what stays: sentences."""
+    lines = [f"Its secret {name} is removed, too." for name in removal.secrets]
+    lines += ["Its sign-in ends."] if removal.sign_in else []
+    return [*lines, *_staying(removal)]
+
+
+def gone(removal: ServerRemoval) -> Iterator[str]:
+    """The same of one that was removed, each a line of its own."""
+    if problem := removal.problem:
+        for name in removal.secrets:
+            yield f"Its secret {name} may still be stored"
+        why = f"{problem.title}: {problem.message}".removesuffix(": ")
+        yield f"Its secrets could not be removed ({why}); later: {REMOVE}"
+    else:
+        yield from (f"Its secret {name} is removed, too." for name in removal.secrets)
+        yield from ["Its sign-in has ended."] if removal.sign_in else []
+    yield from _staying(removal)
+
+
+def _staying(removal: ServerRemoval) -> list[str]:
+    return [f"Secret {shared.name} stays: {_still(shared.users)}." for shared in removal.shared]
+
+
+def _still(users: Sequence[str]) -> str:
+    return f"{', '.join(users)} still {'uses' if len(users) == 1 else 'use'} it"

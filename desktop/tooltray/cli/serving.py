@@ -19,12 +19,13 @@ from tooltray.activity.structured_log import StructuredLog, short_stack
 from tooltray.cli.error_report import FAILED, HUB_RUNNING, complain, silence_stdout
 from tooltray.control.control_client import END_TIMEOUT_S, ControlClient
 from tooltray.downstream.bridge_entry import bridge_entry_text
-from tooltray.engine import Engine, EngineOptions, HubFailed
+from tooltray.engine import Engine, HubFailed
 from tooltray.errors import TooltrayError
 from tooltray.event_loop import new_event_loop
 from tooltray.home.home import Home
 from tooltray.home.hub_lock import HubLock
 from tooltray.home.hub_place import HubRunning
+from tooltray.hub import HubOptions
 from tooltray.launch.remembered_variables import is_started_in_terminal
 from tooltray.protocol import envelope
 from tooltray.tasks import TaskKeeper
@@ -72,7 +73,7 @@ class Serving(msgspec.Struct, frozen=True):
 
 def run_hub(args: argparse.Namespace, home: Home) -> int:
     """Runs a hub as the options say and returns its exit code."""
-    options = EngineOptions(
+    options = HubOptions(
         kind="serve",
         execution_id=args.execution_id,
         log_to_stderr=True,

@@ -4,32 +4,37 @@ Above it: run. Below it: a hub, or the settings where none runs. Nothing is chan
 """
 
 import argparse
-import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from tooltray.cli.confirm import confirmed
-from tooltray.cli.hub import hub_or_settings
+from tooltray.cli.hub import any_hub
+from tooltray.cli.person import confirmed
 from tooltray.cli.secrets import KEYRING_TIMEOUT_S, with_secrets
-from tooltray.cli.terminal import clean_line, print_json, print_note, to_json
+from tooltray.cli.terminal import answer, clean_line, print_json, print_note, to_json
 from tooltray.errors import TooltrayError
 from tooltray.files.atomic_file import write_atomically
 from tooltray.files.json_text import NotJson, read_json
 from tooltray.home.home import Home
+from tooltray.snapshots.setup import SetupChange
+
+if TYPE_CHECKING:
+    from tooltray.entries.setup_api import SetupApi
 
 STDOUT = "-"  # in the place of a file, as many programs have it
 MAX_SETUP_BYTES = 16 * 1024 * 1024  # thousands of servers have a few hundred KB
 SIGNS = {"add": "+", "replace": "~", "remove": "-", "keep": "="}
 
-Change = dict[str, Any]
+T = TypeVar("T")
+Changes = Coroutine[Any, Any, list[SetupChange]]
+Document = dict[str, Any]  # the settings and servers, as their file has them
 
 
 def export(args: argparse.Namespace, home: Home) -> int:
     """Writes the set-up to a file, or to standard output."""
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        setup = hub.call("export_setup")
+    with any_hub(home) as hub:
+        setup = hub.ask(hub.api.setup.export_setup())
     if args.file in (None, STDOUT):
         print(to_json(setup))
     else:
@@ -42,48 +47,56 @@ def export(args: argparse.Namespace, home: Home) -> int:
 
 def take_over(args: argparse.Namespace, home: Home) -> int:
     """Shows what an exported set-up would change, and takes it over after a yes."""
-    setup = _read(Path(args.file))
-    params = {"setup": setup, "replace": args.replace}
-    return _preview_then(args, home, "preview_import", "import_setup", params, question="Take this over?")
+    setup, replace = _read(Path(args.file)), args.replace
+
+    def preview(api: "SetupApi") -> Changes:
+        return api.preview_import(setup=setup, replace=replace)
+
+    def take(api: "SetupApi") -> Changes:
+        return api.import_setup(setup=setup, replace=replace)
+
+    return _preview_then(args, home, preview, take, question="Take this over?")
 
 
 def reset(args: argparse.Namespace, home: Home) -> int:
     """Shows what putting the default servers back would change, and does it after a yes."""
-    return _preview_then(args, home, "preview_reset", "reset_to_default_servers", {}, question="Restore the starter servers?")
+    question = "Restore the starter servers?"
+    return _preview_then(args, home, lambda api: api.preview_reset(), lambda api: api.reset_to_default_servers(), question=question)
 
 
-def _preview_then(args: argparse.Namespace, home: Home, preview: str, verb: str, params: Change, *, question: str) -> int:
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        planned = hub.call(preview, **params)
-        changes_nothing = all(change["kind"] == "keep" for change in planned if change["subject"] != "secret")
+def _preview_then(
+    args: argparse.Namespace,
+    home: Home,
+    preview: "Callable[[SetupApi], Changes]",
+    action: "Callable[[SetupApi], Changes]",
+    *,
+    question: str,
+) -> int:
+    with any_hub(home) as hub:
+        planned = hub.ask(preview(hub.api.setup))
+        changes_nothing = all(change.kind == "keep" for change in planned if change.subject != "secret")
         if not args.json and not changes_nothing:
             print("\n".join(_line(change) for change in planned))
-        done = hub.call(verb, timeout_s=KEYRING_TIMEOUT_S, **params) if args.yes and not changes_nothing else None
+        done = hub.ask(action(hub.api.setup), timeout_s=KEYRING_TIMEOUT_S) if args.yes and not changes_nothing else None
     if changes_nothing:
-        print_json({"changes": planned, "done": False}) if args.json else print("Nothing would change.")
-        return 0
+        return answer(args, {"changes": planned, "done": False}, "Nothing would change.")
     if done is None:
         if not confirmed(question, yes=False):
             print("Nothing was changed.")
             return 1
-        done = with_secrets(home, lambda hub: hub.call(verb, timeout_s=KEYRING_TIMEOUT_S, **params))  # nobody held a lock meanwhile
-    if args.json:
-        print_json({"changes": done, "done": True})
-    else:
-        print("Done.")
-        _say_secrets(done)
-    return 0
+        done = with_secrets(home, lambda hub: hub.ask(action(hub.api.setup), timeout_s=KEYRING_TIMEOUT_S))  # nobody held a lock meanwhile
+    return answer(args, {"changes": done, "done": True}, "Done.", *_secret_lines(done))
 
 
-def _say_secrets(changes: list[Change]) -> None:
-    for name in (change["name"] for change in changes if (change["kind"], change["subject"]) == ("add", "secret")):
-        print(clean_line(f"Store its value with: tooltray secrets set {name}"))
+def _secret_lines(changes: Sequence[SetupChange]) -> list[str]:
+    names = [change.name for change in changes if (change.kind, change.subject) == ("add", "secret")]
+    return [clean_line(f"Store its value with: tooltray secrets set {name}") for name in names]
 
 
-def _line(change: Change) -> str:
-    subject = {"server": "", "default": "", "setting": "setting ", "secret": "secret "}[change["subject"]]
-    detail = f": {change['detail']}" if change["detail"] else ""
-    return f"  {SIGNS[change['kind']]} {clean_line(subject + change['name'] + detail)}"
+def _line(change: SetupChange) -> str:
+    subject = {"server": "", "default": "", "setting": "setting ", "secret": "secret "}[change.subject]
+    detail = f": {change.detail}" if change.detail else ""
+    return f"  {SIGNS[change.kind]} {clean_line(subject + change.name + detail)}"
 
 
 def _write(path: Path, text: str, *, may_replace: bool) -> None:
@@ -92,7 +105,7 @@ def _write(path: Path, text: str, *, may_replace: bool) -> None:
     _touching(path, "written", lambda: write_atomically(path, text.encode() + b"\n"))
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> Document:
     data = _touching(path, "read", lambda: _read_bounded(path))
     try:
         setup, _ = read_json(data)
@@ -103,7 +116,7 @@ def _read(path: Path) -> dict[str, Any]:
     return setup if "mcpServers" in setup else _of_another_program(path, data)
 
 
-def _of_another_program(path: Path, data: bytes) -> dict[str, Any]:
+def _of_another_program(path: Path, data: bytes) -> Document:
     """The servers in a file that spells them in another way, such as VS Code's `servers`."""
     from tooltray.entries.pasted import parse_pasted
 
@@ -122,7 +135,7 @@ def _read_bounded(path: Path) -> bytes:
     return data
 
 
-def _touching(path: Path, done: str, action: Callable[[], Any]) -> Any:
+def _touching(path: Path, done: str, action: Callable[[], T]) -> T:
     try:
         return action()
     except OSError as error:

@@ -9,16 +9,16 @@ import contextlib
 import os
 import sys
 import webbrowser
-from collections.abc import Mapping
-from typing import Any
 
-from tooltray.cli.hub import started_hub
-from tooltray.cli.secret_input import is_person_there
-from tooltray.cli.servers import STOP_TIMEOUT_S, running_in_words, server_snapshot, tools_once_started
-from tooltray.cli.terminal import clean_line, print_json, print_note, problem_line
-from tooltray.control.control_client import ControlClient
+from tooltray.cli.hub import RunningHub, running_hub, started_hub
+from tooltray.cli.person import is_person_there
+from tooltray.cli.servers import STOP_TIMEOUT_S, present_server, running_in_words, tools_once_started
+from tooltray.cli.terminal import answer, clean_line, print_note, problem_line
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
+from tooltray.phrases import as_json
+from tooltray.snapshots.questions import SignInSnapshot
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 
 BEGIN_TIMEOUT_S = 150.0  # a slow server and several slow answers of the authorization server; the hub's own limits say more
 FINISH_TIMEOUT_S = 690.0  # the person has ten minutes, and the tokens are got after that
@@ -28,33 +28,24 @@ _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
 def sign_in(args: argparse.Namespace, home: Home) -> int:
     """Shows the page, waits for the person, and starts the server."""
     address = _pasted() if args.paste else None
-    with contextlib.closing(started_hub(home)) as hub:
+    with started_hub(home) as hub:
         if address is None:
-            _show(hub.call("begin_sign_in", timeout_s=BEGIN_TIMEOUT_S, name=args.name), args)
+            _show(hub.ask(hub.api.sign_ins.begin_sign_in(name=args.name), timeout_s=BEGIN_TIMEOUT_S), args)
         _finish(hub, home, args.name, address)
-        server = _started(hub, args.name)
-        notices = hub.call("get_snapshot")["notices"]
-    if args.json:
-        print_json(server)
-    elif server["state"] == "running":
-        tools = server["tool_count"] if server.get("is_listed", True) else None
-        print(f"Signed in to {args.name}; it {running_in_words(tools)}.")
-    else:
-        print(f"Signed in to {args.name}.")
+        server, tools = _started(hub, args.name)
+        notices = hub.ask(hub.api.hub.get_snapshot()).notices
+    runs = f"; it {running_in_words(tools)}" if server.state is ServerState.RUNNING else ""
+    answer(args, as_json(server) | ({} if tools is None else {"tool_count": tools}), f"Signed in to {args.name}{runs}.")
     for notice in notices:
-        if f"the sign-in to '{args.name}'" in notice["title"]:
+        if f"the sign-in to '{args.name}'" in notice.title:
             print_note(problem_line(notice))
     return 0
 
 
 def sign_out(args: argparse.Namespace, home: Home) -> int:
-    with contextlib.closing(started_hub(home)) as hub:
-        hub.call("sign_out", timeout_s=STOP_TIMEOUT_S, name=args.name)
-    if args.json:
-        print_json({"server": args.name, "signed_in": False})
-    else:
-        print(f"Signed out of {args.name}; it has stopped.")
-    return 0
+    with started_hub(home) as hub:
+        hub.ask(hub.api.sign_ins.sign_out(name=args.name), timeout_s=STOP_TIMEOUT_S)
+    return answer(args, {"server": args.name, "signed_in": False}, f"Signed out of {args.name}; it has stopped.")
 
 
 def _pasted() -> str:
@@ -67,12 +58,12 @@ def _pasted() -> str:
     return address
 
 
-def _show(page: Mapping[str, Any], args: argparse.Namespace) -> None:
+def _show(page: SignInSnapshot, args: argparse.Namespace) -> None:
     """Where JSON is wanted, standard output is for that alone."""
     out = sys.stderr if args.json else sys.stdout
-    is_opened = not args.no_browser and _open(page["url"])
+    is_opened = not args.no_browser and _open(page.url)
     print("Sign in with the browser, which opens now. Its address:" if is_opened else "Open this address in a browser:", file=out)
-    print(clean_line(page["url"]), file=out, flush=True)
+    print(clean_line(page.url), file=out, flush=True)
     if not is_opened:
         print_note(f"A browser on another machine cannot come back here. Then run: tooltray servers sign-in {args.name} --paste")
 
@@ -87,22 +78,22 @@ def _open(url: str) -> bool:
         return False
 
 
-def _finish(hub: ControlClient, home: Home, name: str, address: str | None) -> None:
+def _finish(hub: RunningHub, home: Home, name: str, address: str | None) -> None:
     """Who presses Ctrl-C does not want it any more."""
     try:
-        hub.call("finish_sign_in", timeout_s=FINISH_TIMEOUT_S, name=name, callback_url=address)
+        hub.ask(hub.api.sign_ins.finish_sign_in(name=name, callback_url=address), timeout_s=FINISH_TIMEOUT_S)
     except KeyboardInterrupt:
         with contextlib.suppress(TooltrayError):
-            if other := ControlClient.connect(home):
+            if other := running_hub(home):
                 with other:
-                    other.call("cancel_sign_in", name=name)
+                    other.ask(other.api.sign_ins.cancel_sign_in(name=name))
         raise
 
 
-def _started(hub: ControlClient, name: str) -> dict[str, Any]:
-    """The server as it is once it runs; one that is switched off stays off."""
-    server = server_snapshot(hub, name)
-    if server["is_disabled"]:
-        return server
+def _started(hub: RunningHub, name: str) -> tuple[ServerSnapshot, int | None]:
+    """The server as it is once it runs, and how many tools it has as far as it has listed them; one that is switched off stays off."""
+    server = present_server(hub, name)
+    if server.is_disabled:
+        return server, server.tool_count if server.is_listed else None
     tools = tools_once_started(hub, name)
-    return server_snapshot(hub, name) | ({} if tools is None else {"tool_count": tools})
+    return present_server(hub, name), tools

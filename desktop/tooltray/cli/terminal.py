@@ -9,11 +9,16 @@ import os
 import re
 import shlex
 import sys
+import time
 import unicodedata
-from collections.abc import Mapping, Sequence
-from typing import Any
+from argparse import Namespace
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from tooltray.errors import Problem
+from tooltray.phrases import as_json
+
+T = TypeVar("T")
 
 # CSI sequences; OSC, DCS, APC, PM and SOS strings (bounded, so that hostile text costs linear time); other escapes; 8-bit CSI
 _ESCAPES = re.compile(
@@ -25,6 +30,7 @@ _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _NOT_FOR_TERMINALS_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _COLUMN_GAP = "  "
 _STATE_WORDS = {"on_demand": "on demand", "waiting": "waits for a project", "needs_sign_in": "needs sign-in"}
+LAST_DAY = 10**10  # unix seconds; beyond it no calendar goes on
 _LEAST_LAST_COLUMN = 20  # narrower, and a wrapped line reads better than a cut one
 
 
@@ -92,8 +98,34 @@ def to_json(value: Any, *, indent: int | None = 2) -> str:
     return _NOT_FOR_TERMINALS_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def print_json(value: Any) -> None:
-    print(to_json(value))
+def print_json(value: object) -> None:
+    """Prints a plain value, or snapshots."""
+    print(to_json(as_json(value)))
+
+
+def answer(args: Namespace, value: object, *lines: str) -> int:
+    """Prints what a command has done or found: `value` where JSON is wanted, else the lines as they are.
+
+    Returns:
+        The exit code 0.
+    """
+    if args.json:
+        print_json(value)
+    else:
+        for line in lines:
+            print(line)
+    return 0
+
+
+def answer_list(args: Namespace, items: Sequence[T], titles: Sequence[str], row: Callable[[T], Sequence[str]], *, empty: str) -> int:
+    """The same for a list, which becomes a table; `empty` is said where there is nothing in it."""
+    if args.json:
+        print_json(items)
+    elif items:
+        print_table(titles, [row(each) for each in items])
+    else:
+        print(empty)
+    return 0
 
 
 def print_error(problem: Problem, *, as_json: bool) -> None:
@@ -110,14 +142,24 @@ def print_note(text: str) -> None:
     print(clean_line(text), file=sys.stderr)
 
 
-def problem_line(problem: Mapping[str, Any] | None) -> str:
-    """A problem, as the control channel carries it, in one line; empty for none."""
-    return clean_line(str(Problem(**problem))) if problem else ""
+def print_notes(lines: Iterable[str]) -> None:
+    for line in lines:
+        print_note(line)
+
+
+def problem_line(problem: Problem | None) -> str:
+    """A problem in one line; empty for none."""
+    return clean_line(str(problem)) if problem else ""
 
 
 def state_in_words(state: str) -> str:
-    """A server's state, as the control channel carries it, as people write it."""
+    """The value of a server's state, as people write it."""
     return _STATE_WORDS.get(state, state)
+
+
+def day(moment: float) -> str:
+    """A time in unix seconds; times in a file may have been written by hand."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(moment)) if 0 <= moment < LAST_DAY else "?"
 
 
 def needs_sign_in(server: str) -> str:

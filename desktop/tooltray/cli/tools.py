@@ -1,50 +1,48 @@
-"""`tooltray tools ...`: lists the tools as AI clients see them, calls one, and forgets the names given so far.
+"""`tooltray tools ...`: lists the tools as AI clients see them, calls one, counts what they cost, and forgets the names given so far.
 
 Above it: run. Below it: a hub; one is started where none runs.
 """
 
 import argparse
-import contextlib
 import json
 from typing import Any
 
-from tooltray.cli.hub import folder_path, started_hub
-from tooltray.cli.terminal import clean, count, print_json, print_table
-from tooltray.control.control_client import Hub, HubSilent
+from tooltray.cli.hub import Hub, folder_path, started_hub
+from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, print_json, print_table
+from tooltray.control.control_client import HubSilent
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
+from tooltray.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
+COUNT_TIMEOUT_S = 120.0  # the same, and then 5,000 tools are counted
+
+JsonObject = dict[str, Any]  # of a server: anything may be in it
 
 
 def list_tools(args: argparse.Namespace, home: Home) -> int:
-    with contextlib.closing(started_hub(home)) as hub:
-        tools = hub.call("get_tools", timeout_s=LIST_TIMEOUT_S, server=args.server)
-    if args.json:
-        print_json(tools)
-    elif tools:
-        print_table(("NAME", "SERVER", "KIND", "CALLS", "DESCRIPTION"), [_row(tool) for tool in tools])
-    else:
-        print("There are no tools." if args.server is None else f"{args.server} has no tools.")
-    return 0
+    with started_hub(home) as hub:
+        tools = hub.ask(hub.api.tools.get_tools(server=args.server), timeout_s=LIST_TIMEOUT_S)
+    empty = "There are no tools." if args.server is None else f"{args.server} has no tools."
+    return answer_list(args, tools, ("NAME", "SERVER", "KIND", "CALLS", "DESCRIPTION"), _row, empty=empty)
 
 
-def _row(tool: dict[str, Any]) -> list[str]:
-    calls = "off" if not tool["is_enabled"] else "approved" if tool["is_approved"] else "refused"
-    return [tool["name"], tool["server"], tool["category"], calls, tool["description"]]
+def _row(tool: ToolSnapshot) -> list[str]:
+    calls = "off" if not tool.is_enabled else "approved" if tool.is_approved else "refused"
+    return [tool.name, tool.server, tool.category, calls, tool.description]
 
 
 def call(args: argparse.Namespace, home: Home) -> int:
     """Calls a tool and prints its result.
 
     Returns:
-        1 where the tool says that it failed.
+        1 where the tool reports that it failed.
     """
-    with contextlib.closing(started_hub(home)) as hub:
+    with started_hub(home) as hub:
         arguments = _arguments(hub, args)
+        project = {} if args.project is None else {"project": folder_path(args.project)}
         try:
-            project = {} if args.project is None else {"project": folder_path(args.project)}
-            result = hub.call("call_tool", timeout_s=args.timeout, name=args.name, arguments=arguments, **project)
+            result = hub.ask(hub.api.tools.call_tool(name=args.name, arguments=arguments, **project), timeout_s=args.timeout)
         except HubSilent:
             hint = "Give it more time with --timeout SECONDS"
             raise TooltrayError(f"{args.name} gave no result within {args.timeout:g} s", "The call was given up", hint) from None
@@ -55,7 +53,7 @@ def call(args: argparse.Namespace, home: Home) -> int:
     return 1 if result.get("isError") else 0
 
 
-def _arguments(hub: Hub, args: argparse.Namespace) -> dict[str, Any]:
+def _arguments(hub: Hub, args: argparse.Namespace) -> dict[str, object]:
     """One JSON object, or KEY=VALUE words.
 
     Raises:
@@ -77,9 +75,9 @@ def _arguments(hub: Hub, args: argparse.Namespace) -> dict[str, Any]:
     return {name: _value(text, kinds.get(name)) for name, _, text in pairs}
 
 
-def _declared_kinds(hub: Hub, tool: str) -> dict[str, Any]:
+def _declared_kinds(hub: Hub, tool: str) -> dict[str, object]:
     """The JSON type of each argument where the tool declares it: `zip=12345` may be meant as text."""
-    definitions = hub.call("get_all_tool_definitions", timeout_s=LIST_TIMEOUT_S, server=None)
+    definitions = hub.ask(hub.api.tools.get_all_tool_definitions(server=None), timeout_s=LIST_TIMEOUT_S)
     schema = next((each.get("inputSchema") for each in definitions if each.get("name") == tool), None)
     properties = schema.get("properties") if isinstance(schema, dict) else None
     if not isinstance(properties, dict):
@@ -87,7 +85,7 @@ def _declared_kinds(hub: Hub, tool: str) -> dict[str, Any]:
     return {name: each.get("type") for name, each in properties.items() if isinstance(each, dict)}
 
 
-def _value(text: str, kind: Any) -> Any:
+def _value(text: str, kind: object) -> object:
     if kind == "string":
         return text
     try:
@@ -96,7 +94,7 @@ def _value(text: str, kind: Any) -> Any:
         return text
 
 
-def _print_result(result: dict[str, Any]) -> None:
+def _print_result(result: JsonObject) -> None:
     content = result.get("content") or []
     for block in content:
         print(clean(_text_of(block)))
@@ -104,7 +102,7 @@ def _print_result(result: dict[str, Any]) -> None:
         print_json(result["structuredContent"])
 
 
-def _text_of(block: dict[str, Any]) -> str:
+def _text_of(block: JsonObject) -> str:
     """A block of content as text; what is no text is named, with its size."""
     kind = block.get("type", "content")
     if kind == "text":
@@ -122,10 +120,52 @@ def _size(base64_text: str) -> str:
 
 
 def reset_names(args: argparse.Namespace, home: Home) -> int:
-    with contextlib.closing(started_hub(home)) as hub:
-        hub.call("reset_tool_names")
+    with started_hub(home) as hub:
+        hub.ask(hub.api.tools.reset_tool_names())
+    return answer(args, {"reset": True}, "The names were given anew. AI clients that allow tools by name may ask again.")
+
+
+# what they cost
+
+
+def cost(args: argparse.Namespace, home: Home) -> int:
+    """What definitions of tools cost in a model's context, all and as they are shown."""
+    with started_hub(home) as hub:
+        of_session = {"session": args.session} if args.session else {}  # of which an older hub knows nothing
+        costs = hub.ask(hub.api.views.get_tool_costs(client=args.client, **of_session), timeout_s=COUNT_TIMEOUT_S)
+    if args.server is not None:
+        costs = _of_server(costs, args.server)
     if args.json:
-        print_json({"reset": True})
+        print_json(costs)
+        return 0
+    shown = "shown now" if args.session else "shown at first"
+    if args.server is None:
+        print_table(("SERVER", "TOOLS", "TOKENS", shown.upper()), [_server_cost_row(each) for each in costs.servers])
     else:
-        print("The names were given anew. AI clients that allow tools by name may ask again.")
+        tools = sorted(costs.servers[0].tools, key=lambda each: -each.tokens)
+        print_table(("TOKENS", shown.upper(), "TOOL"), [_tool_cost_row(each) for each in tools])
+    print(_cost_summary(costs, shown))
     return 0
+
+
+def _of_server(costs: ToolCosts, name: str) -> ToolCosts:
+    """The same of one server alone."""
+    server = next((each for each in costs.servers if each.server == name), None)
+    if server is None:
+        raise TooltrayError(f"'{name}' offers no tools", hint="See which servers do: tooltray tools cost")
+    return ToolCosts(costs.tokenizer, server.tokens, server.shown_tokens, (server,), costs.client)
+
+
+def _cost_summary(costs: ToolCosts, shown: str) -> str:
+    whose = clean_line(costs.client) or "an AI client without settings of its own"
+    is_estimate = costs.tokenizer == "estimate"
+    how = "estimated by size" if is_estimate else f"counted with {costs.tokenizer}; each model's own count differs a little"
+    return f"The tools cost {costs.tokens} tokens; what {whose} is {shown} costs {costs.shown_tokens} ({how})."
+
+
+def _server_cost_row(server: ServerCost) -> list[str]:
+    return [server.server, str(len(server.tools)), str(server.tokens), str(server.shown_tokens)]
+
+
+def _tool_cost_row(tool: ToolCost) -> list[str]:
+    return [str(tool.tokens), "yes" if tool.is_shown else "-", tool.name]

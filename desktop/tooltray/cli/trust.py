@@ -5,22 +5,19 @@ what an AI client can start by itself is not to trust what it has written into a
 """
 
 import argparse
-import contextlib
 import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from tooltray.cli import approve
-from tooltray.cli.confirm import check_terminal
-from tooltray.cli.hub import folder_path, hub_or_settings
-from tooltray.cli.terminal import clean, clean_line, count, print_json, print_table
-from tooltray.control.control_client import Hub
+from tooltray.cli.hub import Hub, any_hub, folder_path
+from tooltray.cli.person import YES, check_terminal, typed_answer
+from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, day, print_json
 from tooltray.errors import NotFound
 from tooltray.foreign_configs.reading import read_file
 from tooltray.home.home import Home
 from tooltray.settings.file_server import FILE_NAME
+from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
 QUESTION = "Let this server run?"
 VARIABLE_STATES = {"set": "set now", "default": "not set: its default counts", "missing": "not set: it cannot start without"}
@@ -39,7 +36,7 @@ def trust(args: argparse.Namespace, home: Home) -> int:
     if not args.json:
         check_terminal("A yes to a project's servers")
     folder, entries = folder_path(words[0]) if words else "", words[1:]
-    with contextlib.closing(hub_or_settings(home)) as hub:
+    with any_hub(home) as hub:
         requests = _wanted(hub, folder, entries)
         if args.json:
             print_json(requests)
@@ -50,55 +47,44 @@ def trust(args: argparse.Namespace, home: Home) -> int:
 
 
 def _list(args: argparse.Namespace, home: Home) -> int:
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        trusted = hub.call("get_trusted_entries")
-    if args.json:
-        print_json(trusted)
-    elif trusted:
-        rows = [(each["entry"], each["server"], _by_whom(each), each["project"]) for each in trusted]
-        print_table(("ENTRY", "SERVER", "SINCE", "PROJECT"), rows)
-    else:
-        print("No server of a project's own file is trusted. Look at what a project asks for with: tooltray trust DIR")
-    return 0
+    with any_hub(home) as hub:
+        trusted = hub.ask(hub.api.files.get_trusted_entries())
+    empty = "No server of a project's own file is trusted. Look at what a project asks for with: tooltray trust DIR"
+    return answer_list(args, trusted, ("ENTRY", "SERVER", "SINCE", "PROJECT"), _trusted_row, empty=empty)
+
+
+def _trusted_row(trusted: TrustedEntry) -> tuple[str, ...]:
+    since = day(trusted.trusted_at) + (" (written by Tooltray)" if trusted.is_own else "")
+    return trusted.entry, trusted.server, since, trusted.project
 
 
 def _refuse(args: argparse.Namespace, home: Home, name: str) -> int:
     """A no needs no terminal: it allows nothing."""
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        hub.call("distrust_entries", project="", entry=name)
-    if args.json:
-        print_json({"name": name, "refused": True})
-    else:
-        print(f"Refused. Nothing of '{clean_line(name)}' that a program has proposed waits any more.")
-    return 0
-
-
-def _by_whom(trusted: dict[str, Any]) -> str:
-    return approve.day(trusted["trusted_at"]) + (" (written by Tooltray)" if trusted["is_own"] else "")
+    with any_hub(home) as hub:
+        hub.ask(hub.api.files.distrust_entries(project="", entry=name))
+    refused = f"Refused. Nothing of '{clean_line(name)}' that a program has proposed waits any more."
+    return answer(args, {"name": name, "refused": True}, refused)
 
 
 def _remove(args: argparse.Namespace, home: Home, folder: str, entry: str) -> int:
     path = folder_path(folder)
-    with contextlib.closing(hub_or_settings(home)) as hub:
-        hub.call("distrust_entries", project=path, entry=entry)
-    if args.json:
-        print_json({"project": path, "entry": entry, "trusted": False})
-    else:
-        print(f"{clean_line(entry) if entry else 'Nothing'} of {clean_line(path)} is {'no longer ' if entry else ''}trusted.")
-    return 0
+    with any_hub(home) as hub:
+        hub.ask(hub.api.files.distrust_entries(project=path, entry=entry))
+    removed = f"{clean_line(entry) if entry else 'Nothing'} of {clean_line(path)} is {'no longer ' if entry else ''}trusted."
+    return answer(args, {"project": path, "entry": entry, "trusted": False}, removed)
 
 
-def _wanted(hub: Hub, folder: str, entries: Sequence[str]) -> list[dict[str, Any]]:
+def _wanted(hub: Hub, folder: str, entries: Sequence[str]) -> list[TrustRequest]:
     """
     Raises:
         NotFound: one of the entries does not wait.
     """
-    requests: list[dict[str, Any]] = hub.call("get_trust_requests", project=folder)
-    waiting = [request["entry"] for request in requests]
+    requests = hub.ask(hub.api.files.get_trust_requests(project=folder))
+    waiting = [request.entry for request in requests]
     if missing := next((entry for entry in entries if entry not in waiting), None):
         there = f"there wait: {', '.join(map(clean_line, waiting))}" if waiting else NOTHING_WAITS[0].lower() + NOTHING_WAITS[1:]
         raise NotFound(f"'{clean_line(missing)}' does not wait for a yes", there, "See what is trusted: tooltray trust list")
-    return [request for request in requests if not entries or request["entry"] in entries]
+    return [request for request in requests if not entries or request.entry in entries]
 
 
 def _tell_unusable(folder: str) -> int:
@@ -109,7 +95,7 @@ def _tell_unusable(folder: str) -> int:
     return len(problems)
 
 
-def _ask(hub: Hub, requests: Sequence[dict[str, Any]], folder: str) -> int:
+def _ask(hub: Hub, requests: Sequence[TrustRequest], folder: str) -> int:
     path = os.path.join(folder, FILE_NAME)
     if not requests and not folder:
         print(f"{NOTHING_WAITS}.")
@@ -117,12 +103,12 @@ def _ask(hub: Hub, requests: Sequence[dict[str, Any]], folder: str) -> int:
     if not requests:
         print(clean_line(f"{NOTHING_WAITS} in {folder}." if os.path.lexists(path) else f"There is no {FILE_NAME} in {folder}."))
         return 0
-    whose = f" of {clean_line(requests[0]['file'])}" if folder else ""
+    whose = f" of {clean_line(requests[0].file)}" if folder else ""
     print(f"{count(len(requests), 'server')}{whose} can run only after a yes of yours.")
     trusted = 0
     for request in requests:
         _print_request(request)
-        if approve.said(QUESTION) not in approve.YES:
+        if typed_answer(QUESTION) not in YES:
             print(_not_trusted(request))
             continue
         _trust(hub, request)
@@ -133,57 +119,57 @@ def _ask(hub: Hub, requests: Sequence[dict[str, Any]], folder: str) -> int:
     return 0 if trusted == len(requests) else 1
 
 
-def _trust(hub: Hub, request: dict[str, Any]) -> None:
+def _trust(hub: Hub, request: TrustRequest) -> None:
     """
     Raises:
         TooltrayError: it is another one by now, or the yes cannot be kept.
     """
-    [server] = hub.call("trust_entries", project=request["project"], entries={request["entry"]: request["digest"]})
-    taken_back = f"tooltray trust remove {shlex.quote(request['project'])} {shlex.quote(request['entry'])}"
-    if not request["project"]:
+    [server] = hub.ask(hub.api.files.trust_entries(project=request.project, entries={request.entry: request.digest}))
+    taken_back = f"tooltray trust remove {shlex.quote(request.project)} {shlex.quote(request.entry)}"
+    if not request.project:
         taken_back = f"tooltray servers remove {shlex.quote(server)}"
     print(clean_line(f"Trusted, as '{server}'. To take it back: {taken_back}"))
 
 
-def _not_trusted(request: dict[str, Any]) -> str:
-    if request["project"]:
+def _not_trusted(request: TrustRequest) -> str:
+    if request.project:
         return "It does not run."
-    went_on = "What runs goes on, and the change" if request["is_change"] else "It does not run, and"
-    return clean_line(f"{went_on} waits on. To refuse it for good: tooltray trust refuse {shlex.quote(request['entry'])}")
+    went_on = "What runs goes on, and the change" if request.is_change else "It does not run, and"
+    return clean_line(f"{went_on} waits on. To refuse it for good: tooltray trust refuse {shlex.quote(request.entry)}")
 
 
-def _print_request(request: dict[str, Any]) -> None:
+def _print_request(request: TrustRequest) -> None:
     print()
-    line = f" (line {request['line']})" if request["line"] else ""
-    print(clean_line(f"{request['entry']}{line}{': changed since you said yes to it' if request['is_change'] else ''}"))
+    line = f" (line {request.line})" if request.line else ""
+    print(clean_line(f"{request.entry}{line}{': changed since you said yes to it' if request.is_change else ''}"))
     for title, value in _facts(request):
         print(f"  {title}: {clean_line(value)}")
-    for warning in request["warnings"]:
+    for warning in request.warnings:
         print(f"  Careful: {clean_line(warning)}")
-    if request["diff"]:
+    if request.diff:
         print("  What has changed:")
-    for text in request["diff"]:
+    for text in request.diff:
         print("    " + clean(text).replace("\n", " "))
 
 
-def _variables(request: dict[str, Any]) -> list[str]:
+def _variables(request: TrustRequest) -> Sequence[str]:
     """Each with how it is now; a hub of another version may not say that."""
-    names, states = request["variables"], request.get("variable_states") or ()
+    names, states = request.variables, request.variable_states
     return [f"{name} ({VARIABLE_STATES[state]})" for name, state in zip(names, states, strict=True)] if states else names
 
 
-def _facts(request: dict[str, Any]) -> list[tuple[str, str]]:
-    is_process = bool(request["command"])
-    facts = [("Asked for by the program", request["asked_by"])] if request.get("asked_by") else []
-    facts.append(("It would run" if is_process else "It would connect to", request["target"]))
-    facts += [("in the folder", request["cwd"])] if is_process else [("at the host", request["host"])]
-    if request["is_inside"]:
-        facts.append(("which lies in", f"the project itself: whoever changes the project changes what runs ({request['project']})"))
-    facts.append(("Secrets of yours that it would get", ", ".join(request["secrets"]) or "none"))
+def _facts(request: TrustRequest) -> list[tuple[str, str]]:
+    is_process = bool(request.command)
+    facts = [("Asked for by the program", request.asked_by)] if request.asked_by else []
+    facts.append(("It would run" if is_process else "It would connect to", request.target))
+    facts += [("in the folder", request.cwd)] if is_process else [("at the host", request.host)]
+    if request.is_inside:
+        facts.append(("which lies in", f"the project itself: whoever changes the project changes what runs ({request.project})"))
+    facts.append(("Secrets of yours that it would get", ", ".join(request.secrets) or "none"))
     nothing = "none by name; like every program that you start, it sees your environment" if is_process else "none"
     facts.append(("Variables of yours that it would get", ", ".join(_variables(request)) or nothing))
-    facts += [("With the variable", each) for each in request["env"]]
-    facts += [("With the header", each) for each in request["headers"]]
-    facts += [("It also says", each) for each in request["others"]]
-    facts.append(("Calls that would go through unasked", ", ".join(request["auto_approve"]) or "none"))
+    facts += [("With the variable", each) for each in request.env]
+    facts += [("With the header", each) for each in request.headers]
+    facts += [("It also says", each) for each in request.others]
+    facts.append(("Calls that would go through unasked", ", ".join(request.auto_approve) or "none"))
     return facts

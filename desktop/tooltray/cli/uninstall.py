@@ -11,11 +11,10 @@ import os
 import shutil
 from collections.abc import Collection, Iterator
 
-from tooltray.cli.confirm import confirmed
-from tooltray.cli.hub import hub_or_settings
+from tooltray.cli.hub import any_hub, running_hub
+from tooltray.cli.person import confirmed
 from tooltray.cli.secrets import chosen_backend
 from tooltray.cli.terminal import clean_line, count, print_json, problem_line
-from tooltray.control.control_client import ControlClient
 from tooltray.errors import TooltrayError
 from tooltray.foreign_configs.client_entries import BRIDGE_SIGNS, ClientEntry, find_entries, remove_entry
 from tooltray.home.home import Home
@@ -50,13 +49,13 @@ class _Steps:
         self._kept: list[str] = []  # files that are left because of what they lead to
 
     def stop_hub(self, home: Home) -> None:
-        client = ControlClient.connect(home)
-        if client is None:
+        hub = running_hub(home)
+        if hub is None:
             return
-        with client:
+        with hub:
             if not confirmed("Stop Tooltray, which is running?", yes=self._yes):
                 raise TooltrayError("Tooltray is running", "Nothing was removed", "Say yes, or stop it with: tooltray stop")
-            client.stop()
+            hub.stop()
         self._say(self.done, "Tooltray has stopped")
 
     def remove_client_entry(self, entry: ClientEntry) -> None:
@@ -74,16 +73,16 @@ class _Steps:
         """Takes them out of the system's keyring, and deletes the file of those that are in one."""
         if home.secrets_file.exists():
             self._remove_secrets_file(home)
-        with contextlib.closing(hub_or_settings(home)) as hub:
-            names = hub.call("get_secret_names") if chosen_backend(home) in (None, "keyring") else []
+        with any_hub(home) as hub:
+            names = hub.ask(hub.api.secrets.get_secret_names()) if chosen_backend(home) in (None, "keyring") else []
         if not names:
             return
         self._kept.append(SECRET_NAMES)  # their names are all that leads to them
         with self._step(f"Forget {count(len(names), 'secret')} in the keyring ({', '.join(names)})?") as is_wanted:
             if is_wanted:
-                with contextlib.closing(hub_or_settings(home)) as hub:
+                with any_hub(home) as hub:
                     for name in names:
-                        hub.call("remove_secret", name=name)
+                        hub.ask(hub.api.secrets.remove_secret(name=name))
                 self._kept.remove(SECRET_NAMES)
                 self._say(self.done, f"{count(len(names), 'secret')} forgotten")
 
@@ -98,7 +97,7 @@ class _Steps:
     def remove_data(self, home: Home) -> None:
         with self._step(f"Delete settings, logs and tool lists in {home.root}?") as is_wanted:
             if is_wanted:
-                with contextlib.closing(hub_or_settings(home)):  # under the lock: no hub starts in what is being deleted
+                with any_hub(home):  # under the lock: no hub starts in what is being deleted
                     _delete(home, kept=self._kept)
                 for folder in (home.socket.parent, home.root):  # the first one is elsewhere where the home's path is long
                     with contextlib.suppress(OSError):  # gone with the rest, or something else is in it
@@ -114,8 +113,7 @@ class _Steps:
         try:
             yield is_wanted
         except TooltrayError as error:
-            problem = error.problem
-            self._say(self.failed, problem_line({"title": problem.title, "message": problem.message, "hint": problem.hint}))
+            self._say(self.failed, problem_line(error.problem))
         except OSError as error:
             self._say(self.failed, f"{error.filename}: {error.strerror}")
 

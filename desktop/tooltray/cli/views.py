@@ -4,17 +4,15 @@ Above it: run. Below it: a hub; one is started where none runs.
 """
 
 import argparse
-import contextlib
 from collections import Counter
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Mapping
 
+from tooltray.cli.effects import check_effect, tools_of, warn_of_missing
 from tooltray.cli.hub import started_hub
-from tooltray.cli.known_names import tools_of, warn_of_missing
-from tooltray.cli.overridden import check_effect
-from tooltray.cli.terminal import clean_line, print_json, print_note, print_table
+from tooltray.cli.terminal import answer, clean_line, print_json, print_note, print_table
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
+from tooltray.snapshots.clients import ClientModeSnapshot, SessionSnapshot
 
 EVERY = "*"
 """In the place of a client's or a server's name: all of them."""
@@ -24,24 +22,26 @@ _LAZY = {"on": True, "off": False, DEFAULT: None}
 
 
 def sessions(args: argparse.Namespace, home: Home) -> int:
-    with contextlib.closing(started_hub(home)) as hub:
-        found = hub.call("get_sessions")
-        profiles = {each["name"] for each in hub.call("get_profiles")} if any(each["profile"] for each in found) else set()
+    with started_hub(home) as hub:
+        found = hub.ask(hub.api.views.get_sessions())
+        has_profile = any(each.profile for each in found)
+        profiles = {each.name for each in hub.ask(hub.api.views.get_profiles())} if has_profile else set()
     if args.json:
         print_json(found)
         return 0
-    if rows := [_session_row(each, profiles) for each in found if each["is_connected"]]:
+    if rows := [_session_row(each, profiles) for each in found if each.is_connected]:
         print_table(("SESSION", "CLIENT", "SHOWN", "PROFILE", "PROJECT", "ACTIVATED", "WHY"), rows)
     else:
         print("No AI client has a session now.")
-    if left := Counter(each["client"] or "?" for each in found if not each["is_connected"]):
+    if left := Counter(each.client or "?" for each in found if not each.is_connected):
         who = ", ".join(f"{name} ({number})" if number > 1 else name for name, number in left.items())
         print_note(f"Left in the last minutes, and found as they were if they come back: {who}.")
     return 0
 
 
 def modes(args: argparse.Namespace, home: Home) -> int:
-    found = _call(home, "get_client_modes")
+    with started_hub(home) as hub:
+        found = hub.ask(hub.api.views.get_client_modes())
     if args.json:
         print_json(found)
     else:
@@ -57,41 +57,41 @@ def mode(args: argparse.Namespace, home: Home) -> int:
         raise TooltrayError("There is nothing to choose", hint="Give a MODE, --profile NAME or --no-profile")
     if profile is not None and not client:
         raise TooltrayError("A profile is given to one AI client", hint="Name it as `tooltray clients modes` does")
-    with contextlib.closing(started_hub(home)) as hub:
-        known = [each["client"] for each in hub.call("get_client_modes")]
+    with started_hub(home) as hub:
+        views = hub.api.views
+        known = [each.client for each in hub.ask(views.get_client_modes())]
         if profile is not None:
-            hub.call("set_client_profile", client=client, profile=profile)
+            hub.ask(views.set_client_profile(client=client, profile=profile))
         if args.mode is not None:
-            hub.call("set_client_mode", client=client, mode="" if args.mode == DEFAULT else args.mode)
-        now = next((each for each in hub.call("get_client_modes") if each["client"] == client), None)
-        wanted = {key: value for key, value in (("mode", args.mode), ("profile", profile)) if value and value != DEFAULT}
-        check_effect(hub, "What was chosen", counts=not now or all(now[key] == value for key, value in wanted.items()))
-    if args.json:
-        print_json(now or {"client": args.client, "mode": args.mode})
-    elif now:
-        print(clean_line(f"{now['title']} sees: {now['shown_mode']} ({now['reason']}), profile: {now['profile'] or 'none'}."))
-    elif args.mode in (None, DEFAULT) and not profile:  # it is known by nothing else, so it is in no list any more
-        print(f"Nothing is chosen for {clean_line(client)} any more: it sees what every other AI client does.")
-    else:
-        print(f"Chosen for {clean_line(client) or 'all AI clients that have no mode of their own'}.")
+            hub.ask(views.set_client_mode(client=client, mode="" if args.mode == DEFAULT else args.mode))
+        now = next((each for each in hub.ask(views.get_client_modes()) if each.client == client), None)
+        is_effective = not now or (args.mode in (None, DEFAULT, now.mode) and profile in (None, "", now.profile))
+        check_effect(hub, "What was chosen", counts=is_effective)
+    answer(args, now or {"client": args.client, "mode": args.mode}, _mode_words(client, now, args.mode, profile))
     if now and client not in known:  # of a kind that is known by several names there is none of its own
         print_note(f"No AI client has called itself {client} yet. Those that are known: {', '.join(filter(None, known))}.")
     return 0
 
 
+def _mode_words(client: str, now: ClientModeSnapshot | None, mode: str | None, profile: str | None) -> str:
+    if now:
+        return clean_line(f"{now.title} sees: {now.shown_mode} ({now.reason}), profile: {now.profile or 'none'}.")
+    if mode in (None, DEFAULT) and not profile:  # it is known by nothing else, so it is in no list any more
+        return f"Nothing is chosen for {clean_line(client)} any more: it sees what every other AI client does."
+    return f"Chosen for {clean_line(client) or 'all AI clients that have no mode of their own'}."
+
+
 def lazy(args: argparse.Namespace, home: Home) -> int:
     server = None if args.name == EVERY else args.name
-    with contextlib.closing(started_hub(home)) as hub:
-        hub.call("set_lazy_load", enabled=_LAZY[args.switch], server=server)
-        servers = [each for each in hub.call("get_snapshot")["servers"] if server in (None, each["name"])]
+    with started_hub(home) as hub:
+        hub.ask(hub.api.views.set_lazy_load(enabled=_LAZY[args.switch], server=server))
+        servers = [each for each in hub.ask(hub.api.hub.get_snapshot()).servers if server in (None, each.name)]
         check_effect(hub, "What was chosen", counts=server is None or bool(servers))
-    if args.json:
-        print_json({"server": server, "lazy": _LAZY[args.switch]})
-        return 0
     default = "shows its tools at once" if server is None else "does as is set for all servers"
     words = {"on": "shows one small tool; using it loads the rest", "off": "shows its tools at once", DEFAULT: default}
-    print(f"{'Every server that does not say otherwise' if server is None else clean_line(server)} {words[args.switch]}.")
-    if args.switch == "on" and servers and not any(each.get("is_lazy", True) for each in servers):
+    whose = "Every server that does not say otherwise" if server is None else clean_line(server)
+    answer(args, {"server": server, "lazy": _LAZY[args.switch]}, f"{whose} {words[args.switch]}.")
+    if args.switch == "on" and servers and not any(each.is_lazy for each in servers) and not args.json:
         print_note(OVERRULED)
     return 0
 
@@ -100,51 +100,46 @@ def override(args: argparse.Namespace, home: Home) -> int:
     """Shows a tool under another name or with another description; what is not given stays."""
     if not args.clear and args.name is None and args.description is None:
         raise TooltrayError("There is nothing to change", hint="Give --name, --description or --clear")
-    with contextlib.closing(started_hub(home)) as hub:
-        entry = hub.call("get_server_entry", name=args.server)["counts"]
+    with started_hub(home) as hub:
+        entry = hub.ask(hub.api.servers.get_server_entry(name=args.server)).counts
         before = {} if args.clear else _override_before(entry, args.tool)
         name = before.get("name") if args.name is None else args.name
         description = before.get("description") if args.description is None else args.description
-        hub.call("set_tool_override", server=args.server, tool=args.tool, name=name, description=description)
+        hub.ask(hub.api.views.set_tool_override(server=args.server, tool=args.tool, name=name, description=description))
         if name is not None or description is not None:
             warn_of_missing(hub, (), {args.server: [args.tool]})
-        published = tools_of(hub, args.server).get(args.tool, {}).get("name")
-    if args.json:
-        print_json({"server": args.server, "tool": args.tool, "name": name, "description": description, "published_name": published})
-        return 0
-    tool = clean_line(f"{args.tool} of {args.server}")
-    if name is None and description is None:
-        print(f"{tool} has its own name and description again.")
-        return 0
+        shown = tools_of(hub, args.server).get(args.tool)
+    published = shown.name if shown else None
+    done = {"server": args.server, "tool": args.tool, "name": name, "description": description, "published_name": published}
     got = clean_line(published or name or "")
-    shown = f"as {got}" if name else "under its own name"
-    print(f"{tool} is shown {shown}{', with your description' if description is not None else ''}.")
-    if name and got != name:
+    answer(args, done, _override_words(clean_line(f"{args.tool} of {args.server}"), name, got, description))
+    if name and got != name and not args.json:
         print_note(f"Another tool has the name {name}, or one that AI clients may take for it: sessions of all servers see {got}.")
     return 0
 
 
-def _call(home: Home, verb: str, **params: Any) -> Any:
-    with contextlib.closing(started_hub(home)) as hub:
-        return hub.call(verb, **params)
+def _override_words(tool: str, name: str | None, got: str, description: str | None) -> str:
+    if name is None and description is None:
+        return f"{tool} has its own name and description again."
+    shown = f"as {got}" if name else "under its own name"
+    return f"{tool} is shown {shown}{', with your description' if description is not None else ''}."
 
 
-def _override_before(entry: dict[str, Any], tool: str) -> dict[str, str]:
+def _override_before(entry: Mapping[str, object], tool: str) -> dict[str, str]:
     """What was chosen for a tool so far, as it stands in the settings; what cannot be used does not count there, either."""
     overrides = entry.get("toolOverrides")
     before = overrides.get(tool) if isinstance(overrides, dict) else None
     return {key: value for key, value in before.items() if isinstance(value, str)} if isinstance(before, dict) else {}
 
 
-def _session_row(session: dict[str, Any], profiles: Collection[str]) -> list[str]:
-    client = f"{session['client'] or '?'} {session['version']}".strip()
-    mode = session["mode"] if session["profile"] in ("", *profiles) else "nothing"
-    project = session["project"]["path"] if session["project"] else "-"
-    only = f" ({session['server']} only)" if session["server"] else ""
-    activated = ", ".join(session["activated"]) or "-"
-    return [session["id"], client, mode + only, session["profile"] or "-", project, activated, session["reason"]]
+def _session_row(session: SessionSnapshot, profiles: Collection[str]) -> list[str]:
+    client = f"{session.client or '?'} {session.version}".strip()
+    mode = session.mode if session.profile in ("", *profiles) else "nothing"
+    project = session.project.path if session.project else "-"
+    only = f" ({session.server} only)" if session.server else ""
+    return [session.id, client, mode + only, session.profile or "-", project, ", ".join(session.activated) or "-", session.reason]
 
 
-def _mode_row(client: dict[str, Any]) -> list[str]:
-    title = client["title"] + ("" if client["is_seen"] else " (not seen)")
-    return [title, client["client"] or EVERY, client["mode"] or DEFAULT, client["shown_mode"], client["profile"] or "-", client["reason"]]
+def _mode_row(client: ClientModeSnapshot) -> list[str]:
+    title = client.title + ("" if client.is_seen else " (not seen)")
+    return [title, client.client or EVERY, client.mode or DEFAULT, client.shown_mode, client.profile or "-", client.reason]

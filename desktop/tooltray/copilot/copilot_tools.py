@@ -9,10 +9,8 @@ import importlib
 import json
 import logging
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from tooltray.control.control_client import HubLost, HubSilent
 from tooltray.copilot.hub_calls import HubCalls
@@ -20,7 +18,6 @@ from tooltray.copilot.results import failed, tool_result
 from tooltray.errors import TooltrayError
 from tooltray.formats.copilot_names import copilot_description, copilot_names, copilot_parameters
 from tooltray.home.home import find_home
-from tooltray.phrases import as_json
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 
 if TYPE_CHECKING:
@@ -31,6 +28,9 @@ logger = logging.getLogger(__name__)
 CALL_TIMEOUT_S = 30.0  # a person waits in a chat; the hub itself would wait for minutes
 LIST_TIMEOUT_S = 60.0  # a hub may have to be started, and it waits for servers that were never listed
 SDK = "copilot"
+
+
+Definitions = dict[tuple[str, str], dict[str, Any]]  # by server, and the server's own name of the tool
 
 
 class CopilotTools(list["Tool"]):
@@ -107,10 +107,9 @@ class _HubTool:
             logger.exception("the call of '%s' failed", self._name)
             return failed(f"'{self._name}' could not be called: {type(error).__name__}")
 
-    async def _response(self, id: str, arguments: dict[str, Any]) -> MCPToolResponse:
+    async def _response(self, id: str, arguments: Mapping[str, object]) -> MCPToolResponse:
         call = MCPToolCall(id, self._name, arguments, self._server)
-        response = await self._hub.call("run_tool_call", timeout_s=self._timeout_s, call=as_json(call))
-        return msgspec.convert(response, MCPToolResponse)
+        return await self._hub.within(self._timeout_s).tools.run_tool_call(call=call)
 
 
 def _sdk() -> Any:
@@ -121,22 +120,23 @@ def _sdk() -> Any:
         raise TooltrayError(title, str(error), "Install it: pip install github-copilot-sdk") from error
 
 
-async def _definitions(hub: HubCalls, servers: Collection[str] | None) -> dict[tuple[str, str], dict[str, Any]]:
-    """Returns the definitions for AI clients by server and the server's own name of the tool."""
+async def _definitions(hub: HubCalls, servers: Collection[str] | None) -> Definitions:
+    """Returns the definitions for AI clients."""
     if servers is None:
-        servers = [server["name"] for server in (await hub.call("get_snapshot", timeout_s=LIST_TIMEOUT_S))["servers"]]
+        servers = [server.name for server in (await hub.within(LIST_TIMEOUT_S).hub.get_snapshot()).servers]
     found = await asyncio.gather(*(_definitions_of(hub, server) for server in dict.fromkeys(servers)))
     return {tool: definition for each in found for tool, definition in each.items()}
 
 
-async def _definitions_of(hub: HubCalls, server: str) -> dict[tuple[str, str], dict[str, Any]]:
-    tools = await hub.call("get_tools", timeout_s=LIST_TIMEOUT_S, server=server)
-    definitions = await hub.call("get_all_tool_definitions", timeout_s=LIST_TIMEOUT_S, server=server)
-    originals = {tool["name"]: tool["original_name"] for tool in tools if tool["is_enabled"]}
+async def _definitions_of(hub: HubCalls, server: str) -> Definitions:
+    api = hub.within(LIST_TIMEOUT_S)
+    tools = await api.tools.get_tools(server=server)
+    definitions = await api.tools.get_all_tool_definitions(server=server)
+    originals = {tool.name: tool.original_name for tool in tools if tool.is_enabled}
     return {(server, originals[each["name"]]): each for each in definitions if each["name"] in originals}
 
 
-def _arguments(given: Any) -> dict[str, Any]:
+def _arguments(given: object) -> dict[str, object]:
     """Parses the arguments of a call.
 
     Raises:

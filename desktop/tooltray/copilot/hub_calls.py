@@ -1,4 +1,4 @@
-"""Calls the verbs of a hub from the event loop of another program.
+"""Calls the API of a hub from the event loop of another program.
 
 Above it: copilot_tools. Below it: the hub's control channel. Each call has its own connection, which costs about a millisecond: there is
 nothing to close or to repair when the hub restarts, and any event loop can be used.
@@ -10,20 +10,25 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tooltray.api import Api, remote_parts
 from tooltray.control import local_posix as local
 from tooltray.control.control_client import HubLost, HubSilent, error_of
 from tooltray.control.endpoints import control_endpoints
+from tooltray.control.verb_results import typed_result
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
+from tooltray.phrases import as_json
 from tooltray.protocol.dispatcher import CANCELLED
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 
 CALL_ID = 1  # the id of the only call of a connection
 MESSAGE_CHARACTERS = 500  # of the reason why no hub could be started
 _NO_HUB = (FileNotFoundError, NotADirectoryError, ConnectionRefusedError)  # refused: a hub that was killed left its socket
+Message = dict[str, Any]
 _Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
@@ -37,20 +42,20 @@ class HubCalls:
         """
         self._home, self._may_start = home, may_start
 
-    async def call(self, method: str, /, *, timeout_s: float, **params: Any) -> Any:
-        """Calls a verb and returns its result as plain JSON values. When cancelled, it tells the hub, which then cancels the verb.
+    def within(self, timeout_s: float) -> Api:
+        """Returns the hub's API, whose verbs are called with keywords alone. A cancelled call is cancelled in the hub, too.
+
+        Each verb also raises HubLost where the hub ends before it replies, HubSilent, and TooltrayError where there is no hub.
 
         Args:
-            timeout_s: seconds for everything, including the start of a hub.
-
-        Raises:
-            HubLost: the hub ended before it replied.
-            HubSilent: there was no result in time.
-            TooltrayError: there is no hub, or the verb failed.
+            timeout_s: seconds for one call with everything, including the start of a hub.
         """
+        return Api(**remote_parts(partial(self._call, timeout_s)))
+
+    async def _call(self, timeout_s: float, method: str, /, **params: object) -> Any:
         try:
             async with asyncio.timeout(timeout_s), self._connection() as (reader, writer):
-                writer.write(_lines({"tooltray": 1, "role": "control"}, _message(method, params, id=CALL_ID)))
+                writer.write(_lines({"tooltray": 1, "role": "control"}, _message(method, as_json(params), id=CALL_ID)))
                 try:
                     reply = await _reply(reader)
                 except asyncio.CancelledError:
@@ -60,7 +65,7 @@ class HubCalls:
             raise HubSilent(method, timeout_s) from None
         if "error" in reply:
             raise error_of(method, reply["error"])
-        return reply.get("result")
+        return typed_result(method, reply.get("result"))
 
     @contextlib.asynccontextmanager
     async def _connection(self) -> AsyncIterator[_Streams]:
@@ -122,7 +127,7 @@ async def _start_hub(home: Home) -> None:
         raise TooltrayError("No hub is running, and none could be started", reason, "To see why, run in a terminal: tooltray serve")
 
 
-async def _reply(reader: asyncio.StreamReader) -> dict[str, Any]:
+async def _reply(reader: asyncio.StreamReader) -> Message:
     """Reads messages up to the reply.
 
     Raises:
@@ -148,9 +153,9 @@ async def _reply(reader: asyncio.StreamReader) -> dict[str, Any]:
             return message
 
 
-def _message(method: str, params: Any, **members: Any) -> dict[str, Any]:
+def _message(method: str, params: object, **members: object) -> Message:
     return {"jsonrpc": "2.0", **members, "method": method, "params": params}
 
 
-def _lines(*messages: dict[str, Any]) -> bytes:
+def _lines(*messages: Message) -> bytes:
     return b"".join(json.dumps(message).encode() + b"\n" for message in messages)

@@ -3,24 +3,12 @@
 Above it: the engine. Below it: bridge_listener, HttpListener, ServedListener and Sessions.
 """
 
-import os
-
-from tooltray.access.api_tokens import ApiTokens
-from tooltray.access.client_tokens import ClientTokens
-from tooltray.access.trusted_tokens import TrustedTokens
-from tooltray.activity.structured_log import StructuredLog
-from tooltray.control.control_session import HubControl
 from tooltray.downstream import bridge_listener
 from tooltray.downstream.connection import CONTROL
 from tooltray.downstream.http_listener import HttpListener
 from tooltray.downstream.served.served_listener import ServedListener
-from tooltray.downstream.served.served_tokens import ServedTokens
 from tooltray.downstream.sessions import Sessions
 from tooltray.home.home import Home
-from tooltray.presenter.hub_base import HubBase
-from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.server_files.server_files import ServerFiles
-from tooltray.sessions.session_state import SessionStates
 
 
 class Doors:
@@ -63,48 +51,3 @@ class Doors:
         """Bounded; may be called twice."""
         await self.http.close()
         await self.served.close()
-
-
-def make_doors(
-    *,
-    base: HubBase,
-    presenter: McpPresenter,
-    states: SessionStates,
-    files: ServerFiles,
-    tokens: ClientTokens,
-    api_tokens: ApiTokens,
-    trusted: TrustedTokens,
-    log: StructuredLog,
-    control: HubControl,
-) -> Doors:
-    """For arguments see Sessions, HttpListener and ServedListener."""
-    sessions = Sessions(
-        presenter=presenter,
-        states=states,
-        bus=base.bus,
-        deadlines=base.deadlines,
-        log=log,
-        control=control,
-    )
-    http = HttpListener(
-        config=base.config,
-        tokens=tokens,
-        api_tokens=api_tokens,
-        trusted=trusted,
-        sessions=sessions,
-        presenter=presenter,
-        bus=base.bus,
-        deadlines=base.deadlines,
-        spawn=base.spawn,
-    )
-    served = ServedListener(
-        files=files,
-        config=base.config,
-        tokens=ServedTokens(base.secrets, os.environ),
-        sessions=sessions,
-        schemas=presenter,
-        bus=base.bus,
-        deadlines=base.deadlines,
-        spawn=base.spawn,
-    )
-    return Doors(home=base.home, sessions=sessions, http=http, served=served)

@@ -4,20 +4,22 @@ Below it: the settings and files where the entries are, and ServerManager, which
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tooltray.catalogue.connections import Connections
-from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.confirmation import must_wait
-from tooltray.entries.proposals import Proposals
-from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.errors import TooltrayError
-from tooltray.server_files.server_files import ServerFiles
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_edits import name_is_taken
 from tooltray.snapshots.removals import ServerRemoval
 from tooltray.snapshots.servers import McpClientSnapshot, ServerEntry, ServerState
-from tooltray.upstream.server_manager import ServerManager
+
+if TYPE_CHECKING:
+    from tooltray.catalogue.connections import Connections
+    from tooltray.catalogue.tool_manager import ToolManager
+    from tooltray.entries.proposals import Proposals
+    from tooltray.entries.server_secrets import ServerSecrets
+    from tooltray.server_files.server_files import ServerFiles
+    from tooltray.upstream.server_manager import ServerManager
 
 
 class ServersApi:
@@ -25,12 +27,12 @@ class ServersApi:
         self,
         *,
         config: McpConfHelper,
-        files: ServerFiles,
-        proposals: Proposals,
-        server_secrets: ServerSecrets,
-        servers: ServerManager,
-        tools: ToolManager,
-        connections: Connections,
+        files: "ServerFiles",
+        proposals: "Proposals",
+        server_secrets: "ServerSecrets",
+        servers: "ServerManager",
+        tools: "ToolManager",
+        connections: "Connections",
     ) -> None:
         self._config, self._files, self._proposals, self._server_secrets = config, files, proposals, server_secrets
         self._servers, self._tools, self._connections = servers, tools, connections
@@ -199,7 +201,7 @@ class ServersApi:
             await self._proposals.removed(name)
 
 
-def check_exists(servers: ServerManager, name: str | None) -> None:
+def check_exists(servers: "ServerManager", name: str | None) -> None:
     """None stands for all servers, and is always there.
 
     Raises:
@@ -209,7 +211,7 @@ def check_exists(servers: ServerManager, name: str | None) -> None:
         servers.get(name)
 
 
-def check_is_in_settings(servers: ServerManager, name: str) -> None:
+def check_is_in_settings(servers: "ServerManager", name: str) -> None:
     """
     Raises:
         NotFound: there is no such server.
@@ -219,7 +221,7 @@ def check_is_in_settings(servers: ServerManager, name: str) -> None:
     check_is_not_builtin(servers, name)
 
 
-def check_is_not_builtin(servers: ServerManager, name: str) -> None:
+def check_is_not_builtin(servers: "ServerManager", name: str) -> None:
     """
     Raises:
         TooltrayError: the server comes with Tooltray.

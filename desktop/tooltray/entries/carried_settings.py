@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tooltray.errors import TooltrayError
-from tooltray.settings.migrations import Document
+from tooltray.settings.document import Document
 from tooltray.settings.server_config import shown_url
 from tooltray.settings.settings import Settings, read_settings
 from tooltray.snapshots.setup import SetupChange

@@ -1,16 +1,19 @@
 """The API about files with servers in them: what they define, which entries need a person's consent, and reading them again."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from tooltray.confirmation import confirm_widening
-from tooltray.entries.proposals import Proposals
-from tooltray.server_files.server_files import ServerFiles
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
+if TYPE_CHECKING:
+    from tooltray.entries.proposals import Proposals
+    from tooltray.server_files.server_files import ServerFiles
+
 
 class FilesApi:
-    def __init__(self, *, files: ServerFiles, proposals: Proposals) -> None:
+    def __init__(self, *, files: "ServerFiles", proposals: "Proposals") -> None:
         self._files, self._proposals = files, proposals
 
     async def get_server_files(self) -> list[ServerFileSnapshot]:

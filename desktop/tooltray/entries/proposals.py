@@ -27,8 +27,8 @@ from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
 from tooltray.server_files.trust_requests import trust_request, wanted_variables
 from tooltray.settings.file_server import FILE_NAME, FileEntry
-from tooltray.settings.mcp_conf_helper import BUILTIN_NAMES, McpConfHelper
-from tooltray.settings.settings import check_name, read_entry
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry
 from tooltray.settings.widening import entry_widens
 from tooltray.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
 from tooltray.snapshots.trust import TrustRequest

@@ -1,19 +1,22 @@
 """The API about secrets: their names, what uses them, and where they are kept. Values go in and never out."""
 
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 from tooltray.access.trusted_tokens import TRUSTED_SECRET
-from tooltray.entries.server_secrets import ServerSecrets
-from tooltray.entries.server_starts import ServerStarts
 from tooltray.errors import TooltrayError
 from tooltray.secrets.secrets import SecretStore
 from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.settings_edits import secret_backend
 from tooltray.snapshots.removals import ServerRemoval
+
+if TYPE_CHECKING:
+    from tooltray.entries.server_secrets import ServerSecrets
+    from tooltray.entries.server_starts import ServerStarts
 
 
 class SecretsApi:
-    def __init__(self, *, config: McpConfHelper, secrets: SecretStore, server_secrets: ServerSecrets, starts: ServerStarts) -> None:
+    def __init__(self, *, config: McpConfHelper, secrets: SecretStore, server_secrets: "ServerSecrets", starts: "ServerStarts") -> None:
         self._config, self._secrets, self._server_secrets, self._starts = config, secrets, server_secrets, starts
 
     async def get_secret_names(self) -> list[str]:
@@ -63,7 +66,7 @@ class SecretsApi:
 
     async def set_secret_backend(self, kind: str) -> None:
         """Chooses where secrets are kept: `keyring`, `file` or `memory`; what is stored elsewhere stays there."""
-        await self._config.set_secret_backend(_backend(kind))
+        await self._config.edit(secret_backend(_backend(kind)))
         self._starts.use_secret_backend()
 
 

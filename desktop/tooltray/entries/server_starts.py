@@ -4,14 +4,17 @@ Above it: the API, and what follows the settings. Below it: ServerManager and th
 """
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from tooltray.catalogue.tool_manager import ToolManager
-from tooltray.registries.npm_registries import NpmRegistries
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.sign_ins.sign_ins import SignIns
 from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.server_manager import ServerManager
+
+if TYPE_CHECKING:
+    from tooltray.catalogue.tool_manager import ToolManager
+    from tooltray.registries.npm_registries import NpmRegistries
+    from tooltray.sign_ins.sign_ins import SignIns
+    from tooltray.upstream.server_manager import ServerManager
 
 
 class ServerStarts:
@@ -22,10 +25,10 @@ class ServerStarts:
         *,
         config: McpConfHelper,
         secrets: SecretStore,
-        servers: ServerManager,
-        tools: ToolManager,
-        registries: NpmRegistries,
-        sign_ins: SignIns,
+        servers: "ServerManager",
+        tools: "ToolManager",
+        registries: "NpmRegistries",
+        sign_ins: "SignIns",
     ) -> None:
         self._config, self._secrets, self._servers = config, secrets, servers
         self._tools, self._registries, self._sign_ins = tools, registries, sign_ins

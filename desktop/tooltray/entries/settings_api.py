@@ -7,6 +7,7 @@ from tooltray.confirmation import confirm_widening
 from tooltray.errors import TooltrayError
 from tooltray.launch.npm_registry import has_password, normalised
 from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.settings_edits import merge_patch, settings_document
 from tooltray.settings.widening import settings_widen
 from tooltray.snapshots.setup import SettingsDocument
 
@@ -17,7 +18,7 @@ class SettingsApi:
 
     async def get_settings(self) -> SettingsDocument:
         """What the settings say besides the servers."""
-        return self._config.settings_document()
+        return settings_document(self._config.document)
 
     async def change_settings(self, changes: Mapping[str, Any], revision: str = "") -> SettingsDocument:
         """Changes some of them, all or none; returns what they say then.
@@ -33,8 +34,8 @@ class SettingsApi:
         _check_registries(changes)
         if settings_widen(changes, self._config.own_settings):
             await confirm_widening("A change of what may happen unasked")
-        await self._config.merge(changes, revision)
-        return self._config.settings_document()
+        await self._config.edit(merge_patch(changes, revision))
+        return settings_document(self._config.document)
 
 
 def _check_registries(changes: Mapping[str, Any]) -> None:

@@ -18,11 +18,11 @@ from tooltray.entries.portable_entry import without_secrets
 from tooltray.errors import TooltrayError
 from tooltray.resources import resource
 from tooltray.secrets.secrets import SecretStore
+from tooltray.settings.document import CURRENT_VERSION, Document, version_of
 from tooltray.settings.expansion import secret_names
-from tooltray.settings.mcp_conf_helper import BUILTIN_NAMES, McpConfHelper
-from tooltray.settings.migrations import CURRENT_VERSION, Document, version_of
+from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import config_hash
-from tooltray.settings.settings import check_name, read_entry
+from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry
 from tooltray.snapshots.setup import SetupChange
 
 Twin = Callable[[str, Mapping[str, Any]], str]
@@ -85,7 +85,7 @@ class Setup:
             done[:] = _changes_of_import(checked, document, replace=replace, twins=twins)
             _apply(done, checked, document)
 
-        await self._config.change_document(edit)
+        await self._config.edit(edit)
         return [*done, *secret_changes]
 
     async def _secret_changes(self, setup: Mapping[str, Any], values: Mapping[str, str]) -> list[SetupChange]:
@@ -117,7 +117,7 @@ class Setup:
             done[:] = _changes_of_reset(shipped, document)
             _apply(done, shipped, document)
 
-        await self._config.change_document(edit)
+        await self._config.edit(edit)
         return done
 
 
@@ -243,7 +243,7 @@ def _server_changes(setup: Mapping[str, Any], document: Document, *, replace: bo
 
 def _default_changes(shipped: Mapping[str, Any], document: Document) -> Iterator[SetupChange]:
     """Yields the changes of whether existing servers start with the hub."""
-    defaults = document.get("defaultServers") or []
+    defaults = _defaults_in(document)
     for name in shipped["mcpServers"]:
         if name in _servers_in(document) and (name in defaults) != (name in shipped["defaultServers"]):
             yield _default_change(name, name in shipped["defaultServers"])
@@ -256,7 +256,7 @@ def _default_change(name: str, is_default: bool) -> SetupChange:
 
 def _apply(changes: Collection[SetupChange], setup: Mapping[str, Any], document: Document) -> None:
     servers = document["mcpServers"] = dict(_servers_in(document))
-    defaults = document["defaultServers"] = list(document.get("defaultServers") or [])
+    defaults = document["defaultServers"] = _defaults_in(document)
     for change in changes:
         if change.subject == "server" and change.kind in ("add", "replace"):
             servers[change.name] = setup["mcpServers"][change.name]
@@ -271,6 +271,11 @@ def _apply(changes: Collection[SetupChange], setup: Mapping[str, Any], document:
 def _servers_in(document: Mapping[str, Any]) -> Mapping[str, Any]:
     servers = document.get("mcpServers")
     return servers if isinstance(servers, dict) else {}
+
+
+def _defaults_in(document: Mapping[str, Any]) -> list[str]:
+    defaults = document.get("defaultServers")
+    return list(defaults) if isinstance(defaults, list) else []
 
 
 def _wanted_secrets(servers: Mapping[str, Any]) -> tuple[str, ...]:

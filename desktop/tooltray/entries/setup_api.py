@@ -1,16 +1,18 @@
 """The API about the whole set-up, and remedies that the doctor proposes."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tooltray.doctor.remedies import Remedies
-from tooltray.entries.server_starts import ServerStarts
-from tooltray.entries.setup import Setup
 from tooltray.snapshots.setup import SetupChange
+
+if TYPE_CHECKING:
+    from tooltray.doctor.remedies import Remedies
+    from tooltray.entries.server_starts import ServerStarts
+    from tooltray.entries.setup import Setup
 
 
 class SetupApi:
-    def __init__(self, *, setup: Setup, remedies: Remedies, starts: ServerStarts) -> None:
+    def __init__(self, *, setup: "Setup", remedies: "Remedies", starts: "ServerStarts") -> None:
         self._setup, self._remedies, self._starts = setup, remedies, starts
 
     async def export_setup(self) -> dict[str, Any]:

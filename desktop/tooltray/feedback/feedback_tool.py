@@ -29,10 +29,9 @@ from tooltray.projects.projects import ProjectReport, Projects
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure
 from tooltray.protocol.eras import Era
-from tooltray.sessions.elicitation_form import LONGEST_MESSAGE, plain
+from tooltray.sessions.caller import Question, lacking
+from tooltray.sessions.elicitation_form import LONGEST_MESSAGE, is_persons_no, plain
 from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.form_answers import is_persons_no
-from tooltray.sessions.questions import Question, lacking
 from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import Spawn
 

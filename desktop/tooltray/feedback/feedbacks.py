@@ -25,8 +25,7 @@ from tooltray.feedback.kept_answers import KeptAnswers
 from tooltray.feedback.ready_answers import ReadyAnswers
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.sessions.elicitation_form import plain
-from tooltray.sessions.session_events import SessionForgotten
-from tooltray.sessions.session_state import SessionState
+from tooltray.sessions.session_state import SessionForgotten, SessionState
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 from tooltray.tasks import Spawn
 

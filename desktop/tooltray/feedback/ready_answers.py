@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tooltray.errors import TooltrayError
 from tooltray.sessions.elicitation_form import plain
+from tooltray.settings.document import Document
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.migrations import Document
 
 MOST_READY = 20  # buttons in one window
 LONGEST_READY = 200  # characters of one
@@ -46,4 +46,4 @@ class ReadyAnswers:
             if kept:
                 document["readyAnswers"] = kept
 
-        await self._config.change_document(edit)
+        await self._config.edit(edit)

@@ -8,7 +8,7 @@ from tooltray.launch.login_shell import LoginShell
 from tooltray.launch.network_variables import shown
 from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.launch.variable_sources import VariableSources
-from tooltray.settings.mcp_conf_helper import BUILTIN_NAMES
+from tooltray.settings.settings import BUILTIN_NAMES
 from tooltray.snapshots.environment import EnvironmentChange, EnvironmentSnapshot, EnvironmentVariable
 from tooltray.tasks import Spawn, finish_in_thread
 

@@ -1,15 +1,19 @@
 """The API about the hub as a whole: how it is, whether it is paused, what the doctor finds, what was done last."""
 
-from tooltray.activity.recent_calls import RecentCalls
-from tooltray.doctor.check_up import CheckUp
+from typing import TYPE_CHECKING
+
 from tooltray.doctor.diagnosis import Diagnosis
-from tooltray.entries.server_starts import ServerStarts
-from tooltray.launch.server_environment import ServerEnvironment
-from tooltray.presenter.hub_snapshots import HubSnapshots
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.calls import RecentCall
 from tooltray.snapshots.environment import EnvironmentSnapshot
 from tooltray.snapshots.hub import HubSnapshot
+
+if TYPE_CHECKING:
+    from tooltray.activity.recent_calls import RecentCalls
+    from tooltray.doctor.check_up import CheckUp
+    from tooltray.entries.server_starts import ServerStarts
+    from tooltray.launch.server_environment import ServerEnvironment
+    from tooltray.presenter.hub_snapshots import HubSnapshots
 
 
 class HubApi:
@@ -17,11 +21,11 @@ class HubApi:
         self,
         *,
         config: McpConfHelper,
-        starts: ServerStarts,
-        snapshots: HubSnapshots,
-        check_up: CheckUp,
-        recent: RecentCalls,
-        environment: ServerEnvironment,
+        starts: "ServerStarts",
+        snapshots: "HubSnapshots",
+        check_up: "CheckUp",
+        recent: "RecentCalls",
+        environment: "ServerEnvironment",
     ) -> None:
         self._config, self._starts, self._snapshots, self._check_up = config, starts, snapshots, check_up
         self._recent, self._environment = recent, environment

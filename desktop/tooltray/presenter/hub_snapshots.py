@@ -3,6 +3,8 @@
 Above it: the API and McpPresenter. Below it: the snapshots of servers, and the notices.
 """
 
+import os
+
 from tooltray import __version__
 from tooltray.entries.proposals import Proposals
 from tooltray.events import EventBus, SessionsChanged
@@ -20,7 +22,6 @@ class HubSnapshots:
     def __init__(
         self,
         *,
-        pid: int,
         config: McpConfHelper,
         servers: ServerManager,
         snapshots: ServerSnapshots,
@@ -28,7 +29,7 @@ class HubSnapshots:
         notices: Notices,
         bus: EventBus,
     ) -> None:
-        self._pid, self._config, self._servers, self._snapshots = pid, config, servers, snapshots
+        self._config, self._servers, self._snapshots = config, servers, snapshots
         self._proposals, self._notices = proposals, notices
         self._started_at = Moment()
         self._session_count = 0
@@ -36,7 +37,7 @@ class HubSnapshots:
 
     def now(self) -> HubSnapshot:
         return HubSnapshot(
-            pid=self._pid,
+            pid=os.getpid(),
             version=__version__,
             is_paused=not self._config.settings.mcp_enabled,
             session_count=self._session_count,

@@ -1,11 +1,15 @@
 """The API about projects, and servers that start for one."""
 
+from typing import TYPE_CHECKING
+
 from tooltray.confirmation import confirm_widening
-from tooltray.projects.projects import Projects
+
+if TYPE_CHECKING:
+    from tooltray.projects.projects import Projects
 
 
 class ProjectsApi:
-    def __init__(self, *, projects: Projects) -> None:
+    def __init__(self, *, projects: "Projects") -> None:
         self._projects = projects
 
     async def get_allowed_folders(self) -> list[str]:

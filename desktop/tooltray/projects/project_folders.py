@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 from tooltray.errors import Conflict, Denied, NotFound, Problem, TooltrayError
 from tooltray.sessions.session_state import SessionState
+from tooltray.settings.document import Document
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.migrations import Document
 from tooltray.upstream.project_folder import is_hidden_at_home, is_inside, own_user, real_folder, shown, why_never_allowed
 
 ALLOWED = "allowedFolders"
@@ -72,7 +72,7 @@ class ProjectFolders:
             def edit(document: Document) -> None:
                 document[ALLOWED] = [*_listed(document), folder]
 
-            await self._config.change_document(edit)
+            await self._config.edit(edit)
         return folder
 
     async def disallow(self, text: str) -> str:
@@ -89,7 +89,7 @@ class ProjectFolders:
         def edit(document: Document) -> None:
             document[ALLOWED] = [each for each in _listed(document) if each != folder]
 
-        await self._config.change_document(edit)
+        await self._config.edit(edit)
         return folder
 
     async def permitted(self, text: str, state: SessionState) -> str:

@@ -17,8 +17,7 @@ from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
 from tooltray.projects.project_folders import ProjectFolders
 from tooltray.sessions.caller import Session
-from tooltray.sessions.session_events import SessionConnected, SessionMoved
-from tooltray.sessions.session_state import SessionState, SessionStates
+from tooltray.sessions.session_state import SessionConnected, SessionMoved, SessionState, SessionStates
 from tooltray.snapshots.clients import SessionProject
 from tooltray.tasks import Spawn
 from tooltray.upstream.project_folder import folder_of_uri, project_name

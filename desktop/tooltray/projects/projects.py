@@ -21,8 +21,14 @@ from tooltray.projects.project_sources import ProjectSources
 from tooltray.projects.root_rounds import RootRounds
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.sessions.caller import Session
-from tooltray.sessions.session_events import SessionConnected, SessionDisconnected, SessionForgotten, SessionMoved
-from tooltray.sessions.session_state import SessionState, SessionStates
+from tooltray.sessions.session_state import (
+    SessionConnected,
+    SessionDisconnected,
+    SessionForgotten,
+    SessionMoved,
+    SessionState,
+    SessionStates,
+)
 from tooltray.settings.expansion import project_remark, shown_target
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.clients import SessionProject

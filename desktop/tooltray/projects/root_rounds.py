@@ -22,11 +22,9 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, MalformedFrame, dump, failure
 from tooltray.protocol.eras import ROUND_KEYS
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.sessions.caller import Session
+from tooltray.sessions.caller import Session, can_be_asked
 from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.questions import can_be_asked
-from tooltray.sessions.session_events import SessionForgotten
-from tooltray.sessions.session_state import SessionState
+from tooltray.sessions.session_state import SessionForgotten, SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.upstream.deferred_server import DeferredServer
 from tooltray.upstream.server_manager import ServerManager

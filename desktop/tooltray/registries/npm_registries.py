@@ -26,6 +26,7 @@ from tooltray.registries.registry_variables import npm_variables, python_variabl
 from tooltray.registries.verdict import judged, measurement
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, shown_url
+from tooltray.settings.settings_edits import npm_registry
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.tasks import Spawn, finish_in_thread
 
@@ -134,7 +135,7 @@ class NpmRegistries:
             TooltrayError: it is no registry that answers, or the settings cannot be written.
         """
         if not url.strip():
-            await self._config.set_npm_registry(custom="")
+            await self._config.edit(npm_registry(custom=""))
             return self.status
         checked = normalised(url)
         if has_password(checked):
@@ -144,7 +145,7 @@ class NpmRegistries:
         if tested.problem:
             raise TooltrayError(_NO_REGISTRY, f"{tested.url}: {tested.problem}", _HINT)
         self._tested = tested
-        await self._config.set_npm_registry(custom=checked)
+        await self._config.edit(npm_registry(custom=checked))
         return self.status
 
     async def set_auto_detect(self, enabled: bool) -> NpmRegistryStatus:
@@ -152,7 +153,7 @@ class NpmRegistries:
         Raises:
             TooltrayError: the settings cannot be written.
         """
-        await self._config.set_npm_registry(is_auto_detect=enabled)
+        await self._config.edit(npm_registry(is_auto_detect=enabled))
         return self.status
 
     async def clear_cache(self) -> None:

@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import urlencode
 
 from aiohttp import web
@@ -15,14 +15,13 @@ from aiohttp import web
 from tooltray import __version__
 from tooltray.access.api_tokens import TokenHolder
 from tooltray.confirmation import asked_by, confirm_widening
-from tooltray.errors import TooltrayError
+from tooltray.errors import Denied, TooltrayError
 from tooltray.http_server.guard import EVENTS_TYPE, JSON_TYPE, Guard, Refused
+from tooltray.phrases import Phrase
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest import requests
-from tooltray.rest.asker import ProgramAsker, Trust
 from tooltray.rest.openapi import EVENTS_PATH, INDEX_PATH, OPENAPI_PATH, document
 from tooltray.rest.operation import Call, Operation
-from tooltray.rest.pages import page
 from tooltray.rest.problems import Failed, failed_by, out_of_scope, problem_response
 from tooltray.rest.shapes import encoded, in_json
 from tooltray.rest.table import operations_at
@@ -51,6 +50,38 @@ class Tokens(Protocol):
     def save(self) -> None:
         """Stores which tokens have expired; blocks."""
         ...
+
+
+class Trust(Protocol):
+    """The part of TrustedTokens that is used here."""
+
+    async def has(self, digest: str) -> bool:
+        """Returns whether a token is trusted."""
+        ...
+
+
+class ProgramAsker:
+    """One request of a program. Satisfies Asker; looks up the trust in its token once, when it is first needed."""
+
+    proposes = True
+
+    def __init__(self, holder: TokenHolder, trust: Trust) -> None:
+        self.holder, self._trust = holder, trust
+        self._has_confirmed: bool | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the program's token."""
+        return self.holder.name
+
+    async def has_confirmed(self) -> bool:
+        if self._has_confirmed is None:
+            self._has_confirmed = self.holder.may_be_trusted and await self._trust.has(self.holder.digest)
+        return self._has_confirmed
+
+    def refusal(self, what: str) -> Denied:
+        hint = "Do it in the window or with `tooltray`; a token made with `tooltray http api on --trusted` may do it, too."
+        return Denied("A program may not do this", Phrase("it would allow something in a person's place"), hint)
 
 
 Answer = Callable[[web.Request, TokenHolder], Awaitable[web.StreamResponse]]
@@ -158,7 +189,7 @@ class RestApi:
             await confirm_widening("This")
         result = await operation.run(call)
         if operation.page_key:
-            result, cursor = page(result, paging, operation.page_key)
+            result, cursor = requests.page(result, paging, operation.page_key)
             call.headers |= _next_page(request, cursor)
         return _response(call, result)
 
@@ -176,14 +207,14 @@ class RestApi:
         return await self._events(request, partial(self._tokens.is_current, holder))
 
 
-def _response(call: Call, result: Any) -> web.Response:
+def _response(call: Call, result: object) -> web.Response:
     operation = call.operation
     if operation.status == 204:
         return web.Response(status=204, headers={**_HEADERS, **call.headers})
     return _json({operation.wrap: result} if operation.wrap else result, operation.status, call.headers)
 
 
-def _json(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
+def _json(value: object, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
     """Builds a JSON response.
 
     Raises:

@@ -5,7 +5,6 @@ a program confirms it by a trusted token.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from tooltray.errors import Denied
 from tooltray.rest.operation import Call
@@ -16,13 +15,13 @@ READS = ("read",)  # the default approval rule of an entry without `autoApprove`
 HARMLESS_REMEDIES = frozenset({"start"})
 
 
-def check_is_not_of_api(changes: Mapping[str, Any]) -> None:
+def check_is_not_of_api(changes: Mapping[str, object]) -> None:
     """Checks that changes of the settings do not concern the REST interface itself, which only a person may change.
 
     Raises:
         Denied: they do.
     """
-    place: Any = changes
+    place: object = changes
     for name in ("publish", "http", "api"):
         if not isinstance(place, Mapping):
             break  # the parent is replaced, and the interface's settings with it

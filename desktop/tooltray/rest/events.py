@@ -9,7 +9,6 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import msgspec
 from aiohttp import web
@@ -149,7 +148,7 @@ class EventStreams:
         oldest = self._ring[0].number if self._ring else self._last + 1
         return place >= oldest - 1
 
-    def _on_event(self, event: Any) -> None:
+    def _on_event(self, event: object) -> None:
         if self._unsubscribe is None:
             return  # an earlier subscriber of this event has called `end`
         kept = _Kept(self._last + 1, type(event).__name__, _in_json(event))
@@ -175,7 +174,7 @@ async def _write(response: Response, data: bytes) -> bool:
     return True
 
 
-def _in_json(event: Any) -> bytes:
+def _in_json(event: object) -> bytes:
     """Encodes an event; of changed settings only the servers' names, since entries are long and may contain keys."""
     members = encoded(event)
     if isinstance(event, ConfigChanged):

@@ -26,6 +26,7 @@ from tooltray.rest.confirmation_rules import (
     switches_on,
 )
 from tooltray.rest.operation import Call, Operation, always
+from tooltray.settings.settings_edits import http_access
 from tooltray.snapshots.calls import RecentCall
 from tooltray.snapshots.feedback import FeedbackEntry
 from tooltray.snapshots.http import HttpStatus
@@ -69,7 +70,7 @@ async def _change_settings(call: Call) -> SettingsDocument:
 
 async def _set_http(call: Call) -> HttpStatus:
     """Responds before the address of this connection moves; the listener follows the settings by itself."""
-    await call.config.set_http(call.arguments["enabled"], call.arguments.get("port"))
+    await call.config.edit(http_access(call.arguments["enabled"], call.arguments.get("port")))
     return await call.presenter.access.get_http_status()
 
 
@@ -178,7 +179,7 @@ _PROJECTS = (
 
 _SETUP = (
     Operation("GET", "/mcp/setup", SetupApi.export_setup),
-    Operation("POST", "/mcp/setup", SetupApi.import_setup, whole="setup", in_query=("replace",), needs_trust=always),
+    Operation("POST", "/mcp/setup", SetupApi.import_setup, whole="setup", needs_trust=always),
     Operation(
         "POST",
         "/mcp/setup/preview",
@@ -186,7 +187,6 @@ _SETUP = (
         summary="What taking over this set-up would do",
         scope="read",
         whole="setup",
-        in_query=("replace",),
     ),
     Operation("GET", "/mcp/setup/reset", SetupApi.preview_reset, summary="What putting the default servers back would do"),
     Operation("POST", "/mcp/setup/reset", SetupApi.reset_to_default_servers, needs_trust=always),

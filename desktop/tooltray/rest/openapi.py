@@ -5,14 +5,14 @@ Above it: the REST interface's handler. Below it: the table, and msgspec, which 
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 import msgspec
 
 from tooltray import __version__
 from tooltray.rest.operation import Operation
-from tooltray.rest.pages import MOST
 from tooltray.rest.problems import PROBLEM_TYPE
+from tooltray.rest.requests import MOST
+from tooltray.rest.shapes import JsonObject, Kind
 from tooltray.rest.table import OPERATIONS
 
 INDEX_PATH, OPENAPI_PATH, EVENTS_PATH = "/api/mcp", "/api/openapi.json", "/api/events"
@@ -57,12 +57,12 @@ class Index(msgspec.Struct):
 
 
 @cache
-def document() -> dict[str, Any]:
+def document() -> JsonObject:
     """Returns the whole document, which is cached: callers must not change it."""
     types = [Failure, Index, *_types()]
     schemas, components = msgspec.json.schema_components(types, ref_template=_COMPONENTS)
     known = dict(zip(map(_key, types), schemas, strict=True))
-    paths: dict[str, dict[str, Any]] = {}
+    paths: dict[str, JsonObject] = {}
     for operation in OPERATIONS:
         components |= (operation.body_schema or {}).get("$defs", {})
         paths.setdefault(f"/api{operation.path}", {})[operation.method.lower()] = _Described(operation, known).operation()
@@ -78,23 +78,23 @@ def document() -> dict[str, Any]:
     }
 
 
-def _types() -> Iterator[Any]:
+def _types() -> Iterator[Kind]:
     for operation in OPERATIONS:
         yield from (kind for kind in (operation.body, operation.result) if kind is not None)
         yield from (field.type for field in msgspec.structs.fields(operation.query))
 
 
-def _key(kind: Any) -> str:
+def _key(kind: Kind) -> str:
     return f"{kind!r} {id(kind) if isinstance(kind, type) else ''}"
 
 
 class _Described:
     """One operation as an OpenAPI operation object."""
 
-    def __init__(self, operation: Operation, known: dict[str, Any]) -> None:
+    def __init__(self, operation: Operation, known: JsonObject) -> None:
         self._operation, self._known = operation, known
 
-    def operation(self) -> dict[str, Any]:
+    def operation(self) -> JsonObject:
         summary, description = self._operation.words
         found = {
             "operationId": self._operation.id,
@@ -110,42 +110,43 @@ class _Described:
             found["requestBody"] = {"required": self._operation.needs_body, "content": {_JSON: {"schema": schema}}}
         return found
 
-    def _schema(self, kind: Any) -> Any:
-        return self._known[_key(kind)]
+    def _schema(self, kind: Kind) -> JsonObject:
+        found: JsonObject = self._known[_key(kind)]
+        return found
 
-    def _body(self) -> Any:
+    def _body(self) -> JsonObject:
         given = self._operation.body_schema
         return self._schema(self._operation.body) if given is None else {key: value for key, value in given.items() if key != "$defs"}
 
-    def _path(self) -> Iterator[dict[str, Any]]:
+    def _path(self) -> Iterator[JsonObject]:
         for segment in self._operation.segments:
             if segment.startswith("{"):
                 schema = {"type": "string", "minLength": 1}
                 yield {"name": segment[1:-1], "in": "path", "required": True, "schema": schema}
 
-    def _query(self) -> Iterator[dict[str, Any]]:
+    def _query(self) -> Iterator[JsonObject]:
         for field in msgspec.structs.fields(self._operation.query):
             yield {"name": field.encode_name, "in": "query", "required": field.required, "schema": self._schema(field.type)}
 
-    def _paging(self) -> Iterator[dict[str, Any]]:
+    def _paging(self) -> Iterator[JsonObject]:
         if self._operation.page_key:
             yield {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": MOST}}
             yield {"name": "cursor", "in": "query", "schema": {"type": "string"}, "description": "From the Link header of the page before."}
 
-    def _revision(self) -> Iterator[dict[str, Any]]:
+    def _revision(self) -> Iterator[JsonObject]:
         if self._operation.takes_revision:
             description = "The ETag of what was read; without it, whatever is there."
             yield {"name": "If-Match", "in": "header", "schema": {"type": "string"}, "description": description}
 
-    def _success(self) -> dict[str, Any]:
-        found: dict[str, Any] = {"description": "Done."}
+    def _success(self) -> JsonObject:
+        found: JsonObject = {"description": "Done."}
         if self._operation.result is not None:
             found["content"] = {_JSON: {"schema": self._schema(self._operation.result)}}
         if self._operation.page_key:
             found["headers"] = {"Link": {"schema": {"type": "string"}, "description": "Where the next page is, if there is one."}}
         return {str(self._operation.status): found}
 
-    def _failures(self) -> dict[str, Any]:
+    def _failures(self) -> JsonObject:
         statuses = set(_OF_ALL)
         if self._operation.method != "GET":
             statuses.add(409)
@@ -156,11 +157,11 @@ class _Described:
         return {str(status): _failure(status, self._schema(Failure)) for status in sorted(statuses)}
 
 
-def _failure(status: int, schema: Any) -> dict[str, Any]:
+def _failure(status: int, schema: JsonObject) -> JsonObject:
     return {"description": _FAILURES[status], "content": {PROBLEM_TYPE: {"schema": schema}}}
 
 
-def _own_paths(known: dict[str, Any]) -> dict[str, Any]:
+def _own_paths(known: JsonObject) -> JsonObject:
     """Returns the path items of the paths without an operation."""
     problem = known[_key(Failure)]
     shown = {

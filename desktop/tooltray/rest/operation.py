@@ -8,19 +8,21 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
-from typing import Any, Literal, get_type_hints
+from typing import Any, Literal, TypeAlias, get_type_hints
 
 import msgspec
 
 from tooltray.api import Verb
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.rest.shapes import built, mirror
+from tooltray.rest.shapes import JsonObject, Kind, mirror
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.http import Scope
 from tooltray.tasks import Spawn
 
 MAX_BODY_BYTES = 1024 * 1024  # a set-up with hundreds of servers has less
 REVISION = "revision"  # the argument that is taken from `If-Match`
+
+Arguments: TypeAlias = dict[str, Any]  # of whichever types the verb's have
 
 
 class Call(msgspec.Struct):
@@ -36,7 +38,7 @@ class Call(msgspec.Struct):
     config: McpConfHelper
     spawn: Spawn
     operation: "Operation"
-    arguments: dict[str, Any]
+    arguments: Arguments
     changing_entries: asyncio.Lock
     headers: dict[str, str] = msgspec.field(default_factory=dict)
 
@@ -64,18 +66,14 @@ async def never(call: Call) -> bool:
 class Operation(msgspec.Struct, frozen=True, dict=True):
     """
     Attributes:
-        path: path below `/api`, with `{names}` for arguments.
+        path: path below `/api`, with `{names}` for arguments; `{server}` is the verb's argument `name` where it has no `server`.
         verb: method of a part of the API; its arguments that are not in the path come from the query (GET, DELETE) or the body.
         summary: what it does, in a few words; if empty, the first paragraph of the verb's docstring.
         status: status of a success; 204 has no body.
-        takes: maps a name in the path to the verb's argument, if they differ.
-        fixed: arguments with fixed values, which callers cannot give.
-        in_query: arguments that come from the query even though there is a body.
-        whole: the argument that is the whole body.
+        whole: the argument that is the whole body; all others then come from the query.
         wrap: name of the member in which the result is wrapped; empty to return it directly.
         run: runs the operation, if that is more than calling the verb.
-        asks: the signature to use, if `run` takes other arguments than the verb.
-        gives: type of the result, if it differs from the verb's.
+        asks: the signature to use, if `run` takes or returns something else than the verb; also its docstring, if it has one.
         needs_trust: returns whether a call needs a person's confirmation, besides what the verb itself requires.
         scope: the token's required scope; empty for "read" (GET) or "manage" (others).
         page_key: returns the key of a list's member; if set, the operation has `limit` and `cursor`.
@@ -89,20 +87,16 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
     verb: Verb
     summary: str = ""
     status: int = 200
-    takes: Mapping[str, str] = msgspec.field(default_factory=dict)
-    fixed: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    in_query: tuple[str, ...] = ()
     whole: str = ""
     wrap: str = ""
     run: Run = Call.verb
-    asks: Callable[..., Any] | None = None
-    gives: Any = inspect.Parameter.empty
+    asks: Callable[..., object] | None = None
     needs_trust: Guarded = never
     scope: Scope | Literal[""] = ""
     page_key: Callable[[Any], str] | None = None
     max_body_bytes: int = MAX_BODY_BYTES
     also: tuple[Verb, ...] = ()
-    body_schema: Mapping[str, Any] | None = None
+    body_schema: JsonObject | None = None
 
     @property
     def needed_scope(self) -> Scope:
@@ -121,81 +115,76 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
     def path_names(self) -> tuple[str, ...]:
         """The names of the arguments in the path, in order."""
         names = (segment[1:-1] for segment in self.segments if segment.startswith("{"))
-        return tuple(self.takes.get(name, name) for name in names)
+        return tuple("name" if name == "server" and name not in self._parameters else name for name in names)
 
     @cached_property
     def query(self) -> type[msgspec.Struct]:
-        return self._struct("Query", self._split()[0])
+        return self._struct("Query", self._others if self._has_others_in_query else [])
 
     @cached_property
-    def body(self) -> Any:
+    def body(self) -> Kind:
         """The type of the body; None where there is none."""
         if self.whole:
             return mirror(self._hints[self.whole], is_given=True)
-        members = self._split()[1]
-        return self._struct("Body", members) if members else None
+        return self._struct("Body", self._others) if self._others and not self._has_others_in_query else None
 
     @cached_property
     def needs_body(self) -> bool:
         """Whether the body is required."""
-        if self.whole or self.body is None:
-            return bool(self.whole)
-        return any(each.required for each in msgspec.structs.fields(self.body))
+        return bool(self.whole) or (self.body is not None and any(each.required for each in msgspec.structs.fields(self.body)))
 
     @cached_property
     def words(self) -> tuple[str, str]:
-        """Summary and description, from the table or from the verb's docstring."""
-        text = inspect.getdoc(self._signature) or ""
-        paragraphs = [each for each in text.split("\n\n") if not each.startswith(("Args:", "Returns:", "Raises:"))]
-        first = " ".join((paragraphs or [""])[0].split())
-        return self.summary or first or self.verb.__name__.replace("_", " ").capitalize(), "\n\n".join(
-            " ".join(each.split()) for each in paragraphs
-        )
+        """Summary and description, from the table or from the docstring."""
+        text = (inspect.getdoc(self.asks) if self.asks else None) or inspect.getdoc(self.verb) or ""
+        paragraphs = [" ".join(each.split()) for each in text.split("\n\n") if not each.startswith(("Args:", "Returns:", "Raises:"))]
+        return self.summary or next(iter(paragraphs), "") or self.verb.__name__.replace("_", " ").capitalize(), "\n\n".join(paragraphs)
 
     @cached_property
     def takes_revision(self) -> bool:
         return REVISION in self._parameters
 
     @cached_property
-    def result(self) -> Any:
+    def result(self) -> Kind:
         """The type of the result in JSON; None if there is none."""
         if self.status == 204:
             return None
-        kind = self._hints.get("return") if self.gives is inspect.Parameter.empty else self.gives
-        found = mirror(kind)
+        found = mirror(self._hints.get("return"))
         return msgspec.defstruct(f"{self.wrap.title()}Result", [(self.wrap, found)], rename="camel") if self.wrap else found
 
-    def arguments(self, path: Mapping[str, str], query: msgspec.Struct, body: Any, revision: str) -> dict[str, Any]:
+    def arguments(self, path: Mapping[str, str], query: msgspec.Struct, body: object, revision: str) -> Arguments:
         """Builds the verb's arguments from the converted parts of a request."""
-        given: dict[str, Any] = {**self.fixed, **path}
-        for part in (query, body):
-            if isinstance(part, msgspec.Struct) and not (part is body and self.whole):
-                given |= {name: getattr(part, name) for name in part.__struct_fields__ if getattr(part, name) is not msgspec.UNSET}
+        given: Arguments = {**path}
+        for part in (query, None if self.whole else body):
+            if isinstance(part, msgspec.Struct):
+                given |= {name: value for name, value in msgspec.structs.asdict(part).items() if value is not msgspec.UNSET}
         if self.whole:
             given[self.whole] = body
         if self.takes_revision:
             given[REVISION] = revision
-        return {name: built(self._hints[name], value) for name, value in given.items()}
+        return {name: msgspec.convert(value, self._hints[name], from_attributes=True) for name, value in given.items()}
 
     @cached_property
-    def _signature(self) -> Callable[..., Any]:
+    def _signature(self) -> Callable[..., object]:
         return self.asks or self.verb
 
     @cached_property
-    def _hints(self) -> dict[str, Any]:
+    def _hints(self) -> dict[str, Kind]:
         return get_type_hints(self._signature)
 
     @cached_property
     def _parameters(self) -> dict[str, inspect.Parameter]:
         return {name: each for name, each in inspect.signature(self._signature).parameters.items() if name != "self"}
 
-    def _split(self) -> tuple[list[str], list[str]]:
-        """Returns the names of the query's arguments and of the body's."""
-        elsewhere = {*self.path_names, *self.fixed, self.whole, REVISION}
-        names = [name for name in self._parameters if name not in elsewhere]
-        if self.method in ("GET", "DELETE"):
-            return names, []
-        return [name for name in names if name in self.in_query], [name for name in names if name not in self.in_query]
+    @property
+    def _others(self) -> list[str]:
+        """The arguments that are neither in the path nor the whole body nor the revision."""
+        elsewhere = {*self.path_names, self.whole, REVISION}
+        return [name for name in self._parameters if name not in elsewhere]
+
+    @property
+    def _has_others_in_query(self) -> bool:
+        return self.method in ("GET", "DELETE") or bool(self.whole)
 
     def _struct(self, name: str, members: list[str]) -> type[msgspec.Struct]:
         fields: list[Any] = []

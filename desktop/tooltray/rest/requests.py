@@ -1,13 +1,17 @@
-"""Parses and validates a request of the REST interface: path segments, query, body and revision.
+"""Parses and validates a request of the REST interface: path segments, query, body and revision; and cuts pages out of long lists.
 
-Above it: the REST interface's handler. Below it: aiohttp, the strict JSON reader. Each error says what was expected and where.
+Above it: the REST interface's handler. Below it: aiohttp, the strict JSON reader. Each error tells what was expected, and where. A page's
+cursor names the last member that the caller has, so that members added or removed meanwhile neither repeat nor hide others.
 """
 
 import asyncio
+import base64
+import binascii
+import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
-from typing import Any
+from typing import TypeVar
 from urllib.parse import parse_qsl, unquote
 
 import msgspec
@@ -23,6 +27,10 @@ BODY_WITHIN_S = 30.0  # enough for a program on this machine; a slower one only 
 MAX_QUERY_FIELDS = 50
 MAX_INTEGER = 2**63 - 1  # the range that every server can handle
 PAGING = ("limit", "cursor")
+MOST = 500
+KEY_CHARACTERS = 16  # of a digest; a cursor is no secret, only short
+
+T = TypeVar("T")
 
 _ODD = re.compile("[\0\ud800-\udfff]")  # not allowed in file names, variables or headers
 
@@ -70,7 +78,7 @@ def read_query(request: web.Request, operation: Operation) -> tuple[msgspec.Stru
         raise Failed(422, "The query cannot be used", in_words(error), WHAT_IT_TAKES) from None
 
 
-async def read_body(request: web.Request, operation: Operation) -> Any:
+async def read_body(request: web.Request, operation: Operation) -> object:
     """Returns the body converted to the operation's type; None if it takes none.
 
     Raises:
@@ -137,7 +145,7 @@ def _check_type(request: web.Request) -> None:
         raise Failed(415, "This kind of body is not taken", "send application/json, in UTF-8")
 
 
-def _document(data: bytes) -> Any:
+def _document(data: bytes) -> object:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in data[:4]:
         raise Failed(415, "This kind of body is not taken", "it seems to be UTF-16; send UTF-8")
     try:
@@ -149,7 +157,7 @@ def _document(data: bytes) -> Any:
     return _usable(document)
 
 
-def _usable(value: Any) -> Any:
+def _usable(value: object) -> object:
     """Converts Decimals to floats and rejects values that servers could not handle.
 
     Raises:
@@ -169,3 +177,54 @@ def _usable(value: Any) -> Any:
         case list():
             return [_usable(member) for member in value]
     return value
+
+
+# pages
+
+
+def page(items: Sequence[T], paging: Mapping[str, str], key: Callable[[T], str]) -> tuple[list[T], str]:
+    """Cuts one page out of a list.
+
+    Args:
+        paging: `limit` and `cursor` as given by the caller; without a limit everything is one page.
+        key: returns the unique key of a member.
+
+    Returns:
+        The page, and the cursor of the next page; empty if there is none.
+
+    Raises:
+        Failed: limit or cursor is invalid.
+    """
+    limit, start = _limit(paging, len(items)), _start(items, paging.get("cursor", ""), key)
+    found = list(items[start : start + limit])
+    end = start + len(found)
+    return found, _cursor(end, key(items[end - 1])) if found and end < len(items) else ""
+
+
+def _limit(paging: Mapping[str, str], count: int) -> int:
+    if "limit" not in paging:
+        return count
+    text = paging["limit"]
+    if not (text.isascii() and text.isdecimal() and len(text) <= len(str(MOST)) and 1 <= int(text) <= MOST):
+        raise Failed(422, "The query cannot be used", f"limit is a number from 1 to {MOST}")
+    return int(text)
+
+
+def _start(items: Sequence[T], cursor: str, key: Callable[[T], str]) -> int:
+    if not cursor:
+        return 0
+    try:
+        number, _, digest = base64.urlsafe_b64decode(cursor.encode("ascii")).decode("ascii").partition(".")
+        position = int(number)
+    except (ValueError, binascii.Error):
+        raise Failed(422, "The query cannot be used", "this cursor is none that was given here") from None
+    found = (index + 1 for index, item in enumerate(items) if _digest(key(item)) == digest)
+    return next(found, max(position - 1, 0))  # the member is gone, so the next one has moved up
+
+
+def _cursor(position: int, key: str) -> str:
+    return base64.urlsafe_b64encode(f"{position}.{_digest(key)}".encode()).decode()
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:KEY_CHARACTERS]

@@ -3,16 +3,14 @@
 Above it: the table of all operations. Below it: the presenter's API, and server_views.
 """
 
-import inspect
 import logging
 import os
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 from urllib.parse import quote
 
-from tooltray.api import Verb
 from tooltray.approvals.api import ApprovalsApi
 from tooltray.calls.api import ToolsApi
 from tooltray.confirmation import must_wait
@@ -25,11 +23,12 @@ from tooltray.files.revisions import check_revision
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.projects.api import ProjectsApi
-from tooltray.rest import server_entries
+from tooltray.rest import servers
 from tooltray.rest.confirmation_rules import READS, changes_arguments, changes_words, mends, switches_on
 from tooltray.rest.operation import Call, Operation
 from tooltray.rest.problems import Failed
-from tooltray.rest.server_views import Restarting, ServerView, view
+from tooltray.rest.servers import Restarting, ServerView, view
+from tooltray.rest.shapes import JsonObject
 from tooltray.settings.server_edits import name_is_taken
 from tooltray.sign_ins.api import SignInsApi
 from tooltray.snapshots.removals import ServerRemoval
@@ -52,7 +51,7 @@ class Asks(Protocol):
     async def all(self, project: str = "") -> list[ServerView]:
         """All servers, how they are, and their tools. With a project: those that its sessions have."""
 
-    async def add(self, server: dict[str, Any]) -> ServerView:
+    async def add(self, server: JsonObject) -> ServerView:
         """Adds a server and begins to start it.
 
         The body is an entry as in `mcpServers` (`command`, `args`, `env`, `cwd`, or `url`, `headers`; `transport` is another word for
@@ -61,12 +60,14 @@ class Asks(Protocol):
         person has said yes: until then the server is `disconnected` and `waiting`.
         """
 
-    async def replace(self, name: str, config: dict[str, Any], revision: str = "") -> ServerView:
+    async def replace(self, name: str, config: JsonObject, revision: str = "") -> ServerView:
         """Replaces a server's entry, in the file where it is; a running one is restarted if that changes what runs. With a token that is
         not trusted, what widens anything waits for a person's yes: until then the server is as it was, and `waiting`.
         """
 
-    async def entry(self, name: str) -> dict[str, Any]:
+    async def shown(self, name: str) -> ServerView: ...
+
+    async def entry(self, name: str) -> JsonObject:
         """A server's entry as its file has it; in the place of what looks like a secret stands `${secret:NAME/KEY}`."""
 
     async def restart(self, name: str) -> Restarting:
@@ -90,7 +91,7 @@ async def _add(call: Call) -> ServerView:
     """Writes nothing and stores no secret unless the whole entry can be used."""
     given = dict(call.arguments["server"])
     name, project = _text(given, "name"), _text(given, "project", "")
-    entry = server_entries.read_given(given, name)
+    entry = servers.read_given(given, name)
     waits = await must_wait()
     if waits:
         entry.setdefault("autoApprove", list(READS))
@@ -103,9 +104,9 @@ async def _add(call: Call) -> ServerView:
     return await _shown(call, server)
 
 
-async def _added(presenter: McpPresenter, name: str, entry: Mapping[str, Any], *, project: str) -> str:
+async def _added(presenter: McpPresenter, name: str, entry: servers.Entry, *, project: str) -> str:
     known = set(await presenter.secrets.get_secret_names())
-    stored = await server_entries.keep_secrets(presenter, name, entry)
+    stored = await servers.keep_secrets(presenter, name, entry)
     try:
         return await presenter.servers.add_mcp_server(name, stored, project=project)
     except Conflict:  # another server has the name by now and may use the secrets
@@ -123,23 +124,23 @@ async def _new_secrets(presenter: McpPresenter, server: str, known: Collection[s
 
 async def _replace(call: Call) -> ServerView:
     name, revision = call.arguments["name"], call.arguments["revision"]
-    entry = server_entries.read_given(call.arguments["config"], name)
+    entry = servers.read_given(call.arguments["config"], name)
     async with call.changing_entries:
         check_revision((await _snapshot(call, name)).revision, revision)
         before = (await call.presenter.servers.get_server_entry(name)).entry
-        stored = entry if await must_wait() else await server_entries.keep_secrets(call.presenter, name, entry, before)
+        stored = entry if await must_wait() else await servers.keep_secrets(call.presenter, name, entry, before)
         await call.presenter.servers.update_mcp_server(name, stored, revision)
     return await _shown(call, name)
 
 
-async def _show_entry(call: Call) -> dict[str, Any]:
+async def _show_entry(call: Call) -> JsonObject:
     name = call.arguments["name"]
     entry = (await call.presenter.servers.get_server_entry(name)).entry
     call.show_revision((await _snapshot(call, name)).revision)
     return without_secrets(name, entry).entry
 
 
-async def _show_entries(call: Call) -> dict[str, dict[str, Any]]:
+async def _show_entries(call: Call) -> dict[str, JsonObject]:
     entries = await call.presenter.servers.get_mcp_servers()
     return {name: without_secrets(name, entry).entry for name, entry in entries.items()}
 
@@ -187,65 +188,68 @@ async def _shown(call: Call, name: str) -> ServerView:
     return view(server, await call.presenter.tools.get_tools(name))
 
 
-def _text(given: dict[str, Any], member: str, default: str | None = None) -> str:
+def _text(given: JsonObject, member: str, default: str | None = None) -> str:
     value = given.pop(member, default)
     if not isinstance(value, str):
         raise Failed(422, "The body cannot be used", f"{member}: must be a text")
     return value
 
 
-def _on(method: str, path: str, verb: Verb, **fields: Any) -> Operation:
-    """Makes an operation on one server, whose name is in the path; the verb's argument for it is `server` or `name`."""
-    asked = inspect.signature(fields.get("asks") or verb).parameters
-    takes = {} if "server" in asked else {"server": "name"}
-    return Operation(method, f"{SERVERS}/{{server}}{path}", verb, takes=takes, **fields)
-
-
-def _tool_name(tool: Any) -> str:
+def _tool_name(tool: ToolSnapshot) -> str:
     return f"{tool.server}/{tool.original_name}"
 
 
-ENTRY = server_entries.entry_schema()
-NEW_SERVER = server_entries.entry_schema(name={"type": "string", "minLength": 1}, project={"type": "string", "default": ""})
+ENTRY = servers.entry_schema()
+NEW_SERVER = servers.entry_schema(name={"type": "string", "minLength": 1}, project={"type": "string", "default": ""})
 
 OPERATIONS = (
     Operation("GET", SERVERS, HubApi.get_snapshot, asks=Asks.all, run=_list, page_key=lambda each: each.name),
     Operation("POST", SERVERS, ServersApi.add_mcp_server, status=201, whole="server", asks=Asks.add, run=_add, body_schema=NEW_SERVER),
-    _on("GET", "", HubApi.get_snapshot, asks=Asks.one, run=_show),
-    _on("PUT", "", ServersApi.update_mcp_server, whole="config", asks=Asks.replace, run=_replace, body_schema=ENTRY),
-    _on("DELETE", "", ServersApi.remove_mcp_server, summary="Stops it, removes its entry, and the secrets that it alone uses", status=204),
-    _on("GET", "/removal", SecretsApi.preview_removal, run=_preview_removal),
-    _on("GET", "/entry", ServersApi.get_server_entry, asks=Asks.entry, run=_show_entry),
+    Operation("GET", "/mcp/servers/{server}", HubApi.get_snapshot, asks=Asks.one, run=_show),
+    Operation(
+        "PUT", "/mcp/servers/{server}", ServersApi.update_mcp_server, whole="config", asks=Asks.replace, run=_replace, body_schema=ENTRY
+    ),
+    Operation(
+        "DELETE",
+        "/mcp/servers/{server}",
+        ServersApi.remove_mcp_server,
+        summary="Stops it, removes its entry, and the secrets that it alone uses",
+        status=204,
+    ),
+    Operation("GET", "/mcp/servers/{server}/removal", SecretsApi.preview_removal, run=_preview_removal),
+    Operation("GET", "/mcp/servers/{server}/entry", ServersApi.get_server_entry, asks=Asks.entry, run=_show_entry),
     Operation("GET", "/mcp/entries", ServersApi.get_mcp_servers, "The entries of the settings", run=_show_entries),
-    _on("POST", "/start", ServersApi.start_server, run=_do_and_show, gives=ServerView),
-    _on("POST", "/stop", ServersApi.stop_server, summary="Stops it", run=_do_and_show, gives=ServerView),
-    _on("POST", "/restart", ServersApi.restart_server, status=202, asks=Asks.restart, run=_restart),
-    _on("GET", "/running", ServersApi.is_server_running, summary="Whether it runs", wrap="running"),
-    _on("GET", "/log", ServersApi.get_server_log),
-    _on("GET", "/tools", ToolsApi.get_tools, page_key=_tool_name),
-    _on("PUT", "/tools/{tool}", ToolsApi.set_tool_enabled, status=204, needs_trust=switches_on),
-    _on("PUT", "/tools/{tool}/override", ViewsApi.set_tool_override, status=204, needs_trust=changes_words),
-    _on("GET", "/diagnosis", HubApi.diagnose),
-    _on(
+    Operation("POST", "/mcp/servers/{server}/start", ServersApi.start_server, run=_do_and_show, asks=Asks.shown),
+    Operation("POST", "/mcp/servers/{server}/stop", ServersApi.stop_server, summary="Stops it", run=_do_and_show, asks=Asks.shown),
+    Operation("POST", "/mcp/servers/{server}/restart", ServersApi.restart_server, status=202, asks=Asks.restart, run=_restart),
+    Operation("GET", "/mcp/servers/{server}/running", ServersApi.is_server_running, summary="Whether it runs", wrap="running"),
+    Operation("GET", "/mcp/servers/{server}/log", ServersApi.get_server_log),
+    Operation("GET", "/mcp/servers/{server}/tools", ToolsApi.get_tools, page_key=_tool_name),
+    Operation("PUT", "/mcp/servers/{server}/tools/{tool}", ToolsApi.set_tool_enabled, status=204, needs_trust=switches_on),
+    Operation("PUT", "/mcp/servers/{server}/tools/{tool}/override", ViewsApi.set_tool_override, status=204, needs_trust=changes_words),
+    Operation("GET", "/mcp/servers/{server}/diagnosis", HubApi.diagnose),
+    Operation(
         "POST",
-        "/remedies",
+        "/mcp/servers/{server}/remedies",
         SetupApi.apply_remedy,
         summary="Carries out a remedy that a diagnosis proposed; says what was done",
         wrap="done",
         needs_trust=mends,
     ),
-    _on("POST", "/sign-in", SignInsApi.begin_sign_in),
-    _on("POST", "/sign-in/finish", SignInsApi.finish_sign_in, status=204),
-    _on("DELETE", "/sign-in", SignInsApi.cancel_sign_in, status=204),
-    _on("POST", "/sign-out", SignInsApi.sign_out, status=204),
-    _on("PUT", "/default", ServersApi.add_mcp_default_server, summary="Lets it start with the hub", status=204),
-    _on("DELETE", "/default", ServersApi.remove_mcp_default_server, summary="Lets it start on demand", status=204),
-    _on("POST", "/default/toggle", ServersApi.toggle_mcp_default_server, wrap="default"),
-    _on("PUT", "/auto-approve", ApprovalsApi.set_server_auto_approve, status=204),
-    _on("PUT", "/lazy-load", ViewsApi.set_lazy_load, status=204),
-    _on("PUT", "/deferred", ProjectsApi.set_deferred, status=204, needs_trust=changes_arguments),
-    _on("POST", "/start-for-project", ProjectsApi.start_for_project, status=204),
-    _on("POST", "/start-without-project", ProjectsApi.start_without_project, status=204),
+    Operation("POST", "/mcp/servers/{server}/sign-in", SignInsApi.begin_sign_in),
+    Operation("POST", "/mcp/servers/{server}/sign-in/finish", SignInsApi.finish_sign_in, status=204),
+    Operation("DELETE", "/mcp/servers/{server}/sign-in", SignInsApi.cancel_sign_in, status=204),
+    Operation("POST", "/mcp/servers/{server}/sign-out", SignInsApi.sign_out, status=204),
+    Operation("PUT", "/mcp/servers/{server}/default", ServersApi.add_mcp_default_server, summary="Lets it start with the hub", status=204),
+    Operation(
+        "DELETE", "/mcp/servers/{server}/default", ServersApi.remove_mcp_default_server, summary="Lets it start on demand", status=204
+    ),
+    Operation("POST", "/mcp/servers/{server}/default/toggle", ServersApi.toggle_mcp_default_server, wrap="default"),
+    Operation("PUT", "/mcp/servers/{server}/auto-approve", ApprovalsApi.set_server_auto_approve, status=204),
+    Operation("PUT", "/mcp/servers/{server}/lazy-load", ViewsApi.set_lazy_load, status=204),
+    Operation("PUT", "/mcp/servers/{server}/deferred", ProjectsApi.set_deferred, status=204, needs_trust=changes_arguments),
+    Operation("POST", "/mcp/servers/{server}/start-for-project", ProjectsApi.start_for_project, status=204),
+    Operation("POST", "/mcp/servers/{server}/start-without-project", ProjectsApi.start_without_project, status=204),
     Operation("GET", "/mcp/default-servers", ServersApi.get_mcp_default_servers, "The servers that start with the hub"),
     Operation("GET", "/mcp/connections", ServersApi.get_mcp_clients),
     Operation("GET", "/mcp/diagnosis", HubApi.diagnose),

@@ -15,9 +15,12 @@ from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from enum import Enum
 from functools import cache
-from typing import Any, Union, get_args, get_origin
+from typing import Any, TypeAlias, Union, get_args, get_origin
 
 import msgspec
+
+Kind: TypeAlias = Any  # a type, also a union or a generic one, for which the type system has no name
+JsonObject: TypeAlias = dict[str, Any]
 
 
 def camel(name: str) -> str:
@@ -25,24 +28,25 @@ def camel(name: str) -> str:
     return first + "".join(word.title() for word in others)
 
 
-def encoded(value: Any) -> Any:
+def encoded(value: object) -> Any:
     """Converts a result to plain JSON values."""
-    if isinstance(value, msgspec.Struct):
-        return {camel(name): encoded(getattr(value, name)) for name in value.__struct_fields__}
-    if isinstance(value, Mapping):
-        return {str(key): encoded(member) for key, member in value.items()}
-    if isinstance(value, str):
-        return str(value)  # a Phrase becomes plain text
-    if isinstance(value, Enum):
-        return encoded(value.value)
-    if isinstance(value, Sequence | set | frozenset):
-        return [encoded(member) for member in value]
-    if isinstance(value, Decimal):
-        return encoded(float(value))
+    match value:
+        case msgspec.Struct():
+            return {camel(name): encoded(getattr(value, name)) for name in value.__struct_fields__}
+        case Mapping():
+            return {str(key): encoded(member) for key, member in value.items()}
+        case str():
+            return str(value)  # a Phrase becomes plain text
+        case Enum():
+            return encoded(value.value)
+        case Sequence() | set() | frozenset():
+            return [encoded(member) for member in value]
+        case Decimal():
+            return encoded(float(value))
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def in_json(value: Any) -> bytes:
+def in_json(value: object) -> bytes:
     """Encodes plain values as a response body or an event's data.
 
     Raises:
@@ -54,20 +58,25 @@ def in_json(value: Any) -> bytes:
         return json.dumps(value).encode()
 
 
-def mirror(kind: Any, *, is_given: bool = False) -> Any:
+def mirror(kind: Kind, *, is_given: bool = False) -> Kind:
     """Returns a msgspec type with the same members as the JSON form of a type of ours.
 
     Args:
-        is_given: the value comes from a caller: members with a default may be missing, and unknown members are refused.
+        is_given: the value comes from a caller: members with a default may be missing, and unknown members are refused. `msgspec.convert`
+            with `from_attributes` makes the value of ours from it.
     """
     return _mirror(kind, is_given)
 
 
-@cache
-def _mirror(kind: Any, is_given: bool) -> Any:
+@cache  # a type has one mirror: schemas are named for it
+def _mirror(kind: Kind, is_given: bool) -> Kind:
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return _struct(kind, is_given)
-    origin, arguments = get_origin(kind), get_args(kind)
+        fields = msgspec.structs.fields(kind)
+        members = [(each.name, _mirror(each.type, is_given), *(_default(each) if is_given else ())) for each in fields]
+        name = f"{kind.__name__}{'Given' if is_given else ''}"
+        return msgspec.defstruct(name, members, rename="camel", forbid_unknown_fields=is_given, kw_only=True)
+    origin: Any = get_origin(kind)
+    arguments = get_args(kind)
     if origin in (Union, types.UnionType):
         return functools.reduce(operator.or_, (_mirror(each, is_given) for each in arguments))
     if isinstance(origin, type) and issubclass(origin, Mapping):
@@ -77,29 +86,9 @@ def _mirror(kind: Any, is_given: bool) -> Any:
     return kind
 
 
-def _struct(kind: Any, is_given: bool) -> Any:
-    members: list[Any] = []
-    for field in msgspec.structs.fields(kind):
-        member = _mirror(field.type, is_given)
-        default = _default(field) if is_given else ()
-        members.append((field.name, member, *default))
-    name = f"{kind.__name__}{'Given' if is_given else ''}"
-    return msgspec.defstruct(name, members, rename="camel", forbid_unknown_fields=is_given, kw_only=True)
-
-
 def _default(field: msgspec.structs.FieldInfo) -> tuple[Any, ...]:
     if field.default is not msgspec.NODEFAULT:
         return (field.default,)
     if field.default_factory is not msgspec.NODEFAULT:
         return (msgspec.field(default_factory=field.default_factory),)
     return ()
-
-
-def built(kind: Any, value: Any) -> Any:
-    """Builds an object of ours, recursively, from the struct that mirrors it."""
-    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
-        return kind(**{field.name: built(field.type, getattr(value, field.name)) for field in msgspec.structs.fields(kind)})
-    if isinstance(value, list):
-        inner = (get_args(kind) or (Any,))[0]
-        return [built(inner, each) for each in value]
-    return value

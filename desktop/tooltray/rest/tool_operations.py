@@ -12,6 +12,7 @@ from tooltray.formats.api import FormatsApi
 from tooltray.formats.copilot_names import copilot_description, copilot_names, copilot_parameters
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest.operation import Call, Operation
+from tooltray.rest.shapes import JsonObject
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.views.api import ViewsApi
 
@@ -22,8 +23,10 @@ MAX_CONTENT_BYTES = 32 * 1024 * 1024  # callers send back results, which may con
 class Asks(Protocol):
     """What operations take and give where that is not as the verb has it."""
 
-    async def tools(self, server: str | None = None, format: Format | None = None) -> list[dict[str, Any]]:
+    async def tools(self, server: str | None = None, format: Format | None = None) -> list[JsonObject]:
         """All tools known, or in a format: those that AI clients see. Gemini's are one object around all of them."""
+
+    async def lazy(self, enabled: bool | None = None) -> None: ...
 
 
 async def _tools(call: Call) -> Any:
@@ -44,7 +47,7 @@ async def _tools(call: Call) -> Any:
     return await presenter.tools.get_tools(server)
 
 
-async def _copilot_tools(presenter: McpPresenter, server: str | None) -> list[dict[str, Any]]:
+async def _copilot_tools(presenter: McpPresenter, server: str | None) -> list[JsonObject]:
     """Returns name, description and parameters of each tool for the `Tool` class of the Copilot SDK."""
     definitions = {each["name"]: each for each in await presenter.tools.get_all_tool_definitions(server)}
     published = {
@@ -62,14 +65,14 @@ async def _copilot_tools(presenter: McpPresenter, server: str | None) -> list[di
     ]
 
 
-def _tool_key(tool: Any) -> str:
+def _tool_key(tool: ToolSnapshot | JsonObject) -> str:
     if isinstance(tool, ToolSnapshot):
         return f"{tool.server}/{tool.original_name}"
     name = tool.get("name") or tool.get("function", {}).get("name", "")
     return str(name)
 
 
-def _named(offer: Any) -> str:
+def _named(offer: JsonObject) -> str:
     return str(offer.get("uri") or offer.get("uriTemplate") or offer["name"])
 
 
@@ -101,7 +104,7 @@ OPERATIONS = (
     Operation("POST", "/mcp/tools/run", ToolsApi.run_tool_call, whole="call", scope="call"),
     Operation("GET", "/mcp/tool-costs", ViewsApi.get_tool_costs),
     Operation("POST", "/mcp/tool-names/reset", ToolsApi.reset_tool_names, status=204),
-    Operation("PUT", "/mcp/lazy-load", ViewsApi.set_lazy_load, status=204, fixed={"server": None}),
+    Operation("PUT", "/mcp/lazy-load", ViewsApi.set_lazy_load, status=204, asks=Asks.lazy),
     Operation("GET", "/mcp/prompts", PromptsApi.get_all_prompts, page_key=_named),
     Operation("POST", "/mcp/prompts/get", PromptsApi.get_prompt, scope="call"),
     Operation("GET", "/mcp/resources", ResourcesApi.get_all_resources, page_key=_named),
@@ -139,7 +142,6 @@ OPERATIONS = (
             summary=f"What `tools/run` gave, in the form that the {name} API wants back",
             whole="response",
             scope="call",
-            in_query=("api",),
             max_body_bytes=MAX_CONTENT_BYTES,
         )
         for name, verb in FORMAT_RESPONSES.items()

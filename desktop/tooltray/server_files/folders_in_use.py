@@ -10,8 +10,14 @@ from functools import partial
 from tooltray.events import EventBus
 from tooltray.projects.project_leases import UNUSED_S
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
-from tooltray.sessions.session_events import SessionConnected, SessionDisconnected, SessionForgotten, SessionMoved
-from tooltray.sessions.session_state import SessionState, SessionStates
+from tooltray.sessions.session_state import (
+    SessionConnected,
+    SessionDisconnected,
+    SessionForgotten,
+    SessionMoved,
+    SessionState,
+    SessionStates,
+)
 
 
 class FoldersInUse:

@@ -12,8 +12,7 @@ from pydantic import BaseModel
 
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
-from tooltray.settings.beside_settings import with_file_servers
-from tooltray.settings.file_server import FileServer
+from tooltray.settings.file_server import FileServer, with_file_servers
 from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.settings.settings import Settings
 from tooltray.snapshots.files import FileProblem, ReloadChange

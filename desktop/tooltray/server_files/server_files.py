@@ -76,7 +76,7 @@ class ServerFiles:
         Args:
             environ: returns the environment that servers get.
             home: the person's home folder.
-            configs, project: see EngineOptions.
+            configs, project: see HubOptions.
             second_look_s: seconds until a malformed or missing file is read again.
             history: receives the previous contents of projects' files that are changed here.
         """

@@ -19,6 +19,7 @@ from tooltray.server_files.trust_requests import trust_request, wanted_variables
 from tooltray.server_files.trusted_entries import Trust
 from tooltray.settings.file_server import FILE_NAME, FileEntry, FileReading, Kind
 from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_edits import all_choices, choices_of
 from tooltray.snapshots.files import FileProblem
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.upstream.project_folder import shown
@@ -91,7 +92,7 @@ class TrustDecisions:
             if self._taken and self._taken[0] == (folder, entry, digest):
                 chosen = self._taken[1]
             if chosen:
-                await self._config.set_choices(dict.fromkeys(names, chosen))
+                await self._config.edit(all_choices(dict.fromkeys(names, chosen)))
         return names
 
     async def distrust(self, project: str, entry: str) -> str:
@@ -100,7 +101,7 @@ class TrustDecisions:
             folder = await asyncio.to_thread(self._known, project)
             digest = self._trust.digest(folder, entry)
             names = await self._trust.take_back(folder, entry)
-            self._taken = ((folder, entry, digest), self._config.choices(names[0]))
+            self._taken = ((folder, entry, digest), choices_of(self._config.document, names[0]))
             await self._forget_choices(names)
         return folder
 
@@ -110,7 +111,7 @@ class TrustDecisions:
     async def _forget_choices(self, names: list[str]) -> None:
         """Deletes the choices for servers, so that they do not apply to later servers with the same names."""
         if not self._config.own_settings.file_servers.keys().isdisjoint(names):
-            await self._config.set_choices({name: {} for name in names})
+            await self._config.edit(all_choices({name: {} for name in names}))
 
     def _request(self, file: ProjectFile, entry: FileEntry, before: FileEntry | None, environ: Mapping[str, str]) -> TrustRequest:
         chosen = self._config.own_settings.file_servers.get(self._trust.name(file.folder, entry.name))

@@ -1,16 +1,22 @@
-"""Who a request is for, and who may be asked while it runs.
+"""Who a request is for, and what a server may ask of them while it runs.
 
 Above it: sessions of AI clients and our own front ends, which satisfy these. Below it: McpClient, ManagedServer and the calls across eras,
-which see nothing else of them.
+which see nothing else of them. The rules of both eras: a capability that is not declared must not be used, nor a mode of it.
 """
 
 from collections.abc import Hashable
-from typing import Protocol
+from typing import Any, Protocol
 
+import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
-from tooltray.protocol.envelope import NOTHING, Envelope
+from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, failure
+from tooltray.protocol.protocol import CAPABILITY_FOR
 from tooltray.sessions.session_state import SessionState
+from tooltray.snapshots.clients import SessionProject
+
+MAY_ASK = frozenset({"tools/call", "prompts/get", "resources/read"})  # the only requests that 2026-07-28 answers with `input_required`
 
 
 class Caller(Protocol):
@@ -59,3 +65,87 @@ class Session(Caller, Protocol):
     def identity(self) -> Hashable:
         """Tells clients apart; the same for requests that stand for themselves, if they are known to be of one client."""
         ...
+
+
+class OwnCaller:
+    """Who calls where no AI client does: the command line and the desktop. Satisfies Session; one serves all calls.
+
+    There is nobody to ask, and progress is not shown. It works on a project only where the person names one; without one it has the servers
+    of all projects.
+    """
+
+    name, identity, folder, is_lasting, introduction = "tooltray", "tooltray", "", False, NOTHING
+    capabilities = Raw(b"{}")
+
+    def __init__(self, state: SessionState | None = None) -> None:
+        self.state = state or SessionState("tooltray", client="tooltray", is_persons=True)
+
+    def in_project(self, project: SessionProject) -> "OwnCaller":
+        """The same person, who works on a project."""
+        return OwnCaller(replace(self.state, projects={"person": project}))
+
+    @property
+    def session(self) -> "OwnCaller":
+        return self
+
+    def can_answer(self, method: str) -> bool:
+        return False
+
+    async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
+        return failure(METHOD_NOT_FOUND, f"nobody can answer {method} here")
+
+    def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
+        """Nobody listens."""
+
+
+class Question(msgspec.Struct):
+    """A server's request, as it stands in an `input_required` result too."""
+
+    method: str
+    params: Raw = NOTHING
+
+    def to_json(self) -> dict[str, Any]:
+        return {"method": self.method} | ({"params": self.params} if self.params else {})
+
+
+class _Params(msgspec.Struct):
+    mode: str = "form"
+    tools: Raw = NOTHING
+    tool_choice: Raw = msgspec.field(name="toolChoice", default=NOTHING)
+
+
+def can_be_asked(method: str, capabilities: Raw) -> bool:
+    """Whether a client that declared `capabilities` can answer a method at all."""
+    return _declared(method, capabilities) is not None
+
+
+def lacking(question: Question, capabilities: Raw) -> dict[str, Any]:
+    """What a client would have to declare besides `capabilities` for a question of `CAPABILITY_FOR`; empty if it can answer."""
+    name = CAPABILITY_FOR[question.method]
+    declared = _declared(question.method, capabilities)
+    if declared is None:
+        return {name: {}}
+    needed = _mode(question)
+    is_plain_form = needed == "form" and not declared.keys() & {"form", "url"}  # before 2025-11-25 there was but one mode
+    return {name: {needed: {}}} if needed and needed not in declared and not is_plain_form else {}
+
+
+def _declared(method: str, capabilities: Raw) -> dict[str, Any] | None:
+    try:
+        declared = msgspec.json.decode(capabilities)
+    except (ValueError, RecursionError):
+        return None
+    found = declared.get(CAPABILITY_FOR.get(method)) if isinstance(declared, dict) else None
+    return found if isinstance(found, dict) else None
+
+
+def _mode(question: Question) -> str:
+    """The part of its capability that a question needs; empty if it needs none."""
+    try:
+        params = msgspec.json.decode(question.params, type=_Params) if question.params else _Params()
+    except (ValueError, RecursionError):
+        return ""  # the client's to judge
+    if question.method == "elicitation/create":
+        return params.mode
+    is_with_tools = question.method == "sampling/createMessage" and (params.tools or params.tool_choice)
+    return "tools" if is_with_tools else ""

@@ -1,7 +1,8 @@
 """Reads what a server asks of a person: `elicitation/create`, as a form or as an address to open.
 
-Above it: Elicitations. Below it: events. Servers write these texts, so they come out as plain text: no control characters, nothing that
-turns the direction of writing, and bounded. Values that go back to the server stay as it wrote them.
+Above it: Elicitations, and approvals and reports, which ask by forms of our own. Below it: snapshots. Servers write these texts, so they
+come out as plain text: no control characters, nothing that turns the direction of writing, and bounded. Values that go back to the server
+stay as it wrote them.
 """
 
 import math
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption
 
 LONGEST_MESSAGE, LONGEST_NOTE, LONGEST_TITLE, LONGEST_VALUE = 4_000, 1_000, 200, 4_000  # characters; a person reads no more in a sheet
+AT_ONCE_S = 0.7  # nobody reads a form and answers it in less; clients without a screen answer within milliseconds
 LONGEST_URL = 8_000  # what browsers and servers take
 MOST_FIELDS, MOST_OPTIONS = 50, 250  # a sheet with more is no question any more
 _KINDS = {"string": AnswerKind.TEXT, "number": AnswerKind.NUMBER, "integer": AnswerKind.INTEGER, "boolean": AnswerKind.BOOLEAN}
@@ -166,3 +168,15 @@ def _default(kind: AnswerKind, value: Any, options: Sequence[ElicitationOption])
 def _number(value: Any) -> float | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if is_number and math.isfinite(value) and abs(value) < 1e300 else None
+
+
+def is_persons_no(action: object, waited_s: float) -> bool:
+    """Whether an answer without a yes, to a form of our own, comes from a person: many clients declare forms and run where nobody sees one.
+
+    `cancel` is what the protocol has for a form that was left alone.
+
+    Args:
+        action: of the `elicitation/create` result.
+        waited_s: for how long the client had the form.
+    """
+    return action in ("accept", "decline") and waited_s >= AT_ONCE_S

@@ -1,8 +1,7 @@
-"""What is kept of one AI client's session, also for a while after its connection was lost: what it has activated, which project it works
-on, what a person has allowed it.
+"""What is kept of one AI client's session, also for a while after its connection was lost, and the events about sessions.
 
-Above it: the sessions, each of which has a state, and the parts that read it (views, projects, approvals). Below it: the events' snapshots
-and the wheel of deadlines. Knows nothing of servers and of settings.
+Above it: the sessions, each of which has a state, and the parts that read it (views, projects, approvals). Below it: snapshots
+and the wheel of deadlines. Knows nothing of servers and of settings. The events never leave the process.
 """
 
 import itertools
@@ -11,9 +10,8 @@ from functools import partial
 
 import msgspec
 
-from tooltray.events import EventBus, SessionListChanged
+from tooltray.events import Event, EventBus, SessionListChanged
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
-from tooltray.sessions.session_events import SessionConnected, SessionDisconnected, SessionForgotten
 from tooltray.snapshots.clients import SessionProject
 
 KEPT_FOR_S = 600.0  # a bridge reconnects within seconds; a client whose person looks for a dialog may need minutes
@@ -142,3 +140,27 @@ class SessionStates:
         state = self._states.pop(key)
         self._bus.publish(SessionForgotten(state))
         self.tell_changed(state)
+
+
+class SessionConnected(Event, frozen=True):
+    """A session has its first connection, or one again."""
+
+    state: SessionState
+
+
+class SessionDisconnected(Event, frozen=True):
+    """The last connection of a session has ended; its client may come back."""
+
+    state: SessionState
+
+
+class SessionForgotten(Event, frozen=True):
+    """The client has been away for so long that it is another session if it comes back."""
+
+    state: SessionState
+
+
+class SessionMoved(Event, frozen=True):
+    """A session may work on another project than before, and so use other instances of servers."""
+
+    state: SessionState

@@ -4,13 +4,14 @@ Above it: the readers of each format, McpConfHelper, ServerFiles. Below it: serv
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
 from tooltray.files.revisions import digest_of
 from tooltray.hidden_fields import HidesFields
 from tooltray.settings.server_config import MCPServerConfig
+from tooltray.settings.settings import FileServerSettings, Settings
 from tooltray.snapshots.files import FileProblem
 
 Kind = Literal["mcp.json", "tbxark", "mcp-hub"]
@@ -41,7 +42,7 @@ class FileEntry(HidesFields, frozen=True):
 
     name: str
     config: MCPServerConfig
-    written: Mapping[str, Any]
+    written: Mapping[str, object]
     line: int = 0
     variables: Mapping[str, str] = msgspec.field(default_factory=dict)
     commands: Mapping[str, str] = msgspec.field(default_factory=dict)
@@ -116,3 +117,15 @@ class FileServer(msgspec.Struct, frozen=True):
     folder: str = ""
     project: str = ""
     is_default: bool = True
+
+
+def with_file_servers(own: Settings, files: Mapping[str, FileServer]) -> Settings:
+    """The settings with the servers of other files beside their own. Where two have one name, that of the settings counts."""
+    others = {name: server for name, server in files.items() if name not in own.mcp_servers}
+    if not others:
+        return own
+    chosen = {name: own.file_servers.get(name, FileServerSettings()) for name in others}
+    configs = {name: chosen[name].applied(server.entry.config) for name, server in others.items()}
+    by_default = {name: chosen[name].is_default for name in others}
+    defaults = [name for name, server in others.items() if (server.is_default if by_default[name] is None else by_default[name])]
+    return own.model_copy(update={"mcp_servers": {**own.mcp_servers, **configs}, "default_servers": (*own.default_servers, *defaults)})

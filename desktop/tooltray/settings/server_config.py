@@ -17,7 +17,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -53,33 +53,33 @@ _OTHER_TYPES = {
 }
 
 
-def _without_null(value: Any) -> Any:
+def _without_null(value: object) -> object:
     return {key: member for key, member in value.items() if member is not None} if isinstance(value, Mapping) else value
 
 
-def _as_written(value: Any) -> Any:
+def _as_written(value: object) -> object:
     if isinstance(value, Decimal):
         return str(value)
     return json.dumps(value) if isinstance(value, bool | int | float) else value
 
 
-def _blank_is_absent(value: Any) -> Any:
+def _blank_is_absent(value: object) -> object:
     return None if isinstance(value, str) and not value.strip() else value
 
 
-def _our_type(value: Any) -> Any:
+def _our_type(value: object) -> object:
     return _OTHER_TYPES.get(value, value) if isinstance(value, str) else value
 
 
-def _split(value: Any) -> Any:
+def _split(value: object) -> object:
     return tuple(value.split()) if isinstance(value, str) else value
 
 
-def _text_or_nothing(value: Any) -> Any:
+def _text_or_nothing(value: object) -> object:
     return value if isinstance(value, str) else ""
 
 
-def _plain_number(value: Any) -> Any:
+def _plain_number(value: object) -> object:
     return float(value) if isinstance(value, Decimal) else value
 
 
@@ -98,7 +98,7 @@ class JsonModel(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _null_is_absent(cls, data: Any) -> Any:
+    def _null_is_absent(cls, data: object) -> object:
         return _without_null(data)
 
 
@@ -134,12 +134,13 @@ class OAuthSettings(JsonModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_spellings(cls, data: Any) -> Any:
+    def _read_spellings(cls, data: object) -> object:
         if isinstance(data, bool):
             return {"enabled": data}
-        given = _OTHER_OAUTH.keys() & data.keys() if isinstance(data, Mapping) else ()
-        theirs = {_OTHER_OAUTH[name]: data[name] for name in given}
-        return theirs | {name: value for name, value in data.items() if name not in given} if given else data
+        if not isinstance(data, Mapping):
+            return data
+        theirs = {_OTHER_OAUTH[name]: data[name] for name in _OTHER_OAUTH.keys() & data.keys()}
+        return theirs | {name: value for name, value in data.items() if name not in _OTHER_OAUTH}
 
     @model_validator(mode="after")
     def _can_sign_in(self) -> Self:
@@ -211,7 +212,7 @@ class MCPServerConfig(JsonModel):
 
     @model_validator(mode="wrap")
     @classmethod
-    def _read_spellings(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+    def _read_spellings(cls, data: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
         if not isinstance(data, Mapping):
             return handler(data)
         ours, spelled = dict(data), {}
@@ -261,7 +262,7 @@ class MCPServerConfig(JsonModel):
             return shlex.join([self.command, *self.arguments])
         return shown_url(self.base_url or "")
 
-    def to_entry(self) -> dict[str, Any]:
+    def to_entry(self) -> dict[str, object]:
         """The entry as it goes into the file: what was given, in the spelling it was given in."""
         entry = self.model_dump(mode="json", by_alias=True, exclude_unset=True, exclude_none=True)
         spellings = {SPELLINGS[name][0]: spelling for name, spelling in self._spelled.items()}
@@ -270,7 +271,7 @@ class MCPServerConfig(JsonModel):
 
 def config_hash(config: MCPServerConfig) -> str:
     """The same for two configs exactly when the same program runs in the same way; values of placeholders do not count."""
-    parts: tuple[Any, ...] = (
+    parts: tuple[object, ...] = (
         *(config.transport, config.command, config.args, dict(config.env), config.cwd, config.base_url, dict(config.custom_headers)),
     )
     if config.custom_npm_registry:  # what was added later counts where it is used: what is known of all other servers stays known

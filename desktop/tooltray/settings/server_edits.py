@@ -1,30 +1,26 @@
-"""Changes to the servers in the settings, and to what was chosen there for servers of other files: edits of the document.
+"""Edits of the servers in the settings, and of the choices there for servers of other files; for `SettingsStore.edit`.
 
-Above it: McpConfHelper. Below it: the settings' models. Each function returns an edit that changes a document in place, and
-raises TooltrayError where the result could not be used.
+Above it: McpConfHelper. Below it: the settings' models. Knows no file.
 """
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from pydantic.alias_generators import to_camel
 from pydantic_core import to_jsonable_python
 
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.files.revisions import check_revision, revision_of
-from tooltray.settings.document_parts import part
-from tooltray.settings.migrations import Document
+from tooltray.settings.document import Document, Edit, members, part
 from tooltray.settings.server_config import SPELLINGS
 from tooltray.settings.settings import read_usable_entry
-from tooltray.settings.settings_file import Edit
 
 
 class Watched:
-    """An edit, and what it did to servers that were there.
+    """An edit that notes which servers it has changed or removed.
 
     Attributes:
-        edited: the names of those that it has changed or removed.
+        edited: their names.
     """
 
     def __init__(self, edit: Edit) -> None:
@@ -32,17 +28,19 @@ class Watched:
         self.edited: tuple[str, ...] = ()
 
     def __call__(self, document: Document) -> None:
-        before = copy.deepcopy(_entries(document))
+        before = copy.deepcopy(members(document, "mcpServers"))
         self._edit(document)
-        after = _entries(document)
+        after = members(document, "mcpServers")
         self.edited = tuple(name for name, written in before.items() if after.get(name) != written)
 
 
-def entry(name: str, new: Mapping[str, Any], *, is_default: bool | None, revision: str, is_new: bool, before: Sequence[str] = ()) -> Edit:
+def entry(
+    name: str, new: Mapping[str, object], *, is_default: bool | None, revision: str, is_new: bool, before: Sequence[str] = ()
+) -> Edit:
     """See McpConfHelper.set_server.
 
     Args:
-        before: an entry that is not there yet is put before the first of these that is; else it comes last.
+        before: a new entry is put before the first of these that exists; else it comes last.
     """
 
     def edit(document: Document) -> None:
@@ -60,19 +58,19 @@ def entry(name: str, new: Mapping[str, Any], *, is_default: bool | None, revisio
     return edit
 
 
-def _from_first(entries: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+def _from_first(entries: Mapping[str, object], names: Sequence[str]) -> list[str]:
     """The entries from the first of these names on."""
     there = list(entries)
     first = next((name for name in names if name in entries), None)
     return there[there.index(first) :] if first is not None else []
 
 
-def fields(name: str, changed: Mapping[str, Any]) -> Edit:
-    """See McpConfHelper.change_server."""
+def fields(name: str, changed: Mapping[str, object]) -> Edit:
+    """Changes fields of an entry, by the names of MCPServerConfig; None removes one."""
 
     def edit(document: Document) -> None:
-        check_server(document, name)
-        there = part(document["mcpServers"], name)
+        _check_server(document, name)
+        there = part(part(document, "mcpServers"), name)
         for field, value in changed.items():
             _set_field(there, field, value)
         read_usable_entry(name, there)
@@ -81,55 +79,62 @@ def fields(name: str, changed: Mapping[str, Any]) -> Edit:
 
 
 def without_entry(name: str, revision: str) -> Edit:
-    """See McpConfHelper.remove_server."""
+    """Removes a server, also from those that start with the hub."""
 
     def edit(document: Document) -> None:
-        check_server(document, name)
-        check_revision(revision_of(document["mcpServers"][name]), revision)
-        del document["mcpServers"][name]
+        _check_server(document, name)
+        entries = part(document, "mcpServers")
+        check_revision(revision_of(entries[name]), revision)
+        del entries[name]
         _set_default(document, name, False)
 
     return edit
 
 
 def default(name: str, is_default: bool, *, is_known: bool) -> Edit:
-    """See McpConfHelper.set_default.
+    """Decides whether a server starts with the hub.
 
     Args:
-        is_known: there is such a server, although it has no entry.
+        is_known: the server exists without an entry.
     """
 
     def edit(document: Document) -> None:
         if is_default and not is_known:
-            check_server(document, name)
+            _check_server(document, name)
         _set_default(document, name, is_default)
 
     return edit
 
 
-def choices(name: str, changed: Mapping[str, Any]) -> Edit:
-    """What a person chooses here for a server whose entry is in another file.
+def choices(name: str, changed: Mapping[str, object]) -> Edit:
+    """Changes the choices for a server whose entry is in another file.
 
     Args:
-        changed: attributes of FileServerSettings; None: nothing is chosen any more.
+        changed: attributes of FileServerSettings; None deletes a choice.
     """
 
     def edit(document: Document) -> None:
-        chosen = part(part(document, "fileServers"), name)
+        servers = part(document, "fileServers")
+        chosen = part(servers, name)
         for field, value in changed.items():
             _set_field(chosen, field, value)
         if not chosen:
-            del document["fileServers"][name]
+            del servers[name]
 
     return edit
 
 
-def all_choices(chosen: Mapping[str, Mapping[str, Any]]) -> Edit:
-    """See McpConfHelper.set_choices."""
+def all_choices(chosen: Mapping[str, Mapping[str, object]]) -> Edit:
+    """Replaces all choices for servers of other files, also of files that are not read now.
+
+    Args:
+        chosen: by their names here, as `choices_of` returns them; empty for a server: deletes its choices.
+    """
+    kept = copy.deepcopy(dict(chosen))
 
     def edit(document: Document) -> None:
         servers = part(document, "fileServers")
-        for name, fields in chosen.items():
+        for name, fields in kept.items():
             servers.pop(name, None)
             if fields:
                 servers[name] = dict(fields)
@@ -137,16 +142,16 @@ def all_choices(chosen: Mapping[str, Mapping[str, Any]]) -> Edit:
     return edit
 
 
+def choices_of(document: Document, name: str) -> Mapping[str, object]:
+    """All choices for a server of another file, in the spelling of the settings."""
+    return members(members(document, "fileServers"), name)
+
+
 def name_is_taken(name: str) -> Conflict:
     return Conflict(f"there is a server '{name}' already", hint="Choose another name, or change the one that is there.")
 
 
-def _entries(document: Document) -> Mapping[str, Any]:
-    entries = document.get("mcpServers")
-    return entries if isinstance(entries, dict) else {}
-
-
-def _is_usable(name: str, written: Any) -> bool:
+def _is_usable(name: str, written: object) -> bool:
     try:
         read_usable_entry(name, written)
     except TooltrayError:
@@ -154,13 +159,19 @@ def _is_usable(name: str, written: Any) -> bool:
     return True
 
 
-def check_server(document: Document, name: str) -> None:
-    """
+def written_entry(document: Document, name: str) -> Document:
+    """The entry of a server as it is written, also one that cannot be used.
+
     Raises:
         NotFound: the settings have no server of this name.
     """
-    entries = document.get("mcpServers")
-    if not isinstance(entries, dict) or name not in entries:
+    _check_server(document, name)
+    entry: Document = members(document, "mcpServers")[name]  # type: ignore[assignment]  # one that cannot be used may be no object
+    return entry
+
+
+def _check_server(document: Document, name: str) -> None:
+    if name not in members(document, "mcpServers"):
         raise NotFound(f"There is no server '{name}'", hint="See which there are: tooltray servers list")
 
 
@@ -171,7 +182,7 @@ def _set_default(document: Document, name: str, is_default: bool) -> None:
         document["defaultServers"] = [*names, name] if is_default else [other for other in names if other != name]
 
 
-def _set_field(holder: dict[str, Any], field: str, value: Any) -> None:
+def _set_field(holder: dict[str, object], field: str, value: object) -> None:
     """Sets a field in the spelling that the entry has already, else in ours."""
     spellings = SPELLINGS.get(field, (to_camel(field),))
     for spelling in [spelling for spelling in spellings if spelling in holder] or spellings[:1]:

@@ -1,13 +1,13 @@
 """What the settings say, checked: models over the JSON of `settings.json`.
 
-Above it: McpConfHelper, managers, expansion. Below it: server_config, migrations (for the version). Knows no file and no secret's value.
+Above it: McpConfHelper, managers, expansion. Below it: server_config, document. Knows no file and no secret's value.
 
 JSON keeps the users' spelling (`mcpServers`, `autoApprove`), Python is snake_case. The raw JSON stays the truth and is what is written
 back; these models are a view of it, so nothing in here can lose a field. How an entry of a server is read, server_config says.
 """
 
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from pydantic import (
@@ -22,7 +22,7 @@ from pydantic.alias_generators import to_camel
 from tooltray.errors import Problem, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.secrets.vaults import SecretBackend
-from tooltray.settings.migrations import CURRENT_VERSION, Document, version_of
+from tooltray.settings.document import CURRENT_VERSION, Document, version_of
 from tooltray.settings.server_config import GivenMembers, JsonModel, MCPServerConfig, Port, Seconds, Shown, Target, ToolOverride
 from tooltray.settings.usable import (
     CORRECT_IT,
@@ -43,9 +43,13 @@ from tooltray.settings.usable import (
     read_texts,
 )
 
+BUILTIN_NAMES = ("hub",)
+"""Names of the servers that come with Tooltray; no entry may have one."""
 MAX_NAME_LENGTH = 64  # a name becomes a part of file names, keyring entries and tool names
 FORBIDDEN_IN_NAMES = "/{}"  # `${secret:NAME/KEY}` has to find its parts again
 Mode = Literal["everything", "lazy", "search", "automatic"]
+
+Default = TypeVar("Default")
 
 UNREADABLE_PROFILE = "(cannot be read)"
 """Of an AI client whose profile is no text. There is no profile of this name, and in one that there is not is nothing."""
@@ -244,7 +248,7 @@ def check_name(name: str, reserved: Collection[str]) -> None:
     raise TooltrayError(Phrase("'{name}' cannot be the name of a server", name=_printable(name)), reason, Phrase("Choose another name"))
 
 
-def read_entry(name: str, entry: Any) -> MCPServerConfig:
+def read_entry(name: str, entry: object) -> MCPServerConfig:
     """One entry, checked.
 
     Raises:
@@ -257,17 +261,16 @@ def read_entry(name: str, entry: Any) -> MCPServerConfig:
         raise UnusableEntry(title, in_words(error), CORRECT_IT, path=first_path(error)) from None
 
 
-def read_usable_entry(name: str, entry: Any) -> tuple[MCPServerConfig, tuple[Problem, ...]]:
+def read_usable_entry(name: str, entry: object) -> tuple[MCPServerConfig, tuple[Problem, ...]]:
     """One entry without those of its overrides that cannot be used: how a tool is shown is no reason to lose a server.
 
     Raises:
         UnusableEntry: the rest cannot be used, either.
     """
-    overrides = entry.get("toolOverrides") if isinstance(entry, Mapping) else None
-    if overrides is None:
+    if not isinstance(entry, Mapping) or (overrides := entry.get("toolOverrides")) is None:
         return read_entry(name, entry), ()
     odd: list[str] = []
-    usable: dict[str, Any] = {}
+    usable: dict[str, object] = {}
     if isinstance(overrides, Mapping):
         read = read_members(ToolOverride, overrides, lambda _, why: odd.append(of_member("toolOverrides", why)))
         usable = {tool: overrides[tool] for tool in read}
@@ -305,7 +308,7 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
     return Reading(settings, tuple(slips))
 
 
-def _read_servers(entries: Any, reserved: Collection[str], slips: list[Slip]) -> dict[str, MCPServerConfig]:
+def _read_servers(entries: object, reserved: Collection[str], slips: list[Slip]) -> dict[str, MCPServerConfig]:
     if entries is None:
         return {}
     if not isinstance(entries, dict):
@@ -327,7 +330,7 @@ def _no_object(key: str, meanwhile: str = "") -> Slip:
     return not_used(key, of_field(key, MUST_BE_OBJECT), meanwhile)
 
 
-def _read_publish(given: Any, slips: list[Slip]) -> PublishSettings:
+def _read_publish(given: object, slips: list[Slip]) -> PublishSettings:
     if given is None:
         return PublishSettings()
     if not isinstance(given, Mapping):
@@ -341,14 +344,14 @@ def _read_publish(given: Any, slips: list[Slip]) -> PublishSettings:
     return publish.model_copy(update={"clients": _read_clients(given["clients"], slips)})
 
 
-def _read_clients(given: Any, slips: list[Slip]) -> dict[str, ClientSettings]:
+def _read_clients(given: object, slips: list[Slip]) -> dict[str, ClientSettings]:
     if not isinstance(given, Mapping):
         slips.append(not_used("publish.clients", of_field("publish", of_field("clients", MUST_BE_OBJECT))))
         return {}
     return {name: _read_client(name, value, slips) for name, value in given.items() if value is not None}
 
 
-def _read_client(name: str, given: Any, slips: list[Slip]) -> ClientSettings:
+def _read_client(name: str, given: object, slips: list[Slip]) -> ClientSettings:
     """What of an entry can be used. By a slip in it no client may do or see more than its writer meant: what held it back holds it all."""
     if isinstance(given, Mapping):
         client, odd = read_fields(ClientSettings, given)
@@ -369,7 +372,7 @@ def _held_back(fields: Collection[str]) -> str:
     return Phrase("{one} and {other}", one=words[0], other=words[1]) if len(words) > 1 else next(iter(words), "")
 
 
-def _read_profiles(given: Any, slips: list[Slip]) -> dict[str, ProfileSettings]:
+def _read_profiles(given: object, slips: list[Slip]) -> dict[str, ProfileSettings]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -384,7 +387,7 @@ def _read_profiles(given: Any, slips: list[Slip]) -> dict[str, ProfileSettings]:
     return read_members(ProfileSettings, given, report)
 
 
-def _read_file_servers(given: Any, slips: list[Slip]) -> dict[str, FileServerSettings]:
+def _read_file_servers(given: object, slips: list[Slip]) -> dict[str, FileServerSettings]:
     """By a slip in them no call may go through unasked: of a server whose choices cannot be read each is asked about."""
     if given is None:
         return {}
@@ -406,7 +409,7 @@ def _printable(name: str) -> str:
     return printable(name[:MAX_NAME_LENGTH])
 
 
-def _read_defaults(names: Any, slips: list[Slip]) -> tuple[str, ...]:
+def _read_defaults(names: object, slips: list[Slip]) -> tuple[str, ...]:
     if names is None:
         return ()
     usable = [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
@@ -416,11 +419,12 @@ def _read_defaults(names: Any, slips: list[Slip]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(usable))
 
 
-def _read_part(document: Document, key: str, kind: Any, default: Any, slips: list[Slip]) -> Any:
+def _read_part(document: Document, key: str, kind: Any, default: Default, slips: list[Slip]) -> Default:
     if document.get(key) is None:
         return default
     try:
-        return TypeAdapter(kind).validate_python(document[key])
+        value: Default = TypeAdapter(kind).validate_python(document[key])
+        return value
     except ValidationError as error:
         slips.append(not_used(key, of_field(key, in_words(error)), path=(key, *first_path(error))))
         return default

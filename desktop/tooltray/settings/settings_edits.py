@@ -1,12 +1,11 @@
-"""Changes to the settings besides the servers: edits of the document, to be made by McpConfHelper.
+"""Edits of the settings besides the servers, for `SettingsStore.edit`.
 
-Above it: McpConfHelper, HttpAccess, the command line where no hub runs. Below it: the settings' models. Each function returns an edit that
-changes a document in place, and raises TooltrayError where the result could not be used.
+Above it: the features, the command line where no hub runs. Below it: the settings' models. Knows no file.
 """
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, get_args, get_origin
+from typing import get_args, get_origin
 
 from pydantic import ValidationError
 
@@ -14,15 +13,14 @@ from tooltray.errors import Conflict, Problem, TooltrayError, in_one_line
 from tooltray.files.revisions import revision_of
 from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings import view_settings
-from tooltray.settings.document_parts import part
-from tooltray.settings.migrations import Document
+from tooltray.settings.document import Document, Edit, part
 from tooltray.settings.server_config import JsonModel
 from tooltray.settings.settings import UNREADABLE_PROFILE, HttpSettings, Settings, read_settings
-from tooltray.settings.settings_file import Edit
 from tooltray.settings.usable import CORRECT_IT, in_words
+from tooltray.snapshots.setup import SettingsDocument
 
 NOT_SETTINGS = ("version", "mcpServers", "defaultServers", "fileServers")
-"""What of the file is about servers, or about the file itself."""
+"""The parts of the file about servers, or about the file itself."""
 
 MAX_PORT = 65535
 MOST_SHOWN_CHARACTERS = 64  # of a name that somebody made up
@@ -30,14 +28,25 @@ NOT_CHANGED = "The settings are not changed"
 
 
 def secret_backend(kind: SecretBackend) -> Edit:
-    """See McpConfHelper.set_secret_backend."""
+    """Decides where secrets are kept from now on; moves none.
+
+    Raises:
+        TooltrayError: there is no such place.
+    """
     if kind not in get_args(SecretBackend):
         raise TooltrayError("Secrets cannot be kept there", "", f"Choose one of: {', '.join(get_args(SecretBackend))}")
     return lambda document: part(document, "secrets").update(backend=kind)
 
 
-def http_access(enabled: bool, port: int | None) -> Edit:
-    """See McpConfHelper.set_http."""
+def http_access(enabled: bool, port: int | None = None) -> Edit:
+    """Switches the HTTP endpoints on or off.
+
+    Args:
+        port: the new port; None leaves it as it is.
+
+    Raises:
+        TooltrayError: there is no such port; the edit: another part of `publish.http` cannot be used.
+    """
     if port is not None and not 0 <= port <= MAX_PORT:
         raise TooltrayError(f"There is no port {port}", hint=f"Choose one from 1 to {MAX_PORT}, or 0 for any that is free")
 
@@ -52,8 +61,13 @@ def http_access(enabled: bool, port: int | None) -> Edit:
     return edit
 
 
-def npm_registry(custom: str | None, is_auto_detect: bool | None) -> Edit:
-    """See McpConfHelper.set_npm_registry."""
+def npm_registry(*, custom: str | None = None, is_auto_detect: bool | None = None) -> Edit:
+    """Decides where npm packages of servers come from.
+
+    Args:
+        custom: the person's own registry; empty for none; None leaves it as it is.
+        is_auto_detect: whether to find and use the fastest; None leaves it as it is.
+    """
 
     def edit(document: Document) -> None:
         if is_auto_detect is not None:
@@ -69,8 +83,8 @@ def npm_registry(custom: str | None, is_auto_detect: bool | None) -> Edit:
 def api_access(enabled: bool, *, forget_trust: bool = False) -> Edit:
     """
     Args:
-        enabled: whether programs may use the REST interface; it is at the address of HTTP, which is switched on with it.
-        forget_trust: takes out what an older version wrote there, see `without_old_trust`.
+        enabled: whether programs may use the REST interface. Switching it on also switches HTTP on, as both have the same address.
+        forget_trust: deletes the setting of an older version, see `without_old_trust`.
     """
 
     def edit(document: Document) -> None:
@@ -87,16 +101,20 @@ def api_access(enabled: bool, *, forget_trust: bool = False) -> Edit:
 
 
 def without_old_trust(document: Document) -> None:
-    """Trust belongs to tokens now; what a person has answered about the old setting stands elsewhere."""
+    """Deletes the trust that an older version wrote: trust belongs to tokens now."""
     part(part(part(document, "publish"), "http"), "api").pop("trusted", None)
 
 
-def merge_patch(changes: Mapping[str, Any], revision: str) -> Edit:
-    """JSON Merge Patch (RFC 7396) on what is not about servers.
+def merge_patch(changes: Mapping[str, object], revision: str) -> Edit:
+    """JSON Merge Patch (RFC 7396) on the settings besides the servers.
 
     Args:
         changes: in the spelling of the file; null removes.
-        revision: of the settings that are to be changed; empty: whatever they are.
+        revision: of the settings that the caller has seen; empty: any.
+
+    Raises:
+        Conflict: the edit: the settings have changed.
+        TooltrayError: the edit: a value cannot be used, or may not be changed here.
     """
 
     def edit(document: Document) -> None:
@@ -108,12 +126,18 @@ def merge_patch(changes: Mapping[str, Any], revision: str) -> Edit:
     return edit
 
 
-def settings_of(document: Document) -> dict[str, Any]:
-    """What a document says besides the servers."""
+def settings_of(document: Document) -> Document:
+    """The settings besides the servers."""
     return {key: value for key, value in document.items() if key not in NOT_SETTINGS}
 
 
-def _merge(document: Document, changes: Mapping[str, Any], revision: str) -> None:
+def settings_document(document: Document) -> SettingsDocument:
+    """The settings besides the servers, with their revision."""
+    settings = settings_of(document)
+    return SettingsDocument(settings, revision_of(settings))
+
+
+def _merge(document: Document, changes: Mapping[str, object], revision: str) -> None:
     if revision and revision_of(settings_of(document)) != revision:
         reason = "somebody has changed them since you looked at them"
         raise Conflict("These settings are others by now", reason, "Look again, and decide anew.")
@@ -126,7 +150,7 @@ def _merge(document: Document, changes: Mapping[str, Any], revision: str) -> Non
             raise TooltrayError(NOT_CHANGED, problem.message or problem.title)
 
 
-def _patch(holder: dict[str, Any], key: str, value: Any) -> None:
+def _patch(holder: dict[str, object], key: str, value: object) -> None:
     if value is None:
         holder.pop(key, None)
     elif isinstance(value, Mapping):
@@ -140,7 +164,7 @@ def _patch(holder: dict[str, Any], key: str, value: Any) -> None:
 # what may be said
 
 
-def _check_are_known(changes: Mapping[str, Any]) -> None:
+def _check_are_known(changes: Mapping[str, object]) -> None:
     for key in changes:
         if key in NOT_SETTINGS:
             raise TooltrayError(NOT_CHANGED, f"{key}: this is no setting", "Change a server by its name.")
@@ -148,7 +172,7 @@ def _check_are_known(changes: Mapping[str, Any]) -> None:
         raise TooltrayError(NOT_CHANGED, f"{_shown(path)}: there is no such setting")
 
 
-def _unknown(model: type[JsonModel], given: Mapping[str, Any], place: str) -> Iterator[str]:
+def _unknown(model: type[JsonModel], given: Mapping[str, object], place: str) -> Iterator[str]:
     """Where something is set that nobody reads. What is removed need not be known."""
     fields = {field.alias or name: field.annotation for name, field in model.model_fields.items()}
     for key, value in given.items():
@@ -158,7 +182,7 @@ def _unknown(model: type[JsonModel], given: Mapping[str, Any], place: str) -> It
             yield from _unknown_in(fields.get(key), value, f"{place}{key}.")
 
 
-def _unknown_in(kind: Any, value: Any, place: str) -> Iterator[str]:
+def _unknown_in(kind: object, value: object, place: str) -> Iterator[str]:
     if isinstance(value, list) and get_origin(kind) is tuple:
         for number, member in enumerate(value):
             yield from _unknown_in(get_args(kind)[0], member, f"{place}{number}.")
@@ -184,7 +208,7 @@ def _problems(document: Document) -> Iterator[Problem]:
             yield Problem(NOT_CHANGED, f"publish.clients.{_shown(client)}.profile: there is no profile '{_shown(chosen.profile or '')}'")
 
 
-def _refusal(make: Callable[..., Edit], *arguments: Any) -> Iterator[Problem]:
+def _refusal(make: Callable[..., Edit], *arguments: object) -> Iterator[Problem]:
     """Why the verb for it would refuse that."""
     try:
         make(*arguments)
@@ -192,7 +216,7 @@ def _refusal(make: Callable[..., Edit], *arguments: Any) -> Iterator[Problem]:
         yield Problem(NOT_CHANGED, in_one_line(error.problem.title, error.problem.message))
 
 
-def check_http(http: Mapping[str, Any]) -> None:
+def check_http(http: Mapping[str, object]) -> None:
     """What it would say is not used as long as a part of it cannot be.
 
     Raises:

@@ -1,6 +1,6 @@
 """The file `settings.json`: read in words, kept beside itself when it is not understood, never overwritten blindly.
 
-Above it: McpConfHelper, which calls this from a thread (everything here blocks). Below it: json_text, migrations, settings, atomic_file.
+Above it: McpConfHelper, which calls this from a thread (everything here blocks). Below it: json_text, document, settings, atomic_file.
 Knows no events.
 
 What can be wrong with the file, and what is done:
@@ -34,7 +34,7 @@ from tooltray.files.atomic_file import write_atomically
 from tooltray.files.edited_files import EditedFiles, FileChanged, digest_of_bytes
 from tooltray.files.json_text import NotJson, read_json, write_json
 from tooltray.phrases import Phrase
-from tooltray.settings.migrations import CURRENT_VERSION, Document, migrate, version_of
+from tooltray.settings.document import CURRENT_VERSION, Document, Edit, migrate, version_of
 from tooltray.settings.settings import Reading, read_settings
 from tooltray.settings.settings_places import SettingsPlaces
 from tooltray.snapshots.files import FileProblem
@@ -54,8 +54,6 @@ _CONTAINERS: Mapping[str, type] = {
     "fileServers": dict,
 }
 _PUBLISH_CONTAINERS: Mapping[str, type] = {"clients": dict, "http": dict}
-
-Edit = Callable[[Document], None]
 
 
 class Loaded(msgspec.Struct, frozen=True):

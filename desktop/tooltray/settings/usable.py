@@ -4,10 +4,11 @@ Above it: settings, with the models. Below it: nothing. Knows no field of the se
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
@@ -58,8 +59,7 @@ def in_words(error: ValidationError) -> str:
 
 def first_path(error: ValidationError) -> Path:
     """Where the first thing stands that was refused; empty: the whole."""
-    path: Path = _details(error)[0]["loc"]
-    return path
+    return _details(error)[0]["loc"]
 
 
 def joined(reasons: Sequence[str]) -> str:
@@ -89,7 +89,7 @@ def printable(text: str) -> str:
     return "".join(character if character.isprintable() else "?" for character in text)
 
 
-def read_fields(model: type[Model], given: Mapping[str, Any]) -> tuple[Model, dict[str, list[str]]]:
+def read_fields(model: type[Model], given: Mapping[str, object]) -> tuple[Model, dict[str, list[str]]]:
     """Reads an object by those of its fields that can be used.
 
     Args:
@@ -108,23 +108,23 @@ def read_fields(model: type[Model], given: Mapping[str, Any]) -> tuple[Model, di
             usable = {name: value for name, value in usable.items() if name not in odd}
 
 
-def read_members(kind: Any, given: Mapping[str, Any], report: Callable[[str, str], None]) -> dict[str, Any]:
+def read_members(model: type[Model], given: Mapping[str, object], report: Callable[[str, str], None]) -> dict[str, Model]:
     """Reads those members of an object that can be used; `null` is no member.
 
     Args:
         report: called with the name of each other one, and why it cannot be used.
     """
-    adapter, usable = TypeAdapter(kind), dict[str, Any]()
+    usable: dict[str, Model] = {}
     for name, value in given.items():
         try:
             if value is not None:
-                usable[name] = adapter.validate_python(value)
+                usable[name] = model.model_validate(value)
         except ValidationError as error:
             report(name, joined([_one_in_words(details, name) for details in _details(error)]))
     return usable
 
 
-def read_texts(key: str, given: Any, slips: list[Slip]) -> tuple[str, ...]:
+def read_texts(key: str, given: object, slips: list[Slip]) -> tuple[str, ...]:
     """Reads the texts of a list."""
     if given is None:
         return ()
@@ -161,21 +161,20 @@ def correct_it(meanwhile: str) -> str:
     return Phrase("{what}; until then {meanwhile}", what=CORRECT_IT, meanwhile=meanwhile) if meanwhile else CORRECT_IT
 
 
-def _details(error: ValidationError) -> list[Any]:
-    return list(error.errors(include_url=False, include_input=False))
+def _details(error: ValidationError) -> list[ErrorDetails]:
+    return error.errors(include_url=False, include_input=False)
 
 
-def _one_in_words(details: Any, *above: str) -> str:
+def _one_in_words(details: ErrorDetails, *above: str) -> str:
     place = ".".join(str(part) for part in (*above, *details["loc"]))
     return of_field(place, _why(details)) if place else _why(details)
 
 
-def _why(details: Any) -> str:
+def _why(details: ErrorDetails) -> str:
     kind, context = details["type"], details.get("ctx", {})
     if kind == "literal_error":
         return Phrase("must be one of {values}", values=context["expected"].replace(" or ", ", "))
     if kind == "value_error":  # of a model: what it raises may be a phrase
         reason: str = context["error"].args[0]
         return reason
-    why: str = _IN_WORDS.get(kind, details["msg"])
-    return why
+    return _IN_WORDS.get(kind) or details["msg"]

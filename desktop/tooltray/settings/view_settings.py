@@ -1,19 +1,16 @@
-"""Changes to the settings about what AI clients see: edits of the document, to be made by McpConfHelper.
+"""Edits of the settings about what AI clients see: modes, profiles, lazy loading, overrides of tools; for `SettingsStore.edit`.
 
-Above it: Modes and Profiles. Below it: the settings' models. Each function returns an edit that changes a document in place and raises
-TooltrayError, without having changed anything, where the result could not be used.
+Above it: Modes and Profiles. Below it: the settings' models. An edit that raises TooltrayError has changed nothing.
 """
 
 from collections.abc import Mapping
-from typing import Any, get_args
+from typing import get_args
 
 from pydantic import TypeAdapter, ValidationError
 
 from tooltray.errors import Conflict, NotFound, TooltrayError
-from tooltray.settings.document_parts import part
-from tooltray.settings.migrations import Document
+from tooltray.settings.document import Document, Edit, members, part
 from tooltray.settings.settings import Mode, ProfileSettings, read_usable_entry
-from tooltray.settings.settings_file import Edit
 from tooltray.settings.usable import CORRECT_IT, in_words
 
 MODES: tuple[str, ...] = get_args(Mode)
@@ -34,7 +31,7 @@ def client_mode(client: str, mode: str) -> Edit:
     return lambda document: _set(part(document, "publish"), "mode", mode or None)
 
 
-def client_field(client: str, field: str, value: Any) -> Edit:
+def client_field(client: str, field: str, value: object) -> Edit:
     """
     Args:
         field: of ClientSettings, as it is spelled in the file.
@@ -65,13 +62,13 @@ def client_profile(client: str, profile: str) -> Edit:
     def edit(document: Document) -> None:
         if profile:
             _check_profile(document, profile)
-            _check_content(profile, document["profiles"][profile])
+            _check_content(profile, part(document, "profiles")[profile])
         choose(document)
 
     return edit
 
 
-def profile(name: str, content: Mapping[str, Any]) -> Edit:
+def profile(name: str, content: Mapping[str, object]) -> Edit:
     """Adds one, or replaces it."""
     _check("a profile", name, FORBIDDEN_IN_PROFILES)
     new = {key: value for key, value in content.items() if value is not None}
@@ -103,8 +100,8 @@ def lazy_load(enabled: bool | None, server: str | None) -> Edit:
             return
         entry = _entry(document, server)
         _set(entry, "lazyLoad", enabled)
-        if isinstance(entry.get("options"), dict):  # another program's spelling, which would count again
-            _set(entry["options"], "lazyLoad", None)
+        if "lazyLoad" in members(entry, "options"):  # another program's spelling, which would count again
+            del part(entry, "options")["lazyLoad"]
         read_usable_entry(server, entry)
 
     return edit
@@ -141,25 +138,25 @@ def _check_profile(document: Document, name: str) -> None:
         raise NotFound(f"There is no profile '{name[:MOST_NAME_CHARACTERS]}'", hint="See which there are: tooltray profiles list")
 
 
-def _check_content(name: str, profile: Any) -> None:
+def _check_content(name: str, profile: object) -> None:
     try:
         TypeAdapter(ProfileSettings).validate_python(profile)
     except ValidationError as error:
         raise TooltrayError(f"The profile '{name}' cannot be used", in_words(error), "Set it anew: tooltray profiles set") from None
 
 
-def _is_of(settings: Any, profile: str) -> bool:
+def _is_of(settings: object, profile: str) -> bool:
     return isinstance(settings, dict) and settings.get("profile") == profile
 
 
-def _entry(document: Document, server: str) -> dict[str, Any]:
+def _entry(document: Document, server: str) -> dict[str, object]:
     entry = part(document, "mcpServers").get(server)
     if not isinstance(entry, dict):
         raise NotFound(f"There is no server '{server}' in the settings", hint="See which there are: tooltray servers list")
     return entry
 
 
-def _set(holder: dict[str, Any], key: str, value: Any) -> None:
+def _set(holder: dict[str, object], key: str, value: object) -> None:
     if value is None:
         holder.pop(key, None)
     else:

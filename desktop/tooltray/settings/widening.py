@@ -6,7 +6,6 @@ looked at here.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
 
 from tooltray.settings.server_config import MCPServerConfig, ToolFilter
 from tooltray.settings.settings import ProfileSettings, Settings, read_entry
@@ -24,7 +23,7 @@ def rules_widen(before: Collection[str], after: Collection[str]) -> bool:
     return not (ALL in before or set(after) <= set(before))
 
 
-def entry_widens(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+def entry_widens(name: str, before: Mapping[str, object], after: Mapping[str, object]) -> bool:
     """Whether a server's entry runs another program than before, or the same one with more rights or more tools.
 
     Raises:
@@ -39,7 +38,7 @@ def entry_widens(name: str, before: Mapping[str, Any], after: Mapping[str, Any])
 
 def _field_widens(field: str, was: MCPServerConfig, now: MCPServerConfig) -> bool:
     widens = _WIDENS.get(field)
-    return widens is None or widens(getattr(was, field), getattr(now, field))
+    return widens is None or widens(was, now)
 
 
 def _filter_widens(was: ToolFilter | None, now: ToolFilter | None) -> bool:
@@ -51,17 +50,17 @@ def _filter_widens(was: ToolFilter | None, now: ToolFilter | None) -> bool:
     return not set(more.list) <= set(less.list)
 
 
-_WIDENS: Mapping[str, Callable[[Any, Any], bool]] = {
-    "auto_approve": rules_widen,
-    "disable": lambda was, now: not now,
-    "disabled_tools": lambda was, now: not set(was) <= set(now),
-    "tool_filter": _filter_widens,
-    "tool_overrides": lambda was, now: any(was.get(tool) != override for tool, override in now.items()),
+_WIDENS: Mapping[str, Callable[[MCPServerConfig, MCPServerConfig], bool]] = {
+    "auto_approve": lambda was, now: rules_widen(was.auto_approve, now.auto_approve),
+    "disable": lambda was, now: not now.disable,
+    "disabled_tools": lambda was, now: not set(was.disabled_tools) <= set(now.disabled_tools),
+    "tool_filter": lambda was, now: _filter_widens(was.tool_filter, now.tool_filter),
+    "tool_overrides": lambda was, now: any(was.tool_overrides.get(tool) != new for tool, new in now.tool_overrides.items()),
 }
 """Fields of which another value may be a narrower one."""
 
 
-def profile_widens(before: ProfileSettings, after: Mapping[str, Any]) -> bool:
+def profile_widens(before: ProfileSettings, after: Mapping[str, object]) -> bool:
     """Whether a profile shows more than before; one that cannot be read shows nothing."""
     servers, tools = after.get("servers"), after.get("tools")
     tools = tools if isinstance(tools, Mapping) else {}
@@ -70,11 +69,11 @@ def profile_widens(before: ProfileSettings, after: Mapping[str, Any]) -> bool:
     return any(not _is_among(tools.get(server), only) for server, only in before.tools.items())
 
 
-def _is_among(given: Any, only: Collection[str]) -> bool:
+def _is_among(given: object, only: Collection[str]) -> bool:
     return isinstance(given, list | tuple) and set(given) <= set(only)
 
 
-def settings_widen(changes: Mapping[str, Any], settings: Settings) -> bool:
+def settings_widen(changes: Mapping[str, object], settings: Settings) -> bool:
     """Whether changes of the settings (JSON Merge Patch) let more happen: who gets in over HTTP, which folders servers work in, where
     packages come from, where secrets are kept, whose calls go unasked, what a client sees.
     """
@@ -82,7 +81,7 @@ def settings_widen(changes: Mapping[str, Any], settings: Settings) -> bool:
     return any(_setting_widens(key, value, settings) for key, value in changes.items() if key in known)
 
 
-def _setting_widens(key: str, value: Any, settings: Settings) -> bool:
+def _setting_widens(key: str, value: object, settings: Settings) -> bool:
     match key:
         case "autoDetectNpmRegistry":
             return value is not False and not settings.auto_detect_npm_registry
@@ -93,7 +92,7 @@ def _setting_widens(key: str, value: Any, settings: Settings) -> bool:
     return True
 
 
-def _publishing_widens(key: str, value: Any, settings: Settings) -> bool:
+def _publishing_widens(key: str, value: object, settings: Settings) -> bool:
     if key in HARMLESS_PUBLISHING:
         return False
     if key != "clients" or not isinstance(value, Mapping):
@@ -101,14 +100,14 @@ def _publishing_widens(key: str, value: Any, settings: Settings) -> bool:
     return any(not isinstance(member, Mapping) or _client_widens(name, member, settings) for name, member in value.items())
 
 
-def _client_widens(name: str, member: Mapping[str, Any], settings: Settings) -> bool:
+def _client_widens(name: str, member: Mapping[str, object], settings: Settings) -> bool:
     here = settings.publish.clients.get(name)
     if "profile" in member and here is not None and here.profile not in (None, member["profile"]):
         return True
     return "autoApprove" in member and client_rules_widen(here.auto_approve if here else None, member["autoApprove"])
 
 
-def client_rules_widen(before: Collection[str] | None, after: Any) -> bool:
+def client_rules_widen(before: Collection[str] | None, after: object) -> bool:
     """The same of a kind of AI client, for which the servers' own rules count where it has none."""
     if after is None or not isinstance(after, list | tuple):
         return after is not None or before is not None

@@ -16,8 +16,9 @@ from tooltray.events import ConfigChanged, EventBus, ProblemReported
 from tooltray.launch.login_shell import LoginShell
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.expansion import ResolvedServer, resolve
-from tooltray.settings.mcp_conf_helper import EntriesEdited, McpConfHelper
+from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
+from tooltray.settings.settings_store import EntriesEdited
 from tooltray.sign_ins.oauth.tokens import Tokens
 from tooltray.sign_ins.oauth_clients import make_client
 from tooltray.sign_ins.server_access import ServerAccess

@@ -13,9 +13,8 @@ from tooltray.protocol import eras
 from tooltray.protocol.envelope import INTERNAL_ERROR, NOTHING, Envelope, dump, failure
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.protocol.protocol import CAPABILITY_FOR, MISSING_CLIENT_CAPABILITY
-from tooltray.sessions.caller import Caller
+from tooltray.sessions.caller import MAY_ASK, Caller, Question, lacking
 from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.questions import MAY_ASK, Question, lacking
 from tooltray.upstream.mcp_client import NO_CLIENT_TO_ASK, McpClient
 
 MAX_ROUNDS = 20  # a server that asks for ever is broken

@@ -26,7 +26,7 @@ from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ServerState
 from tooltray.upstream.idle_stop import IdleStop
 from tooltray.upstream.instance import Instance
-from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.managed_server import ManagedServer, ServerEntry
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.project_folder import is_inside
 
@@ -80,10 +80,7 @@ class ProjectCopy(ManagedServer):
         self._whole, self._project, self._reported = whole, project, Problem("")
         self.is_for_requests = self._prefers_legacy = False
         super().__init__(
-            name=whole.name,
-            config=whole.config,
-            config_hash=whole.config_hash,
-            is_builtin=False,
+            ServerEntry(whole.name, whole.config, whole.config_hash),
             log=whole.log,
             idle_state=ServerState.ON_DEMAND,
             make_instance=make_instance,
@@ -148,33 +145,20 @@ class DeferredServer(ManagedServer):
 
     def __init__(
         self,
+        entry: ServerEntry,
         *,
-        name: str,
-        config: MCPServerConfig,
-        config_hash: str,
         log: deque[str],
         idle_state: ServerState,
         make_instance: MakeInstance,
         make_idle_stop: Callable[[ManagedServer], IdleStop],
         source: Callable[[], ProjectSource],
-        file: FileServer | None = None,
     ) -> None:
         self._copies: dict[str, ProjectCopy] = {}  # by the path of the project
         self._resumed: tuple[SessionProject | None, ...] = ()  # for whom it is to run when it is started again
         self.chosen: SessionProject | None = None
         self.is_without_project = False
         self._source = source
-        super().__init__(
-            name=name,
-            config=config,
-            config_hash=config_hash,
-            is_builtin=False,
-            log=log,
-            idle_state=idle_state,
-            make_instance=make_instance,
-            make_idle_stop=make_idle_stop,
-            file=file,
-        )
+        super().__init__(entry, log=log, idle_state=idle_state, make_instance=make_instance, make_idle_stop=make_idle_stop)
 
     @property
     def copies(self) -> Sequence[ProjectCopy]:

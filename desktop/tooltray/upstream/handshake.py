@@ -51,6 +51,33 @@ class OpeningFailed(TooltrayError):
         self.words = words
 
 
+class GreetingPlan(msgspec.Struct, frozen=True):
+    """How a server is to be greeted.
+
+    Attributes:
+        wants: MODERN tries the modern era first and takes the legacy one too; LEGACY opens in the legacy era or not at all.
+        is_known_legacy: it spoke nothing else the last time: the legacy era is tried first.
+        discover_timeout_s: after which a server counts as silent to `server/discover`.
+    """
+
+    wants: Era
+    is_known_legacy: bool = False
+    discover_timeout_s: float = DISCOVER_TIMEOUT_S
+
+
+class Introduction(msgspec.Struct, frozen=True):
+    """As whom we introduce ourselves to a server.
+
+    Attributes:
+        capabilities: what we declare as a client.
+        params: of `initialize`, in place of our own, where the connection is for one AI client alone; else empty.
+    """
+
+    client_info: dict[str, str]
+    capabilities: dict[str, Any]
+    params: Raw = NOTHING
+
+
 class Greeting(msgspec.Struct, frozen=True):
     """What a server said when it was opened; `result` is all of it, as it was written."""
 
@@ -77,33 +104,22 @@ async def greet(
     dispatcher: RawDispatcher,
     *,
     server: str,
-    wants: Era,
-    is_known_legacy: bool = False,
-    client_info: dict[str, str],
-    capabilities: dict[str, Any],
-    introduction: Raw = NOTHING,
-    discover_timeout_s: float = DISCOVER_TIMEOUT_S,
+    plan: GreetingPlan,
+    introduction: Introduction,
     on_answered: Callable[[], None] = lambda: None,
 ) -> Greeting:
     """Opens a connection.
 
     Args:
         server: its name, for errors.
-        wants: MODERN tries the modern era first and takes the legacy one too; LEGACY opens in the legacy era or not at all.
-        is_known_legacy: it spoke nothing else the last time: the legacy era is tried first.
-        capabilities: what we declare as a client.
-        introduction: the params of `initialize`, in place of our own, where the connection is for one AI client alone.
-        discover_timeout_s: after which a server counts as silent to `server/discover`.
-        on_answered: told when the server has answered anything: it speaks the protocol, however long the rest takes.
+        on_answered: called when the server has answered anything: it speaks the protocol, however long the rest takes.
 
     Raises:
         EraRefused: it was to be legacy and the server is modern only.
         TooltrayError: the server answered with an error, nonsense, or ended.
     """
-    opening = _Opening(dispatcher, server, client_info, capabilities, introduction, discover_timeout_s, on_answered)
-    if wants is Era.LEGACY:
-        return await opening.initialize()
-    return await opening.negotiate(is_known_legacy=is_known_legacy)
+    opening = _Opening(dispatcher, server, plan, introduction, on_answered)
+    return await (opening.initialize() if plan.wants is Era.LEGACY else opening.negotiate())
 
 
 class _Opening:
@@ -111,19 +127,15 @@ class _Opening:
         self,
         dispatcher: RawDispatcher,
         server: str,
-        client_info: dict[str, str],
-        capabilities: dict[str, Any],
-        introduction: Raw,
-        discover_timeout_s: float,
+        plan: GreetingPlan,
+        introduction: Introduction,
         on_answered: Callable[[], None],
     ) -> None:
-        self._dispatcher, self._server, self._on_answered = dispatcher, server, on_answered
-        self._client_info, self._capabilities, self._discover_timeout_s = client_info, capabilities, discover_timeout_s
-        own = {"protocolVersion": HANDSHAKE_VERSIONS[-1], "capabilities": capabilities, "clientInfo": client_info}
-        self._introduction = introduction or dump(own)
+        self._dispatcher, self._server, self._plan = dispatcher, server, plan
+        self._introduction, self._on_answered = introduction, on_answered
 
-    async def negotiate(self, *, is_known_legacy: bool) -> Greeting:
-        if not is_known_legacy and (greeting := await self._discover(MODERN_VERSIONS[-1])):
+    async def negotiate(self) -> Greeting:
+        if not self._plan.is_known_legacy and (greeting := await self._discover(MODERN_VERSIONS[-1])):
             return greeting
         try:
             return await self.initialize()
@@ -133,9 +145,10 @@ class _Opening:
             raise
 
     async def _discover(self, version: str, *, is_second_try: bool = False) -> Greeting | None:
-        meta = {PROTOCOL_VERSION_KEY: version, CLIENT_INFO_KEY: self._client_info, CLIENT_CAPABILITIES_KEY: self._capabilities}
+        us = self._introduction
+        meta = {PROTOCOL_VERSION_KEY: version, CLIENT_INFO_KEY: us.client_info, CLIENT_CAPABILITIES_KEY: us.capabilities}
         try:
-            async with asyncio.timeout(self._discover_timeout_s):
+            async with asyncio.timeout(self._plan.discover_timeout_s):
                 reply = await self._dispatcher.call("server/discover", dump({"_meta": meta}), is_cancellable=False)
         except TimeoutError:
             return None
@@ -153,7 +166,9 @@ class _Opening:
         return Greeting(Era.MODERN, version, _object(result.get("capabilities")), _text(result.get("instructions")), reply.result)
 
     async def initialize(self) -> Greeting:
-        reply = await self._dispatcher.call("initialize", self._introduction, is_cancellable=False)
+        us = self._introduction
+        own = {"protocolVersion": HANDSHAKE_VERSIONS[-1], "capabilities": us.capabilities, "clientInfo": us.client_info}
+        reply = await self._dispatcher.call("initialize", us.params or dump(own), is_cancellable=False)
         if reply.error:
             raise self._refusal(_read_error(reply), self._words(reply))
         result = _read_object(reply)

@@ -17,9 +17,8 @@ from msgspec import Raw
 from tooltray.protocol import eras
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
-from tooltray.sessions.caller import Caller, Session
+from tooltray.sessions.caller import MAY_ASK, Caller, Question, Session, can_be_asked, lacking
 from tooltray.sessions.exchange import Exchange, Work
-from tooltray.sessions.questions import MAY_ASK, Question, can_be_asked, lacking
 from tooltray.tasks import Spawn
 
 HELD_FOR_S = 600.0  # a person may need minutes; the server's own call may time out before

@@ -18,17 +18,14 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.launch.program_launch import CannotStart
 from tooltray.moments import Moment
 from tooltray.phrases import Phrase
-from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
 from tooltray.snapshots.servers import ServerState
-from tooltray.tasks import Spawn
 from tooltray.transports.transport import ConnectionFailure, Transport
-from tooltray.upstream.handshake import EraRefused, OpeningFailed
-from tooltray.upstream.mcp_client import AskPerson, McpClient
-from tooltray.upstream.patience import Patience
-from tooltray.upstream.start_gate import StartGate
+from tooltray.upstream.handshake import EraRefused, GreetingPlan, OpeningFailed
+from tooltray.upstream.mcp_client import Audience, McpClient
 from tooltray.upstream.start_watch import StartWatch
+from tooltray.upstream.upstream_services import UpstreamServices
 from tooltray.upstream.usage import Usage
 
 logger = logging.getLogger(__name__)
@@ -70,6 +67,27 @@ def not_running(server: str, problem: Problem) -> TooltrayError:
     return TooltrayError(title, problem.message, problem.hint)
 
 
+class Program(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """What an instance runs.
+
+    Attributes:
+        make_transport: resolves the settings into a transport; may raise TooltrayError.
+        is_launcher: the command may have to download what it starts.
+        is_remote: it runs elsewhere, and is tried again in the background however often it fails.
+        is_isolated: every AI client has an instance of its own.
+        is_known_legacy: whether the server spoke the legacy era alone when it last ran.
+        is_first_start: whether the server was never seen running: then a launcher is said to be installing it.
+    """
+
+    name: str
+    make_transport: Callable[[], Awaitable[Transport]]
+    is_launcher: bool = False
+    is_remote: bool = False
+    is_isolated: bool = False
+    is_known_legacy: Callable[[], bool]
+    is_first_start: Callable[[], bool]
+
+
 class Instance:
     """Methods may be called from any task of the loop; `start` and `stop` as often as one likes.
 
@@ -79,46 +97,25 @@ class Instance:
     def __init__(
         self,
         *,
-        name: str,
+        program: Program,
         wants: Era,
-        make_transport: Callable[[], Awaitable[Transport]],
-        deadlines: DeadlineWheel,
-        spawn: Spawn,
-        gate: StartGate,
-        patience: Patience,
-        is_launcher: bool,
-        is_remote: bool = False,
         owner: Session | None = None,
-        is_isolated: bool = False,
-        ask_person: AskPerson | None = None,
-        mask: Callable[[str], str] = str,
-        usage: Usage | None = None,
-        is_known_legacy: Callable[[], bool],
-        is_first_start: Callable[[], bool],
+        services: UpstreamServices,
         on_changed: Callable[["Instance"], None],
         on_failed: Callable[["Instance", Failure], None],
         on_notification: Callable[["Instance", str, Raw], None],
     ) -> None:
         """
         Args:
-            make_transport: resolves the settings into a transport; may raise TooltrayError.
-            is_launcher: the command may have to download what it starts.
-            is_remote: it runs elsewhere, and is tried again in the background however often it fails.
-            owner, is_isolated, ask_person: see McpClient.
-            mask: takes secrets out of a text: a server may repeat them in its errors.
-            usage: notes who uses it; None: one of its own.
-            is_known_legacy: whether the server spoke the legacy era alone when it last ran.
-            is_first_start: whether the server was never seen running: then a launcher is said to be installing it.
-            on_changed: told of every change of state.
-            on_failed: told of every start that fails, and of every end that nobody asked for; not of an era that the server does not speak.
+            wants: the era to open the server in, if it speaks it.
+            owner: the one AI client that it is for; None: all share it.
+            on_changed: called after every change of state.
+            on_failed: called after a start that fails and an end that nobody asked for; not for an era that the server does not speak.
         """
-        self.name, self.wants = name, wants
-        self._make_transport, self._deadlines, self._spawn, self._gate = make_transport, deadlines, spawn, gate
-        self._patience = patience
-        self._is_launcher, self._is_known_legacy, self._is_first_start = is_launcher, is_known_legacy, is_first_start
-        self._is_remote, self.owner, self._is_isolated, self._ask_person = is_remote, owner, is_isolated, ask_person
-        self._on_changed, self._on_failed, self._on_notification, self._mask = on_changed, on_failed, on_notification, mask
-        self.usage = usage or Usage()
+        self.name, self._program, self.wants, self.owner, self._services = program.name, program, wants, owner, services
+        self._spawn, self._mask, self._patience = services.spawn, services.mask, services.patience
+        self._on_changed, self._on_failed, self._on_notification = on_changed, on_failed, on_notification
+        self.usage = Usage(services.idle_clock)
         self.state = ServerState.STOPPED
         self._since: Moment | None = Moment()  # None: nobody knows
         self.problem: Problem | None = None
@@ -300,8 +297,8 @@ class Instance:
         reason: str = Phrase("server '{name}' was stopped", name=self.name)
         slow = asyncio.get_running_loop().call_later(self._patience.slow_after_s, self._on_slow)
         try:
-            async with self._gate.passage():
-                transport = await self._make_transport()
+            async with self._services.gate.passage():
+                transport = await self._program.make_transport()
                 client = self._opening = self._new_client(transport)
                 await self._open(client)
             slow.cancel()
@@ -346,7 +343,7 @@ class Instance:
         """
         self.failure = None
         watch = StartWatch(
-            name=self.name, watched=client, limits=self._patience.start, downloads=self._is_launcher, on_progress=self._on_progress
+            name=self.name, watched=client, limits=self._patience.start, downloads=self._program.is_launcher, on_progress=self._on_progress
         )
         limit = asyncio.timeout(None)
         watching = self._spawn(watch.run(limit), name=f"start of '{self.name}'")
@@ -356,7 +353,7 @@ class Instance:
         except TimeoutError:
             if (verdict := watch.verdict) is None:
                 raise
-            is_new = self._is_first_start() and not self._is_remote  # what has run before may only be slow today
+            is_new = self._program.is_first_start() and not self._program.is_remote  # what has run before may only be slow today
             raise (CannotStart if is_new else TooltrayError)(verdict.title, verdict.message, verdict.hint) from None
         finally:
             watching.cancel()
@@ -381,7 +378,7 @@ class Instance:
     def _lost_problem(self, client: McpClient, reason: str) -> Problem:
         """Why a server that ran does not run any more."""
         self.failure = failure = client.transport.failure
-        if self._is_remote and failure:
+        if self._program.is_remote and failure:
             return failure.problem
         if failure and failure.words:
             return Problem(Phrase("'{name}' ended: {words}", name=self.name, words=failure.words), failure.how)
@@ -417,10 +414,10 @@ class Instance:
         if self._sign_in:
             self._is_given_up = True
             self._change(ServerState.NEEDS_SIGN_IN, problem=self._sign_in)
-        elif self._failures <= len(self._patience.restart_after_s) and (self._has_run or not self._is_remote):
+        elif self._failures <= len(self._patience.restart_after_s) and (self._has_run or not self._program.is_remote):
             detail = Phrase("Starts again in {seconds} s", seconds=f"{self._pause_s:g}")
             self._change(ServerState.RESTARTING, problem=problem, detail=detail)
-        elif self._is_remote:
+        elif self._program.is_remote:
             self._change(ServerState.ERROR, problem=problem, detail=Phrase("Next try in {seconds} s", seconds=f"{self._pause_s:g}"))
         else:
             self._give_up(problem)
@@ -436,19 +433,15 @@ class Instance:
         self._change(ServerState.ERROR, problem=problem)
 
     def _starting_state(self) -> ServerState:
-        return ServerState.INSTALLING if self._is_launcher and self._is_first_start() else ServerState.STARTING
+        return ServerState.INSTALLING if self._program.is_launcher and self._program.is_first_start() else ServerState.STARTING
 
     def _new_client(self, transport: Transport) -> McpClient:
         return McpClient(
             name=self.name,
             transport=transport,
-            deadlines=self._deadlines,
-            wants=self.wants,
-            is_known_legacy=self._is_known_legacy(),
-            discover_timeout_s=self._patience.discover_timeout_s,
-            owner=self.owner,
-            is_isolated=self._is_isolated,
-            ask_person=self._ask_person,
+            deadlines=self._services.deadlines,
+            plan=GreetingPlan(self.wants, self._program.is_known_legacy(), self._patience.discover_timeout_s),
+            audience=Audience(self.owner, self._program.is_isolated, self._services.ask_person),
             usage=self.usage,
             on_notification=lambda client, method, params: self._on_notification(self, method, params),
         )

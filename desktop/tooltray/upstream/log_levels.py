@@ -19,7 +19,7 @@ from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, 
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.session_events import SessionMoved
+from tooltray.sessions.session_state import SessionMoved
 from tooltray.tasks import Spawn
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_events import InstanceOpened

@@ -15,6 +15,8 @@ import shlex
 from collections import deque
 from collections.abc import Callable, Sequence
 
+import msgspec
+
 from tooltray.errors import Problem, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.protocol.eras import Era
@@ -36,31 +38,42 @@ RESTARTED_THROUGH = frozenset(
 """The states that a restart which somebody asked for passes. They are shown as RESTARTING, which by itself is what comes after a death."""
 
 
+class ServerEntry(msgspec.Struct, frozen=True, eq=False):
+    """What the settings say of a server.
+
+    Attributes:
+        config_hash: another one means another program.
+        file: where the entry stands, if that is another file than the settings.
+        is_builtin: it comes with Tooltray, and no entry stands anywhere.
+    """
+
+    name: str
+    config: MCPServerConfig
+    config_hash: str
+    file: FileServer | None = None
+    is_builtin: bool = False
+
+
 class ManagedServer:
     """Methods may be called from any task of the loop."""
 
     def __init__(
         self,
+        entry: ServerEntry,
         *,
-        name: str,
-        config: MCPServerConfig,
-        config_hash: str,
-        is_builtin: bool,
         log: deque[str],
         idle_state: ServerState,
         make_instance: Callable[["ManagedServer", Era, Session | None], Instance],
         make_idle_stop: Callable[["ManagedServer"], IdleStop],
-        file: FileServer | None = None,
     ) -> None:
         """
         Args:
-            file: where its entry stands, if that is another file than the settings.
             idle_state: what it is while it does not run and nobody stopped it.
             make_instance: makes a copy for an era and, if it is not for all, for one session.
             make_idle_stop: makes what stops copies that nobody uses.
         """
-        self.name, self.config, self.config_hash, self.is_builtin, self.log = name, config, config_hash, is_builtin, log
-        self.file = file
+        self.name, self.config, self.config_hash, self.log = entry.name, entry.config, entry.config_hash, log
+        self.file, self.is_builtin = entry.file, entry.is_builtin
         self._make_instance = make_instance
         self.idle_stop = make_idle_stop(self)
         self._first = make_instance(self, Era.MODERN, None)

@@ -28,7 +28,7 @@ from tooltray.protocol.protocol import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, 
 from tooltray.sessions.caller import Caller, Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.transports.transport import Output, Transport
-from tooltray.upstream.handshake import DISCOVER_TIMEOUT_S, Greeting, greet
+from tooltray.upstream.handshake import Greeting, GreetingPlan, Introduction, greet
 from tooltray.upstream.usage import Usage
 
 NO_CLIENT_TO_ASK = -32603
@@ -39,6 +39,23 @@ DECLARED_TO_ISOLATED = DECLARED | {"sampling": {}}  # where each AI client has a
 
 AskPerson = Callable[[str, Raw], Awaitable[Envelope]]
 """Shows a server's question to the person at this machine; arguments: the server's name, and its params."""
+
+
+class Audience(msgspec.Struct, frozen=True, eq=False):
+    """Who answers a server's questions.
+
+    Attributes:
+        owner: the one AI client that this copy of the server is for; None: all share it.
+        is_isolated: every AI client has a copy of its own, so that a question of the server's cannot reach the wrong one.
+        ask_person: asked where no AI client can be; None: nobody is there.
+    """
+
+    owner: Session | None = None
+    is_isolated: bool = False
+    ask_person: AskPerson | None = None
+
+
+SHARED = Audience()
 
 
 class _RelayedCall(msgspec.Struct, eq=False):
@@ -63,29 +80,20 @@ class McpClient:
         name: str,
         transport: Transport,
         deadlines: DeadlineWheel,
-        wants: Era,
-        is_known_legacy: bool = False,
-        discover_timeout_s: float = DISCOVER_TIMEOUT_S,
-        owner: Session | None = None,
-        is_isolated: bool = False,
-        ask_person: AskPerson | None = None,
+        plan: GreetingPlan,
+        audience: Audience = SHARED,
         usage: Usage | None = None,
         on_notification: Callable[["McpClient", str, Raw], None],
     ) -> None:
         """
         Args:
-            wants: the era to open the server in, if it speaks it.
-            is_known_legacy: it spoke nothing else the last time.
-            discover_timeout_s: after which it counts as silent to `server/discover`.
-            owner: the one AI client that this copy of the server is for; None: all share it.
-            is_isolated: every AI client has a copy of its own, so that a question of the server's cannot reach the wrong one.
-            ask_person: asked where no AI client can be; None: nobody is there.
+            plan: in which era it is opened.
             usage: notes calls, requests and questions; None: one of its own.
-            on_notification: told of what concerns no call: list changes, updates, log messages.
+            on_notification: called with what concerns no call: list changes, updates, log messages.
         """
         self.name, self.transport = name, transport
-        self._wants, self._is_known_legacy, self._discover_timeout_s = wants, is_known_legacy, discover_timeout_s
-        self.owner, self._is_isolated, self._ask_person = owner, is_isolated, ask_person
+        self._plan, self.owner, self._ask_person = plan, audience.owner, audience.ask_person
+        self._declared = DECLARED_TO_ISOLATED if audience.is_isolated else DECLARED
         self._on_notification = on_notification
         self.usage = usage or Usage()
         self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
@@ -115,12 +123,8 @@ class McpClient:
             self.greeting = await greet(
                 self.dispatcher,
                 server=self.name,
-                wants=self._wants,
-                is_known_legacy=self._is_known_legacy,
-                client_info=CLIENT_INFO,
-                capabilities=self._declared,
-                introduction=self.owner.introduction if self.owner else NOTHING,
-                discover_timeout_s=self._discover_timeout_s,
+                plan=self._plan,
+                introduction=Introduction(CLIENT_INFO, self._declared, self.owner.introduction if self.owner else NOTHING),
                 on_answered=self._note_message,
             )
         self.era = self.greeting.era
@@ -130,10 +134,6 @@ class McpClient:
     def output(self) -> Output | None:
         """What the server's process writes besides messages."""
         return self.transport.output
-
-    @property
-    def _declared(self) -> dict[str, Any]:
-        return DECLARED_TO_ISOLATED if self._is_isolated else DECLARED
 
     @property
     def noise_lines(self) -> int:

@@ -6,25 +6,22 @@ Publishes what the servers do; knows nothing of tools or AI clients.
 
 import asyncio
 import shlex
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from msgspec import Raw
 
 from tooltray.errors import NotFound, Problem, TooltrayError
-from tooltray.events import ConfigChanged, EventBus, ProblemReported, ServerFailed, ServerRemoved
+from tooltray.events import ConfigChanged, ProblemReported, ServerFailed, ServerRemoved
 from tooltray.files.revisions import digest_of
 from tooltray.launch.command_lookup import downloads
-from tooltray.launch.login_shell import LoginShell
-from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.snapshots.servers import ServerState
-from tooltray.tasks import Spawn, finish_in_thread
+from tooltray.tasks import finish_in_thread
 from tooltray.transports.memory_transport import MemoryServer, MemoryTransport
 from tooltray.transports.server_output import new_log
 from tooltray.transports.transport import Transport
@@ -32,15 +29,13 @@ from tooltray.transports.transports import is_remote
 from tooltray.upstream.deferred_server import DeferredServer, ProjectSource, StandIn
 from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.idle_stop import IdleStop
-from tooltray.upstream.instance import Failure, Instance
-from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.mcp_client import AskPerson, McpClient
-from tooltray.upstream.patience import Patience
+from tooltray.upstream.instance import Failure, Instance, Program
+from tooltray.upstream.managed_server import ManagedServer, ServerEntry
+from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_events import InstanceOpened, ServerNotified, ServersConfigured, ServerStateChanged
 from tooltray.upstream.server_transports import ServerTransports
-from tooltray.upstream.start_gate import StartGate
 from tooltray.upstream.stops import Stops
-from tooltray.upstream.usage import Usage
+from tooltray.upstream.upstream_services import UpstreamServices
 from tooltray.upstream.visibility import EVERYBODY, Visibility
 
 STARTED_BY_HAND_WAIT_S = 300.0  # a person who starts a server wants its outcome, also of a first npx
@@ -53,36 +48,22 @@ class ServerManager:
         self,
         *,
         config: McpConfHelper,
-        login_shell: LoginShell,
         builtins: Mapping[str, MemoryServer],
         visibility: Visibility,
         transports: ServerTransports,
         eras: EraMemory,
         stops: Stops,
-        bus: EventBus,
-        deadlines: DeadlineWheel,
-        spawn: Spawn,
-        mask: Callable[[str], str],
-        patience: Patience | None = None,
-        gate: StartGate | None = None,
-        ask_person: AskPerson | None = None,
-        clock: Callable[[], float] = time.monotonic,
+        services: UpstreamServices,
     ) -> None:
         """
         Args:
             builtins: the servers that come with Tooltray, by name.
             visibility: which servers exist for which sessions.
             stops: which servers a person has stopped.
-            mask: takes secrets out of a text.
-            ask_person: shows a server's question where no AI client can be asked; None: nobody is there.
-            patience, gate: None stands for the usual limits.
-            clock: by which servers are idle; seconds that never go back.
         """
-        self._config, self._login_shell, self._builtins = config, login_shell, builtins
-        self._visibility, self._transports, self._stops = visibility, transports, stops
-        self._eras, self._bus, self._deadlines, self._spawn = eras, bus, deadlines, spawn
-        self._mask, self._ask_person = mask, ask_person
-        self._patience, self._gate, self._clock = patience or Patience(), gate or StartGate(), clock
+        self._config, self._builtins, self._visibility, self._transports = config, builtins, visibility, transports
+        self._eras, self._stops, self.services = eras, stops, services
+        self._bus, self._spawn = services.bus, services.spawn
         self._servers: dict[str, ManagedServer] = {}
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
         self.projects: ProjectSource  # set by the one who knows, before the first session
@@ -246,7 +227,7 @@ class ServerManager:
     def _look_again(self, server: ManagedServer) -> None:
         """A person who starts what has failed may have installed what was missing: then the person's PATH is another."""
         if server.state is ServerState.ERROR:
-            self._login_shell.expire()
+            self._transports.forget_environment()
 
     def require_sign_in(self, name: str, problem: Problem) -> None:
         """A server wants a person to sign in: its connections are given up until somebody starts it again."""
@@ -327,35 +308,29 @@ class ServerManager:
     # making one
 
     def _make(self, name: str, config: MCPServerConfig, builtin: MemoryServer | None = None) -> ManagedServer:
-        server = self._make_deferred(name, config) if config.deferred_startup else self._make_plain(name, config, builtin)
+        entry = ServerEntry(name, config, self._hash(name, config), self._config.file_server(name), builtin is not None)
+        server = self._make_deferred(entry) if config.deferred_startup else self._make_plain(entry, builtin)
         if (since := self._stops.since(name)) is not None:
             server.keep_stopped(since)
         return server
 
-    def _make_plain(self, name: str, config: MCPServerConfig, builtin: MemoryServer | None) -> ManagedServer:
+    def _make_plain(self, entry: ServerEntry, builtin: MemoryServer | None) -> ManagedServer:
         return ManagedServer(
-            name=name,
-            config=config,
-            config_hash=self._hash(name, config),
-            is_builtin=builtin is not None,
+            entry,
             log=new_log(),
-            idle_state=_idle_state(config),
+            idle_state=_idle_state(entry.config),
             make_instance=partial(self._make_instance, builtin=builtin),
             make_idle_stop=self._make_idle_stop,
-            file=self._config.file_server(name),
         )
 
-    def _make_deferred(self, name: str, config: MCPServerConfig) -> DeferredServer:
+    def _make_deferred(self, entry: ServerEntry) -> DeferredServer:
         return DeferredServer(
-            name=name,
-            config=config,
-            config_hash=self._hash(name, config),
+            entry,
             log=new_log(),
-            idle_state=_idle_state(config),
+            idle_state=_idle_state(entry.config),
             make_instance=partial(self._make_instance, builtin=None),
             make_idle_stop=self._make_idle_stop,
             source=lambda: self.projects,
-            file=self._config.file_server(name),
         )
 
     def _hash(self, name: str, config: MCPServerConfig) -> str:
@@ -367,9 +342,8 @@ class ServerManager:
         def is_wanted(client: McpClient) -> bool:
             return any(wants(server, client) for wants in self._keep_while)
 
-        return IdleStop(
-            groups=lambda: server.groups, limit_s=partial(self._idle_limit_s, server), is_wanted=is_wanted, deadlines=self._deadlines
-        )
+        limit_s, deadlines = partial(self._idle_limit_s, server), self.services.deadlines
+        return IdleStop(groups=lambda: server.groups, limit_s=limit_s, is_wanted=is_wanted, deadlines=deadlines)
 
     def _idle_limit_s(self, server: ManagedServer) -> float | None:
         """What starts with the hub stays, and what was removed is being ended anyway."""
@@ -380,30 +354,29 @@ class ServerManager:
     def _make_instance(self, server: ManagedServer, era: Era, owner: Session | None, *, builtin: MemoryServer | None) -> Instance:
         kind = StandIn if isinstance(server, DeferredServer) else Instance
         return kind(
-            name=server.name,
+            program=self._program_of(server, owner, builtin),
             wants=era,
-            make_transport=partial(self._make_transport, server, builtin),
-            deadlines=self._deadlines,
-            spawn=self._spawn,
-            gate=self._gate,
-            patience=self._patience,
-            is_launcher=downloads(server.config.command or "", server.config.arguments),
-            is_remote=is_remote(server.config.transport),
             owner=owner,
-            is_isolated=server.config.isolation == "session",
-            ask_person=self._ask_person,
-            mask=self._mask,
-            usage=Usage(self._clock),
-            is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value} or (owner is None and server.prefers_legacy),
-            is_first_start=lambda: not server.whole.is_known and not self._eras.eras(server.config_hash),
+            services=self.services,
             on_changed=partial(self._on_instance_changed, server),
             on_failed=partial(self._on_instance_failed, server),
             on_notification=self._on_instance_notified,
         )
 
+    def _program_of(self, server: ManagedServer, owner: Session | None, builtin: MemoryServer | None) -> Program:
+        return Program(
+            name=server.name,
+            make_transport=partial(self._make_transport, server, builtin),
+            is_launcher=downloads(server.config.command or "", server.config.arguments),
+            is_remote=is_remote(server.config.transport),
+            is_isolated=server.config.isolation == "session",
+            is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value} or (owner is None and server.prefers_legacy),
+            is_first_start=lambda: not server.whole.is_known and not self._eras.eras(server.config_hash),
+        )
+
     async def _make_transport(self, server: ManagedServer, builtin: MemoryServer | None) -> Transport:
         if builtin is not None:
-            return MemoryTransport(name=server.name, server=builtin, deadlines=self._deadlines)
+            return MemoryTransport(name=server.name, server=builtin, deadlines=self.services.deadlines)
         for predecessor in [each for each in self._leaving if each.name == server.name]:
             await predecessor.stop()  # what it holds (a port, a database) is to be free
         if server.project:

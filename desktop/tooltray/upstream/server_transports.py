@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
 from msgspec import Raw
 
 from tooltray.launch.child_environment import prepare_launch
@@ -24,7 +25,6 @@ from tooltray.settings.expansion import ResolvedServer, resolve
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.tasks import finish_in_thread
 from tooltray.transports.authorization import Authorization
-from tooltray.transports.stdio_transport import StdioTransport
 from tooltray.transports.transport import Transport
 from tooltray.transports.transport_order import TransportOrder
 from tooltray.transports.transports import make_transport
@@ -51,6 +51,20 @@ class RegistryVariables(Protocol):
     async def __call__(self, config: MCPServerConfig, environ: Mapping[str, str]) -> Mapping[str, str]: ...
 
 
+class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """How servers that are processes of this machine are started.
+
+    Attributes:
+        folder: where servers without `cwd` run.
+        registry_variables: tells them where their packages come from.
+    """
+
+    login_shell: LoginShell
+    folder: Path
+    registry_variables: RegistryVariables
+    start_process: StartProcess
+
+
 class ServerTransports:
     """Belongs to the engine's loop."""
 
@@ -58,28 +72,26 @@ class ServerTransports:
         self,
         *,
         secrets: SecretStore,
-        login_shell: LoginShell,
-        folder: Path,
         mask: Callable[[str], str],
+        program_starts: ProgramStarts,
         authorize: Authorize,
-        registry_variables: RegistryVariables,
-        start_process: StartProcess = StdioTransport,
-        tool_schema: Callable[[str, str], Raw | None] = lambda server, tool: None,
-        own_url: Callable[[], str | None] = lambda: None,
+        tool_schema: Callable[[str, str], Raw | None],
+        own_url: Callable[[], str | None],
     ) -> None:
         """
         Args:
-            folder: where servers without `cwd` run.
             mask: takes secrets out of a text.
             authorize: asked for each connection to a server elsewhere.
-            registry_variables: tells servers on stdio where their packages come from.
             tool_schema: the `inputSchema` that a server listed for a tool, as far as it is known.
             own_url: where the hub itself listens for AI clients, without a path; None if it does not.
         """
-        self._secrets, self._login_shell, self._folder, self._mask = secrets, login_shell, folder, mask
-        self._authorize, self._registry_variables, self._start_process = authorize, registry_variables, start_process
+        self._secrets, self._mask, self._starts, self._authorize = secrets, mask, program_starts, authorize
         self._tool_schema, self._own_url = tool_schema, own_url
         self._direct_starts = DirectStarts()
+
+    def forget_environment(self) -> None:
+        """The person's variables are read anew: what was missing may have been installed, and PATH be another one."""
+        self._starts.login_shell.expire()
 
     async def make(self, server: ManagedServer) -> Transport:
         """
@@ -87,7 +99,7 @@ class ServerTransports:
             TooltrayError: it cannot be started with its settings as they are; says why.
         """
         config = server.config
-        environ = await self._login_shell.environ()
+        environ = await self._starts.login_shell.environ()
         variables = await self._placeholder_variables(server, environ)
         resolved = await resolve(config, secrets=self._secrets, environ=variables, server=server.name, project=server.project)
         order = TransportOrder(
@@ -99,7 +111,7 @@ class ServerTransports:
             mask=self._mask,
             tool_schema=partial(self._tool_schema, server.name),
             prepare_launch=partial(self._prepare_launch, server, resolved, environ),
-            start_process=lambda launch: self._start_process(name=server.name, launch=launch, log=server.log, mask=self._mask),
+            start_process=lambda launch: self._starts.start_process(name=server.name, launch=launch, log=server.log, mask=self._mask),
             authorize=partial(self._authorize, server.name, config, resolved, environ),
         )
         return await make_transport(order)
@@ -108,13 +120,13 @@ class ServerTransports:
         """What its entry's placeholders find; what commands give is masked from now on, for it may be secret."""
         file, values = server.whole.file, {}
         if file and file.entry.commands:
-            values = await values_of(file.entry.commands, environ=environ, cwd=folder_of(file, str(self._folder)))
+            values = await values_of(file.entry.commands, environ=environ, cwd=folder_of(file, str(self._starts.folder)))
             self._secrets.note(values.values())
         return placeholder_variables(file, environ, values)
 
     async def _prepare_launch(self, server: ManagedServer, resolved: ResolvedServer, environ: Mapping[str, str]) -> Launch:
-        variables = await self._registry_variables(server.config, environ)
-        launch = prepare_launch(resolved, environ=environ, variables=variables, folder=str(self._folder), file=server.whole.file)
+        variables = await self._starts.registry_variables(server.config, environ)
+        launch = prepare_launch(resolved, environ=environ, variables=variables, folder=str(self._starts.folder), file=server.whole.file)
         if server.config.direct_start and is_launcher(launch.command):
             launch = await finish_in_thread(self._direct_starts.shorten, launch)
         server.whole.saved_processes = launch.saved_processes

@@ -7,8 +7,7 @@ the names of the tools that activate, find and call. Waits for nothing: what is 
 from functools import partial
 
 from tooltray.builtin import hub_server
-from tooltray.catalogue.instructions import Introduced, instructions
-from tooltray.catalogue.server_instructions import ServerInstructions
+from tooltray.catalogue.instructions import Introduced, ServerInstructions, instructions
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.sessions.session_state import SessionState
 from tooltray.upstream.managed_server import ManagedServer

@@ -145,24 +145,24 @@ class Modes:
 
     async def set_mode(self, client: str, mode: str) -> None:
         """See ViewsApi.set_client_mode."""
-        await self._config.change_document(view_settings.client_mode(client, mode))
+        await self._config.edit(view_settings.client_mode(client, mode))
 
     async def set_profile(self, client: str, profile: str) -> None:
         """See ViewsApi.set_client_profile."""
-        await self._config.change_document(view_settings.client_profile(client, profile))
+        await self._config.edit(view_settings.client_profile(client, profile))
 
     async def set_auto_approve(self, client: str, rules: list[str] | None) -> None:
         """See ViewsApi.set_client_auto_approve."""
         if problem := approval.problem_of(client, rules or (), ()):
             raise TooltrayError(problem.title, problem.message, problem.hint)
-        await self._config.change_document(view_settings.client_field(client, "autoApprove", rules))
+        await self._config.edit(view_settings.client_field(client, "autoApprove", rules))
 
     async def set_lazy_load(self, enabled: bool | None, server: str | None) -> None:
         """See ViewsApi.set_lazy_load."""
         if server and self._config.file_server(server):
             await self._config.change_server(server, lazy_load=enabled)
         else:
-            await self._config.change_document(view_settings.lazy_load(enabled, server))
+            await self._config.edit(view_settings.lazy_load(enabled, server))
 
     def _session(self, state: SessionState) -> SessionSnapshot:
         shown = self.shown(state)

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 from tooltray.builtin.hub_server import NAME as HUB
-from tooltray.catalogue import overrides
+from tooltray.catalogue import tool_settings
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.errors import Problem, TooltrayError
 from tooltray.sessions.session_state import SessionState
@@ -84,20 +84,20 @@ class Profiles:
 
     async def set(self, name: str, profile: Mapping[str, Any]) -> None:
         """See ViewsApi.set_profile."""
-        await self._config.change_document(view_settings.profile(name, profile))
+        await self._config.edit(view_settings.profile(name, profile))
 
     async def remove(self, name: str) -> None:
         """See ViewsApi.remove_profile."""
-        await self._config.change_document(view_settings.without_profile(name))
+        await self._config.edit(view_settings.without_profile(name))
 
     async def set_override(self, server: str, tool: str, name: str | None, description: str | None) -> None:
         """See ViewsApi.set_tool_override."""
-        if name is not None and not overrides.NAME.fullmatch(name):
-            raise TooltrayError(f"{name[:LONGEST_NAME]!r} cannot be the name of a tool", f"a name has {overrides.NAME_IN_WORDS}")
+        if name is not None and not tool_settings.NAME.fullmatch(name):
+            raise TooltrayError(f"{name[:LONGEST_NAME]!r} cannot be the name of a tool", f"a name has {tool_settings.NAME_IN_WORDS}")
         if file := self._config.file_server(server):
             await self._set_beside(file, server, tool, name, description)
         else:
-            await self._config.change_document(view_settings.tool_override(server, tool, name, description))
+            await self._config.edit(view_settings.tool_override(server, tool, name, description))
 
     async def _set_beside(self, file: FileServer, server: str, tool: str, name: str | None, description: str | None) -> None:
         """Of a server whose entry is in another file: all that is to count stands in the settings, for it replaces what that file says."""

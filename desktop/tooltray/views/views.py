@@ -20,8 +20,7 @@ from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.session_events import SessionMoved
-from tooltray.sessions.session_state import SessionState, SessionStates
+from tooltray.sessions.session_state import SessionMoved, SessionState, SessionStates
 from tooltray.upstream.server_events import ServersConfigured, ServerStateChanged
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views import meta_tools

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from tooltray.approvals.approval_form import LONGEST_ARGUMENTS, MOST_LINES, answer_in, params_of
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, failure, success
-from tooltray.sessions.form_answers import AT_ONCE_S
+from tooltray.sessions.elicitation_form import AT_ONCE_S
 from tooltray.snapshots.approvals import ApprovalSnapshot
 
 QUESTION = ApprovalSnapshot(

@@ -15,8 +15,8 @@ from tests.fakes.scripted_server import error, tool
 
 from tooltray.approvals.approvals import LONGEST_GRANT_S, MOST_SHOWN
 from tooltray.approvals.grants import Grant, GrantStore
-from tooltray.catalogue.fingerprints import fingerprint
-from tooltray.catalogue.relisting import AT_ONCE
+from tooltray.catalogue.definition import fingerprint
+from tooltray.catalogue.list_times import AT_ONCE
 from tooltray.errors import TooltrayError
 from tooltray.events import GrantsChanged
 from tooltray.snapshots.approvals import GrantSnapshot

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tooltray.catalogue.names import RETURNS_WITHIN_S, PublishedNames
@@ -239,7 +239,6 @@ batches = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None)
 @given(batches)
 def test_whatever_is_published_names_are_valid_unique_and_for_ever(rounds: Sequence[tuple[list[Tool], str, bool]]) -> None:
     with tempfile.TemporaryDirectory() as folder:

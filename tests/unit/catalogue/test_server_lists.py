@@ -15,8 +15,8 @@ from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.list_pages import MAX_DEFINITIONS
+from tooltray.catalogue.list_times import AT_ONCE
 from tooltray.catalogue.offer import KINDS, PROMPTS, RESOURCES
-from tooltray.catalogue.relisting import AT_ONCE
 from tooltray.catalogue.server_lists import ERROR_LISTED_FOR_S, READ_AT_ONCE
 from tooltray.events import ConfigChanged, ProblemReported, PromptListChanged, ResourceListChanged, ToolListChanged
 from tooltray.snapshots.servers import ServerState

@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import pytest
-from tests.fakes.fake_control_hub import FakeControlHub
+from tests.fakes.fake_control_hub import FakeControlHub, whole
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.home.home import Home
@@ -65,10 +65,10 @@ def test_calls_that_wait_are_listed(person: Tooltray, hub_home: Home, words: tup
 
 def test_lists_need_no_terminal_and_come_in_json(tooltray: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, get_tool_changes=[CHANGE]):
-        assert tooltray("approve", "list", "--json").json == [CALL]
-        assert tooltray("grants", "list", "--json").json == [GRANT]
-        assert tooltray("grants", "preview", "files", "--json").json == [TOOL]
-        assert tooltray("grants", "changes", "--json").json == [CHANGE]
+        assert tooltray("approve", "list", "--json").json == whole("get_approvals", [CALL])
+        assert tooltray("grants", "list", "--json").json == whole("get_grants", [GRANT])
+        assert tooltray("grants", "preview", "files", "--json").json == whole("preview_grant", [TOOL])
+        assert tooltray("grants", "changes", "--json").json == whole("get_tool_changes", [CHANGE])
         assert tooltray("grants", "remove", "g1", "--json").json == {"removed": "g1"}
 
 

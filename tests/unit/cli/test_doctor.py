@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, problem
+from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, problem, whole
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.doctor import SETTLE_TIMEOUT_S
@@ -306,7 +306,7 @@ def test_json_has_every_check_and_every_diagnosis(tooltray: Tooltray, hub_home: 
         result = tooltray("doctor", "--json")
     assert result.code == 1
     assert [check["name"] for check in result.json["checks"]] == ["home", "hub", "settings", "environment", "secrets", "bridge"]
-    assert result.json["servers"] == [NOT_FOUND]
+    assert result.json["servers"] == whole("diagnose", [NOT_FOUND])
 
 
 def test_a_home_that_cannot_be_used_is_the_first_thing_told(tooltray: Tooltray, hub_home: Home) -> None:

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.fake_control_hub import FakeControlHub
+from tests.fakes.fake_control_hub import FakeControlHub, whole
 from tests.fakes.pictures import png
 from tests.unit.cli.conftest import Tooltray
 
@@ -40,7 +40,7 @@ def test_what_waits_is_listed_on_one_line_each_with_the_way_to_answer(tooltray: 
         assert "# Done xxx" in lines[1]
         assert "more" not in lines[1]
         assert "tooltray feedback answer ab12" in lines[2]
-        assert tooltray("feedback", "list", "--json").json == [WAITING]
+        assert tooltray("feedback", "list", "--json").json == whole("get_feedback_requests", [WAITING])
     with FakeControlHub(hub_home, answers(get_feedback_requests=[])):
         assert tooltray("feedback", "list").out == "No report waits for an answer.\n"
 
@@ -74,9 +74,9 @@ def test_an_answer_takes_text_pictures_and_files_along(tooltray: Tooltray, hub_h
         }
     assert (sent["id"], sent["text"]) == ("ab12", "Looks good")
     assert sent["attachments"] == [
-        {"name": "a", "mime_type": "image/png", "data": base64.b64encode(png()).decode()},
-        {"name": "n.txt", "mime_type": "text/plain", "data": base64.b64encode(b"notes").decode()},
-        {"name": "large.log", "mime_type": sent["attachments"][2]["mime_type"], "path": str(large)},
+        {"name": "a", "mime_type": "image/png", "data": base64.b64encode(png()).decode(), "path": ""},
+        {"name": "n.txt", "mime_type": "text/plain", "data": base64.b64encode(b"notes").decode(), "path": ""},
+        {"name": "large.log", "mime_type": sent["attachments"][2]["mime_type"], "data": "", "path": str(large)},
     ]
 
 

@@ -17,13 +17,13 @@ from tooltray import __version__
 from tooltray.cli import hub as cli_hub
 from tooltray.cli import run as cli_run
 from tooltray.cli.error_report import outcome
-from tooltray.cli.hub import hub_or_settings
+from tooltray.cli.hub import any_hub
 from tooltray.cli.run import has_display, run
 from tooltray.control.control_client import ControlClient
 from tooltray.home.home import Home
 from tooltray.home.hub_lock import HubLock
 
-HEAVY = ("PySide6", "qasync", "pydantic", "keyring", "msgspec", "asyncio", "cryptography")
+HEAVY = ("PySide6", "qasync", "pydantic", "keyring", "asyncio", "cryptography")
 
 
 def no_desktop(home: Home) -> int:
@@ -111,7 +111,7 @@ def test_a_hub_that_has_just_started_is_waited_for(hub_home: Home) -> None:
     lock = HubLock(hub_home.lock)
     assert lock.try_take()
     with FakeControlHub(hub_home):
-        found = hub_or_settings(hub_home)
+        found = any_hub(hub_home)
         assert found.is_running
         found.close()
     lock.release()
@@ -307,4 +307,4 @@ def test_on_stdio_the_end_of_input_ends_the_hub(hub_home: Home, tooltray_process
     assert [json.loads(line)["id"] for line in result.out.splitlines()] == [0, 1]
     records = [json.loads(line) for line in result.err.splitlines()]
     assert {record["executionId"] for record in records} == {"my-id"}
-    assert records[-1]["event"] == "service_stopped"
+    assert (records[-1]["event"], records[-1]["reason"]) == ("service_stopped", "stdin")

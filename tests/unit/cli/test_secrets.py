@@ -9,7 +9,7 @@ from tests.fakes.fake_control_hub import FakeControlHub
 from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.cli import secret_input
+from tooltray.cli import person
 from tooltray.cli.run import run
 from tooltray.cli.secrets import chosen_backend
 from tooltray.errors import TooltrayError
@@ -238,10 +238,10 @@ def test_a_locked_keyring_asks_for_no_passphrase(answers: list[str], hub_home: H
 
 def test_a_person_at_a_terminal_is_asked_once_for_each_secret(answers: list[str]) -> None:
     answers += ["1", "2"]
-    assert secret_input.ask_for_secrets(["x/A", "x/B"]) == {"x/A": "1", "x/B": "2"}
+    assert person.ask_for_secrets(["x/A", "x/B"]) == {"x/A": "1", "x/B": "2"}
     answers.append("")
     with pytest.raises(TooltrayError, match="left empty"):
-        secret_input.ask_for_secrets(["x/A"])
+        person.ask_for_secrets(["x/A"])
 
 
 def test_what_was_left_empty_is_typed_again_and_not_given_in_lines(answers: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -273,16 +273,16 @@ def test_who_ends_the_input_in_place_of_a_passphrase_is_told_in_one_sentence(
 
 def test_lines_are_read_although_a_person_is_there_where_that_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", Terminal("from a line\n"))
-    assert secret_input.ask_for_secrets(["x/A"], from_stdin=True) == {"x/A": "from a line"}
+    assert person.ask_for_secrets(["x/A"], from_stdin=True) == {"x/A": "from a line"}
 
 
 def test_no_standard_input_at_all_is_an_error_and_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(TooltrayError, match="no line"):
-        secret_input.ask_for_secrets(["x/A"])
+        person.ask_for_secrets(["x/A"])
     with pytest.raises(TooltrayError, match="empty"):
-        secret_input.ask_for_secret("a")
-    assert secret_input.ask_for_passphrase(is_new=True) == ""
+        person.ask_for_secret("a")
+    assert person.ask_for_passphrase(is_new=True) == ""
 
 
 def test_no_secrets_yet_says_what_to_do_next(tooltray: Tooltray, hub_home: Home) -> None:

@@ -2,20 +2,22 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, problem, server_snapshot
+from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, problem, server_snapshot, whole
 from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.catalogue.names import PublishedNames
 from tooltray.cli.run import run
-from tooltray.cli.servers import new_lines
+from tooltray.cli.servers import new_lines, progress_shown
+from tooltray.control.control_client import ControlClient
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
-from tooltray.upstream.stopped_servers import StoppedServers
+from tooltray.upstream.stops import StoppedServers
 
 
 def settings_of(home: Home) -> dict[str, Any]:
@@ -74,7 +76,7 @@ def test_a_running_hub_lists_states_and_problems_with_server_text_made_harmless(
 
 def test_a_running_hub_lists_in_json(tooltray: Tooltray, hub_home: Home) -> None:
     with FakeControlHub(hub_home, {"get_snapshot": hub_snapshot(server_snapshot("files"))}):
-        assert tooltray("servers", "list", "--json").json == [server_snapshot("files")]
+        assert tooltray("servers", "list", "--json").json == whole("get_snapshot", hub_snapshot(server_snapshot("files")))["servers"]
 
 
 def test_without_a_hub_the_settings_are_listed_and_that_is_said(tooltray: Tooltray) -> None:
@@ -614,7 +616,7 @@ def test_a_server_is_started_and_stopped(tooltray: Tooltray, hub_home: Home, com
         in_json = tooltray("servers", command, "files", "--json")
     assert (result.code, result.out) == (0, text)
     assert hub.calls[0] == (verb, {"name": "files"})
-    assert in_json.json == server_snapshot("files")
+    assert in_json.json == whole("get_snapshot", hub_snapshot(server_snapshot("files")))["servers"][0]
 
 
 @pytest.mark.parametrize("command", ["start", "restart"])
@@ -743,3 +745,57 @@ def test_an_idle_time_is_a_number_of_seconds(tooltray: Tooltray, seconds: str) -
     refused = tooltray("servers", "add", "s", "--on-demand", f"--idle-stop={seconds}", "--", "run")
     assert refused.code == 2
     assert "--idle-stop" in refused.err
+
+
+def changed(name: str, state: str, detail: str, problem: dict[str, str] | None = None) -> bytes:
+    server = server_snapshot(name, state=state, detail=detail, problem=problem)
+    return (
+        json.dumps({"jsonrpc": "2.0", "method": "event", "params": {"type": "ServerChanged", "data": {"server": server}}}).encode() + b"\n"
+    )
+
+
+def shown_of(home: Home, *news: bytes) -> None:
+    with FakeControlHub(home) as hub, progress_shown(home, "s"):
+        other = ControlClient.connect(home)
+        assert other is not None
+        other.call("hub/info")  # the connection before it has been accepted
+        for each in news:
+            hub.send_raw(each, at=0)
+        other.close()
+
+
+def at_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+
+
+def test_each_step_of_the_start_is_shown_once(hub_home: Home, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    at_terminal(monkeypatch)
+    shown_of(
+        hub_home,
+        changed("s", "installing", "Downloading numpy"),
+        changed("s", "installing", "Downloading numpy"),
+        changed("other", "installing", "Downloading that"),
+        b'{"jsonrpc":"2.0","method":"event","params":{"type":"ClientListUpdated","data":{}}}\n',
+        changed("s", "restarting", "Starts again in 1 s", {"title": "'s' ended", "message": "", "hint": ""}),
+        changed("s", "running", ""),
+    )
+    assert capsys.readouterr().err.splitlines() == ["s: Downloading numpy", "s: 's' ended. Starts again in 1 s"]
+
+
+def test_nothing_is_shown_where_nobody_watches(hub_home: Home, capsys: Any) -> None:
+    with FakeControlHub(hub_home) as hub, progress_shown(hub_home, "s"):
+        pass
+    assert (hub.hellos, capsys.readouterr().err) == ([], "")
+
+
+def test_without_a_hub_or_with_one_that_cannot_be_reached_there_is_nothing_to_show(
+    hub_home: Home, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_terminal(monkeypatch)
+    with progress_shown(hub_home, "s"):
+        pass
+    hub_home.prepare()
+    hub_home.control_socket.write_text("no socket")
+    with progress_shown(hub_home, "s"):
+        pass
+    assert capsys.readouterr().err == ""

@@ -112,5 +112,5 @@ def test_one_tool_is_no_plural() -> None:
 
 
 def test_a_problem_from_the_hub_is_one_line() -> None:
-    assert terminal.problem_line({"title": "A", "message": "b", "hint": "c\x1b[0m"}) == "A: b: c"
+    assert terminal.problem_line(Problem("A", "b", "c\x1b[0m")) == "A: b: c"
     assert terminal.problem_line(None) == ""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.fakes.fake_control_hub import FakeControlHub
+from tests.fakes.fake_control_hub import FakeControlHub, whole
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.errors import Conflict
@@ -130,8 +130,8 @@ def test_a_yes_needs_a_terminal_and_looking_does_not(tooltray: Tooltray, hub_hom
     with hub(hub_home) as fake:
         refused = tooltray("trust", "/p/shop", stdin="y\n")
         assert (refused.code, "needs a person at a terminal" in refused.err, fake.calls) == (1, True, [])
-        assert tooltray("trust", "/p/shop", "--json").json == [ONE, TWO]
-        assert tooltray("trust", "list", "--json").json == [TRUSTED]
+        assert tooltray("trust", "/p/shop", "--json").json == whole("get_trust_requests", [ONE, TWO])
+        assert tooltray("trust", "list", "--json").json == whole("get_trusted_entries", [TRUSTED])
         row = tooltray("trust", "list").out.splitlines()[1]
         assert row.split()[:2] == ["one", "one-shop"]
         assert "(written by Tooltray)" in row

@@ -43,10 +43,10 @@ def test_a_socket_that_cannot_be_used_is_told_with_its_path(hub_home: Home) -> N
 
 
 def test_a_call_carries_its_parameters_and_brings_the_result_back(hub_home: Home) -> None:
-    with FakeControlHub(hub_home, {"get_tools": lambda server: [{"server": server}]}) as hub, connected(hub_home) as client:
-        assert client.call("get_tools", server="檔案") == [{"server": "檔案"}]
+    with FakeControlHub(hub_home, {"get_server_log": lambda name: [name]}) as hub, connected(hub_home) as client:
+        assert client.call("get_server_log", name="檔案") == ["檔案"]
         assert client.call("hub/info")["version"] == "9.9.9"
-        assert hub.calls == [("get_tools", {"server": "檔案"}), ("hub/info", {})]
+        assert hub.calls == [("get_server_log", {"name": "檔案"}), ("hub/info", {})]
         assert hub.hellos == [{"tooltray": 1, "role": "control", "events": False}]
 
 

@@ -33,19 +33,19 @@ def calls(hub_home: Home) -> HubCalls:
 
 
 async def test_a_call_gives_the_result(hub: FakeControlHub, calls: HubCalls) -> None:
-    assert await calls.call("echo", timeout_s=LONG_S, a=[1], b="工具") == {"a": [1], "b": "工具"}
+    assert await calls.within(LONG_S).hub.echo(a=[1], b="工具") == {"a": [1], "b": "工具"}
     assert hub.hellos == [{"tooltray": 1, "role": "control"}]
 
 
 async def test_calls_at_once_do_not_wait_for_one_another(hub: FakeControlHub, calls: HubCalls) -> None:
     everybody = threading.Barrier(5)
     hub.answers["meet"] = lambda number: (everybody.wait(BOUND_S), number)[1]
-    assert await asyncio.gather(*(calls.call("meet", timeout_s=LONG_S, number=number) for number in range(5))) == list(range(5))
+    assert await asyncio.gather(*(calls.within(LONG_S).hub.meet(number=number) for number in range(5))) == list(range(5))
 
 
 def test_any_event_loop_will_do(hub: FakeControlHub, calls: HubCalls) -> None:
     for number in range(2):
-        assert asyncio.run(calls.call("echo", timeout_s=LONG_S, number=number)) == {"number": number}
+        assert asyncio.run(calls.within(LONG_S).hub.echo(number=number)) == {"number": number}
 
 
 async def test_what_the_hub_refuses_has_its_three_parts(hub: FakeControlHub, calls: HubCalls) -> None:
@@ -54,7 +54,7 @@ async def test_what_the_hub_refuses_has_its_three_parts(hub: FakeControlHub, cal
 
     hub.answers["refuse"] = refuse
     with pytest.raises(TooltrayError) as refused:
-        await calls.call("refuse", timeout_s=LONG_S)
+        await calls.within(LONG_S).hub.refuse()
     assert (refused.value.problem.title, refused.value.problem.message, refused.value.problem.hint) == (
         "no such tool",
         "there are two",
@@ -64,7 +64,7 @@ async def test_what_the_hub_refuses_has_its_three_parts(hub: FakeControlHub, cal
 
 async def test_a_verb_that_the_hub_does_not_know_is_an_error(hub: FakeControlHub, calls: HubCalls) -> None:
     with pytest.raises(TooltrayError, match="does not know"):
-        await calls.call("unheard", timeout_s=LONG_S)
+        await calls.within(LONG_S).hub.unheard()
 
 
 async def test_a_hub_that_ends_meanwhile_is_lost(hub: FakeControlHub, calls: HubCalls) -> None:
@@ -73,7 +73,7 @@ async def test_a_hub_that_ends_meanwhile_is_lost(hub: FakeControlHub, calls: Hub
 
     hub.answers["end"] = hang_up
     with pytest.raises(HubLost):
-        await calls.call("end", timeout_s=LONG_S)
+        await calls.within(LONG_S).hub.end()
 
 
 def cancellations(hub: FakeControlHub) -> list[dict[str, Any]]:
@@ -97,13 +97,13 @@ async def test_a_call_that_takes_too_long_is_given_up_and_the_hub_is_told(
     hub: FakeControlHub, calls: HubCalls, silent: threading.Event
 ) -> None:
     with pytest.raises(HubSilent, match=r"wait took longer than 0\.2 s"):
-        await calls.call("wait", timeout_s=SHORT_S)
+        await calls.within(SHORT_S).hub.wait()
     assert hub.left.acquire(timeout=BOUND_S)
     assert cancellations(hub) == [{"requestId": 1}]
 
 
 async def test_who_is_cancelled_cancels_the_verb(hub: FakeControlHub, calls: HubCalls, silent: threading.Event) -> None:
-    task = asyncio.get_running_loop().create_task(calls.call("wait", timeout_s=LONG_S))
+    task = asyncio.get_running_loop().create_task(calls.within(LONG_S).hub.wait())
     assert await asyncio.to_thread(silent.wait, BOUND_S)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -118,7 +118,7 @@ async def test_a_call_to_a_hub_that_does_not_read_ends_all_the_same(hub_home: Ho
         busy.bind(os.fspath(hub_home.control_socket))
         busy.listen()
         with pytest.raises(HubSilent):
-            await calls.call("stuck", timeout_s=SHORT_S, filling="x" * 20_000_000)  # more than a socket's buffers hold
+            await calls.within(SHORT_S).hub.stuck(filling="x" * 20_000_000)  # more than a socket's buffers hold
 
 
 @pytest.mark.parametrize("line", [b"no JSON\n", b"[]\n", b"[" * 100_000 + b"\n"])
@@ -129,7 +129,7 @@ async def test_an_answer_that_is_none_is_an_error(hub: FakeControlHub, calls: Hu
 
     hub.answers["odd"] = answer
     with pytest.raises(TooltrayError, match="makes no sense"):
-        await calls.call("odd", timeout_s=LONG_S)
+        await calls.within(LONG_S).hub.odd()
 
 
 async def test_events_and_answers_to_others_are_passed_over(hub: FakeControlHub, calls: HubCalls) -> None:
@@ -138,25 +138,25 @@ async def test_events_and_answers_to_others_are_passed_over(hub: FakeControlHub,
         return "this"
 
     hub.answers["late"] = answer
-    assert await calls.call("late", timeout_s=LONG_S) == "this"
+    assert await calls.within(LONG_S).hub.late() == "this"
 
 
 async def test_a_large_answer_arrives_whole(hub: FakeControlHub, calls: HubCalls) -> None:
     text = "x" * 20_000_000
     hub.answers["large"] = text
-    assert await calls.call("large", timeout_s=LONG_S) == text
+    assert await calls.within(LONG_S).hub.large() == text
 
 
 async def test_an_answer_beyond_every_limit_is_an_error(hub: FakeControlHub, calls: HubCalls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tooltray.copilot.hub_calls.MAX_SERVER_LINE_BYTES", 1000)
     hub.answers["large"] = "x" * 10_000
     with pytest.raises(TooltrayError, match="too large"):
-        await calls.call("large", timeout_s=LONG_S)
+        await calls.within(LONG_S).hub.large()
 
 
 async def test_without_a_hub_nothing_can_be_called(calls: HubCalls, hub_home: Home) -> None:
     with pytest.raises(TooltrayError, match=r"No hub is running.*tooltray serve") as error:
-        await calls.call("echo", timeout_s=LONG_S)
+        await calls.within(LONG_S).hub.echo()
     assert str(hub_home.control_socket) in str(error.value)
 
 
@@ -165,20 +165,20 @@ async def test_the_socket_that_a_killed_hub_left_is_no_hub(calls: HubCalls, hub_
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(os.fspath(hub_home.socket))
     with pytest.raises(TooltrayError, match="No hub is running"):
-        await calls.call("echo", timeout_s=LONG_S)
+        await calls.within(LONG_S).hub.echo()
 
 
 async def test_a_socket_that_cannot_be_used_is_an_error(calls: HubCalls, hub_home: Home) -> None:
     hub_home.prepare()
     hub_home.socket.symlink_to(hub_home.socket)
     with pytest.raises(TooltrayError, match="cannot be reached"):
-        await calls.call("echo", timeout_s=LONG_S)
+        await calls.within(LONG_S).hub.echo()
 
 
 async def test_a_hub_of_another_user_is_told_nothing(hub: FakeControlHub, calls: HubCalls, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "getuid", lambda: 4_000_000)
     with pytest.raises(TooltrayError, match="another user"):
-        await calls.call("echo", timeout_s=LONG_S)
+        await calls.within(LONG_S).hub.echo()
     assert not hub.calls
 
 
@@ -188,7 +188,7 @@ async def test_a_hub_of_another_user_is_told_nothing(hub: FakeControlHub, calls:
 async def test_why_no_hub_could_be_started_is_told(hub_home: Home) -> None:
     hub_home.root.write_text("a file where the folder should be")
     with pytest.raises(TooltrayError, match=r"none could be started.*\.tooltray"):
-        await HubCalls(hub_home, may_start=True).call("echo", timeout_s=LONG_S)
+        await HubCalls(hub_home, may_start=True).within(LONG_S).hub.echo()
 
 
 async def test_who_gives_up_while_a_hub_starts_leaves_nothing_behind(hub_home: Home) -> None:
@@ -196,7 +196,7 @@ async def test_who_gives_up_while_a_hub_starts_leaves_nothing_behind(hub_home: H
     with hub_home.start_lock.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # as if somebody else were starting one
         with pytest.raises(HubSilent):
-            await HubCalls(hub_home, may_start=True).call("echo", timeout_s=SHORT_S)
+            await HubCalls(hub_home, may_start=True).within(SHORT_S).hub.echo()
 
 
 def test_the_starter_leaves_a_hub_that_runs_alone(hub: FakeControlHub, hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,7 +28,7 @@ from tooltray.home.home import Home
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings_edits import api_access
+from tooltray.settings.settings_edits import api_access, http_access
 from tooltray.tasks import TaskKeeper
 
 
@@ -55,7 +55,7 @@ class Listening:
     changes: Record[str | None] = field(default_factory=Record)
 
     async def switch_api(self, enabled: bool) -> None:
-        await self.config.change_document(api_access(enabled))
+        await self.config.edit(api_access(enabled))
 
     async def events(self, **headers: str) -> OpenResponse:
         """The stream of events, as a program opens it that has the token."""
@@ -113,7 +113,7 @@ async def test_what_the_settings_switch_on_is_open_and_what_they_switch_off_is_n
         client = parts.client()
         assert parts.listener.status.url == f"{client.url}/mcp"
         assert (await client.post(request("initialize", protocolVersion="2025-11-25"))).status == 200
-        await parts.config.set_http(False)
+        await parts.config.edit(http_access(False))
         await parts.changes.until(lambda: parts.changes.all[-1] is None)
         assert parts.changes.all == [client.url, None]
         with pytest.raises(aiohttp.ClientConnectionError):
@@ -126,7 +126,7 @@ async def test_another_port_moves_the_endpoints_and_other_settings_do_not(tmp_pa
         await parts.listener.follow()
         await parts.config.set_enabled(False)
         port = free_port()
-        await parts.config.set_http(True, port)
+        await parts.config.edit(http_access(True, port))
         await parts.changes.until(lambda: parts.listener.address == f"http://127.0.0.1:{port}")
         assert len(parts.changes.all) == 2
 
@@ -213,7 +213,7 @@ async def test_a_bug_while_opening_leaves_no_socket(tmp_path: Path) -> None:
     keeper = TaskKeeper()
     config = McpConfHelper(tmp_path / "settings.json", EventBus())
     await config.load()
-    await config.set_http(True, 0)
+    await config.edit(http_access(True, 0))
     listener = HttpListener(
         config=config,
         tokens=nothing,
@@ -236,7 +236,7 @@ async def test_an_end_of_the_hub_is_final(tmp_path: Path) -> None:
         await parts.listener.stop_taking()
         await parts.listener.close()
         await parts.listener.close()
-        await parts.config.set_http(True, 0)
+        await parts.config.edit(http_access(True, 0))
         await parts.listener.follow(is_retry=True)
         assert not parts.listener.status.is_open
 
@@ -307,7 +307,7 @@ async def test_a_stream_of_events_goes_on_where_it_was_when_the_address_moves(tm
         await parts.listener.follow()
         stream = await parts.events()
         start = await stream.event()
-        await parts.config.set_http(True, free_port())
+        await parts.config.edit(http_access(True, free_port()))
         await stream.end()
         await parts.changes.wait(count=2)
         parts.bus.publish(ServerStarted("files"))

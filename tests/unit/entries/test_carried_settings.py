@@ -97,7 +97,7 @@ async def test_a_setting_that_cannot_be_used_is_refused_with_everything_else(oth
 
 
 async def test_a_setting_that_cannot_be_used_here_is_not_exported_and_can_be_replaced(other: HubParts) -> None:
-    await other.conf.change_document(lambda document: document.update(profiles={"work": 3}, publish={"clients": ["acme"], "mode": "lazy"}))
+    await other.conf.edit(lambda document: document.update(profiles={"work": 3}, publish={"clients": ["acme"], "mode": "lazy"}))
     assert without_servers(await other.presenter.export_setup()) == {"publish": {"mode": "lazy"}}
     await other.presenter.import_setup({"mcpServers": {}, **CARRIED}, replace=True)
     assert without_servers(await other.presenter.export_setup()) == CARRIED
@@ -105,5 +105,5 @@ async def test_a_setting_that_cannot_be_used_here_is_not_exported_and_can_be_rep
 
 async def test_ready_answers_with_a_known_secret_stay_here(parts: HubParts) -> None:
     await parts.presenter.set_secret("known", "hunter2000")
-    await parts.conf.change_document(lambda document: document.update(readyAnswers=["Log in with hunter2000.", "Go on."]))
+    await parts.conf.edit(lambda document: document.update(readyAnswers=["Log in with hunter2000.", "Go on."]))
     assert (await parts.presenter.export_setup())["readyAnswers"] == ["Go on."]

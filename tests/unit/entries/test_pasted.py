@@ -292,6 +292,7 @@ def test_a_key_in_the_query_becomes_a_reference() -> None:
     assert entry["url"] == "https://example.org/mcp?team=a&api_key=${secret:far/api_key}&z=1"
     assert secrets == {"far/api_key": "a b"}
     assert server.filled_in({"api_key": "c&d"})["url"] == "https://example.org/mcp?team=a&api_key=c%26d&z=1"
+    assert server.filled_in({}, {"url": "https://example.org", "autoApprove": []}) == {"url": "https://example.org", "autoApprove": []}
 
 
 @pytest.mark.parametrize("key", ["headers", "customHeaders", "http_headers"])

@@ -12,8 +12,8 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged
 from tooltray.resources import resource
-from tooltray.settings.mcp_conf_helper import BUILTIN_NAMES
-from tooltray.settings.settings import check_name, read_entry
+from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry
+from tooltray.settings.settings_edits import npm_registry
 from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.setup import SetupChange
 
@@ -51,7 +51,7 @@ async def test_an_export_has_everything_but_secrets_and_says_which_it_wants(part
 
 
 async def test_a_chosen_registry_is_exported_without_its_login(parts: HubParts) -> None:
-    await parts.conf.set_npm_registry(custom="https://me:pw@mine.example/npm/", is_auto_detect=False)
+    await parts.conf.edit(npm_registry(custom="https://me:pw@mine.example/npm/", is_auto_detect=False))
     exported = await parts.presenter.export_setup()
     assert (exported["customNpmRegistry"], exported["autoDetectNpmRegistry"]) == ("https://mine.example/npm/", False)
 
@@ -172,14 +172,14 @@ async def test_secrets_that_are_there_are_not_asked_for_and_a_closed_store_asks_
 
 
 async def test_a_file_that_was_damaged_since_is_replaced_by_what_counts(parts: HubParts) -> None:
-    await parts.conf.change_document(lambda document: document.update(mcpServers=[], defaultServers=None))
+    await parts.conf.edit(lambda document: document.update(mcpServers=[], defaultServers=None))
     changes = await parts.presenter.import_setup({"mcpServers": {"new": PROGRAM}})
     assert [change.name for change in changes] == ["new"]
     assert list(parts.settings_on_disk["mcpServers"]) == ["new"]
 
 
 async def test_an_entry_that_cannot_be_used_is_replaced_by_one_that_can(parts: HubParts) -> None:
-    await parts.conf.change_document(lambda document: document["mcpServers"].update(odd="text"))
+    await parts.conf.edit(lambda document: document["mcpServers"].update(odd="text"))
     assert await parts.presenter.import_setup({"mcpServers": {"odd": PROGRAM}}, replace=True) == [
         SetupChange("replace", "server", "odd", "changes command, autoApprove")
     ]

@@ -212,7 +212,7 @@ async def never(method: str) -> Envelope:
 @pytest.fixture
 def a_person_answers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that no test waits: however quick an answer is, a person may have given it."""
-    monkeypatch.setattr("tooltray.sessions.form_answers.AT_ONCE_S", 0.0)
+    monkeypatch.setattr("tooltray.sessions.elicitation_form.AT_ONCE_S", 0.0)
 
 
 CLOSED: list[Any] = [{"action": "accept", "content": {"answer": " "}}, {"action": "accept"}, {"action": "decline"}]

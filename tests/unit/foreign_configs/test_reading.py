@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tooltray.foreign_configs.reading import read_file
+from tooltray.foreign_configs.reading import MAX_VALUES, read_file
 from tooltray.settings.file_server import FileReading, Kind
 
 SERVER = '{"mcpServers": {"fs": {"command": "npx"}}}'
@@ -121,7 +121,7 @@ def test_a_folder_of_this_process_that_is_gone_is_no_reason_to_fail(tmp_path: Pa
 
 
 def test_a_file_with_too_many_values_is_not_read_for_minutes(tmp_path: Path) -> None:
-    found = reading(tmp_path, '{"mcpServers": {"a": [' + "1," * 200_000 + "1]}}")
+    found = reading(tmp_path, '{"mcpServers": {"a": [' + "1," * MAX_VALUES + "1]}}")
     assert "more than 100000 values" in found.problems[0].problem.message
 
 

@@ -1,5 +1,6 @@
 """presenter/mcp_presenter.py"""
 
+import os
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ async def test_the_snapshot_has_every_server_as_a_card_shows_it(parts: HubParts)
     await parts.call("get_it")
     parts.bus.publish(SessionsChanged(2))
     hub = await parts.presenter.get_snapshot()
-    assert (hub.pid, hub.is_paused, hub.session_count, hub.notices) == (1, False, 2, ())
+    assert (hub.pid, hub.is_paused, hub.session_count, hub.notices) == (os.getpid(), False, 2, ())
     built_in, server = hub.servers
     assert (built_in.name, built_in.is_builtin, built_in.is_default, built_in.transport) == ("hub", True, True, "inmemory")
     assert (server.name, server.state, server.transport, server.target, server.tool_count) == (

@@ -5,6 +5,7 @@ from pathlib import Path
 from tests.fakes.hub_parts import entry, hub_parts
 
 from tooltray.errors import Problem
+from tooltray.presenter.notices import Notices
 
 
 async def test_the_snapshot_tells_what_a_person_should_know(tmp_path: Path) -> None:
@@ -19,10 +20,12 @@ async def test_the_snapshot_tells_what_a_person_should_know(tmp_path: Path) -> N
         assert titles[1:] == ["Your login shell could not be read", *in_arguments]
 
 
-async def test_the_snapshot_tells_what_others_were_asked_to_tell(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path) as parts:
-        parts.notices.add(lambda: [Problem("An address is taken")])
-        assert [problem.title for problem in parts.presenter.snapshot().notices] == ["An address is taken"]
+def test_each_time_they_are_those_of_that_moment() -> None:
+    problems = [Problem("An address is taken")]
+    notices = Notices([lambda: problems, lambda: ()])
+    assert list(notices) == problems
+    problems.append(Problem("A token was lost"))
+    assert list(notices) == problems
 
 
 async def test_the_snapshot_tells_what_settings_say_of_projects_that_is_not_so(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""presenter/offers_api.py and client_snapshots.py: prompts, resources and connections, asked for by name."""
+"""Prompts, resources and connections, asked for by name."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

@@ -12,7 +12,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.stdio_transport import StdioTransport
-from tooltray.upstream.patience import Patience
+from tooltray.upstream.upstream_services import Patience
 
 GIVES_UP = Patience(restart_after_s=(), start_limit_s=20.0)
 LOSES_PATIENCE = Patience(restart_after_s=(), start_limit_s=0.5, discover_timeout_s=0.1)

@@ -27,7 +27,7 @@ class Place:
         return str(self.root / name)
 
     async def allow_in_file(self, *folders: object) -> None:
-        await self.config.change_document(lambda document: document.update(allowedFolders=list(folders)))
+        await self.config.edit(lambda document: document.update(allowedFolders=list(folders)))
 
     async def is_permitted(self, path: str, *, folder: str = "", roots: tuple[str, ...] = ()) -> bool:
         try:
@@ -132,7 +132,7 @@ async def test_what_was_not_allowed_cannot_be_taken_back(place: Place, path: str
 
 
 async def test_a_list_of_allowed_folders_that_is_none_is_made_one(place: Place) -> None:
-    await place.config.change_document(lambda document: document.update(allowedFolders="work"))
+    await place.config.edit(lambda document: document.update(allowedFolders="work"))
     work = place.folder("work")
     await place.folders.allow(work)
     assert place.folders.allowed() == [work]

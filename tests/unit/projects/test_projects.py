@@ -326,7 +326,7 @@ async def test_who_has_no_project_reads_why_and_what_to_do(tmp_path: Path) -> No
     async with project_hub(tmp_path) as hub:
         assert "has not said which folder" in str(hub.parts.projects.missing("s", await hub.session()))
         assert "the root of everything" in str(hub.parts.projects.missing("s", await hub.session("/")))
-        await hub.parts.conf.change_document(lambda document: document.update(publish={"feedback": False}))
+        await hub.parts.conf.edit(lambda document: document.update(publish={"feedback": False}))
         assert "collect_feedback" not in (said := str(hub.parts.projects.missing("s", await hub.session())))
         assert "tooltray projects start s DIR" in said
 

@@ -20,8 +20,9 @@ from tooltray.launch.npm_config import NpmConfiguration
 from tooltray.launch.npm_registry import CUSTOM, MIRROR, NPM, Answer, Registry
 from tooltray.registries.npm_registries import KEPT_FOR_S, LOOKS_EVERY_S, SETTLES_AFTER_S, NpmRegistries
 from tooltray.registries.registry_cache import RegistryCache
+from tooltray.settings.document import Edit
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.settings.settings import Settings, read_entry
+from tooltray.settings.settings import Settings, read_entry, read_settings
 from tooltray.snapshots.registries import RegistryMeasurement
 from tooltray.tasks import TaskKeeper
 
@@ -45,11 +46,11 @@ class Conf:
         self.settings = self.settings.model_copy(update=fields)
         self._bus.publish(ConfigChanged({}, (), True))
 
-    async def set_npm_registry(self, *, custom: str | None = None, is_auto_detect: bool | None = None) -> None:
-        if custom is not None:
-            self.change(custom_npm_registry=custom or None)
-        if is_auto_detect is not None:
-            self.change(auto_detect_npm_registry=is_auto_detect)
+    async def edit(self, change: Edit) -> None:
+        document = self.settings.model_dump(include={"custom_npm_registry", "auto_detect_npm_registry"}, by_alias=True)
+        change(document)
+        now = read_settings(document).settings
+        self.change(custom_npm_registry=now.custom_npm_registry, auto_detect_npm_registry=now.auto_detect_npm_registry)
 
 
 class Network:

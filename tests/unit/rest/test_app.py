@@ -19,7 +19,7 @@ async def test_nothing_is_there_while_it_is_switched_off_and_it_is_there_as_soon
     async with rest_hub(tmp_path, is_on=False) as hub:
         for path in ("/servers", "/api", "/api/openapi.json", "/api/mcp"):
             assert (await hub.ask("GET", path)).status == 404
-        await hub.parts.conf.change_document(lambda document: document["publish"]["http"]["api"].update(enabled=True))
+        await hub.parts.conf.edit(lambda document: document["publish"]["http"]["api"].update(enabled=True))
         assert (await hub.ask("GET", "/servers")).status == 200
 
 

@@ -10,11 +10,13 @@ import pytest
 from aiohttp import StreamReader
 from aiohttp.base_protocol import BaseProtocol
 from aiohttp.test_utils import make_mocked_request
+from hypothesis import given
+from hypothesis import strategies as st
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.rest_hub import TOKEN, RestHub, rest_hub
 
 from tooltray.rest.problems import Failed, problem_response
-from tooltray.rest.requests import BODY_WITHIN_S, read_body
+from tooltray.rest.requests import BODY_WITHIN_S, page, read_body
 from tooltray.rest.table import operations_at
 
 JSON = {"Content-Type": "application/json"}
@@ -173,3 +175,36 @@ async def test_two_authorizations_are_none(tmp_path: Path) -> None:
             twice = f"Authorization: Bearer {TOKEN}\r\n" * 2
             await loop.sock_sendall(connection, f"GET /api/mcp HTTP/1.1\r\nHost: 127.0.0.1:{hub.port}\r\n{twice}\r\n".encode())
             assert b" 40" in await loop.sock_recv(connection, 100)
+
+
+def test_without_a_limit_everything_is_one_page() -> None:
+    assert page(["a", "b"], {}, str) == (["a", "b"], "")
+    assert page([], {"limit": "3"}, str) == ([], "")
+
+
+@given(st.lists(st.text(), unique=True, max_size=12), st.integers(1, 5))
+def test_the_pages_together_are_the_list(items: list[str], limit: int) -> None:
+    seen, cursor = list[str](), ""
+    while True:
+        found, cursor = page(items, {"limit": str(limit), "cursor": cursor}, str)
+        seen += found
+        if not cursor:
+            break
+    assert seen == items
+
+
+def test_what_comes_and_goes_between_two_pages_hides_and_repeats_nothing() -> None:
+    _, cursor = page(["b", "d", "f", "h"], {"limit": "2"}, str)
+    assert page(["a", "b", "d", "f", "h"], {"cursor": cursor}, str)[0] == ["f", "h"]
+    assert page(["b", "f", "h"], {"cursor": cursor}, str)[0] == ["f", "h"]
+    assert page([], {"cursor": cursor}, str) == ([], "")
+
+
+@pytest.mark.parametrize("cursor", ["x", "ü", "AAAA"])
+def test_a_cursor_that_was_not_given_here_is_refused(cursor: str) -> None:
+    with pytest.raises(Failed):
+        page(["a"], {"cursor": cursor}, str)
+
+
+def test_a_cursor_that_somebody_made_up_leads_to_a_page_of_the_list() -> None:
+    assert page(["a"], {"cursor": "LTEuYQ=="}, str) == (["a"], "")

@@ -10,7 +10,7 @@ import pytest
 
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
-from tooltray.rest.shapes import built, camel, encoded, mirror
+from tooltray.rest.shapes import camel, encoded, mirror
 from tooltray.snapshots.feedback import FeedbackAttachment
 from tooltray.snapshots.servers import ServerState
 
@@ -53,11 +53,11 @@ def test_phrases_are_their_text_and_numbers_are_what_json_has() -> None:
 def test_what_is_given_may_leave_out_what_has_a_default_and_nothing_else_may_be_in_it() -> None:
     kind = mirror(Sequence[FeedbackAttachment], is_given=True)
     found = msgspec.convert([{"name": "a.txt", "mimeType": "text/plain"}], kind)
-    assert built(Sequence[FeedbackAttachment], found) == [FeedbackAttachment("a.txt", "text/plain")]
+    assert msgspec.convert(found, Sequence[FeedbackAttachment], from_attributes=True) == [FeedbackAttachment("a.txt", "text/plain")]
     with pytest.raises(msgspec.ValidationError, match="unknown field"):
         msgspec.convert([{"name": "a", "mimeType": "b", "colour": 1}], kind)
     made = msgspec.convert({"firstName": "x", "state": "error"}, mirror(Outer, is_given=True))
-    assert built(Outer, made).first_name == "x"
+    assert msgspec.convert(made, Outer, from_attributes=True).first_name == "x"
 
 
 def test_names_are_camel_case() -> None:

@@ -8,8 +8,7 @@ from tests.fakes.manual_wheel import ManualWheel
 from tooltray.events import EventBus
 from tooltray.projects.project_leases import UNUSED_S
 from tooltray.server_files.folders_in_use import FoldersInUse
-from tooltray.sessions.session_events import SessionMoved
-from tooltray.sessions.session_state import KEPT_FOR_S, SessionState, SessionStates
+from tooltray.sessions.session_state import KEPT_FOR_S, SessionMoved, SessionState, SessionStates
 from tooltray.snapshots.clients import SessionProject
 
 

@@ -112,7 +112,7 @@ async def test_hot_reload_off_ends_the_watching_and_on_begins_it_again(tmp_path:
     parts.changed()
     await parts.until(ConfigChanged)
     assert parts.watcher.followed == set()
-    await parts.conf.change_document(lambda document: document.update(hotReload=True))
+    await parts.conf.edit(lambda document: document.update(hotReload=True))
     assert parts.watcher.followed == {"/shop/.mcp.json", str(parts.path)}
     await parts.until_read()
 

@@ -5,8 +5,15 @@ from typing import Any
 from tests.fakes.manual_wheel import ManualWheel
 
 from tooltray.events import EventBus, SessionListChanged
-from tooltray.sessions.session_events import SessionConnected, SessionDisconnected, SessionForgotten
-from tooltray.sessions.session_state import KEPT_FOR_S, MOST_KEPT, SessionState, SessionStates
+from tooltray.sessions.session_state import (
+    KEPT_FOR_S,
+    MOST_KEPT,
+    SessionConnected,
+    SessionDisconnected,
+    SessionForgotten,
+    SessionState,
+    SessionStates,
+)
 from tooltray.snapshots.clients import SessionProject
 
 

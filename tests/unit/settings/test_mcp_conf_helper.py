@@ -11,6 +11,7 @@ from tooltray.errors import Conflict, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, ToolFilter
+from tooltray.settings.settings_edits import http_access, secret_backend
 
 FULL = {"version": 1, "mcpServers": {"a": {"command": "x", "url": None, "note": 1}, "bad": {"note": 2}}, "defaultServers": ["a", "bad"]}
 
@@ -188,14 +189,14 @@ async def test_everything_is_paused_and_let_go_on(conf: McpConfHelper, heard: He
 
 async def test_the_place_of_secrets_is_chosen_and_its_neighbours_stay(conf: McpConfHelper, path: Path) -> None:
     put(path, {"version": 1, "secrets": {"note": 1}})
-    await conf.set_secret_backend("file")
+    await conf.edit(secret_backend("file"))
     assert on_disk(path)["secrets"] == {"note": 1, "backend": "file"}
     assert conf.settings.secrets.backend == "file"
 
 
 async def test_another_place_is_refused(conf: McpConfHelper) -> None:
     with pytest.raises(TooltrayError, match="keyring, file, memory"):
-        await conf.set_secret_backend("plain")  # type: ignore[arg-type]
+        await conf.edit(secret_backend("plain"))  # type: ignore[arg-type]
 
 
 async def test_containers_of_an_odd_shape_are_replaced_when_they_are_needed(conf: McpConfHelper, path: Path) -> None:
@@ -203,7 +204,7 @@ async def test_containers_of_an_odd_shape_are_replaced_when_they_are_needed(conf
     with pytest.raises(TooltrayError, match="There is no server"):
         await conf.remove_server("a")
     await conf.set_server("a", {"command": "x"}, is_default=True)
-    await conf.set_secret_backend("memory")
+    await conf.edit(secret_backend("memory"))
     expected = {"mcpServers": {"a": {"command": "x"}}, "defaultServers": ["a"], "secrets": {"backend": "memory"}}
     assert on_disk(path) == {"version": 1} | expected
 
@@ -255,30 +256,30 @@ async def test_on_a_full_disk_nothing_changes(conf: McpConfHelper, path: Path, h
 
 
 async def test_http_is_not_said_to_be_on_where_something_else_of_it_cannot_be_used(conf: McpConfHelper, path: Path) -> None:
-    await conf.change_document(lambda document: document.update(publish={"http": {"port": "80"}}))
+    await conf.edit(lambda document: document.update(publish={"http": {"port": "80"}}))
     with pytest.raises(TooltrayError, match=r"HTTP cannot be switched on: publish: http: port: must be a whole number"):
-        await conf.set_http(True)
-    await conf.set_http(False)
-    await conf.set_http(True, 0)
+        await conf.edit(http_access(True))
+    await conf.edit(http_access(False))
+    await conf.edit(http_access(True, 0))
     assert on_disk(path)["publish"]["http"] == {"enabled": True, "port": 0}
     assert conf.settings.publish.http.enabled
 
 
 async def test_an_override_that_cannot_be_used_keeps_nobody_from_changing_something_else(conf: McpConfHelper, path: Path) -> None:
-    await conf.change_document(lambda document: document["mcpServers"].update(odd={"command": "x", "toolOverrides": {"t": 1}}))
+    await conf.edit(lambda document: document["mcpServers"].update(odd={"command": "x", "toolOverrides": {"t": 1}}))
     await conf.change_server("odd", disable=True)
     assert conf.settings.mcp_servers["odd"].disable
     assert on_disk(path)["mcpServers"]["odd"] == {"command": "x", "toolOverrides": {"t": 1}, "disable": True}
 
 
 async def test_http_is_switched_and_what_stands_beside_it_stays(conf: McpConfHelper, path: Path) -> None:
-    await conf.set_http(True, 0)
+    await conf.edit(http_access(True, 0))
     assert (conf.settings.publish.http.enabled, conf.settings.publish.http.port) == (True, 0)
-    await conf.set_http(False)
+    await conf.edit(http_access(False))
     assert on_disk(path)["publish"]["http"] == {"enabled": False, "port": 0}
     assert on_disk(path) == FULL | {"publish": FULL.get("publish", {}) | {"http": {"enabled": False, "port": 0}}}
     with pytest.raises(TooltrayError, match="no port 65536"):
-        await conf.set_http(True, 65536)
+        await conf.edit(http_access(True, 65536))
     assert not conf.settings.publish.http.enabled
 
 

@@ -14,7 +14,9 @@ from tooltray.files.revisions import digest_of, revision_of
 from tooltray.settings.file_server import FileEntry, FileServer
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, ToolOverride
+from tooltray.settings.server_edits import all_choices, choices_of
 from tooltray.settings.settings import FileServerSettings
+from tooltray.settings.settings_edits import settings_document
 from tooltray.snapshots.servers import ServerEntry
 
 OWN = {"version": 1, "mcpServers": {"own": {"command": "x"}}, "defaultServers": ["own"]}
@@ -83,20 +85,20 @@ async def test_what_is_chosen_here_is_kept_beside_and_the_file_is_left_alone(tmp
 async def test_all_that_was_chosen_is_forgotten_and_brought_back_also_while_its_file_is_not_read(tmp_path: Path) -> None:
     written = {"autoApprove": ["read"], "callTimeout": 5}
     conf = await settings(tmp_path, {**OWN, "fileServers": {"theirs": written, "other": {"disable": True}}})
-    chosen = conf.choices("theirs")
+    chosen = dict(choices_of(conf.document, "theirs"))
     assert chosen == written
-    await conf.set_choices({"theirs": {}, "nobody": {}})
-    assert (conf.choices("theirs"), on_disk(tmp_path)["fileServers"]) == ({}, {"other": {"disable": True}})
-    await conf.set_choices({"theirs": chosen})
+    await conf.edit(all_choices({"theirs": {}, "nobody": {}}))
+    assert (choices_of(conf.document, "theirs"), on_disk(tmp_path)["fileServers"]) == ({}, {"other": {"disable": True}})
+    await conf.edit(all_choices({"theirs": chosen}))
     chosen.clear()
-    assert on_disk(tmp_path)["fileServers"]["theirs"] == conf.choices("theirs") == written
+    assert on_disk(tmp_path)["fileServers"]["theirs"] == choices_of(conf.document, "theirs") == written
 
 
 @pytest.mark.parametrize("given", [[], {"theirs": []}])
 async def test_choices_that_are_none_are_none_and_make_room_for_others(tmp_path: Path, given: Any) -> None:
     conf = await settings(tmp_path, {**OWN, "fileServers": given})
-    assert conf.choices("theirs") == {}
-    await conf.set_choices({"theirs": {"disable": True}})
+    assert choices_of(conf.document, "theirs") == {}
+    await conf.edit(all_choices({"theirs": {"disable": True}}))
     assert on_disk(tmp_path)["fileServers"] == {"theirs": {"disable": True}}
 
 
@@ -177,11 +179,11 @@ async def test_who_has_seen_another_entry_changes_and_removes_nothing(tmp_path: 
 
 async def test_the_settings_are_told_without_servers_and_with_a_revision(tmp_path: Path) -> None:
     conf = await settings(tmp_path, {**OWN, "publish": {"lazyLoad": True}, "fileServers": {"theirs": {}}})
-    found = conf.settings_document()
+    found = settings_document(conf.document)
     assert found.settings == {"publish": {"lazyLoad": True}}
     await conf.set_enabled(False)
-    assert conf.settings_document().settings == {"publish": {"lazyLoad": True}, "mcpEnabled": False}
-    assert conf.settings_document().revision != found.revision
+    assert settings_document(conf.document).settings == {"publish": {"lazyLoad": True}, "mcpEnabled": False}
+    assert settings_document(conf.document).revision != found.revision
 
 
 def test_a_digest_is_of_the_content_however_it_is_laid_out() -> None:

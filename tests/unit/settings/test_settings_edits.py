@@ -10,7 +10,7 @@ import pytest
 from tooltray.errors import Conflict, TooltrayError
 from tooltray.events import ConfigChanged, EventBus
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings_edits import api_access
+from tooltray.settings.settings_edits import api_access, merge_patch, npm_registry, settings_document
 
 SERVER = {"command": "run-it", "odd": 1}
 WRITTEN = {
@@ -37,19 +37,19 @@ def on_disk(folder: Path) -> Any:
 
 async def test_a_change_sets_what_is_named_removes_what_is_null_and_leaves_the_rest(tmp_path: Path) -> None:
     conf = await settings(tmp_path)
-    await conf.merge({"publish": {"naming": None, "http": {"port": 7000}}, "hotReload": False, "never": None}, "")
+    await conf.edit(merge_patch({"publish": {"naming": None, "http": {"port": 7000}}, "hotReload": False, "never": None}, ""))
     expected = WRITTEN | {
         "publish": {"clients": {"Cursor": {"profile": "work"}}, "ofALaterVersion": 1, "http": {"port": 7000}},
         "hotReload": False,
     }
     assert on_disk(tmp_path) == expected
     assert conf.settings.publish.http.port == 7000
-    assert conf.settings_document().settings == {key: expected[key] for key in ("profiles", "publish", "mine", "hotReload")}
+    assert settings_document(conf.document).settings == {key: expected[key] for key in ("profiles", "publish", "mine", "hotReload")}
 
 
 async def test_a_folder_is_allowed_by_its_whole_path(tmp_path: Path) -> None:
     conf = await settings(tmp_path)
-    await conf.merge({"allowedFolders": [str(tmp_path)]}, "")
+    await conf.edit(merge_patch({"allowedFolders": [str(tmp_path)]}, ""))
     assert conf.settings.allowed_folders == (str(tmp_path),)
 
 
@@ -58,7 +58,7 @@ async def test_a_change_is_told(tmp_path: Path) -> None:
     heard: list[ConfigChanged] = []
     bus.subscribe(ConfigChanged, heard.append)
     conf = McpConfHelper(tmp_path / "settings.json", bus)
-    await conf.merge({"mcpEnabled": False}, "")
+    await conf.edit(merge_patch({"mcpEnabled": False}, ""))
     await asyncio.sleep(0)
     assert [event.mcp_enabled for event in heard] == [False]
 
@@ -97,45 +97,47 @@ async def test_what_cannot_be_used_is_refused_with_field_and_reason_and_changes_
 ) -> None:
     conf = await settings(tmp_path)
     with pytest.raises(TooltrayError, match=reason):
-        await conf.merge({"readyAnswers": ["Go on"], **changes}, "")
+        await conf.edit(merge_patch({"readyAnswers": ["Go on"], **changes}, ""))
     assert on_disk(tmp_path) == WRITTEN
 
 
 async def test_the_reason_quotes_no_value(tmp_path: Path) -> None:
     conf = await settings(tmp_path)
     with pytest.raises(TooltrayError) as raised:
-        await conf.merge({"customNpmRegistry": ["hunter2"]}, "")
+        await conf.edit(merge_patch({"customNpmRegistry": ["hunter2"]}, ""))
     assert "hunter2" not in str(raised.value)
 
 
 async def test_what_was_wrong_before_does_not_keep_other_things_from_being_changed(tmp_path: Path) -> None:
     publish = {"naming": 5, "clients": {"Cursor": {"profile": "gone"}, "Odd": {"profile": 7}}}
     conf = await settings(tmp_path, publish=publish, readyAnswers=7)
-    await conf.merge({"mcpEnabled": False}, "")
+    await conf.edit(merge_patch({"mcpEnabled": False}, ""))
     assert on_disk(tmp_path)["mcpEnabled"] is False
-    await conf.merge({"readyAnswers": ["Go on"]}, "")
+    await conf.edit(merge_patch({"readyAnswers": ["Go on"]}, ""))
     assert conf.settings.ready_answers == ("Go on",)
 
 
 async def test_of_two_writers_the_second_learns_that_the_settings_are_others_by_now(tmp_path: Path) -> None:
     conf = await settings(tmp_path)
-    seen = conf.settings_document().revision
-    outcomes = await asyncio.gather(conf.merge({"hotReload": False}, seen), conf.merge({"mcpEnabled": False}, seen), return_exceptions=True)
+    seen = settings_document(conf.document).revision
+    outcomes = await asyncio.gather(
+        *(conf.edit(merge_patch({key: False}, seen)) for key in ("hotReload", "mcpEnabled")), return_exceptions=True
+    )
     assert sorted(type(outcome) for outcome in outcomes if outcome) == [Conflict]
-    await conf.merge({"readyAnswers": []}, conf.settings_document().revision)
+    await conf.edit(merge_patch({"readyAnswers": []}, settings_document(conf.document).revision))
 
 
 async def test_a_change_of_a_server_makes_the_settings_no_other_ones(tmp_path: Path) -> None:
     conf = await settings(tmp_path)
-    seen = conf.settings_document().revision
+    seen = settings_document(conf.document).revision
     await conf.set_server("more", {"command": "x"})
-    await conf.merge({"hotReload": False}, seen)
+    await conf.edit(merge_patch({"hotReload": False}, seen))
     assert "more" in on_disk(tmp_path)["mcpServers"]
 
 
 async def test_a_text_where_an_object_belongs_is_replaced_by_one(tmp_path: Path) -> None:
     conf = await settings(tmp_path, publish="x")
-    await conf.merge({"publish": {"naming": "always"}}, "")
+    await conf.edit(merge_patch({"publish": {"naming": "always"}}, ""))
     assert on_disk(tmp_path)["publish"] == {"naming": "always"}
 
 
@@ -145,29 +147,38 @@ async def test_what_is_nested_absurdly_deep_is_refused(tmp_path: Path) -> None:
     for _ in range(5000):
         deep = {"x": deep}
     with pytest.raises(TooltrayError, match="too deeply"):
-        await conf.merge({"hotReload": deep}, "")
+        await conf.edit(merge_patch({"hotReload": deep}, ""))
     assert on_disk(tmp_path) == WRITTEN
 
 
 async def test_the_rest_interface_brings_http_with_it_and_leaves_it_when_it_goes(tmp_path: Path) -> None:
     conf = await settings(tmp_path)
-    await conf.change_document(api_access(True))
+    await conf.edit(api_access(True))
     assert on_disk(tmp_path)["publish"]["http"] == {"enabled": True, "api": {"enabled": True}}
-    await conf.change_document(api_access(False))
+    await conf.edit(api_access(False))
     assert on_disk(tmp_path)["publish"]["http"] == {"enabled": True, "api": {"enabled": False}}
     assert conf.settings.publish.http.api.enabled is False
 
 
 async def test_what_an_older_version_wrote_of_trust_stays_until_a_person_has_answered(tmp_path: Path) -> None:
     conf = await settings(tmp_path, publish={"http": {"api": {"enabled": True, "trusted": True}}})
-    await conf.change_document(api_access(True))
+    await conf.edit(api_access(True))
     assert on_disk(tmp_path)["publish"]["http"]["api"]["trusted"] is True
-    await conf.change_document(api_access(True, forget_trust=True))
+    await conf.edit(api_access(True, forget_trust=True))
     assert on_disk(tmp_path)["publish"]["http"]["api"] == {"enabled": True}
 
 
 async def test_the_rest_interface_is_not_switched_on_where_http_cannot_be(tmp_path: Path) -> None:
     conf = await settings(tmp_path, publish={"http": {"port": "x"}})
     with pytest.raises(TooltrayError, match="HTTP cannot be switched on"):
-        await conf.change_document(api_access(True))
+        await conf.edit(api_access(True))
     assert on_disk(tmp_path)["publish"] == {"http": {"port": "x"}}
+
+
+async def test_of_the_npm_registry_only_what_is_given_changes(tmp_path: Path) -> None:
+    conf = await settings(tmp_path)
+    await conf.edit(npm_registry(custom="https://npm.test"))
+    await conf.edit(npm_registry(is_auto_detect=False))
+    assert on_disk(tmp_path) == WRITTEN | {"customNpmRegistry": "https://npm.test", "autoDetectNpmRegistry": False}
+    await conf.edit(npm_registry(custom=""))
+    assert on_disk(tmp_path) == WRITTEN | {"autoDetectNpmRegistry": False}

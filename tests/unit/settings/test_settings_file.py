@@ -13,7 +13,7 @@ from tests.fakes.full_disk import full_disk
 
 from tooltray.errors import TooltrayError
 from tooltray.files.edited_files import EditedFiles
-from tooltray.settings.migrations import CURRENT_VERSION, Document
+from tooltray.settings.document import CURRENT_VERSION, Document
 from tooltray.settings.settings_file import MAX_SETTINGS_BYTES, Loaded, SettingsFile
 
 TODAY = {"version": CURRENT_VERSION}

@@ -15,7 +15,7 @@ import pytest
 from tests.fakes import fake_server
 from tests.fakes.heard import PATIENCE_S
 
-from tooltray.engine import ENDED, Engine, EngineOptions, HubFailed
+from tooltray.engine import ENDED, Engine, HubFailed, HubOptions
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ElicitationAsked, ProblemReported, ServerChanged
 from tooltray.home.home import Home
@@ -80,7 +80,7 @@ class Hubs:
         self._stack = contextlib.AsyncExitStack()
 
     def engine(self, home: Home | None = None, **options: Any) -> Engine:
-        engine = Engine(home or self.home, EngineOptions(**options))
+        engine = Engine(home or self.home, HubOptions(**options))
         self._stack.push_async_callback(engine.close)
         return engine
 
@@ -189,7 +189,7 @@ async def test_start_and_end_are_recorded(hubs: Hubs) -> None:
 
 
 async def test_every_run_has_an_id_of_its_own(hubs: Hubs) -> None:
-    assert hubs.engine().execution_id != hubs.engine().execution_id
+    assert hubs.engine().hub.control.execution_id != hubs.engine().hub.control.execution_id
 
 
 async def test_what_the_hub_logs_is_recorded_while_it_runs_and_no_longer(hubs: Hubs) -> None:
@@ -460,7 +460,7 @@ async def test_the_control_channel_ends_the_hub_and_raises_the_window_where_ther
     engine = await hubs.start(kind="desktop", on_raise_window=lambda: raised.append(1))
     control = await hubs.control()
     info = (await control.request("hub/info"))["result"]
-    assert (info["kind"], info["pid"], info["execution_id"]) == ("desktop", os.getpid(), engine.execution_id)
+    assert (info["kind"], info["pid"], info["execution_id"]) == ("desktop", os.getpid(), engine.hub.control.execution_id)
     assert (await control.request("hub/raise_window"))["result"] == {}
     assert raised == [1]
     assert (await control.request("hub/stop"))["result"] == {}
@@ -484,22 +484,22 @@ async def failed_log(engine: Engine, name: str) -> list[str]:
         if event.server.name == name and event.server.state is ServerState.RESTARTING:
             has_died.set()
 
-    engine.bus.subscribe(ServerChanged, on_changed)
+    engine.hub.bus.subscribe(ServerChanged, on_changed)
     async with asyncio.timeout(PATIENCE_S):
         await has_died.wait()
-    return await engine.presenter.get_server_log(name)
+    return await engine.hub.presenter.get_server_log(name)
 
 
 async def test_secrets_that_a_server_prints_are_masked_in_its_log_and_its_last_words(hubs: Hubs) -> None:
     hubs.settings()
     engine = await hubs.start()
-    await engine.presenter.set_secret("s/KEY", "s3cret-value")
+    await engine.hub.presenter.set_secret("s/KEY", "s3cret-value")
     entry = {"command": "/bin/sh", "args": ["-c", "echo bad key $KEY >&2; exit 3"], "env": {"KEY": "${secret:s/KEY}"}}
-    await engine.presenter.add_mcp_server("s", entry)
+    await engine.hub.presenter.add_mcp_server("s", entry)
     assert await failed_log(engine, "s") == ["bad key ***"]
-    [found] = await engine.presenter.diagnose("s")
+    [found] = await engine.hub.presenter.diagnose("s")
     assert "s3cret-value" not in repr(found)
-    assert "bad key ***" in str(engine.presenter.snapshot().servers[1].problem)
+    assert "bad key ***" in str(engine.hub.presenter.snapshot().servers[1].problem)
 
 
 @pytest.mark.parametrize("is_child_of_client", [True, False])
@@ -510,7 +510,7 @@ async def test_a_hub_that_an_ai_client_started_gives_servers_nothing_of_the_clie
     monkeypatch.setenv("CLIENT_API_KEY", "of the client")
     hubs.settings()
     engine = await hubs.start(is_child_of_client=is_child_of_client)
-    await engine.presenter.add_mcp_server("s", {"command": "/bin/sh", "args": ["-c", "env >&2; exit 3"]})
+    await engine.hub.presenter.add_mcp_server("s", {"command": "/bin/sh", "args": ["-c", "env >&2; exit 3"]})
     names = {line.partition("=")[0] for line in await failed_log(engine, "s")}
     assert {"PATH", "HOME"} <= names
     assert ("CLIENT_API_KEY" in names) is not is_child_of_client
@@ -534,7 +534,7 @@ async def test_the_http_endpoints_open_with_the_hub_and_their_address_stands_in_
     hubs.settings(publish={"http": {"enabled": True, "port": 0, "requireToken": False}})
     engine = await hubs.start()
     address = json.loads(hubs.home.hub_json.read_bytes())["http"]
-    assert (await engine.presenter.get_http_status()).url == f"{address}/mcp"
+    assert (await engine.hub.presenter.get_http_status()).url == f"{address}/mcp"
     reader, writer = await asyncio.open_connection("127.0.0.1", int(address.rpartition(":")[2]))
     writer.write(b"GET /healthz HTTP/1.1\r\nHost: localhost:%b\r\nConnection: close\r\n\r\n" % address.rpartition(":")[2].encode())
     assert b'{"status": "ok"}' in await reader.read()
@@ -549,14 +549,14 @@ async def test_a_hub_whose_http_port_is_taken_serves_all_the_same_and_says_so(hu
         hubs.settings(publish={"http": {"enabled": True, "port": taken.getsockname()[1]}})
         engine = await hubs.start()
         await hubs.client()
-        assert any("HTTP" in notice.title for notice in engine.presenter.snapshot().notices)
+        assert any("HTTP" in notice.title for notice in engine.hub.presenter.snapshot().notices)
         assert json.loads(hubs.home.hub_json.read_bytes())["http"] is None
 
 
 async def test_what_is_switched_while_the_hub_runs_is_told_in_its_file(hubs: Hubs) -> None:
     hubs.settings()
     engine = await hubs.start()
-    status = await engine.presenter.set_http_enabled(True, 0)
+    status = await engine.hub.presenter.set_http_enabled(True, 0)
     async with asyncio.timeout(PATIENCE_S):
         while (address := json.loads(await asyncio.to_thread(hubs.home.hub_json.read_bytes))["http"]) is None:
             pass
@@ -570,20 +570,20 @@ async def test_a_desktop_is_asked_where_no_ai_client_can_be_and_its_answer_reach
     hubs.settings(mcpServers={"fake": FAKE})
     engine = await hubs.start(kind="desktop")
     asked: asyncio.Queue[ElicitationSnapshot] = asyncio.Queue()
-    engine.bus.subscribe(ElicitationAsked, lambda event: asked.put_nowait(event.question))
+    engine.hub.bus.subscribe(ElicitationAsked, lambda event: asked.put_nowait(event.question))
     client = await hubs.client()
     client.send(jsonrpc="2.0", id=2, method="tools/call", params={"name": "ask", "arguments": {"text": "Who?"}})
     async with asyncio.timeout(PATIENCE_S):
         question = await asked.get()
     assert (question.server, question.message) == ("fake", "Who?")
-    await engine.presenter.answer_elicitation(question.id, "accept", {})
+    await engine.hub.presenter.answer_elicitation(question.id, "accept", {})
     assert json.loads((await client.receive())["result"]["content"][0]["text"]) == {"action": "accept", "content": {}}
 
 
 async def test_a_hub_without_a_window_asks_nobody(hubs: Hubs) -> None:
     hubs.settings(mcpServers={"fake": FAKE})
     engine = await hubs.start()
-    engine.bus.subscribe(ElicitationAsked, lambda event: pytest.fail("nobody can see it"))
+    engine.hub.bus.subscribe(ElicitationAsked, lambda event: pytest.fail("nobody can see it"))
     client = await hubs.client()
     reply = await client.request("tools/call", {"name": "ask", "arguments": {"text": "Who?"}}, id=2)
     assert "nobody can be asked" in reply["result"]["content"][0]["text"]
@@ -614,7 +614,7 @@ async def test_what_a_person_has_to_hear_of_stands_in_the_log_once(hubs: Hubs) -
     hubs.settings()
     engine = await hubs.start()
     for about in ((), ("files",), ("files", "/shop")):
-        engine.bus.publish(ProblemReported(Problem("it failed"), *about))
+        engine.hub.bus.publish(ProblemReported(Problem("it failed"), *about))
     await engine.close()
     told = [record["summary"] for record in hubs.records("log") if record["level"] == "warning"]
     assert told == ["it failed", "'files': it failed", "'files' for /shop: it failed"]

@@ -12,7 +12,7 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INTERNAL_ERROR, Envelope, worded
 from tooltray.protocol.eras import Era
-from tooltray.upstream.handshake import DISCOVER_TIMEOUT_S, EraRefused, Greeting, OpeningFailed, greet
+from tooltray.upstream.handshake import DISCOVER_TIMEOUT_S, EraRefused, Greeting, GreetingPlan, Introduction, OpeningFailed, greet
 
 SILENT_S = 0.02  # where nothing is answered
 SLOW_S = 0.5  # where the second question is answered, also on a busy machine
@@ -37,16 +37,17 @@ class Meeting:
         return await greet(
             self.dispatcher,
             server="s",
-            wants=wants,
-            is_known_legacy=is_known_legacy,
-            client_info={"name": "tooltray", "version": "1"},
-            capabilities={"roots": {}},
-            discover_timeout_s=silent_s,
+            plan=GreetingPlan(wants, is_known_legacy, silent_s),
+            introduction=Introduction({"name": "tooltray", "version": "1"}, {"roots": {}}),
         )
 
     @property
     def methods(self) -> list[str]:
         return [asked.method for asked in self.server.asked.all]
+
+
+def members_of(greeting: Greeting) -> tuple[object, ...]:
+    return greeting.era, greeting.version, greeting.capabilities, greeting.instructions
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ async def test_a_modern_server_is_discovered_and_not_initialized(meet: Any) -> N
     answer = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {"x": 1}}, "instructions": "be kind"}
     server.handlers["server/discover"] = lambda copy, params: answer
     meeting = await meet(server)
-    assert await meeting.greet() == Greeting(Era.MODERN, "2026-07-28", {"tools": {"x": 1}}, "be kind")
+    assert members_of(await meeting.greet()) == (Era.MODERN, "2026-07-28", {"tools": {"x": 1}}, "be kind")
     assert meeting.methods == ["server/discover"]
     assert server.asked.all[0].params["_meta"] == {
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -171,7 +172,7 @@ async def test_odd_members_of_a_greeting_are_left_out(meet: Any) -> None:
     answer = {"protocolVersion": "2024-11-05", "capabilities": [1], "instructions": 5}
     server.handlers["initialize"] = lambda copy, params: answer
     meeting = await meet(server)
-    assert await meeting.greet() == Greeting(Era.LEGACY, "2024-11-05", {}, None)
+    assert members_of(await meeting.greet()) == (Era.LEGACY, "2024-11-05", {}, None)
 
 
 @pytest.mark.parametrize("result", [b"[]", b"null", b"{}", b'{"protocolVersion":5}', b'{"protocolVersion":"1999-01-01"}'])

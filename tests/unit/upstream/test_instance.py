@@ -13,15 +13,15 @@ from tests.fakes.manual_wheel import ManualWheel
 from tests.fakes.scripted_server import Copy, ScriptedServer, error, never
 
 from tooltray.errors import Problem, TooltrayError
+from tooltray.events import EventBus
 from tooltray.launch.program_launch import CannotStart
 from tooltray.protocol.eras import Era
 from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import TaskKeeper
 from tooltray.transports.transport import ConnectionFailure
-from tooltray.upstream.instance import TRANSITIONS, Failure, Instance
-from tooltray.upstream.patience import Patience
-from tooltray.upstream.start_gate import StartGate
+from tooltray.upstream.instance import TRANSITIONS, Failure, Instance, Program
 from tooltray.upstream.start_watch import StartLimits
+from tooltray.upstream.upstream_services import Patience, UpstreamServices
 
 STOPPED, ON_DEMAND, STARTING, INSTALLING, RUNNING, RESTARTING, STOPPING, ERROR = (
     ServerState[name] for name in ["STOPPED", "ON_DEMAND", "STARTING", "INSTALLING", "RUNNING", "RESTARTING", "STOPPING", "ERROR"]
@@ -59,18 +59,16 @@ class Life:
         self.is_first_start = self.is_known_legacy = False
         wheel: Any = ManualWheel()
         self.instance = Instance(
-            name="s",
+            program=Program(
+                name="s",
+                make_transport=self._make_transport,
+                is_launcher=is_launcher,
+                is_remote=is_remote,
+                is_known_legacy=lambda: self.is_known_legacy,
+                is_first_start=lambda: self.is_first_start,
+            ),
             wants=wants,
-            make_transport=self._make_transport,
-            deadlines=wheel,
-            spawn=self.keeper.spawn,
-            gate=StartGate(),
-            patience=patience,
-            is_launcher=is_launcher,
-            is_remote=is_remote,
-            mask=mask,
-            is_known_legacy=lambda: self.is_known_legacy,
-            is_first_start=lambda: self.is_first_start,
+            services=UpstreamServices(bus=EventBus(), deadlines=wheel, spawn=self.keeper.spawn, mask=mask, patience=patience),
             on_changed=self._on_changed,
             on_failed=lambda instance, failure: self.failures.append(failure),
             on_notification=lambda instance, method, params: self.said.add((instance, method, loaded(params))),

@@ -16,6 +16,7 @@ from tooltray.events import EventBus
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.eras import Era
 from tooltray.tasks import TaskKeeper
+from tooltray.upstream.handshake import GreetingPlan
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_events import InstanceOpened, ServerNotified
 from tooltray.upstream.server_listen import LONGEST_PAUSE_S, ServerListen, ServerListens
@@ -52,7 +53,7 @@ class World:
             name="s",
             transport=self.server(name="s"),
             deadlines=DeadlineWheel(),
-            wants=Era.MODERN,
+            plan=GreetingPlan(Era.MODERN),
             on_notification=self._notified,
         )
         await self.client.open(timeout_s=10)

@@ -29,7 +29,7 @@ from tooltray.snapshots.servers import ServerState
 from tooltray.transports.server_output import SEPARATOR
 from tooltray.transports.stdio_transport import StdioTransport
 from tooltray.upstream.server_events import ServerNotified
-from tooltray.upstream.start_gate import StartGate
+from tooltray.upstream.upstream_services import StartGate
 
 SIX = (ServerStarted, ServerStopped, ServerStatusChanged, ClientListUpdated, ServerRemoved, ProblemReported)
 UP = [ServerStarted("s"), ServerStatusChanged("s", "running"), ClientListUpdated()]

@@ -25,7 +25,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tooltray.errors import TooltrayError
 from tooltray.events import ServerRemoved
 from tooltray.protocol.eras import Era
-from tooltray.sessions.own_caller import OwnCaller
+from tooltray.sessions.caller import OwnCaller
 from tooltray.settings.file_server import FileServer
 from tooltray.views.tool_costs import ToolCosting
 

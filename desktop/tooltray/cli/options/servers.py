@@ -52,7 +52,14 @@ def declare(commands: Commands) -> None:
 
 def _declare_showing(servers: Commands) -> None:
     """How AI clients get its tools: unasked or not, at once or on demand."""
-    unasked = command(servers, "approve", "choose which calls of a server go through unasked", "approve:server_rules", has_json=False)
+    unasked = command(
+        servers,
+        "approve",
+        "choose which calls of a server go through unasked",
+        "approve:server_rules",
+        check=check_server_rules,
+        has_json=False,
+    )
     unasked.add_argument("name", metavar="NAME")
     unasked.add_argument(
         "rules", metavar="RULE", nargs="*", type=values.some_text, help="read, write, all, a tool's name, names:PATTERN, ..."
@@ -64,7 +71,7 @@ def _declare_showing(servers: Commands) -> None:
 
 
 def _declare_add(servers: Commands) -> None:
-    add = command(servers, "add", "add a server by its command line", "servers:add")
+    add = command(servers, "add", "add a server by its command line", "server_adding:add", check=check_add)
     add.usage = "tooltray servers add NAME [options] -- COMMAND [ARGS ...]"
     add.add_argument("name", metavar="NAME")
     _declare_source(add)
@@ -164,3 +171,9 @@ def check_add(usage: Usage, args: argparse.Namespace) -> None:
     names += ["authorization"] if args.bearer_secret else []
     if twice := next((name for name in names if names.count(name) > 1), None):
         usage.error(f"the header {twice} is given twice")
+
+
+def check_server_rules(usage: Usage, args: argparse.Namespace) -> None:
+    """Of `servers approve`."""
+    if bool(args.rules) == args.nothing:
+        usage.error("give RULE ... or --nothing")

@@ -1,4 +1,4 @@
-"""What can be typed behind `tooltray tools`.
+"""What can be typed behind `tooltray tools`, `projects` and `registry`.
 
 Above it: arguments. Knows the names of the functions that carry it out, not the functions.
 """
@@ -9,7 +9,7 @@ from tooltray.cli.options.usage import Commands, command, group
 TOOL_CALL_TIMEOUT_S = 30.0  # a person waits in front of it; AI clients have ten minutes
 
 
-def declare(commands: Commands) -> None:
+def declare_tools(commands: Commands) -> None:
     tools = group(commands, "tools", "list and call the tools of all servers")
     command(tools, "list", "list the tools as AI clients see them", "tools:list_tools").add_argument(
         "--server", metavar="NAME", help="of this server only"
@@ -25,7 +25,7 @@ def declare(commands: Commands) -> None:
         default=TOOL_CALL_TIMEOUT_S,
         help=f"how long to wait (default: {TOOL_CALL_TIMEOUT_S:g})",
     )
-    cost = command(tools, "cost", "say what the tools cost in a model's context", "tool_costs:cost")
+    cost = command(tools, "cost", "say what the tools cost in a model's context", "tools:cost")
     whose = cost.add_mutually_exclusive_group()
     whose.add_argument("--client", metavar="CLIENT", help="for this kind of AI client; see `clients modes`")
     whose.add_argument("--session", metavar="ID", help="as this session sees them now; see `sessions`")
@@ -38,3 +38,28 @@ def declare(commands: Commands) -> None:
     override.add_argument("--clear", action="store_true", help="forget what was chosen before")
     names = group(tools, "names", "the names under which tools are published")
     command(names, "reset", "forget the names given so far and give them anew", "tools:reset_names")
+
+
+def declare_projects(commands: Commands) -> None:
+    projects = group(commands, "projects", "choose which folders may be projects, and start servers for them")
+    command(projects, "list", "list the folders that are allowed, and what runs for which project", "projects:list_projects")
+    allow = command(projects, "allow", "let servers be started for a folder, and for what is in it", "projects:allow")
+    allow.add_argument("dir", metavar="DIR")
+    command(projects, "disallow", "take that back", "projects:disallow").add_argument("dir", metavar="DIR")
+    start = command(projects, "start", "start a server that waits for a project", "projects:start")
+    start.add_argument("name", metavar="SERVER")
+    which = start.add_mutually_exclusive_group(required=True)
+    which.add_argument("dir", metavar="DIR", nargs="?", help="for this folder, which is allowed thereby")
+    which.add_argument("--anyway", action="store_true", help="without a project, as its settings say")
+    command(projects, "reset", "stop what runs for projects; those servers wait again", "projects:reset")
+
+
+def declare_registry(commands: Commands) -> None:
+    registry = group(commands, "registry", "choose where npm packages of servers come from")
+    command(registry, "status", "say which npm registry servers get, and how all of them answered", "registry:status")
+    command(registry, "measure", "measure all npm registries now", "registry:measure")
+    setting = command(registry, "set", "use one npm registry from now on; it is measured first", "registry:set_registry")
+    setting.add_argument("url", metavar="URL")
+    command(registry, "clear", "use none of your own any more", "registry:clear")
+    auto = command(registry, "auto", "decide whether the fastest npm registry is looked for and used", "registry:auto")
+    auto.add_argument("switch", choices=("on", "off"))

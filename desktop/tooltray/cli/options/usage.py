@@ -4,6 +4,7 @@ Above it: arguments and the modules of commands. Below it: argparse.
 """
 
 import argparse
+from collections.abc import Callable
 from typing import NoReturn, TypeAlias
 
 COMMAND_MARK = "--"  # a server's own command stands behind it
@@ -25,18 +26,20 @@ class Usage(argparse.ArgumentParser):
 
 
 Commands: TypeAlias = "argparse._SubParsersAction[Usage]"  # the type has no public name
+Check: TypeAlias = Callable[[Usage, argparse.Namespace], None]
 
 
-def command(commands: Commands, name: str, text: str, run: str, *, has_json: bool = True) -> Usage:
+def command(commands: Commands, name: str, text: str, run: str, *, check: Check | None = None, has_json: bool = True) -> Usage:
     """A command that can be typed.
 
     Args:
         text: what it does; its first letter small.
         run: what carries it out, as "module:function" within the command line's package.
+        check: refuses options that do not go together, which argparse cannot say.
         has_json: whether `--json` goes with it.
     """
     parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-    parser.set_defaults(run=run, usage=parser)
+    parser.set_defaults(run=run, usage=parser, check=check)
     parser.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS, help=argparse.SUPPRESS)  # also after the command
     if has_json:
         parser.add_argument("--json", action="store_true", help="print JSON, for programs")

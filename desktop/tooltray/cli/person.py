@@ -1,0 +1,141 @@
+"""What a command asks the person who runs it: for a yes, or for secrets; and whether one is there.
+
+Above it: the commands. A command at a terminal is the command line's way to confirm (see confirmation): what an AI client can start by
+itself, without one, allows nothing. Where nobody can be asked about other things, the answer has to come with the command. A secret is
+never an argument: other programs can read those, and the shell keeps them.
+"""
+
+import getpass
+import sys
+from collections.abc import Sequence
+
+from tooltray.cli.terminal import clean_line
+from tooltray.confirmation import PERSON, UNATTENDED, Asker, needs_terminal
+from tooltray.errors import TooltrayError
+
+YES, NO = ("y", "yes"), ("n", "no")
+
+
+def is_person_there() -> bool:
+    """Whether standard input is a terminal, at which somebody can be asked."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def is_at_terminal() -> bool:
+    """Whether somebody has typed the command and sees what it prints."""
+    return is_person_there() and sys.stdout is not None and sys.stdout.isatty()
+
+
+def asker() -> Asker:
+    """Who runs this command."""
+    return PERSON if is_at_terminal() else UNATTENDED
+
+
+def check_terminal(what: str = "A yes to tool calls") -> None:
+    """Refuses at the beginning of a command what the hub would refuse at its end.
+
+    Raises:
+        Denied: nobody is there who could have read what it is about.
+    """
+    if not is_at_terminal():
+        raise needs_terminal(what)
+
+
+def confirmed(question: str, *, yes: bool) -> bool:
+    """Returns whether it is to be done.
+
+    Args:
+        yes: the answer came with the command.
+
+    Raises:
+        TooltrayError: it did not, and nobody is there to ask.
+    """
+    if yes:
+        return True
+    if not is_person_there():
+        title = f"Nobody is there to answer '{clean_line(question)}'"
+        raise TooltrayError(title, hint="Give --yes with the command, or run it in a terminal")
+    return typed_answer(clean_line(question)) in YES
+
+
+def typed_answer(question: str) -> str:
+    """What a person types, in small letters; nothing at the end of the input."""
+    try:
+        return input(f"{question} [y/N] ").strip().lower()
+    except EOFError:
+        return ""
+
+
+def ask_for_secrets(names: Sequence[str], *, from_stdin: bool = False) -> dict[str, str]:
+    """Asks for each secret without echo; where nobody can be asked, or with `from_stdin`, reads a line of standard input for each.
+
+    Raises:
+        TooltrayError: a value is missing.
+    """
+    is_asked = is_person_there() and not from_stdin
+    return {name: _typed(name) if is_asked else _piped(name) for name in names}
+
+
+def ask_for_secret(name: str) -> str:
+    """Asks for one secret; where nobody can be asked, all of standard input is the value (keys in PEM form have many lines).
+
+    Raises:
+        TooltrayError: there is no value.
+    """
+    if is_person_there():
+        return ask_for_secrets([name])[name]
+    value = sys.stdin.read() if sys.stdin is not None else ""
+    value = value.removesuffix("\n").removesuffix("\r")
+    if not value:
+        hint = "Type it in a terminal, or send it through a pipe"
+        raise TooltrayError(f"No value for the secret {name}", "Standard input is empty", hint)
+    return value
+
+
+def ask_for_passphrase(*, is_new: bool) -> str:
+    """Asks for the passphrase of the encrypted file, twice where it is going to be made with it: nobody can open the file after a slip.
+
+    Raises:
+        TooltrayError: the two differ, or nothing was typed at all (Ctrl-D).
+    """
+    if not is_person_there():
+        return _line()
+    passphrase = _hidden("New passphrase for the encrypted file: " if is_new else "Passphrase of the encrypted file: ", "passphrase")
+    if is_new and _hidden("The same again: ", "passphrase") != passphrase:
+        raise TooltrayError("The two passphrases differ", "Nothing was changed", "Try again")
+    return passphrase
+
+
+def _typed(name: str) -> str:
+    value = _hidden(f"{name}: ", f"value for the secret {name}")
+    if not value:
+        raise TooltrayError(f"No value for the secret {name}", "It was left empty", "Run the command again; what you type is not shown")
+    return value
+
+
+def _piped(name: str) -> str:
+    value = _line()
+    if not value:
+        hint = "Give one line for each secret, in the order of the options"
+        raise TooltrayError(f"No value for the secret {name}", "Standard input has no line for it", hint)
+    return value
+
+
+def _hidden(question: str, wanted: str) -> str:
+    """What a person types without echo.
+
+    Args:
+        wanted: what is asked for, for the error.
+
+    Raises:
+        TooltrayError: the person has ended the input (Ctrl-D).
+    """
+    try:
+        return getpass.getpass(question)
+    except EOFError:
+        print(file=sys.stderr)  # the cursor still stands behind the question
+        raise TooltrayError(f"No {wanted} was given") from None
+
+
+def _line() -> str:
+    return (sys.stdin.readline() if sys.stdin is not None else "").rstrip("\r\n")

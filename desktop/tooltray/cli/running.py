@@ -1,0 +1,148 @@
+"""`tooltray status`, `reload` and `stop`: what the running hub does, has read, or is to end.
+
+Above it: run. Below it: the running hub. Never starts anything; that no hub runs is an answer, not an error.
+"""
+
+import argparse
+import os
+import shlex
+import time
+from collections.abc import Iterator, Mapping, Sequence
+
+from tooltray.cli.hub import HubInfo, RunningHub, running_hub
+from tooltray.cli.terminal import (
+    answer,
+    clean_line,
+    count,
+    needs_sign_in,
+    print_json,
+    print_note,
+    print_table,
+    problem_line,
+    state_in_words,
+)
+from tooltray.errors import TooltrayError, in_one_line
+from tooltray.home.home import Home
+from tooltray.phrases import as_json
+from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+
+READ_TIMEOUT_S = 60.0  # a file that is half written gets a second look; one on a slow disk takes its time
+KEPT, WAITING = "keep", "wait"
+_CHANGES: Mapping[str, tuple[str, str]] = {
+    "add": ("would be added", "added"),
+    "restart": ("would be restarted", "restarted"),
+    "change": ("would be changed as it runs", "changed as it runs"),
+    "remove": ("would be removed", "removed"),
+    "setting": ("would be set", "set"),
+    WAITING: ("would wait for a yes", "waits for a yes"),
+    KEPT: ("would stay as it is", "stays as it is"),
+}
+_WAITS = ("waits", "changed")
+_IN_TROUBLE = (ServerState.ERROR, ServerState.RESTARTING)
+
+
+def stop(args: argparse.Namespace, home: Home) -> int:
+    """Ends it and waits until it is gone; that none runs is what was wanted."""
+    hub = running_hub(home)
+    if hub is None:
+        return answer(args, {"stopped": False, "reason": "not running"}, f"Tooltray is not running ({home.root}).")
+    with hub:
+        pid = hub.stop()
+    return answer(args, {"stopped": True, "pid": pid}, f"Tooltray has stopped (pid {pid}).")
+
+
+def status(args: argparse.Namespace, home: Home) -> int:
+    hub = running_hub(home)
+    if hub is None:
+        return answer(args, {"running": False, "home": str(home.root)}, f"Tooltray is not running ({home.root}).")
+    with hub:
+        info, snapshot = hub.info(), hub.ask(hub.api.hub.get_snapshot())
+        files = _files(hub)
+    found = {"running": True, "home": str(home.root)} | as_json(snapshot) | as_json(info)
+    return answer(args, found, *_hub_lines(info, snapshot, home), *map(clean_line, _file_lines(files)))
+
+
+def _files(hub: RunningHub) -> list[ServerFileSnapshot]:
+    try:
+        return hub.ask(hub.api.files.get_server_files())
+    except TooltrayError:  # of an older hub, which has none but the settings
+        return []
+
+
+def _file_lines(files: Sequence[ServerFileSnapshot]) -> Iterator[str]:
+    """Which servers of projects' own files wait for a person's yes, and how one gives it."""
+    for file in files:
+        if names := [entry.name for entry in file.entries if entry.state in _WAITS]:
+            waiting = f"{count(len(names), 'server')} of {file.path} can run only after a yes of yours: {', '.join(names)}."
+            yield f"{waiting} Look with: tooltray trust {shlex.quote(file.project)}"
+
+
+def _hub_lines(info: HubInfo, snapshot: HubSnapshot, home: Home) -> Iterator[str]:
+    servers = snapshot.servers
+    running = sum(server.state is ServerState.RUNNING for server in servers)
+    tools = sum(server.tool_count for server in servers)
+    yield f"Tooltray {info.version} is running ({info.kind}, pid {info.pid}) in {home.root}."
+    yield f"Up for {_time_since(snapshot.started_at)}; {count(snapshot.session_count, 'AI client')} connected."
+    yield f"{count(len(servers), 'server')}, {running} running; {count(tools, 'tool')}."
+    if snapshot.is_paused:
+        yield "Paused: tools are listed, calls are refused."
+    for server in servers:
+        yield from (clean_line(f"{server.name}: {line}") for line in _server_lines(server))
+    if lazy := [server.name for server in servers if server.is_lazy]:
+        yield clean_line(f"Tools are loaded on demand: {', '.join(lazy)}")
+    yield from map(problem_line, snapshot.notices)
+
+
+def _server_lines(server: ServerSnapshot) -> Iterator[str]:
+    """What a person should know of a server."""
+    if server.waiting:
+        what = "a change of it waits" if server.origin != "proposal" else "it waits"
+        yield f"{what} for your yes. Look with: tooltray trust"
+    if server.origin == "proposal":
+        return
+    if server.state in _IN_TROUBLE or (server.problem and server.state is ServerState.RUNNING):  # running: not all that it lists is offered
+        yield in_one_line(server.state.value, problem_line(server.problem))
+    elif server.state is ServerState.NEEDS_SIGN_IN:
+        yield needs_sign_in(server.name)
+    elif server.state is ServerState.WAITING:
+        yield in_one_line(state_in_words(server.state.value), server.detail)
+
+
+def _time_since(moment: float) -> str:
+    seconds = max(int(time.time() - moment), 0)
+    for size, noun in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return count(seconds // size, noun)
+    return count(seconds, "second")
+
+
+def reload(args: argparse.Namespace, home: Home) -> int:
+    """Has the hub read its files again, or says what that would do. A file that is not understood is an error, for scripts."""
+    hub = running_hub(home)
+    if hub is None:
+        line = f"Tooltray is not running ({home.root}); it reads its files when it starts."
+        return answer(args, {"running": False, "dry_run": args.dry_run, "changes": []}, line)
+    with hub:
+        files = hub.api.files
+        changes = hub.ask(files.preview_reload() if args.dry_run else files.reload(), timeout_s=READ_TIMEOUT_S)
+    if args.json:
+        print_json({"running": True, "dry_run": args.dry_run, "changes": changes})
+    else:
+        _print_changes(changes, is_done=not args.dry_run)
+    return 1 if any(change.kind == KEPT for change in changes) else 0
+
+
+def _print_changes(changes: Sequence[ReloadChange], *, is_done: bool) -> None:
+    if not changes:
+        print("Nothing has changed.")
+        return
+    rows = [(change.name or "-", _change_word(change.kind, is_done), change.detail, change.file) for change in changes]
+    print_table(("NAME", "WHAT", "DETAIL", "FILE"), rows)
+    for folder in dict.fromkeys(os.path.dirname(change.file) for change in changes if change.kind == WAITING):
+        print_note(f"Look at what waits, and say yes to it: tooltray trust {shlex.quote(folder)}")
+
+
+def _change_word(kind: str, is_done: bool) -> str:
+    return _CHANGES[kind][is_done] if kind in _CHANGES else kind  # of a newer hub

@@ -1,0 +1,316 @@
+"""`tooltray servers add`: an entry is made of what was typed, its secrets are stored, and it is written and started.
+
+Above it: run. Below it: a hub, or its API without one.
+"""
+
+import argparse
+import contextlib
+import os
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import msgspec
+
+from tooltray.cli import auto_approve
+from tooltray.cli.hub import Hub, any_hub, started_hub
+from tooltray.cli.person import ask_for_secrets
+from tooltray.cli.secrets import with_secrets
+from tooltray.cli.servers import (
+    STOP_TIMEOUT_S,
+    note_log,
+    note_start,
+    progress_shown,
+    running_in_words,
+    server_snapshot,
+    tools_once_started,
+)
+from tooltray.cli.terminal import needs_sign_in, print_error, print_json, print_note
+from tooltray.errors import Problem, TooltrayError
+from tooltray.home.home import Home
+from tooltray.snapshots.servers import ServerState
+from tooltray.upstream.project_folder import is_inside
+
+APPROVED = [auto_approve.ALL]  # who types a server's command line trusts it
+CLIENT_SECRET = "CLIENT_SECRET"  # behind the server's name
+FILE = ".mcp.json"
+_KEY_HEADER = re.compile("auth|key|token|secret|cookie", re.IGNORECASE)
+
+Entry = dict[str, Any]  # a server's entry, as it stands in a file
+
+
+def add(args: argparse.Namespace, home: Home) -> int:
+    """Adds a server; with a hub running, a default server starts at once.
+
+    Returns:
+        1 where it was added but does not start: a script should notice. One that waits for a sign-in is as it should be.
+    """
+    rules = [auto_approve.READ] if args.ask else auto_approve.checked(args.name, args.approve)
+    args.server, args.is_approval_chosen = args.name, bool(rules)
+    if args.project is not None:
+        args.project = os.path.realpath(os.path.expanduser(args.project))  # whether it may be a project, the hub judges
+        started_hub(home).close()  # the hub alone writes a project's file, and trusts what it writes
+    with any_hub(home) as hub:
+        _refuse_taken_name(hub, args)
+        args.rules = rules or _rules_so_far(hub, args.name)
+        twin = _twin(hub, args)
+    names = [f"{args.name}/{key}" for key in (*args.secret, *_secret_headers(args), *([CLIENT_SECRET] if args.client_secret else []))]
+    values = ask_for_secrets(names, from_stdin=args.secret_stdin)  # no lock is held while a person types
+    with progress_shown(home, args.name):
+        added = with_secrets(home, lambda hub: _add(hub, args, values))
+    if args.json:
+        done = {"server": args.server, "default": not (args.on_demand or args.deferred), "autoApprove": args.rules, "secrets": names}
+        done |= {"project": args.project} if args.project else {}
+        print_json(done | {"started": added.is_started, "tools": added.tools, "needs_sign_in": added.needs_sign_in})
+    else:
+        print(_added_line(args, added))
+        print(auto_approve.in_words(args.rules))
+        if twin:
+            print_note(
+                f"{twin} runs the same already, so these tools are offered twice. Take one away: tooltray servers remove {args.server}"
+            )
+        _note_files_of_here(args)
+        _note_plain_headers(args)
+        _note_plain_variables(args)
+        _note_missing_variables(args)
+        _note_braces(args)
+    if added.problem is not None:
+        print_error(added.problem, as_json=args.json)
+        if added.has_log:
+            note_log(args.server)
+        return 1
+    return 0
+
+
+class _Added(msgspec.Struct, frozen=True):
+    """What came of adding a server: whether it was started, how many tools it has if it has listed them, whether it waits for a sign-in,
+    and what else kept it.
+    """
+
+    is_hub_running: bool
+    is_started: bool = False
+    tools: int | None = None
+    needs_sign_in: bool = False
+    problem: Problem | None = None
+    has_log: bool = False
+
+
+def _add(hub: Hub, args: argparse.Namespace, values: dict[str, str]) -> _Added:
+    _refuse_taken_name(hub, args)
+    with _secrets_stored(hub, values):
+        _store(hub, args)
+    if args.on_demand or args.deferred or not hub.is_running:
+        return _Added(hub.is_running)
+    note_start(args.server)
+    try:
+        return _Added(True, is_started=True, tools=tools_once_started(hub, args.server))
+    except TooltrayError as error:
+        is_waiting = _is_waiting_for_sign_in(hub, args.server)
+        return _Added(True, needs_sign_in=is_waiting, problem=None if is_waiting else error.problem, has_log=_has_log(hub, args.server))
+
+
+def _has_log(hub: Hub, name: str) -> bool:
+    with contextlib.suppress(TooltrayError):  # the hub has ended
+        return bool(hub.ask(hub.api.servers.get_server_log(name=name, lines=1)))
+    return False
+
+
+def _is_waiting_for_sign_in(hub: Hub, name: str) -> bool:
+    with contextlib.suppress(TooltrayError):  # the hub has ended, and that is being told already
+        server = server_snapshot(hub, name)
+        return server is not None and server.state is ServerState.NEEDS_SIGN_IN
+    return False
+
+
+def _store(hub: Hub, args: argparse.Namespace) -> None:
+    servers, entry, is_default = hub.api.servers, _entry(args), not (args.on_demand or args.deferred)
+    if args.project:
+        entry = project_entry(entry, args.project, is_approval_chosen=args.is_approval_chosen)
+        adding = servers.add_mcp_server(name=args.name, config=entry, project=args.project)
+        args.server = hub.ask(adding, timeout_s=STOP_TIMEOUT_S)  # another one where this name is kept
+        return
+    if args.name not in _entries(hub):
+        hub.ask(servers.add_mcp_server(name=args.name, config=entry, is_default=is_default), timeout_s=STOP_TIMEOUT_S)
+        return
+    hub.ask(servers.update_mcp_server(name=args.name, config=entry), timeout_s=STOP_TIMEOUT_S)
+    choosing = servers.add_mcp_default_server if is_default else servers.remove_mcp_default_server
+    hub.ask(choosing(name=args.name), timeout_s=STOP_TIMEOUT_S)
+
+
+def _entries(hub: Hub) -> dict[str, Entry]:
+    return hub.ask(hub.api.servers.get_mcp_servers())
+
+
+def _refuse_taken_name(hub: Hub, args: argparse.Namespace) -> None:
+    if not args.replace and args.name in _entries(hub):
+        hint = "Choose another name" if args.project else "Choose another name, or replace it with --replace"
+        raise TooltrayError(f"There is a server called {args.name} already", "", hint)
+
+
+def _rules_so_far(hub: Hub, name: str) -> list[str]:
+    """A server that is replaced may do no more than before without asking."""
+    entry = _entries(hub).get(name)
+    return APPROVED if entry is None else auto_approve.of_entry(entry)
+
+
+def _twin(hub: Hub, args: argparse.Namespace) -> str:
+    """The server of another name that runs the same program in the same way; empty: none."""
+    from tooltray.settings.server_config import config_hash
+    from tooltray.settings.settings import read_entry
+
+    for name, entry in _entries(hub).items():
+        with contextlib.suppress(TooltrayError):  # an entry that cannot be used runs nothing, and the new one is refused when it is stored
+            is_same = config_hash(read_entry(name, entry)) == config_hash(read_entry(args.name, _entry(args)))
+            if is_same and name != args.name and not read_entry(name, entry).disable:
+                return name
+    return ""
+
+
+def _added_line(args: argparse.Namespace, added: _Added) -> str:
+    what = f"{args.server} to {os.path.join(args.project, FILE)}" if args.project else args.server
+    if added.is_started:
+        return f"Added {what}; it {running_in_words(added.tools)}."
+    if added.needs_sign_in:
+        return f"Added {what}; {needs_sign_in(args.server)}"
+    if args.deferred:
+        return f"Added {args.name}; it starts when an AI client works on a project{_stops_again(args)}."
+    if args.on_demand:
+        return f"Added {args.name}; it starts when it is first used{_stops_again(args)}."
+    return f"Added {what}, which does not start." if added.problem else f"Added {args.name}; it starts with the hub."
+
+
+def _note_braces(args: argparse.Namespace) -> None:
+    """What is not filled in, although it looks so."""
+    if args.deferred:
+        from tooltray.settings.expansion import project_remark
+        from tooltray.settings.settings import read_entry
+
+        if remark := project_remark(read_entry(args.name, _entry(args))):
+            print_note(remark)
+
+
+def _stops_again(args: argparse.Namespace) -> str:
+    return f" and stops after {args.idle_stop:g} s without a call" if args.idle_stop else ""
+
+
+def _entry(args: argparse.Namespace) -> Entry:
+    """The entry as it stands in the settings."""
+    entry = _remote_entry(args) if args.url else _command_entry(args)
+    optional = {"icons": args.icon, "descriptions": args.description, "isolation": args.isolation, "idleStop": args.idle_stop}
+    given = {field: value for field, value in optional.items() if value}
+    return entry | given | _deferred(args) | {"autoApprove": args.rules}
+
+
+def _deferred(args: argparse.Namespace) -> Entry:
+    template = {} if args.template is None else {"startupArgsTemplate": shlex.split(args.template)}
+    return {"deferredStartup": True} | template if args.deferred else {}
+
+
+def _remote_entry(args: argparse.Namespace) -> Entry:
+    secrets = {name: f"{prefix}${{secret:{args.name}/{name}}}" for name, prefix in _secret_headers(args).items()}
+    headers, oauth = dict(args.header) | secrets, _oauth(args)
+    entry = {"type": "sse" if args.sse else "http", "url": args.url}
+    return entry | ({"headers": headers} if headers else {}) | ({"oauth": oauth} if oauth else {})
+
+
+def _oauth(args: argparse.Namespace) -> Entry:
+    """How to sign in, where the server does not say all of it."""
+    given = {
+        "clientId": args.client_id,
+        "clientSecret": f"${{secret:{args.name}/{CLIENT_SECRET}}}" if args.client_secret else None,
+        "scopes": args.scope,
+        "redirectPort": args.redirect_port,
+        "grant": "client_credentials" if args.client_credentials else None,
+    }
+    return {field: value for field, value in given.items() if value}
+
+
+def _secret_headers(args: argparse.Namespace) -> dict[str, str]:
+    """The headers whose value is a secret, with what stands before it."""
+    return dict.fromkeys(args.header_secret, "") | ({"Authorization": "Bearer "} if args.bearer_secret else {})
+
+
+def _command_entry(args: argparse.Namespace) -> Entry:
+    """Paths of here are made absolute, since the hub runs elsewhere."""
+    command, *arguments = args.command_line
+    folder = os.path.abspath(args.cwd) if args.cwd and not args.cwd.startswith(("~", "$")) else args.cwd
+    if os.sep in command and not command.startswith(("~", "$")):
+        command = os.path.abspath(os.path.join(folder or "", command))
+    entry: Entry = {"command": command, "args": arguments}
+    env = dict(args.env) | {key: f"${{secret:{args.name}/{key}}}" for key in args.secret}
+    return entry | ({"env": env} if env else {}) | ({"cwd": folder} if folder else {})
+
+
+def _note_files_of_here(args: argparse.Namespace) -> None:
+    """`python server.py` works in this folder and nowhere else; the commonest reason why a new server does not start."""
+    relative = (word for word in args.command_line[1:] if not os.path.isabs(word))
+    found = next((word for word in relative if os.path.isfile(word)), None)
+    if found and not (args.cwd or args.project):
+        print_note(f"{found} is a file in this folder, but the server runs in your home folder. If it is meant, add --cwd . --replace")
+
+
+def _note_plain_headers(args: argparse.Namespace) -> None:
+    """A key on the command line is a key in the settings and in the shell's history."""
+    if plain := next((name for name, value in args.header if _KEY_HEADER.search(name) and "${" not in value), None):
+        print_note(f"{plain} now stands in the settings as it is. To keep it secret, give --header-secret {plain} --replace")
+
+
+def _note_plain_variables(args: argparse.Namespace) -> None:
+    """The same for the environment of a command."""
+    if args.env:
+        from tooltray.entries.pasted import looks_secret
+
+        for name in (name for name, value in args.env if looks_secret(name, value)):
+            print_note(f"{name} now stands in the settings as it is. To keep it secret, give --secret {name} in its place, and --replace")
+
+
+def _note_missing_variables(args: argparse.Namespace) -> None:
+    """A well-known server may start without its key, and fail at each call."""
+    if args.url:
+        return
+    from tooltray.catalogue.known_servers import KnownServers
+    from tooltray.resources import resource
+    from tooltray.settings.settings import read_entry
+
+    needs = KnownServers(resource("known-servers.json")).variables(args.name, read_entry(args.name, _entry(args)))
+    given = {*args.secret, *(name for name, _ in args.env), *os.environ}
+    for name in (name for name in needs if name not in given):
+        print_note(f"It usually needs {name}. To give it one, add --secret {name} --replace")
+
+
+@contextlib.contextmanager
+def _secrets_stored(hub: Hub, values: Mapping[str, str]) -> Iterator[None]:
+    """Stores secrets, and forgets the new ones where what follows fails."""
+    if not values:
+        yield
+        return
+    secrets = hub.api.secrets
+    known = set(hub.ask(secrets.get_secret_names()))
+    stored: list[str] = []
+    try:
+        for name, value in values.items():
+            hub.ask(secrets.set_secret(name=name, value=value), timeout_s=None)  # the keyring may ask the person to unlock it
+            stored.append(name)
+        yield
+    except TooltrayError:
+        with contextlib.suppress(TooltrayError):
+            hub.ask(secrets.remove_unused_secrets(names=[name for name in stored if name not in known]), timeout_s=None)
+        raise
+
+
+def project_entry(entry: Entry, folder: str, *, is_approval_chosen: bool) -> Entry:
+    """An entry for a project's own file. What is in the project is named from its folder, so that the file can be shared.
+
+    Args:
+        entry: as it would stand in the settings, its paths absolute.
+        folder: the project's.
+        is_approval_chosen: a person said which calls go through unasked; if not, the file says nothing of it.
+    """
+    written = {field: value for field, value in entry.items() if field != "autoApprove" or is_approval_chosen}
+    command, cwd = written.get("command", ""), written.pop("cwd", "")
+    if os.path.isabs(command) and is_inside(command, folder):
+        written["command"] = os.path.join(os.curdir, os.path.relpath(command, folder))
+    if cwd and os.path.realpath(cwd) != folder:
+        written["cwd"] = os.path.relpath(cwd, folder) if is_inside(cwd, folder) else cwd
+    return written

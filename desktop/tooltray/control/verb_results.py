@@ -1,0 +1,87 @@
+"""The types of what the API's verbs return, for callers that get it as JSON from the control channel.
+
+Above it: the command line and the Copilot adapter. Below it: the snapshots. The verbs' own annotations say the same (a test compares them),
+but the classes that have them import the engine, which takes longer than most commands. What is not in the table is plain JSON.
+"""
+
+import importlib
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from tooltray.errors import TooltrayError
+
+RESULTS: Mapping[str, str] = {
+    "add_grant": "snapshots.approvals:GrantSnapshot",
+    "anthropic_tool_use_to_mcp_tool": "snapshots.calls:MCPToolCall",
+    "begin_sign_in": "snapshots.questions:SignInSnapshot",
+    "change_settings": "snapshots.setup:SettingsDocument",
+    "create_api_token": "snapshots.http:NewApiToken",
+    "diagnose": "doctor.diagnosis:Diagnosis[]",
+    "gemini_function_call_to_mcp_tool": "snapshots.calls:MCPToolCall",
+    "get_approvals": "snapshots.approvals:ApprovalSnapshot[]",
+    "get_client_modes": "snapshots.clients:ClientModeSnapshot[]",
+    "get_environment": "snapshots.environment:EnvironmentSnapshot",
+    "get_feedback_history": "snapshots.feedback:FeedbackEntry[]",
+    "get_feedback_requests": "snapshots.feedback:FeedbackSnapshot[]",
+    "get_grants": "snapshots.approvals:GrantSnapshot[]",
+    "get_http_status": "snapshots.http:HttpStatus",
+    "get_mcp_clients": "snapshots.servers:McpClientSnapshot[]",
+    "get_npm_registry_status": "snapshots.registries:NpmRegistryStatus",
+    "get_profiles": "snapshots.clients:ProfileSnapshot[]",
+    "get_recent_calls": "snapshots.calls:RecentCall[]",
+    "get_server_entry": "snapshots.servers:ServerEntry",
+    "get_server_files": "snapshots.files:ServerFileSnapshot[]",
+    "get_sessions": "snapshots.clients:SessionSnapshot[]",
+    "get_settings": "snapshots.setup:SettingsDocument",
+    "get_snapshot": "snapshots.hub:HubSnapshot",
+    "get_tool_changes": "snapshots.approvals:ToolChange[]",
+    "get_tool_costs": "snapshots.tools:ToolCosts",
+    "get_tools": "snapshots.tools:ToolSnapshot[]",
+    "get_trust_requests": "snapshots.trust:TrustRequest[]",
+    "get_trusted_entries": "snapshots.trust:TrustedEntry[]",
+    "import_setup": "snapshots.setup:SetupChange[]",
+    "list_api_tokens": "snapshots.http:ApiTokenSnapshot[]",
+    "list_client_tokens": "snapshots.http:ClientTokenSnapshot[]",
+    "openai_tools_to_mcp_tool": "snapshots.calls:MCPToolCall",
+    "preview_grant": "snapshots.tools:CoveredTool[]",
+    "preview_import": "snapshots.setup:SetupChange[]",
+    "preview_reload": "snapshots.files:ReloadChange[]",
+    "preview_removal": "snapshots.removals:ServerRemoval",
+    "preview_reset": "snapshots.setup:SetupChange[]",
+    "refresh_npm_registry": "snapshots.registries:NpmRegistryStatus",
+    "reload": "snapshots.files:ReloadChange[]",
+    "remove_mcp_server": "snapshots.removals:ServerRemoval",
+    "reset_to_default_servers": "snapshots.setup:SetupChange[]",
+    "run_tool_call": "snapshots.calls:MCPToolResponse",
+    "set_api_enabled": "snapshots.http:HttpStatus",
+    "set_auto_detect_npm_registry": "snapshots.registries:NpmRegistryStatus",
+    "set_custom_npm_registry": "snapshots.registries:NpmRegistryStatus",
+    "set_http_enabled": "snapshots.http:HttpStatus",
+    "test_npm_registry": "snapshots.registries:RegistryMeasurement",
+}
+
+
+@cache
+def result_type(verb: str) -> Any:
+    """The type that a verb's JSON is converted to."""
+    module, _, name = RESULTS.get(verb, "").partition(":")
+    if not module:
+        return Any
+    kind: Any = getattr(importlib.import_module(f"tooltray.{module}"), name.removesuffix("[]"))
+    return list[kind] if name.endswith("[]") else kind
+
+
+def typed_result(verb: str, value: object) -> Any:
+    """Converts a verb's JSON to what the verb returned.
+
+    Raises:
+        TooltrayError: it is something else, as from a hub of a much older version.
+    """
+    try:
+        return msgspec.convert(value, result_type(verb))
+    except msgspec.ValidationError as error:
+        hint = "If the hub is of another version, stop it with: tooltray stop"
+        raise TooltrayError("The hub's answer makes no sense", f"{verb}: {error}", hint) from None

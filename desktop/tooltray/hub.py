@@ -1,0 +1,488 @@
+"""The one composition of a hub: each part by name, in the order of the rooms, from the ground up.
+
+A part is a line: its name, its class, and what its constructor is given. A parameter that is not given here gets the part of its own name;
+so a new collaborator is a new parameter, and a new part one more line. Parts are made when they are first asked for, so that those that
+need one another can stand in any order: the one that is to be called later is given as a function that asks for it then.
+
+Above it: the engine, which starts and ends what is made here, and the tests, which put parts of their own in the place of some.
+tests/contract/test_hub.py holds every parameter to the type of its part.
+"""
+
+import asyncio
+import inspect
+import os
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
+from pathlib import Path
+from typing import Any, Literal, get_origin
+
+import msgspec
+
+from tooltray.access.api import AccessApi
+from tooltray.access.api_token import ApiToken
+from tooltray.access.api_tokens import ApiTokens
+from tooltray.access.client_tokens import ClientTokens
+from tooltray.access.http_access import HttpAccess
+from tooltray.access.trusted_tokens import TrustedTokens
+from tooltray.activity.call_stats import CallStats
+from tooltray.activity.hub_log import HubLog
+from tooltray.activity.masking import Mask
+from tooltray.activity.recent_calls import RecentCalls
+from tooltray.activity.structured_log import StructuredLog
+from tooltray.api import PARTS, Api
+from tooltray.approvals.api import ApprovalsApi
+from tooltray.approvals.approvals import Approvals
+from tooltray.approvals.grant_book import GrantBook
+from tooltray.approvals.grants import GrantStore
+from tooltray.builtin import hub_server
+from tooltray.builtin.hub_server import HubServer
+from tooltray.calls.api import ToolsApi
+from tooltray.calls.completion import Completion
+from tooltray.calls.elicitations import Elicitations
+from tooltray.calls.own_calls import OwnCalls
+from tooltray.calls.prompts_api import PromptsApi
+from tooltray.calls.questions_api import QuestionsApi
+from tooltray.calls.request_router import RequestRouter
+from tooltray.calls.resources_api import ResourcesApi
+from tooltray.calls.seen_servers import SeenServers
+from tooltray.calls.subscriptions import Subscriptions
+from tooltray.calls.tool_call import OwnTool, ToolCalls
+from tooltray.catalogue import tokens as model_tokens
+from tooltray.catalogue.catalogue import CatalogueStore
+from tooltray.catalogue.connections import Connections
+from tooltray.catalogue.definition import ToolDefinition
+from tooltray.catalogue.instructions import ServerInstructions
+from tooltray.catalogue.known_servers import KnownServers
+from tooltray.catalogue.list_times import FirstListings, FirstPatience
+from tooltray.catalogue.names import PublishedNames
+from tooltray.catalogue.offer import KINDS, TOOLS, Offer
+from tooltray.catalogue.offers import Offers, read_offered
+from tooltray.catalogue.prompt_manager import PromptManager
+from tooltray.catalogue.resource_manager import ResourceManager
+from tooltray.catalogue.second_looks import LookPatience, SecondLooks
+from tooltray.catalogue.server_lists import ServerLists
+from tooltray.catalogue.tool_copies import read_tools
+from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
+from tooltray.control.control_session import HubControl
+from tooltray.doctor.check_up import CheckUp
+from tooltray.doctor.doctor import Doctor
+from tooltray.doctor.remedies import Remedies
+from tooltray.downstream.endpoints import Doors
+from tooltray.downstream.http_listener import HttpListener
+from tooltray.downstream.served.served_listener import ServedListener
+from tooltray.downstream.served.served_tokens import ServedTokens
+from tooltray.downstream.served.surroundings import in_surroundings
+from tooltray.downstream.sessions import Sessions
+from tooltray.entries.api import ServersApi
+from tooltray.entries.clean_text import clean_text
+from tooltray.entries.files_api import FilesApi
+from tooltray.entries.proposal_store import ProposalStore
+from tooltray.entries.proposals import Proposals
+from tooltray.entries.secrets_api import SecretsApi
+from tooltray.entries.server_secrets import ServerSecrets
+from tooltray.entries.server_starts import ServerStarts
+from tooltray.entries.settings_api import SettingsApi
+from tooltray.entries.setup import Setup, shipped_servers
+from tooltray.entries.setup_api import SetupApi
+from tooltray.events import EventBus
+from tooltray.feedback.api import FeedbackApi
+from tooltray.feedback.feedback_history import FeedbackHistory
+from tooltray.feedback.feedback_tool import FeedbackTool
+from tooltray.feedback.feedbacks import Feedbacks
+from tooltray.feedback.ready_answers import ReadyAnswers, read_shipped
+from tooltray.files.file_history import FileHistory
+from tooltray.files.watcher import FileWatcher
+from tooltray.foreign_configs.reading import read_file
+from tooltray.formats.api import FormatsApi
+from tooltray.formats.tool_formats import ToolFormats
+from tooltray.home.home import Home
+from tooltray.launch.found_elsewhere import COMMON
+from tooltray.launch.login_shell import LoginShell, own_environ
+from tooltray.launch.npm_registry import Registry, read_mirrors
+from tooltray.launch.remembered_variables import RememberedVariables
+from tooltray.launch.server_environment import ServerEnvironment
+from tooltray.launch.variable_sources import VariableSources
+from tooltray.moments import SteadyWallClock
+from tooltray.presenter.hub_api import HubApi
+from tooltray.presenter.hub_snapshots import HubSnapshots
+from tooltray.presenter.live_settings import LiveSettings
+from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.notices import Notices, Source, problems_of_settings
+from tooltray.presenter.server_news import ServerNews
+from tooltray.presenter.server_snapshots import ServerSnapshots
+from tooltray.projects.api import ProjectsApi
+from tooltray.projects.projects import Projects
+from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.registries.api import RegistriesApi
+from tooltray.registries.npm_registries import NpmRegistries
+from tooltray.registries.registry_cache import RegistryCache
+from tooltray.resources import resource
+from tooltray.secrets.secrets import SecretStore, take_passphrase
+from tooltray.server_files.hot_reload import HotReload
+from tooltray.server_files.server_files import ServerFiles
+from tooltray.server_files.trust_store import TrustStore
+from tooltray.sessions.caller import OwnCaller, Session
+from tooltray.sessions.session_state import SessionStates
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.sign_ins.api import SignInsApi
+from tooltray.sign_ins.sign_ins import SignIns
+from tooltray.sign_ins.token_store import TokenStore
+from tooltray.tasks import TaskKeeper
+from tooltray.transports.memory_transport import MemoryServer
+from tooltray.transports.stdio_transport import StdioTransport
+from tooltray.upstream.era_memory import EraMemory
+from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.log_levels import LogLevels
+from tooltray.upstream.mcp_client import AskPerson
+from tooltray.upstream.relay import ServerRelay
+from tooltray.upstream.server_listen import ServerListens
+from tooltray.upstream.server_manager import ServerManager
+from tooltray.upstream.server_transports import ProgramStarts, ServerTransports, StartProcess
+from tooltray.upstream.stops import StoppedServers, Stops
+from tooltray.upstream.upstream_services import UpstreamServices
+from tooltray.upstream.visibility import Visibility
+from tooltray.views.activation import Activation
+from tooltray.views.api import ViewsApi
+from tooltray.views.asked_words import AskedWords, read_asked_words
+from tooltray.views.client_profiles import ClientProfiles, read_client_profiles
+from tooltray.views.introduction import Introduction
+from tooltray.views.known_clients import KnownClients
+from tooltray.views.modes import Modes
+from tooltray.views.profiles import Profiles
+from tooltray.views.session_view import SessionViews
+from tooltray.views.tool_costs import Count, ToolCosting
+from tooltray.views.view_lists import ViewLists
+from tooltray.views.views import Views
+
+
+class HubOptions(msgspec.Struct, frozen=True):
+    """How a hub was started.
+
+    Attributes:
+        kind: "serve" or "desktop".
+        execution_id: stands in every log record; made up where empty.
+        idle_exit_s: the hub ends so long after the last AI client left; None never.
+        is_child_of_client: an AI client started this process, so its environment is the client's and not for servers.
+        remembers: what of this process's environment later hubs get: "nothing" where a bridge or an AI client started it; "additions": what
+            is there, and what was remembered stays; "all": that of a terminal, what is missing there is forgotten.
+        configs: files of other hubs and proxies with servers in them, which are served as they are; absolute.
+        project: a folder whose own file's servers every session has; absolute, empty: none.
+        on_raise_window: a second start of the desktop was asked for; called in the engine's thread.
+    """
+
+    kind: Literal["serve", "desktop"] = "serve"
+    execution_id: str = ""
+    log_to_stderr: bool = False
+    idle_exit_s: float | None = None
+    is_child_of_client: bool = False
+    remembers: Literal["nothing", "additions", "all"] = "nothing"
+    configs: tuple[str, ...] = ()
+    project: str = ""
+    on_raise_window: Callable[[], None] | None = None
+
+
+Make = Callable[["Hub"], Any]
+Given = str | Make
+"""What a parameter gets: another part, or a part's attribute, by name; or what is made for it."""
+
+
+class Part:
+    """One line of the hub: makes its part once, when it is first asked for.
+
+    Attributes:
+        given: what parameters of the constructor get, by name.
+        make: in the place of a constructor.
+        reads: it is made of files, in a thread, before the others.
+    """
+
+    def __init__(self, given: Mapping[str, Given], *, make: Make | None = None, reads: bool = False) -> None:
+        self.given, self.make, self.reads = given, make, reads
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+        self.kind: Any = owner.__annotations__[name]
+
+    def __get__(self, hub: "Hub", owner: type) -> Any:
+        part = self.make(hub) if self.make else self.kind(**dict(self._arguments(hub)))
+        hub.__dict__[self._name] = part  # found there from now on
+        return part
+
+    def _arguments(self, hub: "Hub") -> Iterator[tuple[str, Any]]:
+        for name, parameter in inspect.signature(get_origin(self.kind) or self.kind).parameters.items():
+            if given := self.given.get(name):
+                yield name, attrgetter(given)(hub) if isinstance(given, str) else given(hub)
+            elif parameter.default is parameter.empty or name in hub.limits:
+                yield name, getattr(hub, name)
+
+
+def part(**given: Given) -> Any:
+    """A part that its class makes; `given` are the parameters that are not the part of the same name. One with a default keeps it."""
+    return Part(given)
+
+
+def made(make: Make) -> Any:
+    """A part that is no more than a value."""
+    return Part({}, make=make)
+
+
+def read(make: Make) -> Any:
+    """A part that is read from a file."""
+    return Part({}, make=make, reads=True)
+
+
+class Hub:
+    """Belongs to the engine's loop. `build` once, then `load`; what has to be started and ended besides, the engine starts and ends."""
+
+    def __init__(self, home: Home, options: HubOptions, *, control: HubControl, limits: Mapping[str, Any] | None = None) -> None:
+        """
+        Args:
+            control: what a control session may do with the hub.
+            limits: in the place of defaults, for parameters of these names: how long who waits for what. For tests.
+        """
+        self.home, self.options, self.control, self.limits = home, options, control, limits or {}
+        vars(self).update(self.limits)
+        self.bus, self.tasks = EventBus(), TaskKeeper()
+        self.spawn = self.tasks.spawn
+
+    @classmethod
+    def parts(cls) -> dict[str, Part]:
+        """All lines, by name; those of a subclass count before those of its base."""
+        return {name: each for kind in reversed(cls.__mro__) for name, each in vars(kind).items() if isinstance(each, Part)}
+
+    async def build(self) -> None:
+        """Reads the settings and all stores, and makes every part; nothing runs yet."""
+        await self.config.load()
+        await asyncio.to_thread(self._make, [name for name, each in self.parts().items() if each.reads])
+        self._make(self.parts())
+        self.servers.keep_while(self.subscriptions.is_wanted)
+        self.sign_ins.follow()
+        self.servers.load()
+
+    def _make(self, names: Iterable[str]) -> None:
+        for name in names:
+            getattr(self, name)
+
+    async def load(self) -> None:
+        """Reads what was known of the servers when the last hub ended."""
+        await self.tools.load()
+        await self.offers.load()
+        await self.instructions.load()
+
+    # the ground: settings, secrets, the environment, the log
+
+    user_folder: Path = made(lambda hub: Path.home())
+    has_window: bool = made(lambda hub: hub.options.kind == "desktop")
+    is_paused: Callable[[], bool] = made(lambda hub: lambda: not hub.config.settings.mcp_enabled)
+    history: FileHistory = made(lambda hub: FileHistory(hub.home.history, clean_text))
+    config: McpConfHelper = part(path="home.settings", history="history")
+    deadlines: DeadlineWheel = part()
+    secrets: SecretStore = part(kind="config.settings.secrets.backend", bus="bus", passphrase=lambda hub: take_passphrase())
+    api_tokens: ApiTokens = read(lambda hub: ApiTokens(ApiToken(hub.home.http_token), hub.home.api_tokens))
+    tokens: ClientTokens = read(lambda hub: ClientTokens(hub.home.clients))
+    trusted: TrustedTokens = part()
+    known_values: Callable[[], frozenset[str]] = made(lambda hub: lambda: hub.secrets.known_values() | hub.api_tokens.default.known)
+    mask: Mask = made(lambda hub: Mask(hub.known_values))
+    log: StructuredLog = made(
+        lambda hub: StructuredLog(
+            hub.home.logs, execution_id=hub.control.execution_id, to_stderr=hub.options.log_to_stderr, mask=hub.known_values
+        )
+    )
+    hub_log: HubLog = part()
+    remembered: RememberedVariables = read(lambda hub: _remembered(hub.home, hub.options))
+    sources: VariableSources = part()
+    login_shell: LoginShell = part(own=lambda hub: own_environ(is_foreign=hub.options.is_child_of_client), complete="sources.complete")
+    environ: Callable[[], Awaitable[Mapping[str, str]]] = made(lambda hub: hub.login_shell.environ)
+    environment: ServerEnvironment = part()
+
+    # towards servers
+
+    registry_cache: RegistryCache = read(lambda hub: RegistryCache(hub.home.registries))
+    mirrors: tuple[Registry, ...] = read(lambda hub: read_mirrors(resource("npm-registries.json")))
+    registries: NpmRegistries = part(cache="registry_cache", folder=lambda hub: str(hub.user_folder))
+    sign_in_store: TokenStore = read(lambda hub: TokenStore(hub.home.sign_ins, hub.secrets))
+    sign_ins: SignIns = part(store="sign_in_store", servers=lambda hub: lambda: hub.servers)
+    visibility: Visibility = part()
+    start_process: StartProcess = made(lambda hub: StdioTransport)
+    own_url: Callable[[], str | None] = made(lambda hub: lambda: hub.http.address)
+    program_starts: ProgramStarts = part(folder="user_folder", registry_variables="registries.variables")
+    transports: ServerTransports = part(
+        mask="mask.masked",
+        authorize="sign_ins.authorization",
+        tool_schema=lambda hub: lambda server, tool: hub.tools.input_schema(server, tool),
+    )
+    eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
+    stopped: StoppedServers = read(lambda hub: StoppedServers(hub.home.stopped))
+    stops: Stops = part(store="stopped")
+    own_server: HubServer = part(
+        get_snapshot=lambda hub: lambda: hub.presenter.snapshot(), takes_reports=lambda hub: lambda: hub.config.settings.publish.feedback
+    )
+    elicitations: Elicitations = part(has_window="has_window")
+    ask_person: AskPerson = made(lambda hub: hub.elicitations.ask)
+    builtins: dict[str, MemoryServer] = made(lambda hub: {hub_server.NAME: hub.own_server})
+    services: UpstreamServices = part(mask="mask.masked", ask_person="ask_person")
+    servers: ServerManager = part()
+
+    # what servers offer
+
+    log_levels: LogLevels = part(serves="servers.serves")
+    relay: ServerRelay = part()
+    catalogues: CatalogueStore = made(lambda hub: CatalogueStore(hub.home.catalogue))
+    names: PublishedNames = read(lambda hub: PublishedNames(hub.home.names, naming=hub.config.settings.publish.naming))
+    first_patience: FirstPatience = part()
+    look_patience: LookPatience = part()
+    first: FirstListings = part(patience="first_patience")
+    tool_lists: ServerLists[ToolDefinition] = part(kinds=lambda hub: (TOOLS,), read=lambda hub: read_tools)
+    other_lists: ServerLists[Offer] = part(kinds=lambda hub: KINDS, read=lambda hub: read_offered)
+    offers: Offers = part(lists="other_lists")
+    looks: SecondLooks = part(lists="other_lists", patience="look_patience")
+    tool_looks: SecondLooks = part(lists="tool_lists", patience="look_patience")
+    confirm_limits: ConfirmLimits = part()
+    tools: ToolManager = part(lists="tool_lists", looks="tool_looks")
+    instructions: ServerInstructions = part(mask="mask.masked_whole")
+    prompts: PromptManager = part()
+    resources: ResourceManager = part()
+
+    # what each session sees of it
+
+    states: SessionStates = part()
+    client_profiles: ClientProfiles = read(lambda hub: read_client_profiles(resource("client-profiles.json")))
+    clients: KnownClients = part(profiles="client_profiles")
+    profiles: Profiles = part()
+    modes: Modes = part()
+    known: KnownServers = read(lambda hub: KnownServers(resource("known-servers.json")))
+    asked: AskedWords = read(lambda hub: read_asked_words(resource("search-words.json")))
+    lists: ViewLists = part()
+    activation: Activation = part()
+    session_views: SessionViews = part()
+    views: Views = part(views="session_views", call=lambda hub: lambda exchange: hub.calls.call(exchange))
+    introduction: Introduction = part(views="session_views", said="instructions")
+
+    # consent, projects, reports, files
+
+    grant_store: GrantStore = read(lambda hub: GrantStore(hub.home.grants))
+    grants: GrantBook = part(
+        store="grant_store", is_of_file=lambda hub: lambda server: hub.files.keeps(server), now=lambda hub: SteadyWallClock()
+    )
+    approvals: Approvals = part(masked="mask.masked_whole")
+    projects: Projects = part(home=lambda hub: str(hub.user_folder), includes="profiles.includes")
+    shipped_answers: tuple[str, ...] = read(lambda hub: read_shipped(resource("ready-answers.json")))
+    ready: ReadyAnswers = part(shipped="shipped_answers")
+    feedbacks: Feedbacks = part(history=lambda hub: FeedbackHistory(hub.home.feedback), mask="mask.masked_whole")
+    feedback_tool: FeedbackTool = part(offers="views.offers")
+    trust_store: TrustStore = read(lambda hub: TrustStore(hub.home.trust))
+    hot_reload: HotReload = part(make_watcher=lambda hub: FileWatcher)
+    files: ServerFiles = part(
+        store="trust_store",
+        watching="hot_reload",
+        read=lambda hub: in_surroundings(read_file, os.environ),
+        home=lambda hub: str(hub.user_folder),
+        configs="options.configs",
+        project="options.project",
+        history="history",
+    )
+
+    # requests of AI clients
+
+    stats: CallStats = part()
+    look_at_project: Callable[[Session], Awaitable[None]] = made(lambda hub: lambda session: hub.files.before_listing(session))
+    own: dict[tuple[str, str], OwnTool] = made(
+        lambda hub: {
+            (hub_server.NAME, hub_server.COLLECT_FEEDBACK): hub.feedback_tool,
+            **{(hub_server.NAME, tool): SeenServers(hub.own_server, tool, sees=hub.visibility.sees) for tool in hub_server.ABOUT_SERVERS},
+        }
+    )
+    calls: ToolCalls = part()
+    listens: ServerListens = part()
+    subscriptions: Subscriptions = part()
+    completion: Completion = part()
+    router: RequestRouter = part()
+
+    # what the API stands on
+
+    common: tuple[str, ...] = made(lambda hub: COMMON)
+    remedies: Remedies = part(home="user_folder")
+    snapshots: ServerSnapshots = part(waits=lambda hub: lambda name: hub.proposals.waits(name))
+    server_secrets: ServerSecrets = part(
+        projects="files.project_servers",
+        served=lambda hub: lambda: [reading.path for reading in hub.files.served()],
+        lost="files.lost_projects",
+        proposed=lambda hub: lambda: hub.proposals.entries,
+    )
+    proposal_store: ProposalStore = read(lambda hub: ProposalStore(hub.home.proposals))
+    proposals: Proposals = part(
+        store="proposal_store",
+        remove_unused="server_secrets.remove_unused",
+        home="user_folder",
+        snapshot=lambda hub: lambda name: hub.snapshots.of(server) if (server := hub.servers.find(name)) else None,
+    )
+    news: ServerNews = part()
+    access: HttpAccess = part(door=lambda hub: lambda: hub.http)
+    notices: Notices = part(sources=lambda hub: _sources_of_notices(hub))
+    starts: ServerStarts = part()
+    hub_snapshots: HubSnapshots = part()
+    doctor: Doctor = part(folder="user_folder")
+    check_up: CheckUp = part()
+    recent: RecentCalls = part()
+    caller: OwnCaller = part()
+    held: HeldCalls = part()
+    own_calls: OwnCalls = part()
+    connections: Connections = part()
+    formats: ToolFormats = part()
+    count: Count = made(lambda hub: model_tokens.counted)
+    costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees")
+    shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
+    setup: Setup = part()
+    live_settings: LiveSettings = part(hub="starts")
+
+    # the API, and who comes in
+
+    hub_api: HubApi = part(snapshots="hub_snapshots")
+    servers_api: ServersApi = part()
+    tools_api: ToolsApi = part(calls="own_calls")
+    prompts_api: PromptsApi = part()
+    resources_api: ResourcesApi = part()
+    formats_api: FormatsApi = part()
+    secrets_api: SecretsApi = part()
+    access_api: AccessApi = part(http="access")
+    questions_api: QuestionsApi = part()
+    approvals_api: ApprovalsApi = part()
+    views_api: ViewsApi = part()
+    projects_api: ProjectsApi = part()
+    feedback_api: FeedbackApi = part()
+    files_api: FilesApi = part()
+    sign_ins_api: SignInsApi = part()
+    registries_api: RegistriesApi = part()
+    setup_api: SetupApi = part()
+    settings_api: SettingsApi = part()
+    api: Api = made(lambda hub: Api(**{name: getattr(hub, f"{name}_api") for name in PARTS}))
+    presenter: McpPresenter = part(snapshots="hub_snapshots")
+    sessions: Sessions = part()
+    http: HttpListener = part()
+    served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ), schemas="presenter")
+    doors: Doors = part()
+
+
+def _remembered(home: Home, options: HubOptions) -> RememberedVariables:
+    remembered = RememberedVariables(home.environment)
+    remembered.load()
+    if options.remembers != "nothing":
+        remembered.remember(os.environ, is_all=options.remembers == "all")
+    return remembered
+
+
+def _sources_of_notices(hub: Hub) -> Iterator[Source]:
+    """In the order in which a person reads them."""
+    yield lambda: hub.config.problems
+    yield lambda: hub.access.problems
+    yield lambda: hub.registries.problems
+    yield hub.tools.problems
+    yield hub.profiles.problems
+    yield lambda: hub.sign_ins.problems
+    yield lambda: hub.approvals.problems
+    yield hub.projects.problems
+    yield hub.files.problems
+    yield lambda: hub.stops.problems
+    yield lambda: filter(None, [hub.proposals.problem])
+    yield lambda: hub.served.problems
+    yield lambda: filter(None, [hub.login_shell.problem])
+    yield lambda: problems_of_settings(hub.config.settings)

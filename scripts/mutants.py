@@ -1,0 +1,271 @@
+"""Puts small random faults into a copy of the source, one at a time, and prints which of them a module's own unit tests notice.
+
+    .venv/bin/python scripts/mutants.py [NUMBER] [--seed SEED] [--rooms ROOM ...]
+
+A fault is a comparison turned, a condition dropped or negated, `and` in the place of `or`, a call left out, a number or truth value
+changed, or a result left out. The tests of `desktop/tooltray/ROOM/NAME.py` are `tests/unit/ROOM/test_NAME.py`; what these do not notice,
+and what has no such file, is left to all tests of the room. The same seed gives the same faults while the source stays as it is. A fault
+that survives is a missing test, or no fault: that is for a person to judge. Calls of `logger`, types, and the options of classes are left
+alone.
+"""
+
+import argparse
+import ast
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("calls", "sessions", "upstream", "approvals", "settings", "server_files", "entries", "foreign_configs", "secrets")
+COPIED = ("desktop", "tests", "scripts", "docs", "resources", "pyproject.toml", "Makefile", "README.md")
+PRELOADED = (
+    "aiohttp",
+    "cryptography.fernet",
+    "hypothesis.strategies",
+    "msgspec",
+    "psutil",
+    "pydantic",
+    "pytest",
+    "pytest_asyncio",
+    "watchfiles",
+)
+SLOWER = 5.0  # a fault may make tests so many times slower; then they count as stuck, which is noticed
+START_S = 20.0
+PAIRS = ((ast.Eq, ast.NotEq), (ast.Lt, ast.GtE), (ast.Gt, ast.LtE), (ast.Is, ast.IsNot), (ast.In, ast.NotIn))
+TURNED: dict[type[ast.cmpop], type[ast.cmpop]] = {one: other for pair in PAIRS for one, other in (pair, pair[::-1])}
+
+Change = Callable[[ast.AST], ast.AST]
+
+
+class Fault(NamedTuple):
+    """The change of one node, found again by its place among all nodes of the module's tree."""
+
+    path: Path
+    place: int
+    line: int
+    what: str
+    change: Change
+
+    def source(self, root: Path) -> str:
+        """The whole module with this fault."""
+        tree = ast.parse((root / self.path).read_text())
+        target = list(ast.walk(tree))[self.place]
+        return ast.unparse(ast.fix_missing_locations(Replacing(target, self.change).visit(tree)))
+
+
+class Replacing(ast.NodeTransformer):
+    def __init__(self, target: ast.AST, change: Change) -> None:
+        self._target, self._change = target, change
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return ast.copy_location(self._change(node), node) if node is self._target else self.generic_visit(node)
+
+
+def turned(node: ast.AST) -> ast.AST:
+    assert isinstance(node, ast.Compare)
+    return ast.Compare(node.left, [TURNED[type(operator)]() for operator in node.ops], node.comparators)
+
+
+def swapped(node: ast.AST) -> ast.AST:
+    assert isinstance(node, ast.BoolOp)
+    return ast.BoolOp(ast.And() if isinstance(node.op, ast.Or) else ast.Or(), node.values)
+
+
+def with_test(value: Callable[[ast.expr], ast.expr]) -> Change:
+    def change(node: ast.AST) -> ast.AST:
+        node.test = value(node.test)  # type: ignore[attr-defined]
+        return node
+
+    return change
+
+
+def without_filter(node: ast.AST) -> ast.AST:
+    assert isinstance(node, ast.comprehension)
+    return ast.comprehension(node.target, node.iter, [], node.is_async)
+
+
+def changed_constant(node: ast.AST) -> ast.AST:
+    assert isinstance(node, ast.Constant)
+    return ast.Constant(not node.value if isinstance(node.value, bool) else node.value + 1)  # type: ignore[operator]
+
+
+def is_logging(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id == "logger"
+
+
+def changes_of(node: ast.AST) -> Iterator[tuple[str, Change]]:
+    """What can be changed at this node."""
+    match node:
+        case ast.Compare():
+            yield "comparison turned", turned
+        case ast.BoolOp():
+            yield "and and or swapped", swapped
+        case ast.If() | ast.IfExp():
+            yield "condition dropped", with_test(lambda _: ast.Constant(True))
+            yield "condition negated", with_test(lambda test: ast.UnaryOp(ast.Not(), test))
+        case ast.comprehension(ifs=[_, *_]):
+            yield "condition dropped", without_filter
+        case ast.Expr(value=ast.Call() as call) | ast.Expr(value=ast.Await(value=ast.Call() as call)) if not is_logging(call):
+            yield "call left out", lambda _: ast.Pass()
+        case ast.Return(value=ast.expr() as value) if not (isinstance(value, ast.Constant) and value.value is None):
+            yield "result left out", lambda _: ast.Return(ast.Constant(None))
+        case ast.Constant(value=bool() | int()):
+            yield "constant changed", changed_constant
+
+
+def unmeant(tree: ast.AST) -> set[int]:
+    """Nodes that only speak of types or of classes, by identity."""
+    roots: list[ast.AST | None] = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.ClassDef():
+                roots += [*node.keywords, *node.decorator_list]
+            case ast.AnnAssign() | ast.arg():
+                roots.append(node.annotation)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                roots += [node.returns, *node.decorator_list]
+            case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                roots.append(node)
+    return {id(inner) for root in roots if root for inner in ast.walk(root)}
+
+
+def faults(root: Path, path: Path) -> Iterator[Fault]:
+    """All faults that can be put into a module."""
+    tree = ast.parse((root / path).read_text())
+    skipped = unmeant(tree)
+    for place, node in enumerate(ast.walk(tree)):
+        if id(node) not in skipped:
+            for what, change in changes_of(node):
+                yield Fault(path, place, getattr(node, "lineno", 0) or node.iter.lineno, what, change)  # type: ignore[attr-defined]
+
+
+def tests_of(root: Path, path: Path) -> list[Path]:
+    """Its own tests, if it has any, and those of its room."""
+    room = Path("tests", "unit", path.parent.name)
+    return [tests for tests in (room / f"test_{path.name}", room) if (root / tests).exists()]
+
+
+class Copy:
+    """A copy of the tree, in which tests run in forks of this process: what they import from others is there already."""
+
+    def __init__(self, root: Path, run: Callable[[Path, Path], None]) -> None:
+        self.root, self._run = root, run
+        self._limits: dict[Path, float] = {}
+        self._next_change = time.time() + 10.0  # Python tells by the time of a change, in whole seconds, whether what it compiled is old
+
+    def noticed_by(self, fault: Fault) -> Path | None:
+        """The tests of which one fails; None: all pass.
+
+        Raises:
+            RuntimeError: one fails without the fault too.
+        """
+        return next((tests for tests in tests_of(self.root, fault.path) if self._is_noticed(fault, tests)), None)
+
+    def _is_noticed(self, fault: Fault, tests: Path) -> bool:
+        file, limit_s = self.root / fault.path, self._limit_s(tests)
+        before = file.read_text()
+        try:
+            self._write(file, fault.source(self.root))
+            return not self._passes(tests, limit_s)
+        finally:
+            self._write(file, before)
+
+    def _limit_s(self, tests: Path) -> float:
+        if tests not in self._limits:
+            begun = time.monotonic()
+            if not self._passes(tests, None):
+                raise RuntimeError(f"{tests} fails without a fault")
+            self._limits[tests] = START_S + SLOWER * (time.monotonic() - begun)
+        return self._limits[tests]
+
+    def _write(self, file: Path, source: str) -> None:
+        file.write_text(source)
+        self._next_change += 1.0
+        os.utime(file, (self._next_change, self._next_change))
+
+    def _passes(self, tests: Path, limit_s: float | None) -> bool:
+        process = multiprocessing.get_context("fork").Process(target=self._run, args=(self.root, tests))
+        process.start()
+        process.join(limit_s)
+        if process.exitcode is None:
+            os.killpg(process.pid or 0, signal.SIGKILL)
+            process.join()
+        return process.exitcode == 0
+
+
+def run_tests(root: Path, tests: Path) -> None:
+    """In a fork: ends it with pytest's exit code."""
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nothing, stream)
+    os.chdir(root)
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(root / "desktop"), str(root)])  # for programs that tests start
+    import pytest
+
+    code = pytest.main(["-x", "-p", "no:cacheprovider", "--rootdir", str(root), "-c", str(root / "pyproject.toml"), str(tests)])
+    os._exit(code)
+
+
+def chosen(root: Path, rooms: Sequence[str], number: int, seed: int) -> list[Fault]:
+    paths = sorted(path.relative_to(root) for room in rooms for path in (root / "desktop" / "tooltray" / room).glob("*.py"))
+    found = [fault for path in paths for fault in faults(root, path)]
+    return sorted(random.Random(seed).sample(found, min(number, len(found))), key=lambda fault: (fault.path, fault.line))
+
+
+def copy_of(root: Path, folder: Path) -> Path:
+    ignored = shutil.ignore_patterns("node_modules", "__pycache__", ".*")
+    for name in COPIED:
+        place = root / name
+        if place.is_dir():
+            shutil.copytree(place, folder / name, ignore=ignored)
+        elif place.exists():
+            shutil.copy(place, folder / name)
+    return folder
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Prints which small faults a module's own unit tests notice.")
+    parser.add_argument("number", nargs="?", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--rooms", nargs="+", default=ROOMS)
+    asked = parser.parse_args()
+    for name in PRELOADED:
+        __import__(name)
+    with tempfile.TemporaryDirectory(prefix="mutants") as folder:
+        look_at(chosen(ROOT, asked.rooms, asked.number, asked.seed), Copy(copy_of(ROOT, Path(folder)), run_tests))
+    return 0
+
+
+def look_at(todo: Sequence[Fault], copy: Copy) -> None:
+    """Prints each fault that a module's own tests do not notice, and how many they do."""
+    noticed = by_room = 0
+    for fault in todo:
+        tests = copy.noticed_by(fault)
+        if tests and tests.suffix:
+            noticed += 1
+            continue
+        by_room += tests is not None
+        line = (copy.root / fault.path).read_text().splitlines()[fault.line - 1].strip()
+        tell(f"{'room   ' if tests else 'NOBODY '} {fault.path}:{fault.line}  {fault.what}: {line}")
+    rest = len(todo) - noticed - by_room
+    tell(f"{noticed} of {len(todo)} noticed by a module's own tests, {by_room} by others of its room, {rest} by none")
+
+
+def tell(words: str) -> None:
+    sys.stdout.write(words + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.dont_write_bytecode = False
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""entries/secrets_api.py, through McpPresenter's verbs"""
+
+from pathlib import Path
+
+from tests.fakes.hub_parts import HubParts, entry, hub_parts
+from tests.fakes.refusal import refusal
+from tests.fakes.scripted_server import ScriptedServer
+
+from tooltray.events import ServerStarted
+from tooltray.snapshots.servers import ServerState
+
+
+async def test_secrets_are_stored_named_and_removed(parts: HubParts) -> None:
+    p = parts.presenter
+    await p.set_secret("s/KEY", "value")
+    await p.set_secret("a", "value")
+    assert await p.get_secret_names() == ["a", "s/KEY"]
+    await p.remove_secret("a")
+    assert await p.get_secret_names() == ["s/KEY"]
+    assert "There is no secret 'a'" in await refusal(p.remove_secret("a"))
+    assert await p.check_secrets() == "memory"
+
+
+async def test_a_server_that_failed_for_a_secret_is_tried_again_when_it_is_there(tmp_path: Path, program: ScriptedServer) -> None:
+    servers = {"s": entry("program", env={"KEY": "${secret:s/KEY}"}), "other": entry("program", env={"KEY": "${NOT_SET}"})}
+    async with hub_parts(tmp_path, servers=servers, programs={"program": program}) as parts:
+        for name in servers:
+            parts.servers.get(name).start()
+            await parts.heard.state(name, ServerState.ERROR)
+        await parts.presenter.set_secret("s/KEY", "value")
+        await parts.heard.event(ServerStarted, server_name="s")
+        assert parts.launches[0].env["KEY"] == "value"
+        assert parts.servers.get("other").state is ServerState.ERROR
+
+
+async def test_a_server_that_failed_for_a_locked_file_is_tried_again_when_that_is_open(tmp_path: Path, program: ScriptedServer) -> None:
+    servers = {"s": entry("program", env={"KEY": "${secret:s/KEY}"})}
+    async with hub_parts(tmp_path, servers=servers, programs={"program": program}) as parts:
+        await parts.presenter.set_secret_backend("file")
+        assert parts.settings_on_disk["secrets"] == {"backend": "file"}
+        parts.servers.get("s").start()
+        await parts.heard.state("s", ServerState.ERROR)
+        await parts.presenter.unlock_secrets("correct horse")
+        await parts.heard.state("s", ServerState.ERROR, count=2)  # it is open, and there is no such secret
+        await parts.presenter.set_secret("s/KEY", "value")
+        await parts.heard.event(ServerStarted, server_name="s")
+
+
+async def test_a_server_that_failed_for_a_secret_is_tried_again_with_another_place_for_them(
+    tmp_path: Path, program: ScriptedServer
+) -> None:
+    servers = {"s": entry("program", env={"KEY": "${secret:s/KEY}"})}
+    async with hub_parts(tmp_path, servers=servers, programs={"program": program}) as parts:
+        await parts.secrets.set("s/KEY", "value")
+        parts.secrets.use("file")
+        parts.servers.get("s").start()
+        await parts.heard.state("s", ServerState.ERROR)
+        await parts.presenter.set_secret_backend("memory")
+        await parts.heard.event(ServerStarted, server_name="s")
+
+
+async def test_secrets_are_kept_nowhere_else(parts: HubParts) -> None:
+    said = await refusal(parts.presenter.set_secret_backend("plain"))
+    assert said == "'plain' is no place for secrets. Choose one of keyring, file, memory"
+    assert "secrets" not in parts.settings_on_disk
