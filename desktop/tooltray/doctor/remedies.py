@@ -18,8 +18,8 @@ from tooltray.launch.command_lookup import COMMON, Lookup, comes_with, find_else
 from tooltray.launch.npm_registry import NPM
 from tooltray.phrases import Phrase
 from tooltray.registries.npm_registries import NpmRegistries
-from tooltray.secrets.secret_errors import store_command
 from tooltray.secrets.secrets import SecretStore
+from tooltray.secrets.vaults import store_command
 from tooltray.settings.expansion import secret_names
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.servers import ServerState
