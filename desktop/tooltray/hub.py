@@ -30,22 +30,26 @@ from tooltray.activity.masking import Mask
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.api import PARTS, Api
 from tooltray.approvals.api import ApprovalsApi
+from tooltray.approvals.approval_rounds import ApprovalRounds
+from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grants import GrantStore
+from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
 from tooltray.calls.api import ToolsApi
 from tooltray.calls.completion import Completion
 from tooltray.calls.elicitations import Elicitations
+from tooltray.calls.notifications import Notifications
 from tooltray.calls.own_calls import OwnCalls
 from tooltray.calls.prompts_api import PromptsApi
 from tooltray.calls.questions_api import QuestionsApi
-from tooltray.calls.request_router import RequestRouter
+from tooltray.calls.request_router import AllServers, OneServer, RequestRouter
 from tooltray.calls.resources_api import ResourcesApi
 from tooltray.calls.seen_servers import SeenServers
 from tooltray.calls.subscriptions import Subscriptions
-from tooltray.calls.tool_call import OwnTool, ToolCalls
+from tooltray.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
 from tooltray.catalogue import tokens as model_tokens
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
@@ -53,10 +57,10 @@ from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.instructions import ServerInstructions
 from tooltray.catalogue.known_servers import KnownServers
 from tooltray.catalogue.list_times import FirstListings, FirstPatience
-from tooltray.catalogue.names import PublishedNames
 from tooltray.catalogue.offer import KINDS, TOOLS, Offer
 from tooltray.catalogue.offers import Offers, read_offered
 from tooltray.catalogue.prompt_manager import PromptManager
+from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
 from tooltray.catalogue.server_lists import ServerLists
@@ -140,14 +144,15 @@ from tooltray.upstream.server_transports import ProgramStarts, ServerTransports,
 from tooltray.upstream.stops import StoppedServers, Stops
 from tooltray.upstream.upstream_services import UpstreamServices
 from tooltray.upstream.visibility import Visibility
-from tooltray.views.activation import Activation
+from tooltray.views.activation import Activation, ActivationAnswer
 from tooltray.views.api import ViewsApi
-from tooltray.views.asked_words import AskedWords, read_asked_words
 from tooltray.views.client_profiles import ClientProfiles, read_client_profiles
 from tooltray.views.introduction import Introduction
 from tooltray.views.known_clients import KnownClients
+from tooltray.views.meta_calls import MetaCalls
 from tooltray.views.modes import Modes
 from tooltray.views.profiles import Profiles
+from tooltray.views.search import QueryWords, ToolSearch, read_query_words
 from tooltray.views.session_view import SessionViews
 from tooltray.views.tool_costs import Count, ToolCosting
 from tooltray.views.view_lists import ViewLists
@@ -349,11 +354,14 @@ class Hub:
     profiles: Profiles = part()
     modes: Modes = part()
     known: KnownServers = read(lambda hub: KnownServers(resource("known-servers.json")))
-    asked: AskedWords = read(lambda hub: read_asked_words(resource("search-words.json")))
+    query_words: QueryWords = read(lambda hub: read_query_words(resource("search-words.json")))
+    search: ToolSearch = part()
     lists: ViewLists = part()
-    activation: Activation = part()
+    activation_answer: ActivationAnswer = part()
+    activation: Activation = part(answer="activation_answer")
     session_views: SessionViews = part()
-    views: Views = part(views="session_views", call=lambda hub: lambda exchange: hub.calls.call(exchange))
+    views: Views = part(views="session_views")
+    meta: MetaCalls = part(call=lambda hub: lambda exchange: hub.calls.call(exchange))
     introduction: Introduction = part(views="session_views", said="instructions")
 
     # consent, projects, reports, files
@@ -362,7 +370,10 @@ class Hub:
     grants: GrantBook = part(
         store="grant_store", is_of_file=lambda hub: lambda server: hub.files.keeps(server), now=lambda hub: SteadyWallClock()
     )
-    approvals: Approvals = part(masked="mask.masked_whole")
+    rules: ApprovalRules = part()
+    waiting: WaitingApprovals = part()
+    rounds: ApprovalRounds = part(masked="mask.masked_whole")
+    approvals: Approvals = part()
     projects: Projects = part(home=lambda hub: str(hub.user_folder), includes="profiles.includes")
     shipped_answers: tuple[str, ...] = read(lambda hub: read_shipped(resource("ready-answers.json")))
     ready: ReadyAnswers = part(shipped="shipped_answers")
@@ -390,10 +401,16 @@ class Hub:
             **{(hub_server.NAME, tool): SeenServers(hub.own_server, tool, sees=hub.visibility.sees) for tool in hub_server.ABOUT_SERVERS},
         }
     )
+    resolver: ToolResolver = part()
+    forwarder: ToolForwarder = part()
+    recorder: CallRecorder = part()
     calls: ToolCalls = part()
     listens: ServerListens = part()
     subscriptions: Subscriptions = part()
     completion: Completion = part()
+    notifications: Notifications = part()
+    all_servers: AllServers = part()
+    one_server: OneServer = part()
     router: RequestRouter = part()
 
     # what the API stands on

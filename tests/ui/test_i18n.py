@@ -1,6 +1,7 @@
 """Every text a person sees goes through tr(), and every one of them has its Chinese."""
 
 import ast
+import functools
 import json
 import re
 from datetime import datetime
@@ -26,18 +27,27 @@ UI = DESKTOP / "ui"
 FIELD = re.compile(r"\{(\w+)\}")
 SHOWING = {"setText", "setToolTip", "setAccessibleName", "setPlaceholderText", "setWindowTitle", "addAction", "setTitle"}
 """Calls whose texts a person sees or hears."""
+WATCHED = SHOWING | {"tr", "Phrase"}
 
 
 WAITS = Phrase("{count} AI clients are connected, none names a folder", count=2)
 
 
+@functools.cache
+def called() -> dict[str, list[tuple[Path, ast.Call]]]:
+    """All calls in the source, by the name of what is called; read once, since that takes seconds."""
+    found: dict[str, list[tuple[Path, ast.Call]]] = {}
+    for path in DESKTOP.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                for name in (getattr(node.func, "id", None), getattr(node.func, "attr", None)):
+                    if name in WATCHED:
+                        found.setdefault(name, []).append((path, node))
+    return found
+
+
 def calls(name: str, root: Path = UI) -> list[tuple[Path, ast.Call]]:
-    return [
-        (path, node)
-        for path in root.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and name in (getattr(node.func, "id", None), getattr(node.func, "attr", None))
-    ]
+    return [(path, node) for path, node in called().get(name, []) if path.is_relative_to(root)]
 
 
 def worded() -> list[tuple[Path, ast.Call]]:

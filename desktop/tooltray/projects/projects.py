@@ -35,9 +35,8 @@ from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.tasks import Spawn
 from tooltray.upstream.deferred_server import DeferredServer, ProjectCopy
-from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.managed_server import InstanceOpened, ManagedServer, ServerStateChanged
 from tooltray.upstream.project_folder import is_inside, project_name, shown
-from tooltray.upstream.server_events import InstanceOpened, ServerStateChanged
 from tooltray.upstream.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
 
 logger = logging.getLogger(__name__)

@@ -29,7 +29,7 @@ from tooltray.sessions.caller import Caller, Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.transports.transport import Output, Transport
 from tooltray.upstream.handshake import Greeting, GreetingPlan, Introduction, greet
-from tooltray.upstream.usage import Usage
+from tooltray.upstream.idle_stop import Usage
 
 NO_CLIENT_TO_ASK = -32603
 OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that asks these of us echoes (`cat`, a terminal)

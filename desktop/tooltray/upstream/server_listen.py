@@ -20,8 +20,8 @@ from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD
 from tooltray.protocol.eras import Era
 from tooltray.protocol.pending_call import PendingCall
 from tooltray.tasks import Spawn
+from tooltray.upstream.managed_server import InstanceOpened, ServerNotified
 from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_events import InstanceOpened, ServerNotified
 
 logger = logging.getLogger(__name__)
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"

@@ -8,8 +8,7 @@ from tests.fakes.approval_desk import READ, WRITE, desk
 from tests.fakes.scripted_server import tool
 
 from tooltray.approvals.approval_rounds import MOST_ROUNDS
-from tooltray.approvals.waiting_approvals import WAIT_S
-from tooltray.approvals.waiting_news import TOLD_EVERY_S
+from tooltray.approvals.waiting_approvals import TOLD_EVERY_S, WAIT_S
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.clients import SessionProject
 

@@ -536,7 +536,7 @@ async def test_subscriptions_go_with_a_session_that_turns_to_another_project(tmp
         assert asked_of(hub, "resources/unsubscribe") == [("one", {"uri": "x:/1"})]
         news = dump({"uri": "x:/1"})
         connections = {copy.project.name: copy.first.client for copy in hub.server.copies if copy.project}
-        hearers = {name: hub.parts.router.hearers(each, news)[1] for name, each in connections.items() if each}
+        hearers = {name: hub.parts.notifications.hearers(each, news)[1] for name, each in connections.items() if each}
         assert hearers == {"one": [], "two": [(client, "x:/1")]}
 
 

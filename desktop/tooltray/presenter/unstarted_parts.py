@@ -1,6 +1,6 @@
 """What a hub is made of as far as commands need it where none runs: built from the files of a home, and never started.
 
-Above it: unstarted_hub, which makes these parts while it holds the hub's lock. Each part is made when it is first used, since most commands
+Above it: unstarted_api. Whoever uses these parts holds the hub's lock. Each part is made when it is first used, since most commands
 need one or two.
 """
 
@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tooltray.catalogue.catalogue import CatalogueStore
-from tooltray.cli.terminal import print_note
 from tooltray.entries.clean_text import clean_text
 from tooltray.entries.server_starts import ServerStarts
 from tooltray.errors import NotFound, Problem
@@ -41,13 +40,27 @@ class UnstartedParts:
     """Belongs to one event loop.
 
     Attributes:
-        config: the settings; to be loaded before anything else.
+        config: the settings; `load` reads them, before anything else.
     """
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, note: Callable[[str], None]) -> None:
+        """
+        Args:
+            note: takes what a hub would show on its card: what is wrong with a file of the home.
+        """
+        self._note = note
         self.home, self.bus, self.tasks = home, EventBus(), TaskKeeper()
         self.config = McpConfHelper(home.settings, self.bus, history=FileHistory(home.history, clean_text))
         self._store: SecretStore | None = None
+
+    async def load(self) -> None:
+        await self.config.load()
+        for problem in self.config.problems:
+            self._note_problem(problem)
+
+    def _note_problem(self, problem: Problem | None) -> None:
+        if problem:
+            self._note(str(problem))
 
     async def close(self) -> None:
         """Ends what verbs have begun, also those that were cancelled."""
@@ -143,7 +156,7 @@ class UnstartedParts:
         from tooltray.server_files.trust_store import TrustStore
 
         store = TrustStore(self.home.trust)
-        note(store.problem)
+        self._note_problem(store.problem)
         return store
 
     @cached_property
@@ -177,13 +190,13 @@ class UnstartedParts:
             config=self.config,
             store=ProposalStore(self.home.proposals),
             secrets=self.secrets,
-            files=_ProjectFiles(self),
+            files=ProjectFiles(self),
             remove_unused=remove_unused,
             environ=self._servers_shell.environ,
             home=Path.home(),
             bus=self.bus,
         )
-        note(proposals.problem)
+        self._note_problem(proposals.problem)
         return proposals
 
     @cached_property
@@ -234,7 +247,7 @@ class _ClosedDoor:
     def forget_programs(self) -> None: ...
 
 
-class _ProjectFiles:
+class ProjectFiles:
     """Writes what a person has consented to into projects' own files, which a hub reads when it runs."""
 
     def __init__(self, parts: UnstartedParts) -> None:
@@ -255,13 +268,5 @@ class _ProjectFiles:
         return server
 
     async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None:
-        if not (place := self._parts.trust.place(server)):
-            raise NotFound(f"there is no server '{server}' of a project", hint="See which there are: tooltray servers list")
-        folder, name = place
-        await self._parts.trust_decisions.trust_own(folder, name, await self._edits.change(folder, name, entry, revision))
-
-
-def note(problem: Problem | None) -> None:
-    """A hub would show it on its card."""
-    if problem:
-        print_note(str(problem))
+        """No project's file is served where no hub runs, so that no change of such a server can wait."""
+        raise NotFound(f"there is no server '{server}' of a project", hint="See which there are: tooltray servers list")

@@ -1,16 +1,18 @@
-"""For which projects a server that waits for one runs: a line for each copy, and the way back to waiting."""
+"""What a card and the details of a server both show: for which projects it runs, and where its entry is."""
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from tooltray.snapshots.servers import ProjectCopySnapshot
+from tooltray.snapshots.servers import ProjectCopySnapshot, ServerSnapshot
 from tooltray.ui.i18n import tr
+from tooltray.ui.origins import origin
+from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.problem_words import whole
 from tooltray.ui.state_language import look
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import ElidedLabel, Label
@@ -78,3 +80,37 @@ class ProjectCopies(QWidget):
         line.addWidget(ElidedLabel(self._theme, copy.name, "label", mode=Qt.TextElideMode.ElideMiddle), 1)
         line.addWidget(StateBadge(self._theme, look(copy.state)))
         return line
+
+
+HEIGHT = 28
+
+
+class OriginLine(QWidget):
+    """The buttons are there for files other than the settings."""
+
+    def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
+        super().__init__()
+        self._wishes, self._file = wishes, ""
+        self.setFixedHeight(HEIGHT)
+        line = row(self, spacing=2)
+        self._words = ElidedLabel(theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
+        line.addWidget(self._words, 1)
+        self._look = IconButton(theme, "external", tr("Open the file of {name}", name=server.name), small=True)
+        self._look.clicked.connect(self._on_look)
+        self._place = IconButton(theme, "folder", tr("Open the folder of the file of {name}", name=server.name), small=True)
+        self._place.clicked.connect(self._on_place)
+        for button in (self._look, self._place):
+            line.addWidget(button)
+        self.set_server(server)
+
+    def set_server(self, server: ServerSnapshot) -> None:
+        self._file = server.file
+        self._words.set_text(origin(server), server.file)
+        for button in (self._look, self._place):
+            button.setVisible(bool(server.file))
+
+    def _on_look(self) -> None:
+        self._wishes.file_requested.emit(self._file)
+
+    def _on_place(self) -> None:
+        self._wishes.file_place_requested.emit(self._file)

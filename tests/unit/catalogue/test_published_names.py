@@ -1,4 +1,4 @@
-"""catalogue/names.py"""
+"""catalogue/published_names.py"""
 
 import json
 import re
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.catalogue.names import RETURNS_WITHIN_S, PublishedNames
+from tooltray.catalogue.published_names import RETURNS_WITHIN_S, PublishedNames
 
 VALID = re.compile(r"[A-Za-z0-9_-]{1,46}", re.ASCII)
 

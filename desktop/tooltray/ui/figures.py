@@ -1,4 +1,4 @@
-"""Times of the past and the future, as people say them."""
+"""Figures as a person reads them: times of the past and the future, and how many tokens definitions cost."""
 
 from datetime import datetime, timedelta
 
@@ -42,3 +42,10 @@ def since(seconds: float, now: datetime) -> str:
     if now - then < timedelta(days=DAYS_BY_NAME):
         return tr("since {day}, {time}", day=locale.dayName(then.isoweekday()), time=clock)
     return tr("since {date}", date=locale.toString(QDate(then.year, then.month, then.day), QLocale.FormatType.LongFormat))
+
+
+def tokens(shown: int, of: int) -> str:
+    """Returns what definitions cost: as a client gets them, and all of them; what finds tools can outweigh what is hidden."""
+    if shown >= of:
+        return tr("1 token") if shown == 1 else tr("{count} tokens", count=f"{shown:,}")
+    return tr("{shown} of {count} tokens", shown=f"{shown:,}", count=f"{of:,}")
