@@ -21,10 +21,9 @@ from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
-from tooltray.protocol.eras import Era
+from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
-from tooltray.protocol.pending_call import PendingCall
-from tooltray.protocol.protocol import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY
+from tooltray.protocol.in_flight import PendingCall
 from tooltray.sessions.caller import Caller, Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.transports.transport import Output, Transport
