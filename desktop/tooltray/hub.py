@@ -115,7 +115,12 @@ from tooltray.presenter.notices import Notices, Source, problems_of_settings
 from tooltray.presenter.server_news import ServerNews
 from tooltray.presenter.server_snapshots import ServerSnapshots
 from tooltray.projects.api import ProjectsApi
+from tooltray.projects.project_choices import ProjectChoices
+from tooltray.projects.project_copies import ProjectCopies, ProjectSnapshots
+from tooltray.projects.project_folders import ProjectFolders
+from tooltray.projects.project_sources import ProjectSources
 from tooltray.projects.projects import Projects
+from tooltray.projects.root_rounds import RootRounds
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.registries.api import RegistriesApi
 from tooltray.registries.npm_registries import NpmRegistries
@@ -375,7 +380,13 @@ class Hub:
     waiting: WaitingApprovals = part()
     rounds: ApprovalRounds = part(masked="mask.masked_whole")
     approvals: Approvals = part()
-    projects: Projects = part(home=lambda hub: str(hub.user_folder), includes="profiles.includes")
+    folders: ProjectFolders = part(home=lambda hub: str(hub.user_folder))
+    project_sources: ProjectSources = part(is_wanted=lambda hub: lambda: bool(hub.servers.deferred()))
+    root_rounds: RootRounds = part(sources="project_sources")
+    projects: Projects = part(sources="project_sources", rounds="root_rounds", includes="profiles.includes")
+    project_copies: ProjectCopies = part(sources="project_sources")
+    project_choices: ProjectChoices = part(sources="project_sources", copies="project_copies")
+    project_snapshots: ProjectSnapshots = part(includes="profiles.includes")
     shipped_answers: tuple[str, ...] = read(lambda hub: read_shipped(resource("ready-answers.json")))
     ready: ReadyAnswers = part(shipped="shipped_answers")
     feedbacks: Feedbacks = part(history=lambda hub: FeedbackHistory(hub.home.feedback), mask="mask.masked_whole")
@@ -464,7 +475,7 @@ class Hub:
     questions_api: QuestionsApi = part()
     approvals_api: ApprovalsApi = part()
     views_api: ViewsApi = part()
-    projects_api: ProjectsApi = part()
+    projects_api: ProjectsApi = part(choices="project_choices")
     feedback_api: FeedbackApi = part()
     files_api: FilesApi = part()
     sign_ins_api: SignInsApi = part()
@@ -496,7 +507,7 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield hub.profiles.problems
     yield lambda: hub.sign_ins.problems
     yield lambda: hub.approvals.problems
-    yield hub.projects.problems
+    yield hub.project_choices.problems
     yield hub.files.problems
     yield lambda: hub.stops.problems
     yield lambda: filter(None, [hub.proposals.problem])

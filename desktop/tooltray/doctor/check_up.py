@@ -9,7 +9,7 @@ import contextlib
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.doctor.diagnosis import Diagnosis
 from tooltray.doctor.doctor import Doctor
-from tooltray.projects.projects import Projects
+from tooltray.projects.project_copies import ProjectSnapshots
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.server_manager import ServerManager
 
@@ -17,8 +17,8 @@ from tooltray.upstream.server_manager import ServerManager
 class CheckUp:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, servers: ServerManager, tools: ToolManager, projects: Projects, doctor: Doctor) -> None:
-        self._servers, self._tools, self._projects, self._doctor = servers, tools, projects, doctor
+    def __init__(self, *, servers: ServerManager, tools: ToolManager, project_snapshots: ProjectSnapshots, doctor: Doctor) -> None:
+        self._servers, self._tools, self._projects, self._doctor = servers, tools, project_snapshots, doctor
 
     async def diagnose(self, server: str | None, wait_s: float) -> list[Diagnosis]:
         """The doctor's findings on one server, or on all.
