@@ -91,6 +91,7 @@ from tooltray.entries.setup_api import SetupApi
 from tooltray.events import EventBus
 from tooltray.feedback.api import FeedbackApi
 from tooltray.feedback.feedback_history import FeedbackHistory
+from tooltray.feedback.feedback_notes import FeedbackNotes
 from tooltray.feedback.feedback_tool import FeedbackTool
 from tooltray.feedback.feedbacks import Feedbacks
 from tooltray.feedback.ready_answers import ReadyAnswers, read_shipped
@@ -389,7 +390,8 @@ class Hub:
     project_snapshots: ProjectSnapshots = part(includes="profiles.includes")
     shipped_answers: tuple[str, ...] = read(lambda hub: read_shipped(resource("ready-answers.json")))
     ready: ReadyAnswers = part(shipped="shipped_answers")
-    feedbacks: Feedbacks = part(history=lambda hub: FeedbackHistory(hub.home.feedback), mask="mask.masked_whole")
+    notes: FeedbackNotes = part(history=lambda hub: FeedbackHistory(hub.home.feedback), mask="mask.masked_whole")
+    feedbacks: Feedbacks = part(mask="mask.masked_whole")
     feedback_tool: FeedbackTool = part(offers="views.offers")
     trust_store: TrustStore = read(lambda hub: TrustStore(hub.home.trust))
     hot_reload: HotReload = part(make_watcher=lambda hub: FileWatcher)
