@@ -24,10 +24,9 @@ from tooltray.access.api_tokens import ApiTokens
 from tooltray.access.client_tokens import ClientTokens
 from tooltray.access.http_access import HttpAccess
 from tooltray.access.trusted_tokens import TrustedTokens
-from tooltray.activity.call_stats import CallStats
+from tooltray.activity.call_stats import CallStats, RecentCalls
 from tooltray.activity.hub_log import HubLog
 from tooltray.activity.masking import Mask
-from tooltray.activity.recent_calls import RecentCalls
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.api import PARTS, Api
 from tooltray.approvals.api import ApprovalsApi
@@ -58,10 +57,10 @@ from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.instructions import ServerInstructions
 from tooltray.catalogue.known_servers import KnownServers
 from tooltray.catalogue.list_times import FirstListings, FirstPatience
-from tooltray.catalogue.names import PublishedNames
 from tooltray.catalogue.offer import KINDS, TOOLS, Offer
 from tooltray.catalogue.offers import Offers, read_offered
 from tooltray.catalogue.prompt_manager import PromptManager
+from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
 from tooltray.catalogue.server_lists import ServerLists

@@ -20,10 +20,9 @@ from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager, anybody
 from tooltray.projects.projects import Projects
 from tooltray.protocol import eras
-from tooltray.protocol.elements import elements_of
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import Era
-from tooltray.protocol.member_scanner import closed, opened
+from tooltray.protocol.member_scanner import closed, elements_of, opened
 from tooltray.sessions.caller import MAY_ASK, Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.upstream.managed_server import ManagedServer

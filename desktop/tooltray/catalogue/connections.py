@@ -10,7 +10,7 @@ from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.protocol import envelope
-from tooltray.protocol.protocol import SERVER_INFO_KEY
+from tooltray.protocol.eras import SERVER_INFO_KEY
 from tooltray.snapshots.servers import McpClientSnapshot
 from tooltray.upstream.instance import Instance
 from tooltray.upstream.mcp_client import McpClient

@@ -31,9 +31,8 @@ from tooltray.phrases import Phrase
 from tooltray.protocol.deadlines import Deadline
 from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import finish_in_thread
-from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.managed_server import ManagedServer, ServerNotified, ServersConfigured, ServerStateChanged
 from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_events import ServerNotified, ServersConfigured, ServerStateChanged
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.upstream.upstream_services import UpstreamServices
 

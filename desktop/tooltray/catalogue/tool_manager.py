@@ -1,6 +1,6 @@
 """The tools of all servers: what there is of them, under which names, and where a call of one goes.
 
-Above it: McpPresenter, ToolCalls, Views. Below it: ServerManager, ServerLists, which knows what the servers listed, and the rules in tools/
+Above it: McpPresenter, ToolCalls, Views. Below it: ServerManager, ServerLists, which knows what the servers listed, and the rules for tools
 (names, approval, filter, definitions). Names are given when an AI client lists, not before: what comes together is then named together.
 """
 
@@ -13,9 +13,9 @@ from msgspec import Raw
 
 from tooltray.catalogue import approval, tool_settings
 from tooltray.catalogue.definition import ToolDefinition, unlisted
-from tooltray.catalogue.names import PublishedNames
 from tooltray.catalogue.offer import TOOLS, OfferKind
 from tooltray.catalogue.offers import Offers
+from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.tool_copies import ToolCopies
@@ -38,10 +38,9 @@ from tooltray.sessions.exchange import Exchange
 from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.tasks import SLICE, finish_in_thread, in_slices
-from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.managed_server import ManagedServer, ServerNotified
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.relay import START_WAIT_S
-from tooltray.upstream.server_events import ServerNotified
 from tooltray.upstream.server_manager import ServerManager
 
 TASK_ONLY = "(Can be called as a task only, by AI clients that have this server alone.)"

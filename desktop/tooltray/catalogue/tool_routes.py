@@ -1,6 +1,6 @@
 """Routes to tools: where a call of each goes and whether it goes, and what AI clients see of a server's tools.
 
-Above it: ToolManager, which has one `OfferedTools` for each server, and all who ask it where a call goes. Below it: the rules in tools/
+Above it: ToolManager, which has one `OfferedTools` for each server, and all who ask it where a call goes. Below it: the rules for tools
 (approval, filter, overrides, definitions). Pure: nothing here asks a server or keeps anything.
 """
 

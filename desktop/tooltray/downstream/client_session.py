@@ -22,16 +22,18 @@ from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
-from tooltray.protocol.eras import ClientInfo, Era, Head
-from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
-from tooltray.protocol.member_scanner import opened
-from tooltray.protocol.protocol import (
+from tooltray.protocol.eras import (
     BATCH_VERSION,
     CAPABILITY_FOR,
     HANDSHAKE_VERSIONS,
     MODERN_VERSIONS,
     UNSUPPORTED_PROTOCOL_VERSION,
+    ClientInfo,
+    Era,
+    Head,
 )
+from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
+from tooltray.protocol.member_scanner import opened
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState

@@ -25,8 +25,8 @@ from tooltray.protocol.envelope import dump
 from tooltray.sessions.session_state import SessionStates
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.managed_server import ServerNotified
 from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_events import ServerNotified
 
 LIST_CHANGES = frozenset({TOOLS_CHANGED, PROMPTS_CHANGED, RESOURCES_CHANGED})
 LEADS_BACK = "this server of Tooltray's leads back to Tooltray itself; remove its entry"

@@ -1,6 +1,6 @@
 """Reads the `config.json` of TBXark's mcp-proxy, versions 2 and 1, with the additions of lazy-mcp, as those programs do.
 
-Above it: reading. Below it: config_source, go_fields. Knows no disk. The rules that differ from other formats:
+Above it: reading. Below it: config_source, go_config. Knows no disk. The rules that differ from other formats:
 
 - A command precedes a URL; a URL without `transportType` is SSE; `timeout` is in nanoseconds, and for streamable HTTP alone.
 - An entry inherits `authTokens` (unless it has a list of its own, even an empty one), `panicIfInvalid`, `logEnabled` and `lazyLoad` from
@@ -21,8 +21,7 @@ import msgspec
 
 from tooltray.files.json_places import Value
 from tooltray.foreign_configs.config_source import CannotUse, ConfigSource, RawEntry
-from tooltray.foreign_configs.go_fields import GoFields
-from tooltray.foreign_configs.go_variables import filled_in, in_our_spelling
+from tooltray.foreign_configs.go_config import GoFields, entry_in_our_spelling, filled_in, in_our_spelling
 from tooltray.phrases import Phrase
 from tooltray.settings.expansion import has_secret
 from tooltray.settings.file_server import Endpoint, FileEntry
@@ -111,7 +110,7 @@ class _Reader:
         entry = target | {"disable": bool(options.flag("disabled")), "lazyLoad": flag("lazyLoad"), "autoApprove": ["all"]}
         if (chosen := self._filter(options)) is not None:
             entry["toolFilter"] = chosen
-        config = raw.checked(in_our_spelling(entry))
+        config = raw.checked(entry_in_our_spelling(entry))
         return FileEntry(
             name=raw.name,
             config=config,

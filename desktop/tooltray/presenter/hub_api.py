@@ -9,7 +9,7 @@ from tooltray.snapshots.environment import EnvironmentSnapshot
 from tooltray.snapshots.hub import HubSnapshot
 
 if TYPE_CHECKING:
-    from tooltray.activity.recent_calls import RecentCalls
+    from tooltray.activity.call_stats import RecentCalls
     from tooltray.doctor.check_up import CheckUp
     from tooltray.entries.server_starts import ServerStarts
     from tooltray.launch.server_environment import ServerEnvironment

@@ -27,9 +27,8 @@ from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.tasks import Spawn
 from tooltray.upstream.deferred_server import DeferredServer, ProjectCopy
-from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.managed_server import InstanceOpened, ManagedServer, ServerStateChanged
 from tooltray.upstream.project_folder import is_inside
-from tooltray.upstream.server_events import InstanceOpened, ServerStateChanged
 from tooltray.upstream.server_manager import ServerManager
 
 UNUSED_S = 60.0  # a client that is started again comes back sooner, and some servers take long to start

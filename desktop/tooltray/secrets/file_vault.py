@@ -26,7 +26,7 @@ from msgspec.structs import replace
 
 from tooltray.files.atomic_file import write_atomically
 from tooltray.hidden_fields import HidesFields
-from tooltray.secrets.secret_errors import SecretsDenied, SecretsLocked
+from tooltray.secrets.vaults import SecretsDenied, SecretsLocked
 
 # OWASP's password storage cheat sheet gives these as one of five equal choices; this one takes 32 MB and about 0.3 s
 SCRYPT_N, SCRYPT_R, SCRYPT_P = 2**15, 8, 3

@@ -12,7 +12,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, failure
-from tooltray.protocol.protocol import CAPABILITY_FOR
+from tooltray.protocol.eras import CAPABILITY_FOR
 from tooltray.sessions.session_state import SessionState
 from tooltray.snapshots.clients import SessionProject
 

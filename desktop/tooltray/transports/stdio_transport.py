@@ -21,7 +21,7 @@ from tooltray.launch.program_launch import CannotStart, Launch
 from tooltray.phrases import Phrase
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.framing import read_in_pieces
-from tooltray.protocol.outbox import Outbox
+from tooltray.protocol.unsent import Outbox
 from tooltray.transports.process_failure import explain
 from tooltray.transports.server_output import ServerOutput, begin_attempt
 from tooltray.transports.stderr_lines import StderrLines

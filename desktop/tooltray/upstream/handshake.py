@@ -16,14 +16,14 @@ from tooltray.phrases import Phrase
 from tooltray.protocol import envelope
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, Worded, dump
-from tooltray.protocol.eras import Era
-from tooltray.protocol.protocol import (
+from tooltray.protocol.eras import (
     CLIENT_CAPABILITIES_KEY,
     CLIENT_INFO_KEY,
     HANDSHAKE_VERSIONS,
     MODERN_VERSIONS,
     PROTOCOL_VERSION_KEY,
     UNSUPPORTED_PROTOCOL_VERSION,
+    Era,
 )
 
 DISCOVER_TIMEOUT_S = 10.0  # some servers are silent to what they do not know; the SDKs wait as long

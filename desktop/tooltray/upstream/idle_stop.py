@@ -1,17 +1,59 @@
-"""Stops the copies of one server that nobody has used for as long as its settings say (`idleStop`).
+"""Whether instances of a server are in use, and the end of those that nobody has used for as long as its settings say (`idleStop`).
 
-Above it: ManagedServer, whose copies these are, and ServerManager, which knows the settings and who wants to hear of a server. Below it:
-the copies' usage, and one deadline per server, which runs only while something could be stopped; calls do not touch it. Copies that serve
-the same clients (the shared ones of both eras, or those of one session) stop together.
+Above it: McpClient and ServerRelay, which count every call; ManagedServer, whose instances these are, and ServerManager, which knows the
+settings and who wants to hear of a server. Below it: one deadline per server, which runs only while something could be stopped; no call
+touches it. Instances that serve the same clients (the shared ones of both eras, or those of one session) stop together.
 """
 
+import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.usage import Usage
+
+if TYPE_CHECKING:
+    from tooltray.upstream.mcp_client import McpClient
+
+
+class Usage:
+    """Of one instance. Belongs to one event loop.
+
+    Every call of an AI client passes here twice, so it holds nothing but a number and a time.
+    """
+
+    __slots__ = ("_clock", "_count", "_ended_at")
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """
+        Args:
+            clock: seconds that never go back.
+        """
+        self._clock = clock
+        self._count = 0
+        self._ended_at = clock()
+
+    def begin(self) -> None:
+        """Somebody needs the copy until `end`."""
+        self._count += 1
+
+    def end(self) -> None:
+        self._count -= 1
+        self._ended_at = self._clock()
+
+    def note(self) -> None:
+        """It was used in this moment: what is idle now is so from now on."""
+        self._ended_at = self._clock()
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether somebody needs it in this moment."""
+        return self._count > 0
+
+    @property
+    def idle_s(self) -> float:
+        """How long nobody has needed it, in seconds; 0 while somebody does."""
+        return 0.0 if self._count else self._clock() - self._ended_at
 
 
 class Stoppable(Protocol):
@@ -20,7 +62,7 @@ class Stoppable(Protocol):
     usage: Usage
 
     @property
-    def client(self) -> McpClient | None: ...
+    def client(self) -> "McpClient | None": ...
     @property
     def is_busy(self) -> bool: ...
     def begin_stop(self, *, then: ServerState) -> object: ...
@@ -34,7 +76,7 @@ class IdleStop:
         *,
         groups: Callable[[], Iterable[Sequence[Stoppable]]],
         limit_s: Callable[[], float | None],
-        is_wanted: Callable[[McpClient], bool],
+        is_wanted: Callable[["McpClient"], bool],
         deadlines: DeadlineWheel,
     ) -> None:
         """

@@ -23,10 +23,10 @@ from tooltray.sessions.caller import Session
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.transport import ConnectionFailure, Transport
 from tooltray.upstream.handshake import EraRefused, GreetingPlan, OpeningFailed
+from tooltray.upstream.idle_stop import Usage
 from tooltray.upstream.mcp_client import Audience, McpClient
 from tooltray.upstream.start_watch import StartWatch
 from tooltray.upstream.upstream_services import UpstreamServices
-from tooltray.upstream.usage import Usage
 
 logger = logging.getLogger(__name__)
 TRANSITIONS: dict[ServerState, frozenset[ServerState]] = {

@@ -6,7 +6,8 @@ server that speaks one era only has one copy, which serves everybody. With `isol
 own besides, opened as the client introduces itself and ended with it; the shared one still tells what the server offers. A server that
 starts for a project is one of these for each project, see deferred_server.
 
-Above it: ServerManager. Below it: Instance.
+Above it: ServerManager, and subscribers to the events about servers, which carry objects of the engine and never leave the process.
+Below it: Instance.
 """
 
 import asyncio
@@ -16,8 +17,10 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 import msgspec
+from msgspec import Raw
 
 from tooltray.errors import Problem, TooltrayError
+from tooltray.events import Event
 from tooltray.phrases import Phrase
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
@@ -283,3 +286,28 @@ class ManagedServer:
         failed = self._first if needs_sign_in else instance
         if (needs_sign_in or failed.state is ServerState.ERROR) and (problem := failed.problem):
             raise not_running(self.name, problem)
+
+
+class ServerStateChanged(Event, frozen=True):
+    """Something that a card shows of a server changed: its state, its instances, a problem, a sign-in. It may have been removed."""
+
+    server: ManagedServer
+
+
+class InstanceOpened(Event, frozen=True):
+    """An instance of a server is connected, for the first time or again."""
+
+    server: ManagedServer
+    client: McpClient
+
+
+class ServerNotified(Event, frozen=True):
+    """A server sent a notification that belongs to no call, or would have sent it if it could."""
+
+    client: McpClient
+    method: str
+    params: Raw
+
+
+class ServersConfigured(Event, frozen=True):
+    """ServerManager has the servers of the settings as they are since the last ConfigChanged."""

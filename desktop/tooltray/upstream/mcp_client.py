@@ -21,15 +21,14 @@ from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
-from tooltray.protocol.eras import Era
+from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
-from tooltray.protocol.pending_call import PendingCall
-from tooltray.protocol.protocol import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY
+from tooltray.protocol.in_flight import PendingCall
 from tooltray.sessions.caller import Caller, Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.transports.transport import Output, Transport
 from tooltray.upstream.handshake import Greeting, GreetingPlan, Introduction, greet
-from tooltray.upstream.usage import Usage
+from tooltray.upstream.idle_stop import Usage
 
 NO_CLIENT_TO_ASK = -32603
 OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that asks these of us echoes (`cat`, a terminal)

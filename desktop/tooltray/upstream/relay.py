@@ -11,8 +11,7 @@ from typing import Any
 from tooltray.errors import TooltrayError
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, NotDelivered, failure
-from tooltray.protocol.eras import Era
-from tooltray.protocol.protocol import LOG_LEVEL_KEY
+from tooltray.protocol.eras import LOG_LEVEL_KEY, Era
 from tooltray.sessions.exchange import Exchange
 from tooltray.upstream import asked_calls
 from tooltray.upstream.log_levels import LogLevels

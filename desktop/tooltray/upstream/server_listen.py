@@ -18,10 +18,10 @@ from tooltray.events import EventBus
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import Era
-from tooltray.protocol.pending_call import PendingCall
+from tooltray.protocol.in_flight import PendingCall
 from tooltray.tasks import Spawn
+from tooltray.upstream.managed_server import InstanceOpened, ServerNotified
 from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_events import InstanceOpened, ServerNotified
 
 logger = logging.getLogger(__name__)
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"

@@ -30,9 +30,15 @@ from tooltray.upstream.deferred_server import DeferredServer, ProjectSource, Sta
 from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.idle_stop import IdleStop
 from tooltray.upstream.instance import Failure, Instance, Program
-from tooltray.upstream.managed_server import ManagedServer, ServerEntry
+from tooltray.upstream.managed_server import (
+    InstanceOpened,
+    ManagedServer,
+    ServerEntry,
+    ServerNotified,
+    ServersConfigured,
+    ServerStateChanged,
+)
 from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_events import InstanceOpened, ServerNotified, ServersConfigured, ServerStateChanged
 from tooltray.upstream.server_transports import ServerTransports
 from tooltray.upstream.stops import Stops
 from tooltray.upstream.upstream_services import UpstreamServices

@@ -20,9 +20,8 @@ from tooltray.catalogue import tokens
 from tooltray.catalogue.offer import TOOLS
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
-from tooltray.protocol.elements import elements_of
 from tooltray.protocol.envelope import load
-from tooltray.protocol.member_scanner import opened
+from tooltray.protocol.member_scanner import elements_of, opened
 from tooltray.sessions.session_state import SessionState
 from tooltray.snapshots.tools import ServerCost, ToolCost, ToolCosts
 from tooltray.tasks import finish_in_thread

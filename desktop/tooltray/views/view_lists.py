@@ -11,9 +11,9 @@ from msgspec import Raw
 
 from tooltray.builtin import hub_server
 from tooltray.catalogue.known_servers import KnownServers
-from tooltray.catalogue.names import PublishedNames
 from tooltray.catalogue.offer import KINDS, PROMPTS, RESOURCES, TEMPLATES, TOOLS, listing_of
 from tooltray.catalogue.offers import Offers
+from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Entry
 from tooltray.sessions.session_state import SessionState

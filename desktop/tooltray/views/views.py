@@ -16,7 +16,7 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.events import EventBus, ServerRemoved
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionMoved, SessionState, SessionStates
-from tooltray.upstream.server_events import ServersConfigured, ServerStateChanged
+from tooltray.upstream.managed_server import ServersConfigured, ServerStateChanged
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.modes import ModesChanged
 from tooltray.views.profiles import Profiles

@@ -29,7 +29,7 @@ from tooltray.protocol.eras import Era
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.upstream.handshake import Greeting
-from tooltray.upstream.server_events import ServerNotified
+from tooltray.upstream.managed_server import ServerNotified
 
 NO_PROCESS = 2**22 + 1  # beyond the largest pid that Linux gives
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}

@@ -9,7 +9,8 @@ from tests.fakes.system_keyring import FakeKeyring
 
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
-from tooltray.secrets.secrets import SecretMissing, SecretsLocked, SecretStore
+from tooltray.secrets.secrets import SecretStore
+from tooltray.secrets.vaults import SecretMissing, SecretsLocked
 from tooltray.settings.expansion import ResolvedServer, needs_project, project_remark, resolve, secret_names, shown_target
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.snapshots.clients import SessionProject

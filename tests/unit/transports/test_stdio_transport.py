@@ -24,8 +24,7 @@ from tooltray.launch.program_launch import CannotStart, Launch
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import Envelope, NotDelivered, dump, success
-from tooltray.protocol.outbox import SLICE_BYTES
-from tooltray.protocol.unsent import HUB_BYTES
+from tooltray.protocol.unsent import HUB_BYTES, SLICE_BYTES
 from tooltray.transports.server_output import LINE_BYTES, LOG_LINES, SEPARATOR, ServerOutput, new_log
 from tooltray.transports.stderr_lines import LAST_LINES, LINES_PER_S
 from tooltray.transports.stdio_transport import ChildPipes, StdioTransport

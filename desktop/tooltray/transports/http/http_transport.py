@@ -16,8 +16,8 @@ from msgspec import Raw
 from tooltray.protocol.channels import Outgoing
 from tooltray.protocol.dispatcher import CANCELLED, RawDispatcher
 from tooltray.protocol.envelope import NOTHING
+from tooltray.protocol.eras import MODERN_VERSIONS
 from tooltray.protocol.member_scanner import opened
-from tooltray.protocol.protocol import MODERN_VERSIONS
 from tooltray.protocol.routing_headers import METHOD_HEADER, VERSION_HEADER, request_headers
 from tooltray.tasks import TaskKeeper
 from tooltray.transports.http.http_connections import HttpConnection, read_error_body

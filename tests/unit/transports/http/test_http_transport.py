@@ -21,7 +21,7 @@ from tests.fakes.http_server import (
 )
 
 from tooltray.protocol.envelope import NOT_DELIVERED
-from tooltray.protocol.protocol import PROTOCOL_VERSION_KEY
+from tooltray.protocol.eras import PROTOCOL_VERSION_KEY
 
 MODERN = "2026-07-28"
 META = {PROTOCOL_VERSION_KEY: MODERN}

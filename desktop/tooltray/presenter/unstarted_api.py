@@ -1,0 +1,239 @@
+"""The API over parts that are built and not started: what can be done with the files of a home alone.
+
+Above it: the command line, where no hub runs. Below it: unstarted_parts. A part's class here is that of the hub; what needs servers that
+run is done otherwise, or is not offered.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+from tooltray import __version__
+from tooltray.access.api import AccessApi
+from tooltray.api import Api, remote_parts
+from tooltray.approvals.api import ApprovalsApi
+from tooltray.catalogue.published_names import PublishedNames
+from tooltray.confirmation import confirm_widening
+from tooltray.entries.api import ServersApi
+from tooltray.entries.files_api import FilesApi
+from tooltray.entries.secrets_api import SecretsApi
+from tooltray.entries.setup_api import SetupApi
+from tooltray.errors import TooltrayError
+from tooltray.presenter.hub_api import HubApi
+from tooltray.presenter.unstarted_parts import UnstartedParts
+from tooltray.projects.api import ProjectsApi
+from tooltray.registries.api import RegistriesApi
+from tooltray.settings.server_config import MCPServerConfig, config_hash
+from tooltray.snapshots.http import NewApiToken, Scope
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.removals import ServerRemoval
+from tooltray.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
+from tooltray.snapshots.setup import SetupChange
+from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+
+
+def unstarted_api(parts: UnstartedParts) -> Api:
+    """Each part of it is made with its first verb."""
+    made: dict[str, Callable[[], object]] = {
+        "hub": lambda: _HubApi(parts),
+        "servers": lambda: _ServersApi(parts),
+        "secrets": lambda: _SecretsApi(parts),
+        "access": lambda: _AccessApi(parts),
+        "approvals": lambda: _ApprovalsApi(parts),
+        "projects": lambda: _ProjectsApi(parts),
+        "files": lambda: _FilesApi(parts),
+        "registries": lambda: RegistriesApi(registries=parts.registries),
+        "setup": lambda: _SetupApi(parts),
+    }
+    return Api(**remote_parts(_not_offered) | {name: _Lazy(make) for name, make in made.items()})
+
+
+class _Lazy:
+    """Stands for a part of the API, which is made with its first verb."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self._made = cache(make)
+
+    def __getattr__(self, verb: str) -> Any:
+        return getattr(self._made(), verb)
+
+
+async def _not_offered(verb: str, /, **params: object) -> Any:
+    raise TooltrayError("No hub is running", f"{verb} needs one", "Start it with: tooltray serve")
+
+
+class _HubApi(HubApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._parts = parts
+
+    async def get_snapshot(self) -> HubSnapshot:
+        parts, settings = self._parts, self._parts.config.settings
+        has_proposals = parts.home.proposals.exists()
+        servers = [
+            self._server(name, config, waits=has_proposals and parts.proposals.waits(name)) for name, config in settings.mcp_servers.items()
+        ]
+        servers += parts.proposals.snapshots() if has_proposals else ()
+        return HubSnapshot(0, __version__, not settings.mcp_enabled, 0, 0.0, tuple(servers), parts.config.problems)
+
+    def _server(self, name: str, config: MCPServerConfig, *, waits: bool) -> ServerSnapshot:
+        settings = self._parts.config.settings
+        is_default = name in settings.default_servers
+        since = self._parts.stopped.since(name)
+        is_stopped = config.disable or since is not None or (is_default and not config.deferred_startup)
+        idle_state = ServerState.WAITING if config.deferred_startup else ServerState.ON_DEMAND
+        catalogue = self._parts.catalogues.load(name, config_hash(config))
+        return ServerSnapshot(
+            name,
+            config.transport,
+            config.target,
+            ServerState.STOPPED if is_stopped else idle_state,
+            since=since or 0.0,
+            is_default=is_default,
+            is_disabled=config.disable,
+            icon=config.icons,
+            description=config.descriptions,
+            tool_count=len(catalogue.definitions) if catalogue else 0,
+            auto_approve=config.auto_approve,
+            isolation=config.isolation,
+            idle_stop_s=config.idle_stop,
+            is_lazy=settings.publish.shows_lazily(config),
+            is_deferred=config.deferred_startup,
+            startup_template=config.template if config.deferred_startup else (),
+            waiting=waits,
+        )
+
+    async def forget_environment(self) -> None:
+        from tooltray.launch.remembered_variables import RememberedVariables
+
+        RememberedVariables(self._parts.home.environment).forget()
+
+
+class _ServersApi(ServersApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._parts, self._config = parts, parts.config
+
+    async def get_server_entry(self, name: str) -> ServerEntry:
+        return self._config.server_entry(name)
+
+    async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
+        await self._config.set_server(name, config, is_default=is_default)
+        self._forget_stop(name)
+        return name
+
+    async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
+        await self._config.set_server(name, config, revision=revision)
+        self._forget_stop(name)
+
+    async def remove_mcp_server(self, name: str, revision: str = "", keep_secrets: bool = False) -> ServerRemoval:
+        parts = self._parts
+        if parts.home.proposals.exists() and parts.proposals.is_new(name):
+            return ServerRemoval(name, tuple(await parts.proposals.withdraw(name)))
+        removal = await parts.server_secrets.of(name)
+        await self._config.remove_server(name, revision=revision)
+        parts.catalogues.forget(name)
+        self._forget_stop(name)
+        PublishedNames(parts.home.names).free(name)
+        return removal if keep_secrets else await parts.server_secrets.forget(removal)
+
+    def _forget_stop(self, name: str) -> None:
+        """Who adds or replaces a server means it to run; of one that is removed nothing stays."""
+        if self._parts.stopped.discard(name):
+            self._parts.stopped.save()
+
+    async def add_mcp_default_server(self, name: str) -> None:
+        await self._config.set_default(name, True)
+
+    async def remove_mcp_default_server(self, name: str) -> None:
+        await self._config.set_default(name, False)
+
+
+class _SecretsApi(SecretsApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        super().__init__(config=parts.config, secrets=parts.secrets, server_secrets=parts.server_secrets, starts=parts.starts)
+
+    async def set_secret(self, name: str, value: str) -> None:
+        _check_keeps_secrets(self._secrets.kind, name)
+        await super().set_secret(name, value)
+
+
+class _SetupApi(SetupApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._setup, self._starts, self._parts = parts.setup, parts.starts, parts
+
+    async def import_setup(self, setup: Mapping[str, Any], replace: bool = False) -> list[SetupChange]:
+        planned = await self.preview_import(setup, replace)
+        if moved := next((change.name for change in planned if (change.kind, change.subject) == ("replace", "secret")), None):
+            _check_keeps_secrets(self._parts.secrets.kind, moved)
+        return await super().import_setup(setup, replace)
+
+
+def _check_keeps_secrets(kind: str, name: str) -> None:
+    """
+    Raises:
+        TooltrayError: a secret would be gone with this command.
+    """
+    if kind == "memory":
+        message = "Secrets are kept in the memory of the running hub, and none is running"
+        raise TooltrayError(f"{name} cannot be stored", message, "Start it with: tooltray serve")
+
+
+class _AccessApi(AccessApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        super().__init__(http=parts.http)
+
+    async def create_api_token(
+        self, name: str, scope: Scope = "manage", expires_in_s: float | None = None, trusted: bool = False
+    ) -> NewApiToken:
+        made = await super().create_api_token(name, scope, expires_in_s, trusted)
+        if not made.is_lasting:  # there is no hub for whose time it could be trusted
+            await self.revoke_api_token(name)
+            message = "What makes a token trusted is kept among the secrets, and they cannot be reached, or end with a hub"
+            raise TooltrayError("No token was made", message, "Start a hub first: tooltray serve")
+        return made
+
+
+class _ApprovalsApi(ApprovalsApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._config = parts.config
+
+
+class _ProjectsApi(ProjectsApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._folders = parts.folders
+
+    async def get_allowed_folders(self) -> list[str]:
+        return self._folders.listed()
+
+    async def allow_folder(self, path: str) -> str:
+        await confirm_widening("Allowing a folder")
+        return await self._folders.allow(path)
+
+    async def disallow_folder(self, path: str) -> None:
+        await self._folders.disallow(path)
+
+
+class _FilesApi(FilesApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._parts = parts
+
+    async def get_trust_requests(self, project: str = "") -> list[TrustRequest]:
+        if not project:
+            return await self._parts.proposals.requests()
+        file = await self._parts.trust_decisions.file(project)
+        return await self._parts.trust_decisions.requests(file, file.running)
+
+    async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
+        await confirm_widening("A yes to a project's servers")
+        if not project:
+            return await self._parts.proposals.trust(entries)
+        _, names = await self._parts.trust_decisions.trust(project, entries)
+        return names
+
+    async def distrust_entries(self, project: str, entry: str = "") -> None:
+        if project:
+            await self._parts.trust_decisions.distrust(project, entry)
+        else:
+            await self._parts.proposals.withdraw(entry)
+
+    async def get_trusted_entries(self) -> list[TrustedEntry]:
+        return list(self._parts.trust.entries())

@@ -1,0 +1,272 @@
+"""What a hub is made of as far as commands need it where none runs: built from the files of a home, and never started.
+
+Above it: unstarted_api. Whoever uses these parts holds the hub's lock. Each part is made when it is first used, since most commands
+need one or two.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tooltray.catalogue.catalogue import CatalogueStore
+from tooltray.entries.clean_text import clean_text
+from tooltray.entries.server_starts import ServerStarts
+from tooltray.errors import NotFound, Problem
+from tooltray.events import EventBus
+from tooltray.files.file_history import FileHistory
+from tooltray.home.home import Home
+from tooltray.secrets.secrets import SecretStore, take_passphrase
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.settings import BUILTIN_NAMES
+from tooltray.snapshots.http import HttpStatus
+from tooltray.tasks import TaskKeeper
+from tooltray.upstream.stops import StoppedServers
+
+if TYPE_CHECKING:
+    from tooltray.access.http_access import HttpAccess
+    from tooltray.entries.proposals import Proposals
+    from tooltray.entries.server_secrets import ServerSecrets
+    from tooltray.entries.setup import Setup
+    from tooltray.launch.login_shell import LoginShell
+    from tooltray.projects.project_folders import ProjectFolders
+    from tooltray.registries.npm_registries import NpmRegistries
+    from tooltray.server_files.trust_decisions import TrustDecisions
+    from tooltray.server_files.trust_store import TrustStore
+    from tooltray.server_files.trusted_entries import Trust
+
+
+class UnstartedParts:
+    """Belongs to one event loop.
+
+    Attributes:
+        config: the settings; `load` reads them, before anything else.
+    """
+
+    def __init__(self, home: Home, note: Callable[[str], None]) -> None:
+        """
+        Args:
+            note: takes what a hub would show on its card: what is wrong with a file of the home.
+        """
+        self._note = note
+        self.home, self.bus, self.tasks = home, EventBus(), TaskKeeper()
+        self.config = McpConfHelper(home.settings, self.bus, history=FileHistory(home.history, clean_text))
+        self._store: SecretStore | None = None
+
+    async def load(self) -> None:
+        await self.config.load()
+        for problem in self.config.problems:
+            self._note_problem(problem)
+
+    def _note_problem(self, problem: Problem | None) -> None:
+        if problem:
+            self._note(str(problem))
+
+    async def close(self) -> None:
+        """Ends what verbs have begun, also those that were cancelled."""
+        await self.tasks.close()
+        if self._store is not None:
+            await self._store.close()
+
+    @property
+    def secrets(self) -> SecretStore:
+        if self._store is None:
+            self._store = SecretStore(self.home, self.config.settings.secrets.backend, passphrase=take_passphrase())
+        return self._store
+
+    @cached_property
+    def starts(self) -> "NoStarts":
+        return NoStarts(self)
+
+    @cached_property
+    def catalogues(self) -> CatalogueStore:
+        return CatalogueStore(self.home.catalogue)
+
+    @cached_property
+    def stopped(self) -> StoppedServers:
+        return StoppedServers(self.home.stopped)
+
+    @cached_property
+    def setup(self) -> "Setup":
+        from tooltray.entries.setup import Setup, shipped_servers
+
+        return Setup(config=self.config, secrets=self.secrets, shipped=shipped_servers)
+
+    @cached_property
+    def folders(self) -> "ProjectFolders":
+        from tooltray.projects.project_folders import ProjectFolders
+
+        return ProjectFolders(config=self.config, home=str(Path.home()))
+
+    @cached_property
+    def http(self) -> "HttpAccess":
+        """What a hub does with tokens, without anything that is open."""
+        from tooltray.access.api_token import ApiToken
+        from tooltray.access.api_tokens import ApiTokens
+        from tooltray.access.client_tokens import ClientTokens
+        from tooltray.access.http_access import HttpAccess
+        from tooltray.access.trusted_tokens import TrustedTokens
+
+        api_tokens = ApiTokens(ApiToken(self.home.http_token), self.home.api_tokens)
+        door = _ClosedDoor(self.config, lambda: api_tokens.has_trusted)
+        tokens, trusted = ClientTokens(self.home.clients), TrustedTokens(self.secrets)
+        return HttpAccess(config=self.config, tokens=tokens, api_tokens=api_tokens, trusted=trusted, door=lambda: door)
+
+    @cached_property
+    def registries(self) -> "NpmRegistries":
+        """What is measured here is what the next hub finds."""
+        from tooltray.launch.npm_registry import read_mirrors
+        from tooltray.launch.variable_sources import make_login_shell
+        from tooltray.registries.npm_registries import NpmRegistries
+        from tooltray.registries.registry_cache import RegistryCache
+        from tooltray.resources import resource
+
+        return NpmRegistries(
+            config=self.config,
+            cache=RegistryCache(self.home.registries),
+            environ=make_login_shell(self.home.environment).environ,
+            folder=str(Path.home()),
+            bus=self.bus,
+            spawn=self.tasks.spawn,
+            mirrors=read_mirrors(resource("npm-registries.json")),
+        )
+
+    @cached_property
+    def server_secrets(self) -> "ServerSecrets":
+        from tooltray.entries.server_secrets import ServerSecrets
+        from tooltray.sign_ins.token_store import TokenStore
+
+        def projects() -> dict[str, dict[str, str]]:
+            kept = self.trust_store.kept
+            return {folder: {entry: each.server for entry, each in entries.items()} for folder, entries in kept.items()}
+
+        return ServerSecrets(
+            config=self.config,
+            secrets=self.secrets,
+            sign_ins=TokenStore(self.home.sign_ins, self.secrets),
+            projects=projects,
+            lost=lambda: self.trust_store.lost,
+            proposed=lambda: self.proposals.entries if self.home.proposals.exists() else {},
+        )
+
+    # what a person has to consent to
+
+    @cached_property
+    def trust_store(self) -> "TrustStore":
+        from tooltray.server_files.trust_store import TrustStore
+
+        store = TrustStore(self.home.trust)
+        self._note_problem(store.problem)
+        return store
+
+    @cached_property
+    def trust(self) -> "Trust":
+        from tooltray.server_files.server_names import look
+        from tooltray.server_files.trusted_entries import Trust
+
+        def is_taken(name: str) -> bool:
+            return any(look(name) == look(other) for other in self.config.own_settings.mcp_servers)
+
+        return Trust(self.trust_store, is_taken=is_taken, reserved=BUILTIN_NAMES)
+
+    @cached_property
+    def trust_decisions(self) -> "TrustDecisions":
+        from tooltray.foreign_configs.reading import read_file
+        from tooltray.server_files.trust_decisions import TrustDecisions
+
+        environ = self._servers_shell.environ
+        return TrustDecisions(config=self.config, trust=self.trust, folders=self.folders, read=read_file, environ=environ)
+
+    @cached_property
+    def proposals(self) -> "Proposals":
+        """What programs have proposed."""
+        from tooltray.entries.proposal_store import ProposalStore
+        from tooltray.entries.proposals import Proposals
+
+        async def remove_unused(names: Collection[str]) -> list[str]:
+            return await self.server_secrets.remove_unused(names)
+
+        proposals = Proposals(
+            config=self.config,
+            store=ProposalStore(self.home.proposals),
+            secrets=self.secrets,
+            files=ProjectFiles(self),
+            remove_unused=remove_unused,
+            environ=self._servers_shell.environ,
+            home=Path.home(),
+            bus=self.bus,
+        )
+        self._note_problem(proposals.problem)
+        return proposals
+
+    @cached_property
+    def _servers_shell(self) -> "LoginShell":
+        from tooltray.launch.login_shell import own_environ
+        from tooltray.launch.variable_sources import make_login_shell
+
+        return make_login_shell(self.home.environment, own_environ(is_foreign=True))  # what only this terminal has, no server gets
+
+
+class NoStarts(ServerStarts):
+    """No server runs, and none starts."""
+
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._parts = parts
+
+    async def initialize(self) -> None:
+        pass
+
+    def use_secret_backend(self) -> None:
+        self._parts.secrets.use(self._parts.config.settings.secrets.backend)
+
+    def retry_failed(self) -> None:
+        pass
+
+
+class _ClosedDoor:
+    """Nothing is open where no hub runs."""
+
+    def __init__(self, config: McpConfHelper, has_trusted: Callable[[], bool]) -> None:
+        self._config, self._has_trusted = config, has_trusted
+
+    @property
+    def status(self) -> HttpStatus:
+        http = self._config.settings.publish.http
+        return HttpStatus(
+            is_enabled=http.enabled,
+            requires_token=http.require_token,
+            is_api_enabled=http.api.enabled,
+            is_api_trusted=self._has_trusted(),
+            is_trust_asked=http.api.trusted,
+        )
+
+    async def follow(self, *, is_retry: bool = False) -> None: ...
+
+    async def forget_client(self, name: str) -> None: ...
+
+    def forget_programs(self) -> None: ...
+
+
+class ProjectFiles:
+    """Writes what a person has consented to into projects' own files, which a hub reads when it runs."""
+
+    def __init__(self, parts: UnstartedParts) -> None:
+        from tooltray.server_files.project_edits import ProjectEdits
+
+        self._parts, self._edits = parts, ProjectEdits()
+
+    async def folder_to_write(self, project: str) -> str:
+        from tooltray.projects.projects import OWN
+        from tooltray.sessions.session_state import SessionState
+
+        return await self._parts.folders.permitted(project, SessionState(OWN))
+
+    async def add(self, project: str, name: str, entry: Mapping[str, Any]) -> str:
+        folder = await self.folder_to_write(project)
+        digest = await self._edits.add(folder, name, entry)
+        [server] = await self._parts.trust_decisions.trust_own(folder, name, digest)
+        return server
+
+    async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None:
+        """No project's file is served where no hub runs, so that no change of such a server can wait."""
+        raise NotFound(f"there is no server '{server}' of a project", hint="See which there are: tooltray servers list")
