@@ -50,7 +50,7 @@ from tooltray.calls.resources_api import ResourcesApi
 from tooltray.calls.seen_servers import SeenServers
 from tooltray.calls.subscriptions import Subscriptions
 from tooltray.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
-from tooltray.catalogue import tokens as model_tokens
+from tooltray.catalogue import token_counts
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
@@ -455,7 +455,7 @@ class Hub:
     own_calls: OwnCalls = part()
     connections: Connections = part()
     formats: ToolFormats = part()
-    count: Count = made(lambda hub: model_tokens.counted)
+    count: Count = made(lambda hub: token_counts.counted)
     costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees")
     shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
     setup: Setup = part()
