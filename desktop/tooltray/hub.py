@@ -137,8 +137,8 @@ from tooltray.sign_ins.token_store import TokenStore
 from tooltray.tasks import TaskKeeper
 from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.stdio_transport import StdioTransport
-from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.instance_factory import EraMemory
 from tooltray.upstream.log_levels import LogLevels
 from tooltray.upstream.mcp_client import AskPerson
 from tooltray.upstream.relay import ServerRelay

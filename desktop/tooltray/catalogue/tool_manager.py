@@ -22,9 +22,9 @@ from tooltray.catalogue.tool_copies import ToolCopies
 from tooltray.catalogue.tool_routes import (
     NOTHING_OFFERED,
     Entry,
+    JointListing,
     OfferedTools,
     Route,
-    joint_listing,
     offered_tools,
     overrides_of,
     route_to,
@@ -32,12 +32,11 @@ from tooltray.catalogue.tool_routes import (
 )
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import EventBus, ToolListChanged
-from tooltray.long_lived import keep_for_long
 from tooltray.protocol.member_scanner import opened
 from tooltray.sessions.exchange import Exchange
 from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.tools import ToolSnapshot
-from tooltray.tasks import SLICE, finish_in_thread, in_slices
+from tooltray.tasks import finish_in_thread, in_slices
 from tooltray.upstream.managed_server import ManagedServer, ServerNotified
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.relay import START_WAIT_S
@@ -87,10 +86,7 @@ class ToolManager:
             str, tuple[Sequence[ToolDefinition], tuple[object, ...], OfferedTools]
         ] = {}  # what it was made of, and what came of it
         self._sizes: dict[str, tuple[OfferedTools, tuple[int, int]]] = {}
-        self._listing: Raw | None = None  # None: to be made when somebody lists
-        self._entries: tuple[Entry, ...] = ()  # of the listing
-        self._changes = 0  # of what is listed
-        self._listing_lock = asyncio.Lock()
+        self._joint = JointListing(names, self.all_routes)
 
     async def load(self) -> None:
         """Takes the last known tools of every server from the disk, so that the first list is complete at once."""
@@ -113,7 +109,7 @@ class ToolManager:
         if client is not None and (own := await self._of_copy(client)):
             return own.listing
         await self._wait_for_first_listings(server)
-        return self._offered.get(server, NOTHING_OFFERED).listing if server else await self._named_listing()
+        return self._offered.get(server, NOTHING_OFFERED).listing if server else (await self._joint.made()).listing
 
     async def entries(
         self, server: str | None = None, *, client: McpClient | None = None, is_wanted: Callable[[str], bool] = lambda server: True
@@ -124,15 +120,7 @@ class ToolManager:
         await self._wait_for_first_listings(server, is_wanted)
         if server:
             return self._offered.get(server, NOTHING_OFFERED).entries
-        await self._named_listing()
-        return self._entries
-
-    async def _named_listing(self) -> Raw:
-        """Of all servers, as far as it is known now."""
-        async with self._listing_lock:
-            while self._listing is None:
-                await self._make_listing()
-            return self._listing
+        return (await self._joint.made()).entries
 
     async def _wait_for_first_listings(self, server: str | None, is_wanted: Callable[[str], bool] = lambda server: True) -> None:
         def is_in_answer(name: str) -> bool:
@@ -175,7 +163,7 @@ class ToolManager:
         await self._wait_for_first_listings(server)
         if server and (managed := self._servers.find(server)):
             await self._lists.wait_until_listed(managed)
-        return await self._named(list(self.all_routes(server)) if server else self._callable_together())
+        return await (self._joint.named(self.all_routes(server)) if server else self._joint.callable_together())
 
     def routes(self, server: str) -> Mapping[str, Route]:
         """To a server's tools that are offered at this moment, by its own names; it does not wait."""
@@ -243,7 +231,7 @@ class ToolManager:
     async def forget_names(self) -> None:
         """All names are given anew, when somebody lists."""
         await finish_in_thread(self._names.reset)
-        self._outdate_listing()
+        self._joint.outdate()
         for name, offered in self._offered.items():
             if offered.routes:
                 self._tell(name)
@@ -271,7 +259,7 @@ class ToolManager:
         """Where a `tools/call` goes; None if its tool is not offered as far as that is known."""
         name, server = exchange.head.name, exchange.server
         target = self.target(name, server)
-        if target is None and self._listing is None:  # nobody has listed yet, so there are no names: a client that calls by heart
+        if target is None and not self._joint.is_made:  # nobody has listed yet, so there are no names: a client that calls by heart
             await self.listing()
             target = self.target(name, server)
         route = self._route_to(target, exchange)
@@ -294,7 +282,7 @@ class ToolManager:
 
         async def is_found() -> bool:
             if server is None:
-                await self._named_listing()
+                await self._joint.made()
             return self.route_now(exchange) is not None
 
         if managed is None:
@@ -400,7 +388,7 @@ class ToolManager:
         if offered is before:
             return
         if offered.listing != before.listing or overrides_of(offered) != overrides_of(before):
-            self._outdate_listing()
+            self._joint.outdate()
             self._tell(managed.name)
 
     def _made_of(self, managed: ManagedServer, definitions: Sequence[ToolDefinition]) -> OfferedTools:
@@ -420,44 +408,13 @@ class ToolManager:
     def _forget(self, server: str) -> None:
         for kept in (self._offered, self._made, self._sizes):
             kept.pop(server, None)
-        self._outdate_listing()
+        self._joint.outdate()
         self._tell(server)
 
     def _tell(self, server: str, kinds: Sequence[OfferKind] = (TOOLS,)) -> None:
         self._bus.publish(ToolListChanged(server))
 
-    def _outdate_listing(self) -> None:
-        self._listing = None
-        self._changes += 1
-
-    async def _make_listing(self) -> None:
-        changes = self._changes
-        routes = self._callable_together()
-        named = await self._named(routes)
-        entries, listing = await finish_in_thread(joint_listing, named) if len(named) > SLICE else joint_listing(named)
-        if changes == self._changes:
-            self._entries, self._listing = entries, listing
-            keep_for_long(len(entries))
-
-    def _callable_together(self) -> list[Route]:
-        """To the tools that a client of all servers can call: tasks it cannot have of many servers at once."""
-        return [route for route in self.all_routes() if not route.definition.is_task_only]
-
-    async def _named(self, routes: Sequence[Route]) -> list[tuple[str, Route]]:
-        """With their published names, sorted by them."""
-
-        def publish() -> list[tuple[str, Route]]:
-            tools = [tool_settings.key(route.server, route.definition.name, route.override) for route in routes]
-            names = self._names.publish(tools)
-            return sorted(((names[tool], route) for tool, route in zip(tools, routes, strict=True)), key=_by_name)
-
-        return await finish_in_thread(publish)
-
 
 def _by_tool(named: tuple[str, Route]) -> tuple[tuple[str, str], str]:
     name, route = named
     return (route.server, route.definition.name), name
-
-
-def _by_name(named: tuple[str, Route]) -> str:
-    return named[0]

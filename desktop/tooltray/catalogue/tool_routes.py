@@ -1,10 +1,11 @@
 """Routes to tools: where a call of each goes and whether it goes, and what AI clients see of a server's tools.
 
 Above it: ToolManager, which has one `OfferedTools` for each server, and all who ask it where a call goes. Below it: the rules for tools
-(approval, filter, overrides, definitions). Pure: nothing here asks a server or keeps anything.
+(approval, settings, definitions, published names). Nothing here asks a server.
 """
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 from msgspec import Raw
@@ -12,7 +13,10 @@ from msgspec import Raw
 from tooltray.catalogue import approval, token_counts, tool_settings
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.offer import TOOLS, listing_of
+from tooltray.catalogue.published_names import PublishedNames
+from tooltray.long_lived import keep_for_long
 from tooltray.settings.server_config import ToolOverride
+from tooltray.tasks import SLICE, finish_in_thread
 from tooltray.upstream.managed_server import ManagedServer
 
 
@@ -99,12 +103,6 @@ def _entry(name: str, route: Route) -> Entry:
     return Entry(name, route, route.published(name) if route.override else route.definition.publishable)
 
 
-def joint_listing(named: Iterable[tuple[str, Route]]) -> tuple[tuple[Entry, ...], Raw]:
-    """The tools of all servers under their names, one by one and as a list."""
-    entries = tuple(Entry(name, route, route.published(name)) for name, route in named)
-    return entries, listing_of(TOOLS, (entry.definition for entry in entries))
-
-
 def size_of(offered: OfferedTools) -> tuple[int, int]:
     sizes = (route.published(name) if route.override else route.definition.raw for name, route in offered.routes.items())
     return len(offered.routes), sum(map(token_counts.counted_size, sizes))
@@ -112,3 +110,76 @@ def size_of(offered: OfferedTools) -> tuple[int, int]:
 
 def overrides_of(offered: OfferedTools) -> list[ToolOverride | None]:
     return [route.override for route in offered.routes.values()]
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """Tools of all servers under their names, one by one and as the result of `tools/list`."""
+
+    entries: tuple[Entry, ...]
+    listing: Raw
+
+
+class JointListing:
+    """The tools of all servers together, made when an AI client lists, and again when one does after a change.
+
+    Names are given here: what comes together is then named together. Belongs to the engine's loop.
+    """
+
+    def __init__(self, names: PublishedNames, routes: Callable[[], Iterable[Route]]) -> None:
+        """
+        Args:
+            routes: to all tools that are offered at this moment.
+        """
+        self._names, self._routes = names, routes
+        self._made: Listed | None = None
+        self._changes = 0
+        self._lock = asyncio.Lock()
+
+    @property
+    def is_made(self) -> bool:
+        """Whether somebody has listed since the last change."""
+        return self._made is not None
+
+    def outdate(self) -> None:
+        """What is offered, or a name, has changed."""
+        self._made = None
+        self._changes += 1
+
+    async def made(self) -> Listed:
+        """Of all servers, as far as it is known now."""
+        async with self._lock:
+            while self._made is None:
+                await self._make()
+            return self._made
+
+    async def _make(self) -> None:
+        changes = self._changes
+        named = await self.callable_together()
+        made = await finish_in_thread(_listed, named) if len(named) > SLICE else _listed(named)
+        if changes == self._changes:
+            self._made = made
+            keep_for_long(len(made.entries))
+
+    async def callable_together(self) -> list[tuple[str, Route]]:
+        """The tools that a client of all servers can call: tasks it cannot have of many servers at once."""
+        return await self.named(route for route in self._routes() if not route.definition.is_task_only)
+
+    async def named(self, routes: Iterable[Route]) -> list[tuple[str, Route]]:
+        """Routes with their published names, sorted by them."""
+        routes = list(routes)
+
+        def publish() -> list[tuple[str, Route]]:
+            tools = [tool_settings.key(route.server, route.definition.name, route.override) for route in routes]
+            names = self._names.publish(tools)
+            return sorted(((names[tool], route) for tool, route in zip(tools, routes, strict=True)), key=_by_name)
+
+        return await finish_in_thread(publish)
+
+
+def _listed(named: Iterable[tuple[str, Route]]) -> Listed:
+    entries = tuple(Entry(name, route, route.published(name)) for name, route in named)
+    return Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
+
+
+def _by_name(named: tuple[str, Route]) -> str:
+    return named[0]

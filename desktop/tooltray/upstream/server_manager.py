@@ -20,9 +20,8 @@ from tooltray.snapshots.servers import ServerState
 from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.server_output import new_log
 from tooltray.upstream.deferred_server import DeferredServer, ProjectSource
-from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.idle_stop import IdleStop
-from tooltray.upstream.instance_factory import InstanceFactory
+from tooltray.upstream.instance_factory import EraMemory, InstanceFactory
 from tooltray.upstream.managed_server import ManagedServer, ServerEntry, ServersConfigured, ServerStateChanged
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_transports import ServerTransports

@@ -1,18 +1,21 @@
 """Finds tools by words: ranked over names, titles, descriptions and names of parameters.
 
 Above it: the tool `find_tools`. Below it: ToolManager and Profiles, and `resources/search-words.json`. The ranking is Okapi BM25 over
-fields of different weight; a word that begins another finds it too, and so does, for less, one that means much the same.
+fields of different weight; a word that begins another finds it too, and so does, for less, one that means much the same. Words are
+split where names join them, endings of English words make no difference, and scripts that put no spaces between words become characters
+and pairs of them.
 """
 
 import asyncio
 import json
 import math
 import re
+import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +23,6 @@ from msgspec import Raw
 
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Entry
-from tooltray.catalogue.words import WORD, without_accents, words_of
 from tooltray.protocol.envelope import NOTHING, load
 from tooltray.protocol.member_scanner import opened
 from tooltray.sessions.session_state import SessionState
@@ -28,6 +30,12 @@ from tooltray.tasks import SLICE, finish_in_thread
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.views.profiles import Profiles
 
+LEAST_STEM = 3  # characters that an ending leaves
+WORD = re.compile(r"[^\W_]+")
+
+_UNSPACED = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+_PART = re.compile(rf"[{_UNSPACED}]+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^A-Za-z\d{_UNSPACED}]+")
+_IS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 SATURATION, LENGTH_WEIGHT = 1.2, 0.75  # k1 and b of BM25, as everybody has them
 NAME, TITLE, SERVER, PARAMETERS, DESCRIPTION = 4.0, 3.0, 2.0, 1.5, 1.0  # what one word counts in each
 BEGINNING = 0.5  # what a word counts that only begins with the one asked for
@@ -45,6 +53,40 @@ ve want was we were what when where which who will with would you your
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())  # words of a question that say nothing of what is looked for; each is in a few descriptions
 _FITS_NOWHERE = re.compile(r"(?!)")
+
+
+def without_accents(text: str) -> str:
+    """Also in letters of usual width."""
+    return "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
+
+
+def words_of(text: str) -> Iterator[str]:
+    """The words of a text, each as often as it stands there."""
+    for joined in WORD.findall(without_accents(text)):
+        for part in _PART.findall(joined):
+            if _IS_UNSPACED.match(part):
+                yield from part
+                yield from map("".join, pairwise(part))
+            else:
+                yield _bare(part.casefold())
+
+
+def _bare(word: str) -> str:
+    """Without the endings of English words, so that "files" finds "file", and "merging" finds "merge"."""
+    word = _singular(word)
+    for ending in ("ing", "ed"):
+        stem = word.removesuffix(ending)
+        if stem != word and len(stem) >= LEAST_STEM:
+            return stem[:-1] if stem[-1] == stem[-2] and stem[-1] not in "lsz" else stem
+    return word[:-1] if word.endswith("e") and len(word) > LEAST_STEM else word
+
+
+def _singular(word: str) -> str:
+    if len(word) <= LEAST_STEM or not word.endswith("s") or word.endswith("ss"):
+        return word
+    if word.endswith("ies") and len(word) > LEAST_STEM + 1:
+        return word[:-3] + "y"
+    return word[:-2] if word.endswith(("ches", "shes", "sses", "xes", "zes")) else word[:-1]
 
 
 class QueryWords:

@@ -1,4 +1,4 @@
-"""upstream/era_memory.py"""
+"""upstream/instance_factory.py"""
 
 import json
 import time
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.upstream.era_memory import KEPT_FOR_S, EraMemory
+from tooltray.upstream.instance_factory import ERAS_KEPT_FOR_S, EraMemory
 
 LEGACY, BOTH = frozenset({"legacy"}), frozenset({"legacy", "modern"})
 
@@ -36,7 +36,7 @@ def test_only_news_has_to_be_saved(path: Path) -> None:
 
 def test_what_is_old_is_asked_again_because_servers_learn(path: Path) -> None:
     now = time.time()
-    path.write_text(json.dumps({"old": {"eras": ["legacy"], "at": now - KEPT_FOR_S - 1}, "new": {"eras": ["legacy"], "at": now - 60}}))
+    path.write_text(json.dumps({"old": {"eras": ["legacy"], "at": now - ERAS_KEPT_FOR_S - 1}, "new": {"eras": ["legacy"], "at": now - 60}}))
     memory = EraMemory(path)
     assert (memory.eras("old"), memory.eras("new")) == (frozenset(), LEGACY)
     assert memory.remember("old", LEGACY)
