@@ -19,7 +19,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.launch.child_environment import folder_of, placeholder_variables, prepare_launch
 from tooltray.launch.command_lookup import Lookup, look_up, not_found
 from tooltray.launch.login_shell import LoginShell
-from tooltray.projects.projects import Projects
+from tooltray.projects.project_copies import ProjectSnapshots
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.expansion import ResolvedServer, project_remark, resolve
 from tooltray.snapshots.clients import SessionProject
@@ -172,8 +172,8 @@ def _switched_off(server: ManagedServer) -> Problem | None:
 class CheckUp:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, servers: ServerManager, tools: ToolManager, projects: Projects, doctor: Doctor) -> None:
-        self._servers, self._tools, self._projects, self._doctor = servers, tools, projects, doctor
+    def __init__(self, *, servers: ServerManager, tools: ToolManager, project_snapshots: ProjectSnapshots, doctor: Doctor) -> None:
+        self._servers, self._tools, self._projects, self._doctor = servers, tools, project_snapshots, doctor
 
     async def diagnose(self, server: str | None, wait_s: float) -> list[Diagnosis]:
         """The doctor's findings on one server, or on all.

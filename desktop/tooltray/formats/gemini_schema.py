@@ -10,8 +10,9 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
+from tooltray.api import JsonObject
 from tooltray.formats import mending
-from tooltray.formats.contents import JsonObject, as_json
+from tooltray.formats.contents import as_json
 from tooltray.formats.json_schema import Schema, alternatives, both, by_name, either, entries, required, string, target
 
 MAX_TURNS = 2  # how often a definition may stand within itself

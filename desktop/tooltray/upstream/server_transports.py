@@ -1,4 +1,4 @@
-"""What a copy of a server is connected through: made anew for each start, from the server's settings with everything filled in.
+"""What an instance of a server is connected through: made anew for each start, from the server's settings with everything filled in.
 
 Above it: ServerManager. Below it: the secrets, variables and folders that settings name, and the transports. Knows nothing of the lives of
 servers.
