@@ -121,6 +121,7 @@ from tooltray.projects.projects import Projects
 from tooltray.projects.root_rounds import RootRounds
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.registries.api import RegistriesApi
+from tooltray.registries.measuring import RegistrySources
 from tooltray.registries.npm_registries import NpmRegistries
 from tooltray.registries.registry_cache import RegistryCache
 from tooltray.resources import resource
@@ -306,7 +307,8 @@ class Hub:
 
     registry_cache: RegistryCache = read(lambda hub: RegistryCache(hub.home.registries))
     mirrors: tuple[Registry, ...] = read(lambda hub: read_mirrors(resource("npm-registries.json")))
-    registries: NpmRegistries = part(cache="registry_cache", folder=lambda hub: str(hub.user_folder))
+    registry_sources: RegistrySources = part(folder=lambda hub: str(hub.user_folder))
+    registries: NpmRegistries = part(cache="registry_cache")
     sign_in_store: TokenStore = read(lambda hub: TokenStore(hub.home.sign_ins, hub.secrets))
     sign_ins: SignIns = part(store="sign_in_store", servers=lambda hub: lambda: hub.servers)
     visibility: Visibility = part()

@@ -23,7 +23,7 @@ VERBS = """
     async def mcp_tools_to_plain_tools(self, server: str | None = None) -> list[JsonObject]:
         return await self._formats.tools("plain", server)
 
-    async def plain_call_to_mcp_tool(self, call: Mapping[str, object]) -> MCPToolCall:
+    async def plain_call_to_mcp_tool(self, call: JsonObject) -> MCPToolCall:
         return await self._formats.call("plain", call)
 
     async def mcp_response_to_plain(self, response: MCPToolResponse) -> JsonObject:

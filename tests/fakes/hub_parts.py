@@ -35,7 +35,7 @@ from tooltray.hub import Hub, HubOptions, made, part
 from tooltray.launch.program_launch import Launch
 from tooltray.launch.variable_sources import VariableSources
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, success
-from tooltray.registries.npm_registries import NpmRegistries
+from tooltray.registries.measuring import RegistrySources
 from tooltray.secrets.secrets import SecretStore
 from tooltray.server_files.hot_reload import WatchedFileChanged
 from tooltray.sessions.session_state import SessionState
@@ -164,8 +164,7 @@ class HubParts(Hub):
     mask: Mask = made(lambda hub: Mask(lambda: {"hunter2"}))
     sources: VariableSources = part(look_up=lambda hub: lambda _, __: {})
     elicitations: Elicitations = part(has_window=lambda hub: False)
-    registries: NpmRegistries = part(
-        cache="registry_cache",
+    registry_sources: RegistrySources = part(
         folder=lambda hub: str(hub.user_folder),
         mirrors=lambda hub: (),
         measure=lambda hub: NoRegistries().measure,

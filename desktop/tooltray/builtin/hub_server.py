@@ -1,12 +1,11 @@
-"""The built-in server `hub`: lets a model see which servers there are and how they do, and report to the person.
+"""The built-in server `hub`: lets a model list the servers and see their state, and report to the person.
 
-Above it: the engine, which hands it to ServerManager and gives it the snapshot. Below it: protocol. It speaks the legacy
-era, as most servers do; the hub joins the eras. `collect_feedback` is only listed here: it has to know who calls, so ToolCalls
-sends its calls elsewhere; those of the others come by way of SeenServers, which knows which servers there are for whom.
+Above it: the engine, which hands it to ServerManager and gives it the snapshot. Below it: protocol. It speaks the legacy era, as most
+servers do; the hub translates. `collect_feedback` is only listed here: it depends on the client, so ToolCalls sends its calls to feedback;
+calls of the others come by way of SeenServers, which knows which servers a client may see.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 
@@ -76,18 +75,18 @@ class HubServer:
         """
         self._get_snapshot, self._takes_reports = get_snapshot, takes_reports
         self._did_take = takes_reports()
-        self._hearers: set[Callable[[str], None]] = set()
+        self._listeners: set[Callable[[str], None]] = set()
         bus.subscribe(ConfigChanged, self._on_config_changed)
 
     def listen(self, tell: Callable[[str], None]) -> Callable[[], None]:
-        """Tells when the list of tools has changed, until what this returns is called."""
-        self._hearers.add(tell)
-        return lambda: self._hearers.discard(tell)
+        """Calls `tell` when the list of tools has changed; returns what ends that."""
+        self._listeners.add(tell)
+        return lambda: self._listeners.discard(tell)
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
         if self._takes_reports() != self._did_take:
             self._did_take = not self._did_take
-            for tell in tuple(self._hearers):
+            for tell in tuple(self._listeners):
                 tell(_TOOLS_CHANGED)
 
     async def answer(self, request: Envelope) -> Envelope:
@@ -105,8 +104,8 @@ class HubServer:
                 return self.call(params.get("name"), params.get("arguments") or {})
         return failure(METHOD_NOT_FOUND, "Method not found")
 
-    def call(self, name: Any, arguments: Any, *, sees: Callable[[str], bool] = lambda server: True) -> Envelope:
-        """Answers one of ABOUT_SERVERS. `sees`: whether a server exists for who calls, by its name."""
+    def call(self, name: object, arguments: object, *, sees: Callable[[str], bool] = lambda server: True) -> Envelope:
+        """Answers a tool of ABOUT_SERVERS. `sees`: whether the client may see the server of this name."""
         servers = [server for server in self._get_snapshot().servers if sees(server.name)]
         if name == _LIST_SERVERS["name"]:
             return _result({"servers": [_brief(server) for server in servers]})
@@ -119,7 +118,7 @@ class HubServer:
         return failure(INVALID_PARAMS, f"Unknown tool: {name}")
 
 
-def _greeting(params: dict[str, Any]) -> dict[str, Any]:
+def _greeting(params: dict[str, object]) -> dict[str, object]:
     asked = params.get("protocolVersion")
     return {
         "protocolVersion": asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1],
@@ -128,12 +127,12 @@ def _greeting(params: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _brief(server: ServerSnapshot) -> dict[str, Any]:
+def _brief(server: ServerSnapshot) -> dict[str, object]:
     return {"name": server.name, "state": server.state.value, "transport": server.transport, "tools": server.tool_count}
 
 
-def _full(server: ServerSnapshot) -> dict[str, Any]:
-    status = _brief(server) | {"startsWithHub": server.is_default, "disabled": server.is_disabled}
+def _full(server: ServerSnapshot) -> dict[str, object]:
+    status = {**_brief(server), "startsWithHub": server.is_default, "disabled": server.is_disabled}
     if server.description:
         status["description"] = server.description
     if server.problem:
@@ -142,6 +141,6 @@ def _full(server: ServerSnapshot) -> dict[str, Any]:
     return status
 
 
-def _result(value: dict[str, Any], *, is_error: bool = False) -> Envelope:
+def _result(value: dict[str, object], *, is_error: bool = False) -> Envelope:
     text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     return success({"content": [{"type": "text", "text": text}], "structuredContent": value, "isError": is_error})

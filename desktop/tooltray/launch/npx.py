@@ -15,7 +15,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -172,10 +171,10 @@ def _program_in(entry: Path, wanted: Wanted) -> Path | None:
     return program if name and _is_script(program, package / target, inside=package) else None
 
 
-def _bin(manifest: Any) -> tuple[str, str]:
+def _bin(manifest: object) -> tuple[str, str]:
     """The name and the file of the program that a package is run by: the only one, or that of the package's own name."""
-    own_name = str(manifest["name"]).rpartition("/")[2]
-    bins = manifest.get("bin")
+    own_name = str(_at(manifest, "name")).rpartition("/")[2]
+    bins = _at(manifest, "bin")
     if isinstance(bins, str):
         bins = {own_name: bins}
     if not isinstance(bins, dict) or not all(isinstance(target, str) for target in bins.values()):
@@ -217,7 +216,7 @@ def _saved() -> int:
     return 1 + (os.path.basename(os.path.realpath(SHELL)) in SHELLS_THAT_STAY)
 
 
-def _read_json(file: Path) -> Any:
+def _read_json(file: Path) -> object:
     try:
         with file.open("rb") as opened:
             return json.loads(opened.read(MAX_JSON_BYTES))
@@ -225,7 +224,7 @@ def _read_json(file: Path) -> Any:
         return None
 
 
-def _at(document: Any, *keys: str) -> Any:
+def _at(document: object, *keys: str) -> object:
     for key in keys:
         document = document.get(key) if isinstance(document, dict) else None
     return document

@@ -11,7 +11,6 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -120,5 +119,5 @@ def is_started_in_terminal() -> bool:
     return any(os.isatty(number) for number in (0, 1, 2))
 
 
-def _checked(had: Mapping[str, Any]) -> dict[str, str | None]:
+def _checked(had: Mapping[str, object]) -> dict[str, str | None]:
     return {name: value if isinstance(value, str) else None for name, value in had.items() if name in VARIABLES}

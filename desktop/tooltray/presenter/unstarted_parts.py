@@ -117,6 +117,7 @@ class UnstartedParts:
         """What is measured here is what the next hub finds."""
         from tooltray.launch.npm_registry import read_mirrors
         from tooltray.launch.variable_sources import make_login_shell
+        from tooltray.registries.measuring import RegistrySources
         from tooltray.registries.npm_registries import NpmRegistries
         from tooltray.registries.registry_cache import RegistryCache
         from tooltray.resources import resource
@@ -124,11 +125,13 @@ class UnstartedParts:
         return NpmRegistries(
             config=self.config,
             cache=RegistryCache(self.home.registries),
-            environ=make_login_shell(self.home.environment).environ,
-            folder=str(Path.home()),
+            registry_sources=RegistrySources(
+                environ=make_login_shell(self.home.environment).environ,
+                folder=str(Path.home()),
+                mirrors=read_mirrors(resource("npm-registries.json")),
+            ),
             bus=self.bus,
             spawn=self.tasks.spawn,
-            mirrors=read_mirrors(resource("npm-registries.json")),
         )
 
     @cached_property

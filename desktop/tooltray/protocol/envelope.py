@@ -9,7 +9,7 @@ import functools
 import json
 import math
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 from msgspec import Raw
@@ -123,7 +123,7 @@ def _decode_leniently(line: bytes | bytearray) -> Envelope:
     return message
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
@@ -140,7 +140,7 @@ def find_id(line: bytes | bytearray) -> Raw:
     return Raw(match[1])
 
 
-def dump(value: Any) -> Raw:
+def dump(value: object) -> Raw:
     """Our own values as JSON. msgspec refuses what `json` can still write (lone surrogates, integers beyond 64 bits)."""
     try:
         return Raw(msgspec.json.encode(value))
@@ -148,7 +148,7 @@ def dump(value: Any) -> Raw:
         return Raw(json.dumps(_finite(value), separators=(",", ":")).encode())
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     """With null, as msgspec has it, for the numbers that JSON cannot hold."""
     if isinstance(value, dict):
         return {name: _finite(each) for name, each in value.items()}
@@ -175,12 +175,12 @@ def load(raw: Raw) -> Any:
         raise ValueError("nested too deeply") from None
 
 
-def failure(code: int, message: str, data: Any = None) -> Envelope:
+def failure(code: int, message: str, data: object = None) -> Envelope:
     """A reply of our own that says what went wrong."""
     return Envelope(error=dump({"code": code, "message": str(message)} | ({} if data is None else {"data": data})))
 
 
-def success(result: Any) -> Envelope:
+def success(result: object) -> Envelope:
     """A reply of our own."""
     return Envelope(result=dump(result))
 
@@ -191,7 +191,7 @@ class Worded(Envelope):
     words: str = ""
 
 
-def worded(code: int, words: str, data: Any = None) -> Worded:
+def worded(code: int, words: str, data: object = None) -> Worded:
     return Worded(error=failure(code, words, data).error, words=words)
 
 

@@ -9,7 +9,6 @@ import binascii
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -108,7 +107,7 @@ def _marked_arguments(text: bytes) -> Mapping[Path, str]:
     return marked
 
 
-def _checked(path: Path | None, schema: Mapping[str, Any]) -> str:
+def _checked(path: Path | None, schema: Mapping[str, object]) -> str:
     header = schema[ANNOTATION]
     if not path:
         raise InvalidAnnotation(f"{ANNOTATION} stands where no argument is")
@@ -120,9 +119,9 @@ def _checked(path: Path | None, schema: Mapping[str, Any]) -> str:
     return header
 
 
-def _schemas_in(root: Any) -> Iterator[tuple[Path | None, dict[str, Any]]]:
+def _schemas_in(root: object) -> Iterator[tuple[Path | None, dict[str, object]]]:
     """Every schema in a schema, with the path of the argument it describes; None where it describes no argument of its own."""
-    waiting: list[tuple[Path | None, Any]] = [((), root)]
+    waiting: list[tuple[Path | None, object]] = [((), root)]
     while waiting:
         path, schema = waiting.pop()
         if isinstance(schema, dict):
@@ -134,7 +133,7 @@ def _schemas_in(root: Any) -> Iterator[tuple[Path | None, dict[str, Any]]]:
                     waiting += [(None, each) for each in _schemas_under(keyword, value)]
 
 
-def _schemas_under(keyword: str, value: Any) -> list[Any]:
+def _schemas_under(keyword: str, value: object) -> list[object]:
     if keyword in _ONE_SCHEMA:
         return [value]
     if keyword in _LIST_OF_SCHEMAS and isinstance(value, list):
@@ -144,14 +143,14 @@ def _schemas_under(keyword: str, value: Any) -> list[Any]:
     return []
 
 
-def value_at(arguments: Any, path: Path) -> Any:
+def value_at(arguments: object, path: Path) -> object:
     """The argument at a place; None where there is none."""
     for name in path:
         arguments = arguments.get(name) if isinstance(arguments, dict) else None
     return arguments
 
 
-def written(value: Any) -> str | None:
+def written(value: object) -> str | None:
     """A value as a header has it; None for what no header can have."""
     if isinstance(value, bool):
         return "true" if value else "false"

@@ -1,15 +1,17 @@
-"""Measures several registries at once.
+"""Where registries come from, and how several are measured at once.
 
-Above it: NpmRegistries. Below it: probe and what it needs, imported in a thread when something is measured for the first time:
-a hub without servers from npm never pays for the HTTP library.
+Above it: NpmRegistries. Below it: npm's configuration; probe and what it needs, imported in a thread when something is measured for the
+first time: a hub without servers from npm never pays for the HTTP library.
 """
 
 import asyncio
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol
 
-from tooltray.launch.npm_config import NpmConfiguration
+import msgspec
+
+from tooltray.launch.npm_config import NpmConfiguration, ReadConfiguration, read_configuration
 from tooltray.launch.npm_registry import Answer, Registry
 
 
@@ -54,3 +56,24 @@ async def measure_registries(
             probe.ask(each, packages, authorization=configuration.authorization(each.url), with_python=with_python) for each in registries
         )
         return list(await asyncio.gather(*asked))
+
+
+class RegistrySources(msgspec.Struct, frozen=True, kw_only=True):
+    """What NpmRegistries asks.
+
+    Attributes:
+        environ: gives the person's login-shell environment.
+        folder: where npm is asked for its configuration; the person's own.
+        mirrors: those that come with Tooltray.
+        measure, read: what asks registries, and what reads npm's configuration.
+    """
+
+    environ: Callable[[], Awaitable[Mapping[str, str]]]
+    folder: str
+    mirrors: tuple[Registry, ...]
+    measure: Measure = measure_registries
+    read: ReadConfiguration = read_configuration
+
+    async def configuration(self) -> NpmConfiguration:
+        """How npm is configured for the person."""
+        return await self.read(await self.environ(), self.folder)

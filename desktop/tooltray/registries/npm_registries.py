@@ -1,7 +1,6 @@
 """Where servers' npm packages come from: measured, chosen, remembered.
 
-Above it: McpPresenter and ServerManager. Below it: the settings, the cache of earlier measurements, and the measuring of registries
-(servers/npm_registry_*).
+Above it: McpPresenter and ServerManager. Below it: the settings, the cache of earlier measurements, and RegistrySources.
 
 What counts, in this order: what a server's own `env` sets; its `customNpmRegistry`; the `customNpmRegistry` of all; what the person's
 environment sets; the fastest registry that was found out. Where that is the one that npm is configured to use, nothing is set at all. A
@@ -11,15 +10,15 @@ registry that the person has chosen in npm's own configuration is never replaced
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from msgspec.structs import replace
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, NpmRegistryChanged
-from tooltray.launch.npm_config import NpmConfiguration, ReadConfiguration, own_registry, read_configuration
+from tooltray.launch.npm_config import NpmConfiguration, own_registry
 from tooltray.launch.npm_registry import CUSTOM, MIRROR, NPM, SETTINGS, Answer, Registry, has_password, host_of, normalised
-from tooltray.registries.measuring import Measure, measure_registries
+from tooltray.registries.measuring import RegistrySources
 from tooltray.registries.registry_cache import Measured, RegistryCache
 from tooltray.registries.registry_variables import npm_variables, python_variables
 from tooltray.registries.verdict import is_downloaded, is_python, judged, measurement, probed_packages
@@ -47,28 +46,19 @@ class NpmRegistries:
         *,
         config: McpConfHelper,
         cache: RegistryCache,
-        environ: Callable[[], Awaitable[Mapping[str, str]]],
-        folder: str,
+        registry_sources: RegistrySources,
         bus: EventBus,
         spawn: Spawn,
-        mirrors: Sequence[Registry],
-        measure: Measure = measure_registries,
-        read: ReadConfiguration = read_configuration,
         clock: Callable[[], float] = time.time,
         settles_after_s: float = SETTLES_AFTER_S,
     ) -> None:
         """
         Args:
-            environ: gives the person's login-shell environment.
-            folder: where npm is asked for its configuration; the person's own.
-            mirrors: those that come with Tooltray.
-            measure, read: what asks registries, and what reads npm's configuration.
             clock: unix seconds.
             settles_after_s: from `start` to the first measurement.
         """
-        self._config, self._cache, self._environ, self._folder = config, cache, environ, folder
-        self._bus, self._spawn, self._mirrors, self._measure_all, self._clock = bus, spawn, tuple(mirrors), measure, clock
-        self._read, self._settles_after_s = read, settles_after_s
+        self._config, self._cache, self._sources = config, cache, registry_sources
+        self._bus, self._spawn, self._clock, self._settles_after_s = bus, spawn, clock, settles_after_s
         self._known, self._is_from_cache = cache.known, cache.known is not None
         self._tested: RegistryMeasurement | None = None  # the custom one, as it was before it was saved
         self._measuring: asyncio.Task[None] | None = None
@@ -212,14 +202,14 @@ class NpmRegistries:
 
     def _python_index(self, registry: Registry) -> str:
         """The index for Python packages of whoever runs a registry, if it answered when it was measured."""
-        mirror = next((each for each in self._mirrors if each.url == registry.url), None)
+        mirror = next((each for each in self._sources.mirrors if each.url == registry.url), None)
         has_answered = mirror and self._known and mirror.shown in self._known.python
         return mirror.pypi if mirror and has_answered else ""
 
     def _candidates(self) -> list[Registry]:
         """What there is to choose from besides npm's own, each once: mirrors, and what the settings add."""
         added = [_registry(each.url, SETTINGS, each.name) for each in self._config.settings.npm_registries]
-        every = (*self._mirrors, *(each for each in added if each))
+        every = (*self._sources.mirrors, *(each for each in added if each))
         return list({each.shown: each for each in reversed(every)}.values())[::-1]
 
     def _measurements(self, custom: Registry | None) -> tuple[RegistryMeasurement, ...]:
@@ -303,16 +293,16 @@ class NpmRegistries:
             await finish_in_thread(self._cache.save, self._known)
 
     async def _configuration(self) -> NpmConfiguration:
-        return await self._read(await self._environ(), self._folder)
+        return await self._sources.configuration()
 
     def _packages(self, configuration: NpmConfiguration, *, may_name_own: bool) -> tuple[str, ...]:
         servers = self._config.settings.mcp_servers.values()
         return probed_packages(servers, scopes_elsewhere=configuration.scopes_elsewhere, may_name_own=may_name_own)
 
     async def _answers(self, registries: Sequence[Registry], packages: tuple[str, ...], configuration: NpmConfiguration) -> list[Answer]:
-        environ = await self._environ()
+        environ = await self._sources.environ()
         with_python = any(is_python(each) for each in self._config.settings.mcp_servers.values())
-        return await self._measure_all(registries, packages, environ=environ, configuration=configuration, with_python=with_python)
+        return await self._sources.measure(registries, packages, environ=environ, configuration=configuration, with_python=with_python)
 
     def _all(self, configuration: NpmConfiguration) -> list[Registry]:
         """What is measured: npm's own, all candidates, and the person's choice; each once."""

@@ -9,7 +9,7 @@ import ssl
 import time
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import aiohttp
 import msgspec
@@ -153,7 +153,7 @@ def _latest(package: str, body: bytes) -> str:
     if body.lstrip()[:1] == b"<":
         raise BadAnswer("it answered with a web page, perhaps one to sign in on")
     try:
-        document: Any = msgspec.json.decode(body, type=_Document)
+        document = msgspec.json.decode(body, type=_Document)
     except msgspec.ValidationError:
         raise BadAnswer(f"its answer is no description of {package}") from None
     except (ValueError, RecursionError):  # DecodeError is one, and so is that of bytes that are no UTF-8

@@ -1,18 +1,26 @@
 """The table of server types, and the function that makes the transport of each.
 
-Above it: upstream. Below it: one module per transport. To add a type, add such a module and a line to `TRANSPORTS`.
+Above it: upstream. Below it: one module per transport. To add a type, add such a module and a line to `TRANSPORTS`. Those over HTTP are
+imported in a thread when the first such server is started: the import of aiohttp takes a quarter of a second, which a hub with only stdio
+servers should not pay and no call should wait for.
 """
 
+import asyncio
+import importlib
 from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
 from tooltray.launch.program_launch import CannotStart
 from tooltray.phrases import Phrase
-from tooltray.transports.http.remote_transport import make_remote_transport
 from tooltray.transports.self_reference import leads_back, refusal, url_leads_back
 from tooltray.transports.transport import Transport, TransportOrder
 
+_REMOTE_MODULES = (
+    "tooltray.transports.http.http_transport",
+    "tooltray.transports.http.sse_transport",
+    "tooltray.transports.http.certificate_trust",
+)
 MakeTransport = Callable[[TransportOrder], Awaitable[Transport]]
 """
 Raises:
@@ -39,20 +47,34 @@ async def make_process(order: TransportOrder) -> Transport:
 
 
 async def make_remote(order: TransportOrder) -> Transport:
-    """Makes the transport of a server that is reached by a URL."""
+    """Makes the transport of a server that is reached by a URL; no connection is opened yet.
+
+    Raises:
+        CannotStart: the URL, a header or the proxy cannot be used.
+    """
     url = order.resolved.url or ""
     if url_leads_back(url, order.own_url):
         raise refusal(order.name)
-    return await make_remote_transport(
-        name=order.name,
-        kind=order.config.transport,
+    authorization = await order.authorize()
+    for module in _REMOTE_MODULES:
+        await asyncio.to_thread(importlib.import_module, module)
+    from tooltray.transports.http.certificate_trust import tls_context
+    from tooltray.transports.http.http_connections import HttpConnection
+    from tooltray.transports.http.http_transport import HttpTransport
+    from tooltray.transports.http.sse_transport import SseTransport
+
+    connection = HttpConnection(
+        server=order.name,
         url=url,
         headers=order.resolved.headers,
         environ=order.environ,
+        trust=await asyncio.to_thread(tls_context, order.environ),
         mask=order.mask,
-        tool_schema=order.tool_schema,
-        authorization=await order.authorize(),
+        authorization=authorization,
     )
+    if order.config.transport == "sse":
+        return SseTransport(name=order.name, connection=connection)
+    return HttpTransport(name=order.name, connection=connection, tool_schema=order.tool_schema)
 
 
 TRANSPORTS: Mapping[str, TransportKind] = {

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
+from tooltray.api import JsonObject
 from tooltray.formats import contents
 from tooltray.formats.calls import tool_call
-from tooltray.formats.contents import JsonObject
 from tooltray.formats.declared import declared
 from tooltray.formats.names import ANY_NAME, PLAIN, NameRule
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse

@@ -1,4 +1,4 @@
-"""formats/gemini_schema.py, formats/gemini_words.py"""
+"""formats/gemini_schema.py, formats/gemini_schema.py"""
 
 import copy
 import json
@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.contract.gemini_shape import check_schema, check_tools
 
 from tooltray.formats.gemini import Gemini
-from tooltray.formats.gemini_schema import MAX_REFERRED, MAX_WRITTEN, gemini_schema
-from tooltray.formats.gemini_words import MAX_WORDS
+from tooltray.formats.gemini_schema import MAX_REFERRED, MAX_WORDS, MAX_WRITTEN, gemini_schema
 
 STRING, INTEGER, NUMBER, BOOLEAN = {"type": "STRING"}, {"type": "INTEGER"}, {"type": "NUMBER"}, {"type": "BOOLEAN"}
 TEXTS = {"type": "array", "items": {"type": "string"}}

@@ -18,6 +18,7 @@ from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged, EventBus, NpmRegistryChanged
 from tooltray.launch.npm_config import NpmConfiguration
 from tooltray.launch.npm_registry import CUSTOM, MIRROR, NPM, Answer, Registry
+from tooltray.registries.measuring import RegistrySources
 from tooltray.registries.npm_registries import KEPT_FOR_S, LOOKS_EVERY_S, SETTLES_AFTER_S, NpmRegistries
 from tooltray.registries.registry_cache import RegistryCache
 from tooltray.settings.document import Edit
@@ -110,13 +111,15 @@ class Parts:
         return NpmRegistries(
             config=self.conf,  # type: ignore[arg-type]
             cache=RegistryCache(self.path / "registries.json"),
-            environ=self._environ,
-            folder="/",
+            registry_sources=RegistrySources(
+                environ=self._environ,
+                folder="/",
+                mirrors=tuple(self.mirrors),
+                measure=self.network.measure,
+                read=self.network.read,
+            ),
             bus=self.bus,
             spawn=self.keeper.spawn,
-            mirrors=self.mirrors,
-            measure=self.network.measure,
-            read=self.network.read,
             clock=lambda: self.now,
             settles_after_s=self.settles_after_s,
         )

@@ -1,9 +1,13 @@
 """transports/transports.py: which type of server gets which transport."""
 
+import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
+from tests.fakes.http_server import Connected, serving
 
 from tooltray.errors import TooltrayError
 from tooltray.launch.program_launch import CannotStart, Launch
@@ -82,3 +86,30 @@ async def test_a_type_that_no_entry_can_bring_is_refused(given: Given) -> None:
 
 def test_what_is_reached_by_a_url_runs_elsewhere() -> None:
     assert {type: is_remote(type) for type in (*TRANSPORTS, "inmemory")} == {"stdio": False, "http": True, "sse": True, "inmemory": False}
+
+
+async def test_a_connection_is_ready_to_be_opened(given: Given) -> None:
+    async with serving() as server:
+        order = given.order(url=server.url)
+        transport = await make_transport(replace(order, resolved=replace(order.resolved, headers={"Authorization": "Bearer key"})))
+        assert isinstance(transport, HttpTransport)
+        client = Connected(transport)
+        await client.transport.open(client.dispatcher)
+        await client.initialize()
+        await client.dispatcher.close("over")
+        await client.transport.close()
+        assert server.of("initialize")[0].headers["Authorization"] == "Bearer key"
+
+
+async def test_a_url_that_cannot_be_used_is_refused_before_anything_is_opened(given: Given) -> None:
+    order = given.order(url="http://127.0.0.1:1/mcp")
+    with pytest.raises(CannotStart):
+        await make_transport(replace(order, resolved=replace(order.resolved, url="nonsense")))
+
+
+def test_a_hub_without_such_servers_does_not_import_the_http_library() -> None:
+    check = (
+        "import json, sys, tooltray.engine; print(json.dumps([name for name in ('aiohttp', 'truststore', 'yarl') if name in sys.modules]))"
+    )
+    found = subprocess.run([sys.executable, "-c", check], env={"PYTHONPATH": ":".join(sys.path)}, capture_output=True, check=True)
+    assert json.loads(found.stdout) == []

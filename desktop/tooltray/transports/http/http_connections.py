@@ -1,7 +1,7 @@
 """The HTTP connections to one server, with the server's own headers, cookies, trusted certificates and proxy.
 
 Above it: HttpTransport and SseTransport; sign_ins and registries use the functions at the end. Below it: aiohttp, whose import takes a
-quarter of a second; so this module is imported when the first remote server is started (see remote_transport). Knows nothing of MCP.
+quarter of a second; so this module is imported when the first remote server is started (see transports). Knows nothing of MCP.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import aiohttp
 from aiohttp import ClientConnectorError, ConnectionTimeoutError
@@ -291,7 +291,7 @@ def _checked_headers(server: str, headers: Mapping[str, str]) -> CIMultiDict[str
     return every
 
 
-def _new_socket(address: Any) -> socket.socket:
+def _new_socket(address: aiohttp.AddrInfoType) -> socket.socket:
     family, kind, protocol, _, _ = address
     made = socket.socket(family, kind, protocol)
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a request of two packets takes 40 ms; asyncio leaves this socket be
