@@ -9,7 +9,7 @@ from tooltray.launch.network_variables import shown
 from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.launch.variable_sources import VariableSources
 from tooltray.settings.settings import BUILTIN_NAMES
-from tooltray.snapshots.environment import EnvironmentChange, EnvironmentSnapshot, EnvironmentVariable
+from tooltray.snapshots.hub import EnvironmentChange, EnvironmentSnapshot, EnvironmentVariable
 from tooltray.tasks import Spawn, finish_in_thread
 
 

@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, ProblemReported, ServerFailed, ServerRemoved
-from tooltray.files.revisions import digest_of
+from tooltray.files.json_text import digest_of
 from tooltray.launch.command_lookup import downloads
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session

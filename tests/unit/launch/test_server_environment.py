@@ -11,7 +11,7 @@ from tooltray.events import EventBus, ServerStarted
 from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.launch.server_environment import ServerEnvironment
 from tooltray.launch.variable_sources import VariableSources
-from tooltray.snapshots.environment import EnvironmentChange, EnvironmentVariable
+from tooltray.snapshots.hub import EnvironmentChange, EnvironmentVariable
 
 
 class Parts:
