@@ -14,7 +14,7 @@ from tests.fakes.verb_table import VERBS
 from tests.fakes.verbs_in_memory import VerbsInMemory
 
 from tooltray.snapshots.approvals import GrantSnapshot
-from tooltray.snapshots.environment import EnvironmentSnapshot
+from tooltray.snapshots.hub import EnvironmentSnapshot
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.registries import RegistryMeasurement
 from tooltray.snapshots.setup import SettingsDocument

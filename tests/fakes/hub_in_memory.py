@@ -25,9 +25,8 @@ from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.http import ApiTokenSnapshot, HttpStatus
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus
-from tooltray.snapshots.removals import ServerRemoval
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.snapshots.setup import SetupChange
+from tooltray.snapshots.setup import ServerRemoval, SetupChange
 from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 

@@ -11,8 +11,8 @@ from tooltray.events import ElicitationEnded, ServerFilesChanged, ServerRemoved,
 from tooltray.snapshots.feedback import FeedbackAttachment
 from tooltray.snapshots.files import ReloadChange
 from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
-from tooltray.snapshots.removals import ServerRemoval
 from tooltray.snapshots.servers import ServerEntry, ServerState
+from tooltray.snapshots.setup import ServerRemoval
 from tooltray.snapshots.tools import ToolSnapshot
 
 

@@ -9,7 +9,7 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import words
 
 from tooltray.errors import TooltrayError
-from tooltray.snapshots.removals import ServerRemoval, SharedSecret
+from tooltray.snapshots.setup import ServerRemoval, SharedSecret
 from tooltray.ui.servers.server_commands import NewServer
 from tooltray.ui.servers.server_toasts import removed_words
 from tooltray.ui.theme import Theme

@@ -20,7 +20,7 @@ from tooltray.cli.servers import ON_ITS_WAY, START_TIMEOUT_S, note_start, progre
 from tooltray.cli.terminal import answer, clean, clean_line, count, print_json, print_note, state_in_words
 from tooltray.errors import Problem, TooltrayError, in_one_line
 from tooltray.home.home import Home
-from tooltray.snapshots.environment import EnvironmentChange, EnvironmentVariable
+from tooltray.snapshots.hub import EnvironmentChange, EnvironmentVariable
 
 if TYPE_CHECKING:
     from tooltray.doctor.diagnosis import Diagnosis, Remedy

@@ -18,7 +18,7 @@ from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 from tooltray.secrets.secrets import PASSPHRASE_VARIABLE
 from tooltray.secrets.vaults import SecretsLocked
-from tooltray.snapshots.removals import ServerRemoval
+from tooltray.snapshots.setup import ServerRemoval
 
 KEYRING_TIMEOUT_S = None  # the keyring may show a dialog and wait for the person
 NOT_CHOSEN = "the system's keyring (nothing else is chosen)"

@@ -10,8 +10,8 @@ from tooltray.confirmation import must_wait
 from tooltray.errors import TooltrayError
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_edits import name_is_taken
-from tooltray.snapshots.removals import ServerRemoval
 from tooltray.snapshots.servers import McpClientSnapshot, ServerEntry, ServerState
+from tooltray.snapshots.setup import ServerRemoval
 
 if TYPE_CHECKING:
     from tooltray.catalogue.connections import Connections

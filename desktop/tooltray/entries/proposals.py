@@ -22,7 +22,7 @@ from tooltray.entries.proposal_store import KeptProposal, ProposalStore
 from tooltray.entries.secret_uses import mentioned
 from tooltray.errors import Conflict, Denied, NotFound, Problem, TooltrayError
 from tooltray.events import EventBus, ServerChanged, ServerFilesChanged, ServerRemoved
-from tooltray.files.revisions import check_revision, digest_of
+from tooltray.files.json_text import check_revision, digest_of
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
 from tooltray.server_files.trust_requests import trust_request, wanted_variables

@@ -8,7 +8,7 @@ from tooltray.secrets.secrets import SecretStore
 from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.settings_edits import secret_backend
-from tooltray.snapshots.removals import ServerRemoval
+from tooltray.snapshots.setup import ServerRemoval
 
 if TYPE_CHECKING:
     from tooltray.entries.server_secrets import ServerSecrets

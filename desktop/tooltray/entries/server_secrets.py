@@ -17,7 +17,7 @@ from tooltray.secrets.secrets import SecretStore
 from tooltray.secrets.vaults import SecretMissing
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.sign_ins.token_store import PREFIX
-from tooltray.snapshots.removals import ServerRemoval, SharedSecret
+from tooltray.snapshots.setup import ServerRemoval, SharedSecret
 
 
 class KeptSignIns(Protocol):

@@ -1,10 +1,12 @@
-"""Reads and writes JSON without loss: fields that Tooltray does not know come back as they were.
+"""Reads and writes JSON without loss, so that unknown fields come back as they were; and fingerprints of JSON values.
 
-Above it: the settings file. Below it: the standard library, phrases. Knows no field.
+Above it: the settings file; the revisions of entries and settings, to which changes and consent are bound. Below it: the standard library,
+errors, phrases. Knows no field.
 Python's own `json` loses some of what a file may hold: it turns `1e400` into `Infinity`, which is not JSON, rounds long fractions, accepts
 `NaN`, and drops the first of two equal keys silently.
 """
 
+import hashlib
 import json
 import math
 import re
@@ -13,9 +15,11 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
 from typing import NoReturn
 
+from tooltray.errors import Conflict
 from tooltray.phrases import Phrase
 
 MAX_DIGITS = 4000  # Python refuses to read an int of more than 4300 digits; longer ones are kept as Decimal
+REVISION_CHARACTERS = 16  # enough to notice a change; consent is bound to the whole digest
 MAX_DEPTH = 100  # code that walks the document (copying, checking, writing) recurses one to three calls a level, and Python allows 1000
 
 TOO_DEEP = Phrase("it is nested too deeply")
@@ -160,3 +164,31 @@ def _word(value: object) -> str:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError):
         raise NotJson(Phrase("a {kind} in it has no JSON form", kind=type(value).__name__)) from None
+
+
+def digest_of(content: object) -> str:
+    """SHA-256 of a JSON value as 64 hex digits. Layout and the order of keys do not matter.
+
+    Args:
+        content: what `json.loads` gives, or what pydantic dumps; other objects count as their `str`.
+    """
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def revision_of(content: object) -> str:
+    """The first 16 digits of `digest_of`: a client passes it back with a change, which is refused if the entry has changed since."""
+    return digest_of(content)[:REVISION_CHARACTERS]
+
+
+def check_revision(revision: str, seen: str) -> None:
+    """Refuses a change of an entry that is not the one the caller has seen.
+
+    Args:
+        revision: of the present entry; empty: there is none.
+        seen: of the entry that the caller has seen; empty: the caller accepts any.
+
+    Raises:
+        Conflict: the two differ.
+    """
+    if seen and seen != revision:
+        raise Conflict("This entry is another one by now", "somebody has changed it since you looked at it", "Look again, and decide anew.")

@@ -23,7 +23,7 @@ from tooltray.launch.login_shell import LoginShell
 from tooltray.launch.network_variables import VARIABLES, in_environ, meaning, shown
 from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.settings.settings import BUILTIN_NAMES
-from tooltray.snapshots.environment import EnvironmentChange, EnvironmentSnapshot, EnvironmentVariable
+from tooltray.snapshots.hub import EnvironmentChange, EnvironmentSnapshot, EnvironmentVariable
 from tooltray.tasks import Spawn, finish_in_thread
 
 ANSWER_S = 1.0  # systemctl takes 10 ms; a server's start waits for it

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 from tooltray.doctor.diagnosis import Diagnosis
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.calls import RecentCall
-from tooltray.snapshots.environment import EnvironmentSnapshot
-from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.hub import EnvironmentSnapshot, HubSnapshot
 
 if TYPE_CHECKING:
     from tooltray.activity.call_stats import RecentCalls

@@ -26,9 +26,8 @@ from tooltray.registries.api import RegistriesApi
 from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.snapshots.http import NewApiToken, Scope
 from tooltray.snapshots.hub import HubSnapshot
-from tooltray.snapshots.removals import ServerRemoval
 from tooltray.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
-from tooltray.snapshots.setup import SetupChange
+from tooltray.snapshots.setup import ServerRemoval, SetupChange
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
 

@@ -20,7 +20,7 @@ from tooltray.entries.portable_entry import without_secrets
 from tooltray.entries.secrets_api import SecretsApi
 from tooltray.entries.setup_api import SetupApi
 from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
-from tooltray.files.revisions import check_revision
+from tooltray.files.json_text import check_revision
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.projects.api import ProjectsApi
@@ -31,8 +31,8 @@ from tooltray.rest.problems import Failed
 from tooltray.rest.servers import Restarting, ServerView, view
 from tooltray.settings.server_edits import name_is_taken
 from tooltray.sign_ins.api import SignInsApi
-from tooltray.snapshots.removals import ServerRemoval
 from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.snapshots.setup import ServerRemoval
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.tasks import finish_in_thread
 from tooltray.views.api import ViewsApi

@@ -14,7 +14,7 @@ from tooltray.files.edited_files import EditedFiles, FileChanged
 from tooltray.files.file_history import FileHistory
 from tooltray.files.file_text import MAX_FILE_BYTES, CannotOpen, FileText, read_text
 from tooltray.files.json_places import CannotRead, read
-from tooltray.files.revisions import check_revision, digest_of, revision_of
+from tooltray.files.json_text import check_revision, digest_of, revision_of
 from tooltray.foreign_configs.config_source import CannotUse, ConfigSource
 from tooltray.foreign_configs.mcp_json import holder_of, read_mcp_json
 from tooltray.foreign_configs.project_edit import with_entry, without_entry

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from tooltray.files.revisions import digest_of
+from tooltray.files.json_text import digest_of
 from tooltray.hidden_fields import HidesFields
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.settings.settings import FileServerSettings, Settings

@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import to_jsonable_python
 
 from tooltray.errors import Conflict, NotFound, TooltrayError
-from tooltray.files.revisions import check_revision, revision_of
+from tooltray.files.json_text import check_revision, revision_of
 from tooltray.settings.document import Document, Edit, members, part
 from tooltray.settings.server_config import SPELLINGS
 from tooltray.settings.settings import read_usable_entry

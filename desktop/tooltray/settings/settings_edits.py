@@ -10,7 +10,7 @@ from typing import get_args, get_origin
 from pydantic import ValidationError
 
 from tooltray.errors import Conflict, Problem, TooltrayError, in_one_line
-from tooltray.files.revisions import revision_of
+from tooltray.files.json_text import revision_of
 from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings import view_settings
 from tooltray.settings.document import Document, Edit, part

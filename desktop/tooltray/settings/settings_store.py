@@ -16,7 +16,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, Event, EventBus, ProblemReported
 from tooltray.files.edited_files import EditedFiles
 from tooltray.files.file_history import FileHistory
-from tooltray.files.revisions import revision_of
+from tooltray.files.json_text import revision_of
 from tooltray.settings.document import Document, Edit, members
 from tooltray.settings.file_server import FileServer, with_file_servers
 from tooltray.settings.server_edits import Watched, written_entry

@@ -1,4 +1,4 @@
-"""The whole hub at one moment."""
+"""The whole hub at one moment, and the variables with which it starts servers."""
 
 import msgspec
 
@@ -16,3 +16,40 @@ class HubSnapshot(msgspec.Struct, frozen=True):
     started_at: float  # unix seconds
     servers: tuple[ServerSnapshot, ...]
     notices: tuple[Problem, ...] = ()  # what was wrong with the settings, and what was done about it
+
+
+class EnvironmentVariable(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        value: without user and password.
+        origin: `login shell`, `remembered`, or the place in the system.
+        since: the day since when it is remembered; empty for any other.
+        is_used: servers get it; not where its file is gone.
+    """
+
+    name: str
+    value: str
+    origin: str
+    since: str
+    is_used: bool
+
+
+class EnvironmentChange(msgspec.Struct, frozen=True):
+    """A variable that was set when a server last worked.
+
+    Attributes:
+        was: empty: it was set, and its value is not kept.
+        now: empty: it is missing.
+    """
+
+    server: str
+    name: str
+    was: str
+    now: str
+
+
+class EnvironmentSnapshot(msgspec.Struct, frozen=True):
+    """Which of the variables that decide whether a server works are set, as people see them: no password is in here."""
+
+    variables: tuple[EnvironmentVariable, ...]
+    changes: tuple[EnvironmentChange, ...]

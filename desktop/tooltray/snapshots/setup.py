@@ -1,9 +1,11 @@
-"""The set-up: the settings as a whole, and what a reset or an import does to it."""
+"""The set-up: the settings as a whole, and what a reset, an import or the removal of a server does to it."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+
+from tooltray.errors import Problem
 
 
 class SetupChange(msgspec.Struct, frozen=True):
@@ -20,3 +22,20 @@ class SettingsDocument(msgspec.Struct, frozen=True):
 
     settings: Mapping[str, Any]
     revision: str  # another one where they are others
+
+
+class SharedSecret(msgspec.Struct, frozen=True):
+    """A secret that stays when a server that uses it is removed."""
+
+    name: str
+    users: tuple[str, ...]  # servers by their names, else files by their paths
+
+
+class ServerRemoval(msgspec.Struct, frozen=True):
+    """What goes with a server when it is removed, or has gone, and what stays. Names alone, no values."""
+
+    server: str
+    secrets: tuple[str, ...] = ()  # that nothing else uses
+    sign_in: str = ""  # under which name what a sign-in to it left is among the secrets; empty: nobody is signed in
+    shared: tuple[SharedSecret, ...] = ()
+    problem: Problem | None = None  # why the secrets could not be looked into, or not be removed; what is named above is still there

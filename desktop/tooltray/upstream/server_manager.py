@@ -11,7 +11,7 @@ from functools import partial
 
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, ServerRemoved
-from tooltray.files.revisions import digest_of
+from tooltray.files.json_text import digest_of
 from tooltray.sessions.caller import Session
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper

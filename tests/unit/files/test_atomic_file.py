@@ -184,3 +184,9 @@ def test_a_process_of_another_user_counts_as_running(tmp_path: Path, monkeypatch
     put(tmp_path / ".a.1-abcd1234.tmp")
     remove_leftovers(tmp_path)
     assert len(names_in(tmp_path)) == 1
+
+
+def test_something_else_in_the_place_of_an_own_file_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="it is no file"):
+        read_own(tmp_path / "pipe", 10)

@@ -1,3 +1,4 @@
+import json
 from decimal import Decimal
 from typing import Any
 
@@ -5,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.files.json_text import MAX_DEPTH, NotJson, read_json, write_json
+from tooltray.errors import Conflict
+from tooltray.files.json_text import MAX_DEPTH, NotJson, check_revision, digest_of, read_json, revision_of, write_json
 
 text = st.text(st.characters())  # lone surrogates too
 documents = st.recursive(
@@ -103,3 +105,20 @@ def test_an_error_quotes_nothing_of_the_text() -> None:
         read_json(b'{"key": "hunter2", oops}')
     assert "hunter2" not in repr(caught.value)
     assert caught.value.__cause__ is None
+
+
+def test_a_digest_is_of_the_content_however_it_is_laid_out() -> None:
+    assert digest_of({"a": 1, "b": [None]}) == digest_of(json.loads('{ "b": [null],\n"a": 1 }'))
+    assert digest_of({"a": 1}) != digest_of({"a": "1"})
+    assert digest_of("\ud800") == digest_of("\ud800")
+    assert len(digest_of(0)) == 64
+    assert digest_of(0).startswith(revision_of(0))
+
+
+def test_a_change_of_another_revision_than_the_one_seen_is_refused() -> None:
+    check_revision(revision_of({"a": 1}), revision_of({"a": 1}))
+    check_revision(revision_of({"a": 1}), "")
+    with pytest.raises(Conflict, match="another one by now"):
+        check_revision(revision_of({"a": 2}), revision_of({"a": 1}))
+    with pytest.raises(Conflict):
+        check_revision("", revision_of({"a": 1}))

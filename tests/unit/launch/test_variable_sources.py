@@ -12,7 +12,7 @@ from tests.fakes.hub_parts import Shell, hub_parts
 from tooltray.events import EventBus, ServerStarted
 from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.launch.variable_sources import Run, ServerEnvironment, Source, VariableSources, look_up, make_login_shell, run_program
-from tooltray.snapshots.environment import EnvironmentChange, EnvironmentVariable
+from tooltray.snapshots.hub import EnvironmentChange, EnvironmentVariable
 
 NAMES = ("SSL_CERT_FILE", "https_proxy", "NO_PROXY")
 SYSTEMD = "SSL_CERT_FILE=/of/session.pem\nOTHER=1\nNO_PROXY=$'a b'\nodd line\n"

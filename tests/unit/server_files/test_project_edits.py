@@ -14,7 +14,7 @@ from tooltray.files import edited_files
 from tooltray.files.edited_files import EditedFiles
 from tooltray.files.file_history import FileHistory
 from tooltray.files.file_swap import exchange
-from tooltray.files.revisions import digest_of, revision_of
+from tooltray.files.json_text import digest_of, revision_of
 from tooltray.server_files import project_edits
 from tooltray.server_files.project_edits import ProjectEdits
 

@@ -10,7 +10,7 @@ from tests.unit.conftest import put
 
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.events import ConfigChanged, EventBus
-from tooltray.files.revisions import digest_of, revision_of
+from tooltray.files.json_text import revision_of
 from tooltray.settings.file_server import FileEntry, FileServer
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, ToolOverride
@@ -184,11 +184,3 @@ async def test_the_settings_are_told_without_servers_and_with_a_revision(tmp_pat
     await conf.set_enabled(False)
     assert settings_document(conf.document).settings == {"publish": {"lazyLoad": True}, "mcpEnabled": False}
     assert settings_document(conf.document).revision != found.revision
-
-
-def test_a_digest_is_of_the_content_however_it_is_laid_out() -> None:
-    assert digest_of({"a": 1, "b": [None]}) == digest_of(json.loads('{ "b": [null],\n"a": 1 }'))
-    assert digest_of({"a": 1}) != digest_of({"a": "1"})
-    assert digest_of("\ud800") == digest_of("\ud800")
-    assert len(digest_of(0)) == 64
-    assert digest_of(0).startswith(revision_of(0))

@@ -13,8 +13,8 @@ from PySide6.QtCore import Signal
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.hidden_fields import HidesFields
-from tooltray.snapshots.removals import ServerRemoval
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.setup import ServerRemoval
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import change_there, is_of_file, project_of
