@@ -47,7 +47,7 @@ from tooltray.calls.request_router import AllServers, OneServer, RequestRouter
 from tooltray.calls.seen_servers import SeenServers
 from tooltray.calls.subscriptions import Subscriptions
 from tooltray.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
-from tooltray.catalogue import tokens as model_tokens
+from tooltray.catalogue import token_counts
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
@@ -64,8 +64,7 @@ from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.control.control_session import HubControl
-from tooltray.doctor.check_up import CheckUp
-from tooltray.doctor.doctor import Doctor
+from tooltray.doctor.doctor import CheckUp, Doctor
 from tooltray.doctor.remedies import Remedies
 from tooltray.downstream.endpoints import Doors
 from tooltray.downstream.http_listener import HttpListener
@@ -96,12 +95,11 @@ from tooltray.foreign_configs.reading import read_file
 from tooltray.formats.api import FormatsApi
 from tooltray.formats.tool_formats import ToolFormats
 from tooltray.home.home import Home
-from tooltray.launch.found_elsewhere import COMMON
+from tooltray.launch.command_lookup import COMMON
 from tooltray.launch.login_shell import LoginShell, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
 from tooltray.launch.remembered_variables import RememberedVariables
-from tooltray.launch.server_environment import ServerEnvironment
-from tooltray.launch.variable_sources import VariableSources
+from tooltray.launch.variable_sources import ServerEnvironment, VariableSources
 from tooltray.moments import SteadyWallClock
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.hub_snapshots import HubSnapshots
@@ -451,7 +449,7 @@ class Hub:
     own_calls: OwnCalls = part()
     connections: Connections = part()
     formats: ToolFormats = part()
-    count: Count = made(lambda hub: model_tokens.counted)
+    count: Count = made(lambda hub: token_counts.counted)
     costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees")
     shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
     setup: Setup = part()

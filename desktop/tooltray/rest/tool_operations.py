@@ -5,12 +5,12 @@ Above it: the table of all operations. Below it: the presenter's API.
 
 from typing import Any, Literal, Protocol
 
+from tooltray.api import JsonObject
 from tooltray.calls.api import PromptsApi, ResourcesApi, ToolsApi
 from tooltray.formats.api import FormatsApi
 from tooltray.formats.copilot_names import copilot_description, copilot_names, copilot_parameters
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest.operation import Call, Operation
-from tooltray.rest.shapes import JsonObject
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.views.api import ViewsApi
 

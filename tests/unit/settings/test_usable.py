@@ -7,12 +7,15 @@ import pytest
 
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
+from tooltray.settings import usable
 from tooltray.settings.server_config import ToolOverride
 from tooltray.settings.settings import PublishSettings, read_settings
 from tooltray.settings.usable import (
+    CORRECT_IT,
     MOST_REASONS,
     SettingsPlaces,
     Slip,
+    correct_it,
     joined,
     not_used,
     of_field,
@@ -35,6 +38,11 @@ def test_members_that_cannot_be_used_are_told_by_name_and_null_is_none() -> None
     read = read_members(ToolOverride, {"a": {"name": "x"}, "b": 1, "c": None}, lambda name, why: told.append((name, why)))
     assert read == {"a": ToolOverride(name="x")}
     assert told == [("b", "b: must be an object")]
+
+
+def test_the_hint_says_what_counts_until_it_is_corrected() -> None:
+    assert correct_it("it is off") == f"{CORRECT_IT}; until then it is off"
+    assert correct_it("") == CORRECT_IT
 
 
 def test_the_texts_of_a_list_are_read() -> None:
@@ -163,8 +171,9 @@ def test_what_is_not_there_has_the_line_of_the_part_that_lacks_it(path: tuple[An
     assert found.line == (4 if len(path) > 1 else 0)
 
 
-def test_a_text_that_is_too_much_to_look_through_is_told_without_lines() -> None:
-    text = json.dumps({"mcpEnabled": 1, "more": list(range(100_001))})
+def test_a_text_that_is_too_much_to_look_through_is_told_without_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(usable, "MAX_VALUES", 1000)
+    text = json.dumps({"mcpEnabled": 1, "more": list(range(1000))})
     assert [(each.line, each.problem.message) for each in located(text)] == [(0, "mcpEnabled: must be true or false")]
     assert "'a' stands here" in SettingsPlaces(text.encode()).repeated("a")
 
