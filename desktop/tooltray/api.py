@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from tooltray.access.api import AccessApi
     from tooltray.approvals.api import ApprovalsApi
-    from tooltray.calls.api import ToolsApi
-    from tooltray.calls.prompts_api import PromptsApi
-    from tooltray.calls.questions_api import QuestionsApi
-    from tooltray.calls.resources_api import ResourcesApi
+    from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
     from tooltray.entries.api import ServersApi
     from tooltray.entries.files_api import FilesApi
     from tooltray.entries.secrets_api import SecretsApi

@@ -38,15 +38,12 @@ from tooltray.approvals.grants import GrantStore
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
-from tooltray.calls.api import ToolsApi
+from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
 from tooltray.calls.completion import Completion
 from tooltray.calls.elicitations import Elicitations
 from tooltray.calls.notifications import Notifications
 from tooltray.calls.own_calls import OwnCalls
-from tooltray.calls.prompts_api import PromptsApi
-from tooltray.calls.questions_api import QuestionsApi
 from tooltray.calls.request_router import AllServers, OneServer, RequestRouter
-from tooltray.calls.resources_api import ResourcesApi
 from tooltray.calls.seen_servers import SeenServers
 from tooltray.calls.subscriptions import Subscriptions
 from tooltray.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
@@ -88,8 +85,7 @@ from tooltray.entries.setup import Setup, shipped_servers
 from tooltray.entries.setup_api import SetupApi
 from tooltray.events import EventBus
 from tooltray.feedback.api import FeedbackApi
-from tooltray.feedback.feedback_history import FeedbackHistory
-from tooltray.feedback.feedback_notes import FeedbackNotes
+from tooltray.feedback.feedback_history import FeedbackHistory, FeedbackNotes
 from tooltray.feedback.feedback_tool import FeedbackTool
 from tooltray.feedback.feedbacks import Feedbacks
 from tooltray.feedback.ready_answers import ReadyAnswers, read_shipped
@@ -149,12 +145,10 @@ from tooltray.upstream.server_transports import ProgramStarts, ServerTransports,
 from tooltray.upstream.stops import StoppedServers, Stops
 from tooltray.upstream.upstream_services import UpstreamServices
 from tooltray.upstream.visibility import Visibility
-from tooltray.views.activation import Activation, ActivationAnswer
 from tooltray.views.api import ViewsApi
-from tooltray.views.client_profiles import ClientProfiles, read_client_profiles
 from tooltray.views.introduction import Introduction
-from tooltray.views.known_clients import KnownClients
-from tooltray.views.meta_calls import MetaCalls
+from tooltray.views.known_clients import ClientProfiles, KnownClients, read_client_profiles
+from tooltray.views.meta_calls import Activation, ActivationAnswer, MetaCalls
 from tooltray.views.modes import Modes
 from tooltray.views.profiles import Profiles
 from tooltray.views.search import QueryWords, ToolSearch, read_query_words

@@ -17,9 +17,10 @@ from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.definition import TwiceNamed, canonical, definition_text, digest, fingerprint, read_once_named
 from tooltray.catalogue.tool_routes import Route
 from tooltray.phrases import Phrase
-from tooltray.protocol.envelope import NOTHING
+from tooltray.protocol import envelope
+from tooltray.protocol.envelope import NOTHING, Envelope, dump
 from tooltray.protocol.member_scanner import opened
-from tooltray.sessions.elicitation_form import plain
+from tooltray.sessions.elicitation_form import is_persons_no, plain
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.snapshots.approvals import ApprovalSnapshot
@@ -28,6 +29,16 @@ LONGEST_ARGUMENTS = 20_000  # characters that are shown; what is cut is said
 READ_BELOW_BYTES = 262_144  # larger arguments are shown by their beginning: reading them would keep the loop from other calls
 LONGEST_DESCRIPTION, LONGEST_NAME = 1_000, 200  # characters
 ONCE, SESSION, ALWAYS, READS, REFUSE = "once", "session", "always", "reads", "refuse"
+FIELD = "answer"
+MOST_LINES = 60  # of each part; a form in a terminal is small
+LONGEST_IN_FORM = 4_000  # characters
+TITLES = {
+    REFUSE: "No",
+    ONCE: "Yes, this once",
+    SESSION: "Yes, for this session",
+    ALWAYS: "Yes, always for this tool",
+    READS: "Yes, for all tools of this server that read",
+}
 OTHER_SETTINGS = Phrase("the server is started or reached in another way than when this tool was allowed or shown")
 SAME_NAME_TWICE = Phrase("the arguments name a member twice; the server may read another value than the one that is read here")
 
@@ -182,3 +193,62 @@ def _read(arguments: Raw) -> tuple[str, Any, tuple[str, ...]]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST_ARGUMENTS else text[:LONGEST_ARGUMENTS] + "…"
+
+
+# the question as a form for an AI client's own person
+
+
+def form_params(question: ApprovalSnapshot) -> Raw:
+    """The params of the request to the client."""
+    values = [REFUSE, *question.choices]
+    field = {
+        "type": "string",
+        "title": "Allow this call?",
+        "enum": values,
+        "enumNames": [TITLES[value] for value in values],
+        "default": REFUSE,
+    }
+    schema = {"type": "object", "properties": {FIELD: field}, "required": [FIELD]}
+    return dump({"message": "\n".join(_message(question)), "requestedSchema": schema})
+
+
+def form_answer(reply: Envelope, question: ApprovalSnapshot, waited_s: float) -> str | None:
+    """The person's answer; None where no person has given one: the client did not ask anybody, or nobody was there.
+
+    Args:
+        waited_s: for how long the client had the form.
+    """
+    if reply.error:
+        return None
+    try:
+        result: Any = envelope.load(reply.result)
+    except ValueError:
+        return None
+    if not isinstance(result, dict):
+        return None
+    action, content = result.get("action"), result.get("content")
+    answer = content.get(FIELD) if action == "accept" and isinstance(content, dict) else None
+    if isinstance(answer, str) and answer in question.choices:
+        return answer
+    return REFUSE if is_persons_no(action, waited_s) else None
+
+
+def _message(question: ApprovalSnapshot) -> list[str]:
+    client = question.client or "An AI client"
+    lines = [f"{client} wants to call the tool '{question.tool}' of the server '{question.server}' ({question.category})."]
+    lines += [f"Project: {question.project}"] if question.project else []
+    lines += [f"It asks because {question.why}."]
+    lines += [f"Careful: {warning}" for warning in question.warnings]
+    lines += _part("The definition has changed:", list(question.definition_diff))
+    lines += _part("It would change:", list(question.diff))
+    arguments = question.arguments[:LONGEST_IN_FORM]
+    cut = ["…"] if len(question.arguments) > LONGEST_IN_FORM else []
+    return lines + (
+        _part("Arguments:", arguments.splitlines() + cut) if not question.diff or cut else ["Arguments:", *arguments.splitlines()]
+    )
+
+
+def _part(title: str, lines: list[str]) -> list[str]:
+    if not lines:
+        return []
+    return [title, *lines[:MOST_LINES], *(["…"] if len(lines) > MOST_LINES else [])]

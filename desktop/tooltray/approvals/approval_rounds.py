@@ -1,7 +1,6 @@
 """Asks a person about one tool call until there is an answer to the tool as it is, and takes the answer.
 
-Above it: Approvals. Below it: WaitingApprovals, which tells the desktop, GrantBook, which keeps what lasts, and approval_form, for the
-client's own person.
+Above it: Approvals. Below it: WaitingApprovals, which tells the desktop, and GrantBook, which keeps what lasts.
 """
 
 import asyncio
@@ -10,7 +9,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from tooltray.approvals import approval_form, suspicion
+from tooltray.approvals import suspicion
 from tooltray.approvals.approval_questions import (
     ALWAYS,
     ONCE,
@@ -21,6 +20,8 @@ from tooltray.approvals.approval_questions import (
     AskedCall,
     Circumstances,
     Masked,
+    form_answer,
+    form_params,
     mark,
     snapshot,
 )
@@ -220,8 +221,8 @@ class ApprovalRounds:
         shown, loop = question.snapshot, asyncio.get_running_loop()
         for _ in range(MOST_FORMS):
             asked_at = loop.time()
-            reply = await exchange.ask(ELICITATION, approval_form.params_of(shown))
-            answer = approval_form.answer_in(reply, shown, loop.time() - asked_at)
+            reply = await exchange.ask(ELICITATION, form_params(shown))
+            answer = form_answer(reply, shown, loop.time() - asked_at)
             if answer is None:
                 break
             try:

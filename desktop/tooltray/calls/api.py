@@ -1,25 +1,61 @@
-"""The API about tools, by the names that AI clients see, and calls of them for ourselves.
+"""The API about what servers offer, by the names that AI clients see: tools, prompts, resources; calls of them, and servers' questions.
 
-Below it: the managers of tools and prompts, and OwnCalls: what is called here goes the way of an AI client's call.
+Below it: the managers of tools, prompts and resources, and OwnCalls. What is asked for here goes the way of an AI client's request, for a
+caller that cannot be asked anything.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec import Raw
+
 from tooltray.approvals.approvals import Approvals
-from tooltray.calls import model_calls
-from tooltray.calls.model_calls import ModelCall
-from tooltray.calls.own_calls import OWN_CLIENT_NAME, OwnCalls
+from tooltray.calls.elicitations import Elicitations
+from tooltray.calls.own_calls import OWN_CLIENT_NAME, ModelCall, OwnCalls, error_message, result_of
 from tooltray.catalogue.prompt_manager import PromptManager
+from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.entries.api import check_exists, check_is_in_settings
 from tooltray.entries.proposals import Proposals
 from tooltray.errors import TooltrayError
 from tooltray.protocol import envelope
+from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.eras import Head
+from tooltray.sessions.caller import OwnCaller
+from tooltray.sessions.exchange import Exchange
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.upstream.held_calls import HeldCalls
 from tooltray.upstream.server_manager import ServerManager
+
+
+def checked_result(reply: Envelope, failed: str) -> dict[str, Any]:
+    """The result object of a server's reply.
+
+    Args:
+        failed: what did not work, in words.
+
+    Raises:
+        TooltrayError: the reply is an error, or its result no object.
+    """
+    if reply.error:
+        raise TooltrayError(failed, error_message(reply))
+    result = envelope.load(reply.result)
+    if not isinstance(result, dict):
+        raise TooltrayError(failed, "the server's answer is no object")
+    return result
+
+
+def listed(listing: Raw, member: str) -> list[dict[str, Any]]:
+    """The definitions in a list as AI clients get it; `member`: where they stand."""
+    definitions: list[dict[str, Any]] = envelope.load(listing)[member]
+    return definitions
+
+
+def is_of(server: str | None, owner: tuple[str, str] | None) -> bool:
+    """Whether a definition belongs to a server; None: any is wanted."""
+    return server is None or (owner is not None and owner[0] == server)
 
 
 class ToolsApi:
@@ -79,8 +115,8 @@ class ToolsApi:
         """
         reply = await self._calls.call(name, arguments, project=project)
         if reply.error:
-            raise TooltrayError(f"'{name}' could not be called", model_calls.error_message(reply))
-        return model_calls.result_of(reply)
+            raise TooltrayError(f"'{name}' could not be called", error_message(reply))
+        return result_of(reply)
 
     async def run_tool_call(self, call: MCPToolCall) -> MCPToolResponse:
         """Carries out a tool call of a model. What fails is a response too, which the model can read.
@@ -95,3 +131,77 @@ class ToolsApi:
         """Forgets the published names; AI clients may then know tools by other names."""
         await self._tools.forget_names()
         await self._prompts.forget_names()
+
+
+class PromptsApi:
+    def __init__(self, *, servers: ServerManager, prompts: PromptManager, caller: OwnCaller, held: HeldCalls) -> None:
+        self._servers, self._prompts, self._caller, self._held = servers, prompts, caller, held
+
+    async def get_all_prompts(self, server: str | None = None) -> list[dict[str, Any]]:
+        """The definitions of prompts as AI clients see them; `server`: this one's only.
+
+        Raises:
+            TooltrayError: there is no such server.
+        """
+        check_exists(self._servers, server)
+        prompts = listed(await self._prompts.listing(), "prompts")
+        owners = [await self._prompts.target(prompt["name"]) for prompt in prompts]
+        return [prompt for prompt, owner in zip(prompts, owners, strict=True) if is_of(server, owner)]
+
+    async def get_prompt(self, name: str, arguments: Mapping[str, str] | None = None) -> dict[str, Any]:
+        """A prompt by the name that AI clients see, filled in: the result object.
+
+        Raises:
+            TooltrayError: there is no such prompt, or its server failed.
+        """
+        request = Envelope(method="prompts/get", params=dump({"name": name, "arguments": dict(arguments or {})}))
+        reply = await self._prompts.get(Exchange(request, Head(name=name), self._caller, self._held, None, self._caller.name))
+        return checked_result(reply, f"the prompt '{name}' could not be got")
+
+
+class ResourcesApi:
+    def __init__(self, *, servers: ServerManager, resources: ResourceManager, caller: OwnCaller, held: HeldCalls) -> None:
+        self._servers, self._resources, self._caller, self._held = servers, resources, caller, held
+
+    async def get_all_resources(self, server: str | None = None) -> list[dict[str, Any]]:
+        """The resources as AI clients see them; `server`: this one's only.
+
+        Raises:
+            TooltrayError: there is no such server.
+        """
+        check_exists(self._servers, server)
+        resources = listed(await self._resources.listing(), "resources")
+        return [resource for resource in resources if is_of(server, self._resources.target(resource["uri"]))]
+
+    async def get_all_resource_templates(self, server: str | None = None) -> list[dict[str, Any]]:
+        """The templates of resources as AI clients see them; `server`: this one's only.
+
+        Raises:
+            TooltrayError: there is no such server.
+        """
+        check_exists(self._servers, server)
+        templates = listed(await self._resources.templates(), "resourceTemplates")
+        return [template for template in templates if is_of(server, self._resources.template_target(template["uriTemplate"]))]
+
+    async def read_resource(self, uri: str) -> dict[str, Any]:
+        """What a resource holds, by the URI that AI clients see: the result object.
+
+        Raises:
+            TooltrayError: there is no such resource, or its server failed.
+        """
+        request = Envelope(method="resources/read", params=dump({"uri": uri}))
+        reply = await self._resources.read(Exchange(request, Head(), self._caller, self._held, None, self._caller.name))
+        return checked_result(reply, f"the resource '{uri}' could not be read")
+
+
+class QuestionsApi:
+    def __init__(self, *, elicitations: Elicitations) -> None:
+        self._elicitations = elicitations
+
+    async def answer_elicitation(self, id: str, action: str, content: dict[str, Any] | None = None) -> None:
+        """Answers a server's question: "accept" with the values of its form, "decline", or "cancel" for no answer at all.
+
+        Raises:
+            TooltrayError: it has ended, or the answer does not fit.
+        """
+        self._elicitations.answer(id, action, content)

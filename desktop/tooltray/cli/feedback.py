@@ -15,11 +15,10 @@ from tooltray.cli.hub import RunningHub, running_hub
 from tooltray.cli.terminal import answer as answer_with
 from tooltray.cli.terminal import answer_list, clean, clean_line, count, day, print_json
 from tooltray.errors import TooltrayError
-from tooltray.feedback.feedback_attachments import LIMITS, MOST_FILE_BYTES, MOST_PICTURE_BYTES
+from tooltray.feedback.feedback_attachments import LIMITS, MOST_FILE_BYTES, MOST_PICTURE_BYTES, read_picture
 from tooltray.feedback.feedback_history import FeedbackHistory, as_lost
+from tooltray.feedback.feedback_report import ANSWER_KEPT_S
 from tooltray.feedback.feedbacks import SEE_REPORTS
-from tooltray.feedback.kept_answers import ANSWER_KEPT_S
-from tooltray.feedback.picture_headers import read_picture
 from tooltray.home.home import Home
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 

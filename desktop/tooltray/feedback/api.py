@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tooltray.feedback.feedback_notes import FeedbackNotes
+from tooltray.feedback.feedback_history import FeedbackNotes
 from tooltray.feedback.feedbacks import Feedbacks
 from tooltray.feedback.ready_answers import ReadyAnswers
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot

@@ -18,9 +18,8 @@ from msgspec.structs import replace
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.events import EventBus, FeedbackAsked, FeedbackEnded
 from tooltray.feedback.feedback_attachments import read_attachments
-from tooltray.feedback.feedback_notes import FeedbackNotes
-from tooltray.feedback.feedback_report import ANSWERED, DISMISSED, EXPIRED, REPLACED, WITHDRAWN, Answer, Asked, Report
-from tooltray.feedback.kept_answers import KeptAnswers
+from tooltray.feedback.feedback_history import FeedbackNotes
+from tooltray.feedback.feedback_report import ANSWERED, DISMISSED, EXPIRED, REPLACED, WITHDRAWN, Answer, Asked, KeptAnswers, Report
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.sessions.elicitation_form import plain
 from tooltray.sessions.session_state import SessionForgotten, SessionState

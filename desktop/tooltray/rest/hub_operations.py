@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from tooltray.access.api import AccessApi
 from tooltray.approvals.api import ApprovalsApi
-from tooltray.calls.questions_api import QuestionsApi
+from tooltray.calls.api import QuestionsApi
 from tooltray.entries.files_api import FilesApi
 from tooltray.entries.secrets_api import SecretsApi
 from tooltray.entries.settings_api import SettingsApi

@@ -6,9 +6,7 @@ Above it: the table of all operations. Below it: the presenter's API.
 from typing import Any, Literal, Protocol
 
 from tooltray.api import JsonObject
-from tooltray.calls.api import ToolsApi
-from tooltray.calls.prompts_api import PromptsApi
-from tooltray.calls.resources_api import ResourcesApi
+from tooltray.calls.api import PromptsApi, ResourcesApi, ToolsApi
 from tooltray.formats.api import FormatsApi
 from tooltray.formats.copilot_names import copilot_description, copilot_names, copilot_parameters
 from tooltray.presenter.mcp_presenter import McpPresenter

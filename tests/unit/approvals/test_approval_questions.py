@@ -5,22 +5,29 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from msgspec.structs import replace
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import Client
 
 from tooltray.approvals.approval_questions import (
     LONGEST_ARGUMENTS,
+    LONGEST_IN_FORM,
+    MOST_LINES,
     READ_BELOW_BYTES,
     SAME_NAME_TWICE,
     AskedCall,
     Circumstances,
     asked_call,
+    form_answer,
+    form_params,
     snapshot,
 )
 from tooltray.catalogue import approval
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
-from tooltray.protocol.envelope import Envelope
+from tooltray.protocol import envelope
+from tooltray.protocol.envelope import Envelope, failure, success
+from tooltray.sessions.elicitation_form import AT_ONCE_S
 from tooltray.snapshots.approvals import ApprovalSnapshot
 
 TOOL = read_definition(b'{"name":"edit_it\\u0007","description":"Edits\\nit","inputSchema":{}}')
@@ -97,3 +104,68 @@ def test_secrets_are_masked_in_the_arguments_and_in_the_edit() -> None:
 )
 def test_calls_are_the_same_if_their_arguments_say_the_same(one: bytes | None, other: bytes, is_same: bool) -> None:
     assert (asked(one).same_in_session == asked(other).same_in_session) is is_same
+
+
+QUESTION = ApprovalSnapshot(
+    id="1", server="s", tool="t", client="", category="read", arguments='{"a": 1}', why="so", ends_at=0.0, choices=("once", "reads")
+)
+
+
+def message(question: ApprovalSnapshot) -> list[str]:
+    lines: list[str] = envelope.load(form_params(question))["message"].split("\n")
+    return lines
+
+
+def test_the_form_says_what_is_called_and_offers_a_no_first() -> None:
+    assert message(QUESTION) == [
+        "An AI client wants to call the tool 't' of the server 's' (read).",
+        "It asks because so.",
+        "Arguments:",
+        '{"a": 1}',
+    ]
+    field = envelope.load(form_params(QUESTION))["requestedSchema"]["properties"]["answer"]
+    assert (field["enum"], field["default"]) == (["refuse", "once", "reads"], "refuse")
+    assert field["enumNames"] == ["No", "Yes, this once", "Yes, for all tools of this server that read"]
+
+
+def test_the_form_has_all_that_the_window_shows() -> None:
+    lines = message(replace(QUESTION, project="/p", warnings=("odd",), diff=("-a", "+b"), definition_diff=("+c",)))
+    assert lines[1:8] == [
+        "Project: /p",
+        "It asks because so.",
+        "Careful: odd",
+        "The definition has changed:",
+        "+c",
+        "It would change:",
+        "-a",
+    ]
+
+
+def test_long_parts_are_cut_and_that_is_said() -> None:
+    lines = message(replace(QUESTION, arguments="\n".join("x" * 9 for _ in range(500)), diff=("+y",) * (MOST_LINES + 1)))
+    assert lines.count("…") == 2
+    assert len("\n".join(lines)) < LONGEST_IN_FORM + 1000
+    assert message(replace(QUESTION, arguments="z" * (LONGEST_IN_FORM + 1)))[-2:] == ["z" * LONGEST_IN_FORM, "…"]
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        (success({"action": "accept", "content": {"answer": "once"}}), "once"),
+        (success({"action": "accept", "content": {"answer": "always"}}), "refuse"),
+        (success({"action": "accept", "content": []}), "refuse"),
+        (success({"action": "decline"}), "refuse"),
+        (success({"action": "cancel"}), None),
+        (success([]), None),
+        (Envelope(result=Raw(b"{")), None),
+        (failure(-1, "no"), None),
+    ],
+)
+def test_only_a_choice_that_was_offered_is_a_yes(reply: Envelope, answer: str | None) -> None:
+    assert form_answer(reply, QUESTION, AT_ONCE_S) == answer
+
+
+def test_a_no_within_a_moment_is_nobodys_and_a_yes_is_one() -> None:
+    assert form_answer(success({"action": "decline"}), QUESTION, AT_ONCE_S / 2) is None
+    assert form_answer(success({"action": "accept", "content": {"answer": "refuse"}}), QUESTION, AT_ONCE_S / 2) is None
+    assert form_answer(success({"action": "accept", "content": {"answer": "once"}}), QUESTION, 0.0) == "once"

@@ -84,3 +84,7 @@ async def test_names_can_be_forgotten(parts: HubParts) -> None:
     assert "get_it" in await parts.listed()
     await parts.presenter.reset_tool_names()
     assert "get_it" in await parts.listed()
+
+
+async def test_an_answer_to_no_question_is_refused(parts: HubParts) -> None:
+    assert "has ended" in await refusal(parts.presenter.answer_elicitation("gone", "accept", {}))

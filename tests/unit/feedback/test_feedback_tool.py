@@ -170,7 +170,7 @@ async def test_an_answer_to_an_earlier_report_says_that_the_latest_was_not_seen(
 
 
 async def test_an_answer_that_is_given_once_more_says_so(parts: HubParts, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tooltray.feedback.kept_answers.LEAST_OPEN_S", 0.0)
+    monkeypatch.setattr("tooltray.feedback.feedback_report.LEAST_OPEN_S", 0.0)
     client = parts.client()
     assert texts(await Waiting(parts, client).answer()) == ["Yes"]
     again = texts(await Waiting(parts, client).result())

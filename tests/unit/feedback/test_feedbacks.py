@@ -15,11 +15,9 @@ from tests.fakes.pictures import attached, png
 
 from tooltray.errors import Conflict, TooltrayError
 from tooltray.events import EventBus, FeedbackAsked, FeedbackEnded
-from tooltray.feedback.feedback_history import FeedbackHistory
-from tooltray.feedback.feedback_notes import FeedbackNotes
-from tooltray.feedback.feedback_report import Answer, Asked, Report
+from tooltray.feedback.feedback_history import FeedbackHistory, FeedbackNotes
+from tooltray.feedback.feedback_report import ANSWER_KEPT_S, LEAST_OPEN_S, MOST_KEPT, REPEATED_FOR_S, Answer, Asked, Report
 from tooltray.feedback.feedbacks import LONGEST_ANSWER, MOST_OPEN, Feedbacks
-from tooltray.feedback.kept_answers import ANSWER_KEPT_S, LEAST_OPEN_S, MOST_KEPT, REPEATED_FOR_S
 from tooltray.sessions.session_state import KEPT_FOR_S, SessionState, SessionStates
 from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.tasks import TaskKeeper
@@ -410,7 +408,7 @@ async def test_what_is_written_of_a_report_stays_in_its_order(tmp_path: Path) ->
 
 
 async def test_a_history_that_is_too_long_for_one_answer_is_cut(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tooltray.feedback.feedback_notes.MOST_CHARS", 10)
+    monkeypatch.setattr("tooltray.feedback.feedback_history.MOST_CHARS", 10)
     for number in range(3):
         desk.open(SessionState(f"s{number}"), summary=f"sum{number}")
     assert [summary for _, summary in await desk.outcomes()] == ["sum2", "sum1"]

@@ -13,8 +13,7 @@ from tests.fakes.hub_parts import entry as entry_of
 from tests.fakes.project_hub import ProjectHub, project_hub
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.approvals.approval_form import FIELD
-from tooltray.approvals.approval_questions import ONCE
+from tooltray.approvals.approval_questions import FIELD, ONCE
 from tooltray.events import SessionListChanged
 from tooltray.projects.project_copies import UNCALLED_S
 from tooltray.projects.root_rounds import COUNTS_FOR_S

@@ -1,4 +1,4 @@
-"""calls/model_calls.py, through the verb `run_tool_call`"""
+"""calls/own_calls.py, through the verb `run_tool_call`"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,7 +9,7 @@ import pytest
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, tool
 
-from tooltray.calls.model_calls import result_of
+from tooltray.calls.own_calls import result_of
 from tooltray.errors import TooltrayError
 from tooltray.events import ToolCallResult
 from tooltray.formats.contents import failed
