@@ -23,11 +23,17 @@ from tooltray.home.home import Home
 from tooltray.uncaught import log_loop_exception
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
     from tooltray.engine import Engine
     from tooltray.home.hub_place import HubRunning
     from tooltray.hub import HubOptions
+    from tooltray.tasks import TaskKeeper
+    from tooltray.ui.pages.server_wishes import ServerWishes
     from tooltray.ui.presenter.link import EngineLink
-    from tooltray.ui.shell.desktop import Desktop
+    from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+    from tooltray.ui.shell.desktop import Desktop, Windows
+    from tooltray.ui.theme import Theme
 
 logger = logging.getLogger(__name__)
 
@@ -69,25 +75,13 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     from PySide6.QtCore import QLocale, QLoggingCategory
     from PySide6.QtWidgets import QApplication
 
-    from tooltray.downstream.bridge_entry import bridge_entry_text
-    from tooltray.entries.pasted import parse_pasted
-    from tooltray.entries.secret_spans import secret_spans
-    from tooltray.files.atomic_file import write_atomically
     from tooltray.home.one_time_notices import OneTimeNotices
     from tooltray.tasks import TaskKeeper
-    from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
-    from tooltray.ui.feedback.feedback_windows import FeedbackWindows
     from tooltray.ui.i18n import install_language, wanted_language
-    from tooltray.ui.pages.local_work import LocalWork
-    from tooltray.ui.pages.page_context import Presenters
     from tooltray.ui.pages.server_wishes import ServerWishes
     from tooltray.ui.presenter.link import EngineLink
     from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
-    from tooltray.ui.presenter.qt_server_manager import QtServerManager
-    from tooltray.ui.presenter.qt_tool_manager import QtToolManager
-    from tooltray.ui.shell.desktop import Desktop
-    from tooltray.ui.shell.garbage import GarbageCollector
-    from tooltray.ui.shell.main_window import MainWindow
+    from tooltray.ui.shell.desktop import Desktop, Start
     from tooltray.ui.shell.tray import Tray
     from tooltray.ui.theme import Theme, system_mode
 
@@ -102,42 +96,64 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     install_language(app, language)
     theme = Theme(system_mode(app))
     theme.apply(app)
-    # the Qt presenter layer
-    link = EngineLink()
+    link, tasks, wishes = EngineLink(), TaskKeeper(), ServerWishes()
     hub = QtMcpPresenter(link)
-    servers = QtServerManager(hub)
-    tools = QtToolManager(link, hub)
-    # what a person sees and asks for
-    tasks = TaskKeeper()
-    wishes = ServerWishes()
-    window = MainWindow(
+    tray = Tray(theme, hub, wishes)
+    start = Start(
+        build_windows=functools.partial(_build_windows, app, theme, link=link, hub=hub, wishes=wishes, tasks=tasks),
+        start_engine=functools.partial(EngineThread.started, home, execution_id),
+        read_entry=functools.partial(_entry, home),
+        is_first=OneTimeNotices(home.told).is_first,
+        hidden=hidden,
+    )
+    desktop = Desktop(app, theme=theme, link=link, hub=hub, tray=tray, tasks=tasks, start=start)
+    with qasync.QEventLoop(app) as loop:
+        code: int = loop.run_until_complete(desktop.run())
+    return code
+
+
+async def _build_windows(
+    app: "QApplication", theme: "Theme", *, link: "EngineLink", hub: "QtMcpPresenter", wishes: "ServerWishes", tasks: "TaskKeeper"
+) -> "Windows":
+    """Imports and builds what the tray does without; between its parts the desktop's panel gets the tray's icon and menu."""
+    from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
+    from tooltray.ui.feedback.feedback_windows import FeedbackWindows
+
+    await asyncio.sleep(0)
+    from tooltray.entries.pasted import parse_pasted
+    from tooltray.entries.secret_spans import secret_spans
+    from tooltray.files.atomic_file import write_atomically
+    from tooltray.ui.pages.local_work import LocalWork
+    from tooltray.ui.pages.page_context import Presenters
+
+    await asyncio.sleep(0)
+    from tooltray.ui.presenter.qt_server_manager import QtServerManager
+    from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+    from tooltray.ui.servers import servers_page  # noqa: F401 - the largest part of the window
+
+    await asyncio.sleep(0)
+    from tooltray.ui.shell.desktop import Windows
+    from tooltray.ui.shell.garbage import GarbageCollector
+    from tooltray.ui.shell.main_window import MainWindow
+    from tooltray.ui.shell.tray import Tray
+
+    await asyncio.sleep(0)
+    main = MainWindow(
         theme,
-        presenters=Presenters(hub, servers, tools, tasks),
+        presenters=Presenters(hub, QtServerManager(hub), QtToolManager(link, hub), tasks),
         local=LocalWork(parse_pasted, secret_spans, write_atomically),
         wishes=wishes,
         hides_on_close=Tray.is_available,
     )
-    tray = Tray(theme, hub, wishes)
-    tray.menu.pause_requested.connect(window.hub_commands.pause)
-    desktop = Desktop(
-        app,
-        theme=theme,
-        link=link,
-        hub=hub,
-        window=window,
-        tray=tray,
-        approvals=ApprovalPrompt(theme, hub=hub, tasks=tasks),
-        feedback=FeedbackWindows(theme, hub=hub, tasks=tasks),
-        tasks=tasks,
-        start_engine=functools.partial(EngineThread.started, home, execution_id),
-        entry=bridge_entry_text(home),
-        is_first=OneTimeNotices(home.told).is_first,
-        hidden=hidden,
-    )
+    windows = Windows(main, ApprovalPrompt(theme, hub=hub, tasks=tasks), FeedbackWindows(theme, hub=hub, tasks=tasks))
     GarbageCollector(app)
-    with qasync.QEventLoop(app) as loop:
-        code: int = loop.run_until_complete(desktop.run())
-    return code
+    return windows
+
+
+def _entry(home: Home) -> str:
+    from tooltray.downstream.bridge_entry import bridge_entry_text
+
+    return bridge_entry_text(home)
 
 
 def check_display(environ: Mapping[str, str]) -> None:

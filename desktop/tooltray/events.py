@@ -177,6 +177,10 @@ class ServerFilesChanged(Event, frozen=True):
     """A file with servers in it was read anew, comes or goes, or what of it waits for a person's yes is another thing."""
 
 
+class HttpAddressChanged(Event, frozen=True):
+    """HTTP is open at another address, or at none, or could not be opened. For the engine and the window: it is not in EVENTS."""
+
+
 EVENTS: tuple[type[Event], ...] = (
     ServerStarted,
     ServerStopped,

@@ -20,13 +20,13 @@ UNMEASURED = {"COVERAGE_PROCESS_CONFIG": ""}  # the copy is gone when coverage w
 BOUND_S = 60.0
 
 VERBS = """
-    async def mcp_tools_to_plain_tools(self, server: str | None = None) -> list[dict[str, Any]]:
+    async def mcp_tools_to_plain_tools(self, server: str | None = None) -> list[JsonObject]:
         return await self._formats.tools("plain", server)
 
-    async def plain_call_to_mcp_tool(self, call: Mapping[str, Any]) -> MCPToolCall:
+    async def plain_call_to_mcp_tool(self, call: Mapping[str, object]) -> MCPToolCall:
         return await self._formats.call("plain", call)
 
-    async def mcp_response_to_plain(self, response: MCPToolResponse) -> dict[str, Any]:
+    async def mcp_response_to_plain(self, response: MCPToolResponse) -> JsonObject:
         return await self._formats.response("plain", response)
 """
 
@@ -76,7 +76,7 @@ def add_server_type(copy: Copy) -> None:
     copy.insert("transports/transports.py", "TRANSPORTS:", '    "unix": TransportKind(make_unix),')
     copy.insert(
         "transports/transports.py",
-        "from tooltray.transports.transport_order import",
+        "from tooltray.transports.transport import",
         "from tooltray.transports.unix_transport import make_unix",
     )
     copy.replace("settings/server_config.py", 'Transport = Literal["stdio", ', 'Transport = Literal["unix", "stdio", ')
@@ -91,7 +91,7 @@ def add_format(copy: Copy) -> None:
     """A new tool format."""
     copy.write("plain.py", "formats")
     copy.insert("formats/__init__.py", "    for each in (", "        Plain(),")
-    copy.insert("formats/__init__.py", "from tooltray.formats.openai_responses", "from tooltray.formats.plain import Plain")
+    copy.insert("formats/__init__.py", "from tooltray.formats.openai", "from tooltray.formats.plain import Plain")
     copy.append("formats/api.py", VERBS)
 
 

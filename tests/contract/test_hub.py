@@ -7,8 +7,10 @@ import inspect
 import types
 from typing import Any, Protocol, Union, get_args, get_origin, get_type_hints
 
+import msgspec
 import pytest
 
+from tooltray import hub
 from tooltray.control.control_session import HubControl
 from tooltray.events import EventBus
 from tooltray.home.home import Home
@@ -46,7 +48,8 @@ def _members(protocol: type) -> set[str]:
 def test_a_constructor_gets_what_it_asks_for(name: str) -> None:
     line: Part = LINES[name]
     maker = get_origin(line.kind) or line.kind
-    hints = get_type_hints(maker.__init__)
+    hinted = maker if issubclass(maker, msgspec.Struct) else maker.__init__
+    hints = get_type_hints(hinted, localns=vars(hub))  # some import their parts for the type checker alone
     for parameter in inspect.signature(maker).parameters.values():
         given = line.given.get(parameter.name, parameter.name if parameter.default is parameter.empty else None)
         if not isinstance(given, str) or "." in given:

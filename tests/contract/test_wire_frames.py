@@ -19,7 +19,7 @@ from tests.fakes.conversation import META, PREFIX, Conversation
 from tests.fakes.fake_channel import line, make_dispatcher
 from tests.fakes.fake_clock import in_fake_time
 
-from tooltray.protocol import envelope, eras, protocol
+from tooltray.protocol import envelope, eras
 
 # AI clients: each line as it is written, and the ids that must be answered with a result, in this order
 
@@ -158,11 +158,11 @@ async def test_every_reply_begins_as_the_bridge_expects() -> None:
 
 
 def test_versions_names_and_codes_are_those_of_the_sdk() -> None:
-    assert list(protocol.HANDSHAKE_VERSIONS) == list(version.HANDSHAKE_PROTOCOL_VERSIONS)
-    assert list(protocol.MODERN_VERSIONS) == list(version.MODERN_PROTOCOL_VERSIONS)
+    assert list(eras.HANDSHAKE_VERSIONS) == list(version.HANDSHAKE_PROTOCOL_VERSIONS)
+    assert list(eras.MODERN_VERSIONS) == list(version.MODERN_PROTOCOL_VERSIONS)
     for name in ("PROTOCOL_VERSION", "CLIENT_INFO", "CLIENT_CAPABILITIES", "LOG_LEVEL", "SERVER_INFO"):
-        assert getattr(protocol, f"{name}_KEY") == getattr(mcp_types, f"{name}_META_KEY")
-    assert protocol.UNSUPPORTED_PROTOCOL_VERSION == jsonrpc.UNSUPPORTED_PROTOCOL_VERSION
+        assert getattr(eras, f"{name}_KEY") == getattr(mcp_types, f"{name}_META_KEY")
+    assert eras.UNSUPPORTED_PROTOCOL_VERSION == jsonrpc.UNSUPPORTED_PROTOCOL_VERSION
     for name in ("PARSE_ERROR", "INVALID_REQUEST", "METHOD_NOT_FOUND", "INVALID_PARAMS", "INTERNAL_ERROR", "CONNECTION_CLOSED"):
         assert getattr(envelope, name) == getattr(jsonrpc, name)
     assert envelope.REQUEST_TIMEOUT == jsonrpc.REQUEST_TIMEOUT
@@ -171,7 +171,7 @@ def test_versions_names_and_codes_are_those_of_the_sdk() -> None:
 def test_subscriptions_are_told_under_the_name_that_the_sdk_uses() -> None:
     from mcp.server.subscriptions import SUBSCRIPTION_ID_META_KEY
 
-    assert protocol.SUBSCRIPTION_ID_KEY == SUBSCRIPTION_ID_META_KEY
+    assert eras.SUBSCRIPTION_ID_KEY == SUBSCRIPTION_ID_META_KEY
 
 
 def request(method: str, params: Any = None, id: Any = 1) -> bytes:

@@ -16,8 +16,8 @@ from tooltray.ui.approvals.grants_page import GrantsPage
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.profiles_page import ProfilesPage
 from tooltray.ui.files.files_page import FilesPage
-from tooltray.ui.pages.hub_phase import HubPhase
 from tooltray.ui.pages.local_work import LocalWork
+from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.page_context import Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.presenter.link import EngineLink
@@ -30,7 +30,6 @@ from tooltray.ui.settings.settings_page import SettingsPage
 from tooltray.ui.shell.main_window import MainWindow
 from tooltray.ui.theme import Theme
 
-Pages = tuple[ServersPage, ClientsPage, ProfilesPage, GrantsPage, FilesPage, SettingsPage]
 PATIENCE_S = 20.0  # a bound, not a measure: everything here takes milliseconds
 
 
@@ -60,9 +59,28 @@ class Desk:
             wishes=self.wishes,
             hides_on_close=lambda: self.has_tray,
         )
-        pages = [self.window.page(name) for name in ("servers", "clients", "profiles", "approvals", "files", "settings")]
-        self.page, self.clients, self.profiles, self.approvals, self.files, self.settings = cast(Pages, pages)
+        self.page = cast(ServersPage, self.window.page("servers"))
         self.commands = self.page.commands
+
+    @property
+    def clients(self) -> ClientsPage:
+        return cast(ClientsPage, self.window.page("clients"))
+
+    @property
+    def profiles(self) -> ProfilesPage:
+        return cast(ProfilesPage, self.window.page("profiles"))
+
+    @property
+    def approvals(self) -> GrantsPage:
+        return cast(GrantsPage, self.window.page("approvals"))
+
+    @property
+    def files(self) -> FilesPage:
+        return cast(FilesPage, self.window.page("files"))
+
+    @property
+    def settings(self) -> SettingsPage:
+        return cast(SettingsPage, self.window.page("settings"))
 
     def attach(self) -> None:
         self.link.attach(self.engine.verbs, self.engine.bus, asyncio.get_running_loop())

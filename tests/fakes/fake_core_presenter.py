@@ -49,7 +49,7 @@ class FakeCorePresenter:
         self.calls: Record[tuple[str, dict[str, Any]]] = Record()
         self.relayed: Record[tuple[str, Era, str | None, str]] = Record()
         self.results: dict[str, bytes] = {}
-        self.notifications: Record[tuple[str, str | None]] = Record()
+        self.taken: Record[tuple[str, str | None]] = Record()
         self.servers: dict[str, Greeting] = {}
         self.servers_of_projects: set[str] = set()
         self.own: set[str] = set()
@@ -105,8 +105,12 @@ class FakeCorePresenter:
     def router(self) -> "FakeCorePresenter":
         return self
 
-    def take_notification(self, session: Session, method: str, params: Raw, *, server: str | None) -> None:
-        self.notifications.add((method, server))
+    @property
+    def notifications(self) -> "FakeCorePresenter":
+        return self
+
+    def take(self, session: Session, method: str, params: Raw, *, server: str | None) -> None:
+        self.taken.add((method, server))
 
     def take_roots(self, session: Session) -> None:
         self.rooted.append(session)

@@ -25,7 +25,7 @@ from tooltray.calls.elicitations import Elicitations
 from tooltray.calls.tool_call import OwnTool
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.list_times import FirstPatience
-from tooltray.catalogue.names import PublishedNames
+from tooltray.catalogue.published_names import PublishedNames
 from tooltray.confirmation import PERSON, set_asker
 from tooltray.control.control_session import HubControl
 from tooltray.errors import Problem

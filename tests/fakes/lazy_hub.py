@@ -50,7 +50,7 @@ class Follower:
         self.client: Client = parts.client(**options)
         self.client.state.id = f"s{id(self)}"
         self.news: list[str] = []
-        self.end: Callable[[], None] = parts.router.follow_lists(self.client, self.news.append)
+        self.end: Callable[[], None] = parts.notifications.follow_lists(self.client, self.news.append)
 
     def take(self) -> list[str]:
         news, self.news[:] = list(self.news), []

@@ -17,8 +17,8 @@ from tests.fakes.heard import Record
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure, success
+from tooltray.protocol.eras import MODERN_VERSIONS
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
-from tooltray.protocol.protocol import MODERN_VERSIONS
 from tooltray.transports.transport import ConnectionFailure
 
 Handler = Callable[["Copy", Any], Awaitable[Any] | Any]

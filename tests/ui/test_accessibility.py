@@ -20,10 +20,8 @@ from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.settings.settings_commands import SetupPreview
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.button import Button, IconButton, PaintedButton, Switch
 from tooltray.ui.widgets.filter_tabs import FilterTab
-from tooltray.ui.widgets.keyboard_focus import PaintedButton
-from tooltray.ui.widgets.switch import Switch
 from tooltray.ui.widgets.table import Table
 
 SERVERS = [

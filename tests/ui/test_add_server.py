@@ -18,10 +18,9 @@ from tooltray.errors import TooltrayError
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.chip import Chip
-from tooltray.ui.widgets.code_view import CodeView
-from tooltray.ui.widgets.covered_code import CoveredCode
-from tooltray.ui.widgets.switch import Switch
+from tooltray.ui.widgets.code_view import CodeView, CoveredCode
 
 BLOCK = json.dumps({"mcpServers": {"gh": {"command": "npx", "args": ["-y", "gh"], "env": {"GH_TOKEN": "abc", "LOG": "info"}}}})
 

@@ -16,9 +16,9 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
 from tooltray.ui.approvals.approval_window import ApprovalWindow
-from tooltray.ui.guard import GUARD_MS
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.diff_view import LONGEST, DiffView
+from tooltray.ui.widgets.code_view import LONGEST, DiffView
+from tooltray.ui.widgets.sheet import GUARD_MS
 
 AN_HOUR_MS = 3_600_000  # longer than any test
 WRITE = ApprovalSnapshot(

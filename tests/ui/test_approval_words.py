@@ -6,9 +6,9 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from tooltray.snapshots.approvals import GrantSnapshot
-from tooltray.ui.approvals.approval_words import details, ends, granted, granted_to, granted_until, minutes
+from tooltray.ui.approvals.approval_body import details, ends, granted, granted_to, granted_until, minutes
+from tooltray.ui.figures import moment
 from tooltray.ui.shell.hub_words import waiting_calls
-from tooltray.ui.times import moment
 
 NOW = datetime(2026, 11, 22, 14, 30)
 

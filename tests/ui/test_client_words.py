@@ -7,8 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
 from tooltray.ui.clients import client_words
-from tooltray.ui.times import since
-from tooltray.ui.token_count import tokens
+from tooltray.ui.figures import since, tokens
 
 NOW = datetime(2026, 11, 21, 12, 0)
 

@@ -14,12 +14,11 @@ from tooltray.errors import TooltrayError
 from tooltray.events import SessionListChanged
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
 from tooltray.snapshots.tools import ToolCosts
-from tooltray.ui.clients.client_details import ClientDetails
+from tooltray.ui.clients.client_details import ClientDetails, SessionDetails
 from tooltray.ui.clients.clients_page import ClientsPage
-from tooltray.ui.clients.session_details import SessionDetails
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
-from tooltray.ui.widgets.option_list import Option
+from tooltray.ui.widgets.choice import Option
 
 SHOP = SessionProject("/srv/projects/shop", "shop", "folder")
 FIRST = SessionSnapshot("s1", "claude-code", "2.4", mode="lazy", reason="It obeys.", project=SHOP, activated=("serena",))

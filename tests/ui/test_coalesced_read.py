@@ -6,7 +6,7 @@ from tests.fakes.desk import until
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.tasks import TaskKeeper
-from tooltray.ui.pages.coalesced_read import CoalescedRead
+from tooltray.ui.pages.action import CoalescedRead
 
 
 class Source:

@@ -27,11 +27,11 @@ from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
 from tooltray.ui.feedback.feedback_windows import FeedbackWindows
-from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.presenter.link import EngineLink
-from tooltray.ui.shell.desktop import Desktop
+from tooltray.ui.shell.desktop import Desktop, Start, Windows
 from tooltray.ui.shell.hub_words import hub_words
-from tooltray.ui.shell.quit_question import who
+from tooltray.ui.shell.main_window import who
 from tooltray.ui.shell.tray import Tray
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast
@@ -80,22 +80,22 @@ class Life:
         self.feedback = FeedbackWindows(theme, hub=self.desk.hub, tasks=self.desk.tasks)
         self.seen_at_start: list[bool] = []
         self.said: list[str] = []  # what was to be said once
-        self.desktop = Desktop(
-            app,
-            theme=theme,
-            link=self.desk.link,
-            hub=self.desk.hub,
-            window=self.window,
-            tray=self.tray,
-            approvals=self.approvals,
-            feedback=self.feedback,
-            tasks=self.desk.tasks,
+        self.may_build = asyncio.Event()
+        self.may_build.set()
+        start = Start(
+            build_windows=self._build_windows,
             start_engine=self._start_engine,
-            entry="{the entry}",
+            read_entry=lambda: "{the entry}",
             is_first=self._is_first,
             hidden=hidden,
         )
+        desk = self.desk
+        self.desktop = Desktop(app, theme=theme, link=desk.link, hub=desk.hub, tray=self.tray, tasks=desk.tasks, start=start)
         self.code: asyncio.Future[int] = asyncio.ensure_future(self.desktop.run())
+
+    async def _build_windows(self) -> Windows:
+        await self.may_build.wait()
+        return Windows(self.window, self.approvals, self.feedback)
 
     def _is_first(self, key: str) -> bool:
         self.said.append(key)
@@ -138,6 +138,29 @@ async def test_the_engine_starts_after_the_window_has_been_painted(live: Callabl
     await until(lambda: life.engines)
     assert life.window.isVisible()
     assert life.seen_at_start == [True]
+
+
+async def test_the_tray_is_there_before_the_windows_and_quits_without_them(live: Callable[..., Life]) -> None:
+    life = live()
+    life.may_build.clear()
+    await until(lambda: life.tray._icon.isVisible())
+    life.tray.menu.quit_requested.emit()
+    life.may_build.set()
+    assert await life.code == 0
+    assert not life.engines
+
+
+async def test_a_click_before_there_is_a_window_shows_it_once_it_is_built(
+    live: Callable[..., Life], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Tray, "is_available", staticmethod(lambda: True))
+    life = live(hidden=True)
+    life.may_build.clear()
+    await until(lambda: life.tray._icon.isVisible())
+    life.tray.open_requested.emit()
+    life.may_build.set()
+    await until(lambda: life.engines)
+    assert life.window.isVisible()
 
 
 async def test_without_a_tray_the_window_says_what_closing_means_and_hidden_is_not_obeyed(live: Callable[..., Life]) -> None:

@@ -26,7 +26,7 @@ from tooltray.errors import TooltrayError
 from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.ui.approvals.approval_body import WIDTH as APPROVAL_WIDTH
 from tooltray.ui.feedback import feedback_drafts
-from tooltray.ui.feedback.attachment_chip import AttachmentChip
+from tooltray.ui.feedback.attachments import AttachmentChip
 from tooltray.ui.feedback.feedback_window import SIZE, FeedbackWindow
 from tooltray.ui.feedback.feedback_windows import GAP, FeedbackWindows, place_for
 from tooltray.ui.i18n import JsonTranslator

@@ -19,10 +19,8 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerFilesChanged
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.setup import SettingsDocument
-from tooltray.ui.files.file_problems import MOST_FILES
-from tooltray.ui.files.file_sheet import FileSheet
-from tooltray.ui.files.files_page import FilesPage
-from tooltray.ui.files.reload_plan import ReloadPlanPanel
+from tooltray.ui.files.file_sheets import FileSheet, ReloadPlanPanel
+from tooltray.ui.files.files_page import MOST_FILES, FilesPage
 from tooltray.ui.theme import Theme
 
 
@@ -215,6 +213,7 @@ async def test_reading_by_itself_can_be_switched_off(theme: Theme) -> None:
 
 async def test_the_navigation_counts_what_a_person_should_see_to(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
+        await desk.window.build_pages()
         await until(lambda: any("5" in each.accessibleName() for each in desk.window.findChildren(QAbstractButton) if each.isVisible()))
 
 

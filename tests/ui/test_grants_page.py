@@ -21,11 +21,10 @@ from tooltray.snapshots.clients import ClientModeSnapshot
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.approvals.allow_tools import AllowToolsPanel
 from tooltray.ui.approvals.grant_commands import GrantSubjects, GrantWish
+from tooltray.ui.approvals.grant_sheets import ToolChangePanel
 from tooltray.ui.approvals.grants_page import GrantsPage
-from tooltray.ui.approvals.tool_change import ToolChangePanel
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.choice import Choice
-from tooltray.ui.widgets.option_list import Option
+from tooltray.ui.widgets.choice import Choice, Option
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.widgets.toast import Toast
 
@@ -98,6 +97,7 @@ async def test_with_nothing_allowed_the_page_says_what_would_stand_there(theme: 
 
 async def test_the_navigation_counts_changed_tools(theme: Theme) -> None:
     async with Desk(engine([READS], [CHANGE]), theme) as desk:
+        await desk.window.build_pages()
         item = next(each for each in desk.window.findChildren(QAbstractButton) if each.text() == "Approvals")
         await until(lambda: item.accessibleName() == "Approvals, 1 need you")
         desk.engine.tool_changes = []

@@ -1,6 +1,7 @@
 """Every text a person sees goes through tr(), and every one of them has its Chinese."""
 
 import ast
+import functools
 import json
 import re
 from datetime import datetime
@@ -15,7 +16,7 @@ from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.resources import resource
 from tooltray.settings.settings import read_settings
-from tooltray.settings.settings_places import SettingsPlaces
+from tooltray.settings.usable import SettingsPlaces
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.i18n import CONTEXT, LANGUAGES, JsonTranslator, install_language, say, tr, wanted_language
 from tooltray.ui.problem_words import in_a_row, whole
@@ -26,18 +27,27 @@ UI = DESKTOP / "ui"
 FIELD = re.compile(r"\{(\w+)\}")
 SHOWING = {"setText", "setToolTip", "setAccessibleName", "setPlaceholderText", "setWindowTitle", "addAction", "setTitle"}
 """Calls whose texts a person sees or hears."""
+WATCHED = SHOWING | {"tr", "Phrase"}
 
 
 WAITS = Phrase("{count} AI clients are connected, none names a folder", count=2)
 
 
+@functools.cache
+def called() -> dict[str, list[tuple[Path, ast.Call]]]:
+    """All calls in the source, by the name of what is called; read once, since that takes seconds."""
+    found: dict[str, list[tuple[Path, ast.Call]]] = {}
+    for path in DESKTOP.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call):
+                for name in (getattr(node.func, "id", None), getattr(node.func, "attr", None)):
+                    if name in WATCHED:
+                        found.setdefault(name, []).append((path, node))
+    return found
+
+
 def calls(name: str, root: Path = UI) -> list[tuple[Path, ast.Call]]:
-    return [
-        (path, node)
-        for path in root.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and name in (getattr(node.func, "id", None), getattr(node.func, "attr", None))
-    ]
+    return [(path, node) for path, node in called().get(name, []) if path.is_relative_to(root)]
 
 
 def worded() -> list[tuple[Path, ast.Call]]:
@@ -81,14 +91,13 @@ SAYING = {"Problem", "TooltrayError", "NotFound", "Conflict", "Denied", "CannotU
 OF_STARTS = (
     *("transports/stdio_transport.py", "transports/transports.py", "transports/self_reference.py", "launch/command_lookup.py"),
     *("launch/login_shell.py", "transports/http/http_*.py", "transports/http/sse_transport.py", "transports/http/proxies.py"),
-    *("upstream/instance.py", "upstream/managed_server.py", "upstream/handshake.py", "presenter/notices.py", "secrets/secret_errors.py"),
+    *("upstream/instance.py", "upstream/managed_server.py", "upstream/handshake.py", "presenter/notices.py", "secrets/vaults.py"),
 )
 """Where that is worded which a card says of a server that does not run."""
 OF_FILES = (
     *(
         "settings/settings.py",
         "settings/settings_file.py",
-        "settings/settings_places.py",
         "settings/server_config.py",
         "settings/usable.py",
     ),

@@ -15,12 +15,13 @@ from tests.ui.seen import control, drawn
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported
 from tooltray.snapshots.servers import ServerState
-from tooltray.ui.pages.hub_phase import HubPhase
 from tooltray.ui.pages.notice_area import NoticeArea
+from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.servers.log_panel import LogPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.sheet import Sheet
 from tooltray.ui.widgets.toast import Toast
 
@@ -86,6 +87,8 @@ async def test_pause_and_resume(theme: Theme) -> None:
         press(desk.window, "Pause all servers")
         await desk.asked("set_mcp_enabled", False)
         await until(lambda: "Hub is paused" in drawn(desk.window))
+        tabs = [each.text() for each in desk.page.findChildren(FilterTab)]
+        assert tabs == ["All", "Paused", "Waiting", "Needs you", "Stopped"]
         press(desk.window, "Resume all servers")
         await desk.asked("set_mcp_enabled", True)
         await until(lambda: "Hub is running" in drawn(desk.window))

@@ -17,10 +17,8 @@ from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.pages.notice_area import NoticeArea
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
 from tooltray.ui.widgets.chip import StateBadge
-from tooltray.ui.widgets.fault_area import FaultArea
-from tooltray.ui.widgets.notices_above import NoticesAbove
 from tooltray.ui.widgets.toast import show_toast
 
 BROKEN = Problem("The settings could not be read", "line 4 is no JSON")

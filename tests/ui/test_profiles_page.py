@@ -11,7 +11,7 @@ from tests.ui.seen import control, field, words
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.clients import ProfileSnapshot
-from tooltray.ui.clients.check_table import CheckTable
+from tooltray.ui.clients.profile_choice import CheckTable
 from tooltray.ui.clients.profile_panel import ProfilePanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast

@@ -14,7 +14,7 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.http import HttpStatus
-from tooltray.ui.settings.new_token import NewTokenPanel
+from tooltray.ui.settings.make_token import NewTokenPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 

@@ -20,7 +20,7 @@ from tooltray.ui.servers.server_options import ServerOptionsPanel
 from tooltray.ui.servers.server_words import Action, button_face, foot
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip
-from tooltray.ui.widgets.option_list import Option
+from tooltray.ui.widgets.choice import Option
 
 S = ServerState
 NOW = datetime(2026, 11, 21, 12, 0)

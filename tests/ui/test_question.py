@@ -22,8 +22,8 @@ from tooltray.ui.questions.question import QuestionPanel
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.servers.log_panel import LogPanel
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.option_list import Option
-from tooltray.ui.widgets.switch import Switch
+from tooltray.ui.widgets.button import Switch
+from tooltray.ui.widgets.choice import Option
 
 COLOURS = (ElicitationOption("r", "Red"), ElicitationOption("g", "Green"))
 K = AnswerKind

@@ -10,8 +10,8 @@ from tests.ui.seen import words
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.removals import ServerRemoval, SharedSecret
-from tooltray.ui.servers.removed_words import removed_words
 from tooltray.ui.servers.server_commands import NewServer
+from tooltray.ui.servers.server_toasts import removed_words
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.toast import Toast, show_toast
 

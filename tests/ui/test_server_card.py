@@ -21,12 +21,11 @@ from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.servers.server_card import HEIGHT, ServerCard
 from tooltray.ui.servers.server_menu import ServerMenu
-from tooltray.ui.servers.server_sign import sign
-from tooltray.ui.servers.server_words import Action, foot, milliseconds, reached_shortly, stopped
+from tooltray.ui.servers.server_words import Action, foot, milliseconds, reached_shortly, sign, stopped
 from tooltray.ui.servers.tool_table import ToolTable
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.switch import Switch
+from tooltray.ui.widgets.button import Switch
 
 MakeCard = Callable[[ServerSnapshot], ServerCard]
 NOW = datetime(2026, 11, 21, 12, 0)

@@ -13,12 +13,12 @@ from tests.fakes.server_snapshots import server, tool
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.empty_state import Beginning, EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTab
-from tooltray.ui.widgets.header import SearchField
+from tooltray.ui.widgets.page_frame import SearchField
 
 TOOLS = [tool("read_file", "files"), tool("write_file", "files", category="write"), tool("now", "clock")]
 

@@ -15,7 +15,7 @@ from tests.fakes.server_snapshots import server
 from tests.ui.seen import control, drawn
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import NpmRegistryChanged
+from tooltray.events import HttpAddressChanged, NpmRegistryChanged
 from tooltray.snapshots.http import HttpStatus
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.snapshots.setup import SetupChange
@@ -186,6 +186,17 @@ async def test_the_person_s_own_registry_is_shown_as_whole_as_there_is_room_and_
         await until(lambda: any("…" in line and line.startswith("https") and line.endswith("ry/") for line in drawn(page).split("\n")))
         control(page, "Use no longer").click()
         await desk.asked("set_custom_npm_registry", "")
+
+
+async def test_the_address_follows_a_change_of_the_port(theme: Theme) -> None:
+    fake = FakePresenter()
+    fake.http = HttpStatus(True, True, "http://127.0.0.1:7717/mcp")
+    async with Desk(fake, theme) as desk:
+        desk.window.open_page("settings")
+        await until(lambda: "http://127.0.0.1:7717/mcp" in drawn(desk.settings))
+        fake.http = HttpStatus(True, True, "http://127.0.0.1:7718/mcp")
+        fake.bus.publish(HttpAddressChanged())
+        await until(lambda: "http://127.0.0.1:7718/mcp" in drawn(desk.settings))
 
 
 async def test_the_address_of_http_access_is_copied_whole(theme: Theme) -> None:

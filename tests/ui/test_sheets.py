@@ -16,7 +16,7 @@ from tooltray.ui.approvals.grant_commands import GrantSubjects
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.code_view import CodeView
-from tooltray.ui.widgets.page_scroll import FittedScroll
+from tooltray.ui.widgets.page_frame import FittedScroll
 from tooltray.ui.widgets.sheet import Sheet
 
 

@@ -15,11 +15,11 @@ from tooltray.errors import Problem
 from tooltray.resources import resource
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.shell.motion import MotionSetting
-from tooltray.ui.shell.tray_icon import INKS, ON_ANY_PANEL
+from tooltray.ui.shell.tray import INKS, ON_ANY_PANEL
 from tooltray.ui.state_language import look
 from tooltray.ui.theme import PLACEHOLDER, Theme, _families
+from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.chip import StateBadge
-from tooltray.ui.widgets.switch import Switch
 
 LIMITS = {"text": 4.5, "ui": 3.0}  # WCAG 2.2: 1.4.3 and 1.4.11
 LIGHT_PANEL, DARK_PANEL = "#ECECEF", "#1D1D22"

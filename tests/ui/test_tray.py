@@ -11,11 +11,10 @@ from tests.fakes.server_snapshots import server
 from tooltray.errors import Problem
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.servers import ServerState
-from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.shell.hub_words import TrayState, hub_words, summary, tray_state
-from tooltray.ui.shell.tray import SHOWN_SERVERS, ServerEntry, Tray, TrayMenu
-from tooltray.ui.shell.tray_icon import SIZES, tray_icon
+from tooltray.ui.shell.tray import SHOWN_SERVERS, SIZES, ServerEntry, Tray, TrayMenu, tray_icon
 from tooltray.ui.theme import Theme
 
 S = ServerState

@@ -20,7 +20,7 @@ from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.ui.files.trust_sheet import MOST_ENTRIES, TrustPanel
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.switch import Switch
+from tooltray.ui.widgets.button import Switch
 
 GO = ("Trust", "Trust 2 servers")
 

@@ -108,31 +108,31 @@ def _digest(arguments: bytes) -> str:
     return digest(arguments.decode("utf-8", "surrogateescape"))
 
 
-def snapshot(
-    call: AskedCall,
-    *,
-    id: str,
-    ends_at: float,
-    before: str | None,
-    is_new_read: bool,
-    has_session: bool,
-    masked: Masked,
-    note: str = "",
-    replaces: str = "",
-) -> ApprovalSnapshot:
-    """What the person reads.
+class Circumstances(msgspec.Struct, frozen=True):
+    """What a person should know of a call besides the call itself.
 
-    Args:
+    Attributes:
         before: the definition that was allowed or shown before, where it is another one now.
         is_new_read: all reads of the server were allowed before the tool was there.
         has_session: "for this session" makes sense.
-        note: said before the reason.
+        note: stands before the reason.
         replaces: the id of the same question about the tool as it was.
     """
-    tool = call.route.definition
+
+    before: str | None
+    is_new_read: bool
+    has_session: bool
+    note: str = ""
+    replaces: str = ""
+
+
+def snapshot(call: AskedCall, circumstances: Circumstances, *, id: str, ends_at: float, masked: Masked) -> ApprovalSnapshot:
+    """What the person reads."""
+    tool, before, note = call.route.definition, circumstances.before, circumstances.note
     text, value, warnings = _read(call.arguments)
-    choices = (ONCE, *([SESSION] if has_session else []), ALWAYS, *([READS] if call.route.decision.category == "read" else []))
-    why = _why(call, before, is_new_read)
+    has_reads = call.route.decision.category == "read"
+    choices = (ONCE, *([SESSION] if circumstances.has_session else []), ALWAYS, *([READS] if has_reads else []))
+    why = _why(call, before, circumstances.is_new_read)
     return ApprovalSnapshot(
         id=id,
         server=suspicion.visible(call.route.server),
@@ -148,7 +148,7 @@ def snapshot(
         diff=edits.of_arguments(value, masked),
         definition_diff=edits.of_definitions(before, definition_text(tool)) if before is not None else (),
         warnings=(*warnings, *suspicion.warnings(tool)),
-        replaces=replaces,
+        replaces=circumstances.replaces,
     )
 
 

@@ -6,7 +6,6 @@ client's own person.
 
 import asyncio
 import shlex
-from collections.abc import Callable
 from functools import partial
 
 from msgspec.structs import replace
@@ -20,10 +19,12 @@ from tooltray.approvals.approval_questions import (
     REFUSE,
     SESSION,
     AskedCall,
+    Circumstances,
     Masked,
     mark,
     snapshot,
 )
+from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.waiting_approvals import (
     CHANGED,
@@ -35,17 +36,14 @@ from tooltray.approvals.waiting_approvals import (
     Question,
     WaitingApprovals,
 )
-from tooltray.approvals.waiting_news import WaitingNews
-from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.phrases import Phrase
-from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure, success
 from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.session_state import SessionState, SessionStates
+from tooltray.sessions.session_state import SessionStates
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.tasks import Spawn
 
@@ -71,18 +69,16 @@ class ApprovalRounds:
         states: SessionStates,
         grants: GrantBook,
         waiting: WaitingApprovals,
-        decide: Callable[[Route, SessionState], Decision],
+        rules: ApprovalRules,
         masked: Masked,
-        deadlines: DeadlineWheel,
         spawn: Spawn,
     ) -> None:
         """
         Args:
-            decide: what the rules alone say.
             masked: takes known secrets out of what is shown.
         """
         self._tools, self._states, self._grants, self._waiting = tools, states, grants, waiting
-        self._decide, self._masked, self._deadlines, self._spawn = decide, masked, deadlines, spawn
+        self._rules, self._masked, self._spawn = rules, masked, spawn
 
     async def decided(self, call: AskedCall, exchange: Exchange, *, has_window: bool = False) -> Envelope:
         """APPROVED, or why not.
@@ -90,7 +86,7 @@ class ApprovalRounds:
         Args:
             exchange: its client hears that the call waits, and is asked where no desktop is there.
         """
-        with WaitingNews(exchange, self._deadlines):
+        with self._waiting.progress(exchange):
             try:
                 return await self._decided(call, None if has_window else exchange)
             except TooltrayError as error:
@@ -122,7 +118,7 @@ class ApprovalRounds:
         now = await call.confirmed() if is_started else call.current()
         if now is None:
             raise NotFound(f"the tool '{_name(call)}' is not offered any more")
-        return call if call.is_for(now) else call.of(now, self._decide(now, call.state))
+        return call if call.is_for(now) else call.of(now, self._rules.decision(now, call.state))
 
     def unasked(self, call: AskedCall, how: str = "Nobody can be asked here") -> Envelope:
         """Refused without a person's answer, and remembered: the command that is named allows the next call that is the same.
@@ -158,7 +154,7 @@ class ApprovalRounds:
         if now is None or mark(now) == mark(call.route):
             return question.snapshot.id
         self._waiting.forget(question)
-        other = call.of(now, self._decide(now, call.state))
+        other = call.of(now, self._rules.decision(now, call.state))
         if other.decision.is_approved:
             return ""
         before = definition_text(call.route.definition)
@@ -245,17 +241,10 @@ class ApprovalRounds:
         return _failure(f"the person refused this call of '{_name(call)}'")
 
     def _snapshot(self, call: AskedCall, before: str | None, note: str, id: str, ends_at: float, *, replaces: str = "") -> ApprovalSnapshot:
-        return snapshot(
-            call,
-            id=id,
-            ends_at=ends_at,
-            before=before,
-            is_new_read=self._grants.has_all_reads(call.route.server, call.client),
-            has_session=self._states.find(call.state.id) is call.state,
-            masked=self._masked,
-            note=note,
-            replaces=replaces,
-        )
+        is_new_read = self._grants.has_all_reads(call.route.server, call.client)
+        has_session = self._states.find(call.state.id) is call.state
+        circumstances = Circumstances(before, is_new_read, has_session, note, replaces)
+        return snapshot(call, circumstances, id=id, ends_at=ends_at, masked=self._masked)
 
 
 def reads(tools: ToolManager, server: str) -> dict[str, Route]:

@@ -1,47 +1,42 @@
 """Whether a tool call goes through, and who is asked where the settings do not say: the one broker of approvals.
 
-Above it: ToolCalls, which asks before each call, and McpPresenter, whose verbs answer and take back. Below it: GrantBook, WaitingApprovals,
-the event bus, by which the desktop hears of a question and of its end, and the client's own person where there is no desktop.
+Above it: ToolCalls, which asks before each call, and ApprovalsApi, whose verbs answer and revoke. Below it: ApprovalRules, GrantBook,
+WaitingApprovals, and ApprovalRounds, which asks the person at the desktop or the one at the AI client.
 
 Rules first (`autoApprove`; nothing is awaited for what they allow), then what a person has allowed, then the person. With nobody to ask a
 call is refused at once, with the command that would allow it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from tooltray.approvals import suspicion
-from tooltray.approvals.approval_questions import AskedCall, Masked, asked_call, mark
+from tooltray.approvals.approval_questions import AskedCall, asked_call, mark
 from tooltray.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRounds, reads
+from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.grant_book import GrantBook
-from tooltray.approvals.waiting_approvals import Question, WaitingApprovals
-from tooltray.catalogue import approval
+from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
-from tooltray.events import ApprovalAsked, EventBus, ToolListChanged
-from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.sessions.caller import Question as ClientQuestion
 from tooltray.sessions.caller import lacking
 from tooltray.sessions.exchange import Exchange
-from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
-from tooltray.tasks import Spawn
+from tooltray.upstream.relay import paused
 from tooltray.upstream.server_manager import ServerManager
-from tooltray.views.modes import Modes
 
 LONGEST_GRANT_S = 366 * 86_400.0
 MOST_SHOWN = 64  # previews to which no grant was given yet
 QUESTIONS_BELOW_BYTES = 262_144  # a result that only asks is small; larger ones are not looked into
-OWN_RULES = "changes what goes through unasked for this AI client (`tooltray clients approve`)"
 
 
 class Approvals:
@@ -52,34 +47,19 @@ class Approvals:
         *,
         servers: ServerManager,
         tools: ToolManager,
-        modes: Modes,
-        states: SessionStates,
+        rules: ApprovalRules,
         grants: GrantBook,
-        has_window: bool,
-        masked: Masked,
-        bus: EventBus,
-        deadlines: DeadlineWheel,
-        spawn: Spawn,
+        waiting: WaitingApprovals,
+        rounds: ApprovalRounds,
+        is_paused: Callable[[], bool],
     ) -> None:
         """
         Args:
-            has_window: whether this hub is a desktop's, which shows questions as soon as it listens to events.
-            masked: takes known secrets out of what is shown.
+            is_paused: whether the person has paused everything.
         """
-        self._servers, self._tools, self._modes, self._grants, self._has_window, self._bus = servers, tools, modes, grants, has_window, bus
+        self._servers, self._tools, self._rules, self._grants = servers, tools, rules, grants
+        self._waiting, self._rounds, self._is_paused = waiting, rounds, is_paused
         self._shown: dict[tuple[str, str, str, str], dict[str, str]] = {}  # what previews have shown, until a grant is given
-        self._waiting = WaitingApprovals(bus=bus, deadlines=deadlines)
-        self._rounds = ApprovalRounds(
-            tools=tools,
-            states=states,
-            grants=grants,
-            waiting=self._waiting,
-            decide=self.decision,
-            masked=masked,
-            deadlines=deadlines,
-            spawn=spawn,
-        )
-        bus.subscribe(ToolListChanged, lambda event: self._waiting.outdate(event.server, _is_current))
 
     @property
     def problems(self) -> Iterator[Problem]:
@@ -94,9 +74,11 @@ class Approvals:
 
         What a person is shown of the request is what goes to the server, and answers to our own questions are taken off.
         """
+        if self._is_paused():
+            return paused()
         request, head = exchange.request, exchange.head
         request.params = named_once(request.params, "name", "arguments")  # the server reads what the person has read
-        call = self._call(route, self.decision(route, exchange.session.state), exchange)
+        call = self._call(route, self._rules.decision(route, exchange.session.state), exchange)
         owner = f"approval {route.server} {call.digest}"
         is_answer = exchange.era is Era.MODERN and exchange.held.is_held(head.request_state, owner)
         if not is_answer:
@@ -115,20 +97,12 @@ class Approvals:
 
     def answered(self, route: Route, exchange: Exchange, reply: Envelope) -> None:
         """A call has gone through. A modern one whose server asks for more comes again, and is then the call that was allowed."""
-        if exchange.era is Era.LEGACY or (decision := self.decision(route, exchange.session.state)).is_approved:
+        if exchange.era is Era.LEGACY or (decision := self._rules.decision(route, exchange.session.state)).is_approved:
             return
         state = _state_to_come_with(reply)
         if state is not None:
             call = self._call(route, decision, exchange)
             self._waiting.let_pass((*call.same_in_session, state))
-
-    def decision(self, route: Route, state: SessionState) -> Decision:
-        """By the rules alone: the client's own in the place of the server's."""
-        rules = self._modes.auto_approve(state)
-        if rules is None or self._servers.get(route.server).is_builtin:
-            return route.decision
-        decision = approval.decide(route.server, route.definition.name, route.definition.annotations, rules)
-        return decision if decision.is_approved else replace(decision, hint=OWN_RULES)
 
     def _call(self, route: Route, decision: Decision, exchange: Exchange) -> AskedCall:
         current = partial(self._tools.current, route, exchange)
@@ -159,7 +133,7 @@ class Approvals:
         return self._waiting.passes(call.same)
 
     async def _asked(self, call: AskedCall, exchange: Exchange, owner: str) -> Envelope:
-        if self._has_window and self._bus.is_heard(ApprovalAsked):
+        if self._waiting.is_shown:
             return await self._rounds.decided(call, exchange, has_window=True)
         is_modern = exchange.era is Era.MODERN
         if lacking(ClientQuestion(ELICITATION), exchange.head.meta.capabilities if is_modern else exchange.caller.capabilities):
@@ -193,9 +167,7 @@ class Approvals:
             self._shown.pop(next(iter(self._shown)))
         self._shown[server, kind, tool, client] = {name: mark(route) for name, route in routes.items()}
         listed = [(each, routes.get(each.original_name)) for each in await self._tools.snapshots(server)]
-        return [
-            CoveredTool(**msgspec.structs.asdict(each), warnings=suspicion.warnings(route.definition)) for each, route in listed if route
-        ]
+        return [CoveredTool(**asdict(each), warnings=suspicion.warnings(route.definition)) for each, route in listed if route]
 
     async def grant(self, server: str, kind: str, tool: str, client: str, expires_in_s: float | None) -> GrantSnapshot:
         """See ApprovalsApi.add_grant."""
@@ -248,11 +220,6 @@ class Approvals:
                 f"'{server}' offers no tool '{shown}'", hint="The server's own name is wanted; see `tooltray tools list --json`."
             )
         return {tool: found}
-
-
-def _is_current(question: Question) -> bool:
-    now = question.call.current()
-    return now is not None and mark(now) == mark(question.call.route)
 
 
 def _first(head: Head) -> Head:

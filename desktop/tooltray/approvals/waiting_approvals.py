@@ -1,6 +1,7 @@
 """The calls about which a person is being asked, and those that were refused a short while ago because nobody could be asked.
 
-Above it: Approvals. Below it: the event bus, by which the desktop hears of a question and of its end, and the wheel of deadlines.
+Above it: Approvals and ApprovalRounds. Below it: the event bus, by which the desktop hears of a question and of its end, and the wheel of
+deadlines.
 """
 
 import asyncio
@@ -9,9 +10,11 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 
-from tooltray.approvals.approval_questions import AskedCall
-from tooltray.events import ApprovalAsked, ApprovalEnded, EventBus
+from tooltray.approvals.approval_questions import AskedCall, mark
+from tooltray.events import ApprovalAsked, ApprovalEnded, EventBus, ToolListChanged
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.protocol.envelope import dump
+from tooltray.sessions.exchange import Exchange
 from tooltray.snapshots.approvals import ApprovalSnapshot
 
 WAIT_S = 120.0  # a person who is there sees it; a model that waits longer is better told
@@ -20,6 +23,9 @@ MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # nobody answers more with care
 MOST_REFUSED = 32
 MOST_PASSES = 256  # and as many refusals
 ID_BYTES = 4  # people type it
+TOLD_EVERY_S = 15.0  # the shortest clocks of clients that start again with each progress are 30 s and more
+PROGRESS = "notifications/progress"
+WAITS = "Waiting for a person to allow this call."
 
 # besides what a person answers
 EXPIRED, WITHDRAWN, CHANGED, UNASKED, TOO_MANY = "expired", "withdrawn", "changed", "unasked", "too many"
@@ -49,19 +55,34 @@ class Question:
         """Who waits may be cancelled; others wait on."""
         return await asyncio.shield(self.answer)
 
+    def is_current(self) -> bool:
+        """Whether the tool is still defined as it was when it was called."""
+        now = self.call.current()
+        return now is not None and mark(now) == mark(self.call.route)
+
 
 class WaitingApprovals:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, bus: EventBus, deadlines: DeadlineWheel) -> None:
-        self._bus, self._deadlines = bus, deadlines
+    def __init__(self, *, bus: EventBus, deadlines: DeadlineWheel, has_window: bool) -> None:
+        """
+        Args:
+            has_window: whether this hub is a desktop's, which shows questions as soon as it listens to events.
+        """
+        self._bus, self._deadlines, self._has_window = bus, deadlines, has_window
         self._asked: dict[str, Question] = {}
         self._refused: dict[str, Question] = {}
         self._passes, self._refusals = _Remembered(deadlines), _Remembered(deadlines)
+        bus.subscribe(ToolListChanged, self._on_tool_list_changed)
 
     def __iter__(self) -> Iterator[Question]:
         """All that can be answered, the oldest first."""
         yield from (*self._refused.values(), *self._asked.values())
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether a window shows questions."""
+        return self._has_window and self._bus.is_heard(ApprovalAsked)
 
     @property
     def refused(self) -> list[Question]:
@@ -99,11 +120,9 @@ class WaitingApprovals:
         del self._asked[question.snapshot.id]
         self._bus.publish(ApprovalEnded(question.snapshot.id))
 
-    def outdate(self, server: str, is_current: Callable[[Question], bool]) -> None:
-        """Questions about tools of a server that are other tools now get no answer any more."""
-        for question in list(self._asked.values()):
-            if question.call.route.server == server and not is_current(question):
-                question.end(CHANGED)
+    def progress(self, exchange: Exchange) -> "_Progress":
+        """While the block lasts, the client hears that its call waits."""
+        return _Progress(exchange, self._deadlines)
 
     # calls that were refused
 
@@ -143,6 +162,12 @@ class WaitingApprovals:
     def is_refused(self, key: Hashable) -> bool:
         return key in self._refusals
 
+    def _on_tool_list_changed(self, event: ToolListChanged) -> None:
+        """Questions about tools that are other tools now get no answer any more."""
+        for question in list(self._asked.values()):
+            if question.call.route.server == event.server and not question.is_current():
+                question.end(CHANGED)
+
     def _expire(self, question: Question) -> None:
         question.is_overdue = True
         if not question.is_being_answered:  # else the person was in time, and the disk is slow
@@ -174,3 +199,27 @@ class _Remembered:
 
     def _forget(self, key: Hashable) -> None:
         del self._keys[key]
+
+
+class _Progress:
+    """Notifications about one call, since clients end a call of which they hear nothing for too long."""
+
+    def __init__(self, exchange: Exchange, deadlines: DeadlineWheel) -> None:
+        self._exchange, self._deadlines = exchange, deadlines
+        self._token = exchange.head.meta.progress_token  # empty: the client does not want to hear of its call
+        self._count = 0
+        self._next: Deadline | None = None
+
+    def __enter__(self) -> None:
+        if self._token:
+            self._next = self._deadlines.add(TOLD_EVERY_S, self._notify)
+
+    def __exit__(self, *exception: object) -> None:
+        if self._next:
+            self._next.cancel()
+
+    def _notify(self) -> None:
+        self._count += 1
+        params = {"progressToken": self._token, "progress": round(self._count * TOLD_EVERY_S), "message": WAITS}
+        self._exchange.tell(PROGRESS, dump(params))
+        self._next = self._deadlines.add(TOLD_EVERY_S, self._notify)

@@ -14,7 +14,7 @@ from tooltray import __version__
 from tooltray.events import ConfigChanged, EventBus
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, failure, success
-from tooltray.protocol.protocol import HANDSHAKE_VERSIONS
+from tooltray.protocol.eras import HANDSHAKE_VERSIONS
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.servers import ServerSnapshot
 

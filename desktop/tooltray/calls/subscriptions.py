@@ -18,9 +18,8 @@ from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
 from tooltray.sessions.session_state import SessionMoved
 from tooltray.tasks import Spawn
-from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.managed_server import InstanceOpened, ManagedServer
 from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_events import InstanceOpened
 from tooltray.upstream.server_listen import ServerListens
 
 logger = logging.getLogger(__name__)

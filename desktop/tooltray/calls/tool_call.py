@@ -1,7 +1,7 @@
 """A `tools/call` from its client to its server and back, in four stages: resolve, authorize, forward, record.
 
-Above it: the router, and McpPresenter for calls of our own. Below it: ToolManager, which knows the routes; Views, which knows what a
-session may see; Approvals, which asks the person; and ServerRelay.
+Each stage is a class of its own: ToolResolver, Approvals, ToolForwarder, CallRecorder. Above it: the router, and OwnCalls. Below it:
+ToolManager, which knows the routes; Views, which knows what a session may see; Approvals, which asks the person; and ServerRelay.
 """
 
 import time
@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from tooltray.activity.call_stats import CallStats
+from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
 from tooltray.catalogue import tool_settings
 from tooltray.catalogue.tool_manager import ToolManager
@@ -20,12 +21,11 @@ from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, Envelo
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange, Work
-from tooltray.sessions.session_state import SessionState
-from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.calls import MCPToolResponse
 from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.relay import ServerRelay, paused
+from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
+from tooltray.views.meta_calls import MetaCalls
 from tooltray.views.views import Views
 
 SEARCHED_FOR_ERROR_BYTES = 512  # at either end of a large result
@@ -33,10 +33,13 @@ OK, ERROR, REFUSED, CANCELLED = "ok", "error", "refused", "cancelled"  # how a c
 
 OwnTool = Work
 """A tool of a built-in server that has to know who calls: the hub answers it itself."""
+OwnTools = Mapping[tuple[str, str], OwnTool]
+"""By (built-in server, tool); they may wait for a person."""
+OnRecord = Callable[[MCPToolResponse], None]
 
 
-class ToolCalls:
-    """Belongs to the engine's loop."""
+class ToolResolver:
+    """The first stage: to which tool of which server a call goes. Has no state of its own."""
 
     def __init__(
         self,
@@ -44,76 +47,36 @@ class ToolCalls:
         servers: ServerManager,
         tools: ToolManager,
         views: Views,
-        approvals: Approvals,
-        relay: ServerRelay,
-        own: Mapping[tuple[str, str], OwnTool],
+        rules: ApprovalRules,
         look_at_project: Callable[[Session], Awaitable[None]],
-        config: McpConfHelper,
-        stats: CallStats,
-        bus: EventBus,
+        is_paused: Callable[[], bool],
     ) -> None:
         """
         Args:
-            own: by (built-in server, tool); they may wait for a person.
             look_at_project: waits, bounded, until the servers of a session's own project are known.
+            is_paused: whether the person has paused everything.
         """
-        self._look_at_project = look_at_project
-        self._servers, self._tools, self._views, self._approvals, self._relay = servers, tools, views, approvals, relay
-        self._own, self._config, self._stats, self._bus = own, config, stats, bus
-        bus.subscribe(ServerRemoved, lambda event: stats.forget(event.name))
-
-    async def call(self, exchange: Exchange, *, on_record: Callable[[MCPToolResponse], None] | None = None) -> Envelope:
-        """Carries out one `tools/call` of an AI client.
-
-        Args:
-            on_record: gets the record of the call, as everybody else does; a tool that is not known leaves none.
-        """
-        started_at, state = time.perf_counter(), exchange.session.state
-        route = self._tools.route_now(exchange)  # resolve
-        if route is None:
-            if meta := self._views.meta_tool(exchange.head.name, state):
-                return await meta(exchange)
-            route = await self._resolve_late(exchange)
-        is_plain = self._views.is_plain(state)
-        if route is None or not (is_plain or self._views.offers(state, route)):
-            return self._unknown(exchange)
-        outcome, reply = CANCELLED, None
-        try:
-            is_free = self._is_authorized(route, state)  # authorize
-            if not is_free and (reply := await self._authorize(route, exchange)):
-                outcome = REFUSED
-                return reply
-            if not is_free:
-                started_at = time.perf_counter()  # a person's time is not the server's
-            if not (is_free and is_plain):  # the settings may have changed while a person was asked
-                self._views.used(state, route.server)
-            reply = await self._forward(route, exchange)  # forward
-            if not is_free:
-                self._approvals.answered(route, exchange, reply)
-            outcome = ERROR if is_error(reply) else OK
-            return reply
-        finally:
-            self._record(route, exchange, reply, outcome, time.perf_counter() - started_at, on_record)  # record
-
-    # resolve: where the call goes
+        self._servers, self._tools, self._views, self._rules = servers, tools, views, rules
+        self._look_at_project, self._is_paused = look_at_project, is_paused
+        self.now = tools.route_now  # asked for with every call
 
     def target(self, exchange: Exchange) -> tuple[str, str] | None:
         """The server whose tool is called, and its own name for it; None where that is not known yet."""
         return self._tools.target(exchange.head.name, exchange.server)
 
-    async def _resolve_late(self, exchange: Exchange) -> Route | None:
+    async def late(self, exchange: Exchange) -> Route | None:
         """To a tool that is not known yet, or that its one server keeps out of its list."""
-        if route := await self._tools.route(exchange) or await self._resolve_in_project(exchange):
+        if route := await self._tools.route(exchange) or await self._in_project(exchange):
             return route
         server, is_reached = exchange.server, partial(self._views.reaches, exchange.session.state)
         alone = self._tools.unlisted_route(exchange.head.name, server) if server and is_reached(server) else None
-        if alone and self._is_authorized(alone, exchange.session.state):
+        if alone and self._rules.allow(alone, exchange.session.state):
             return alone
-        if not self._config.settings.mcp_enabled:  # nothing is started or asked
+        if self._is_paused():  # nothing is started or asked
             return alone
         return await self._tools.late_route(exchange, is_reached=is_reached) or alone
 
-    async def _resolve_in_project(self, exchange: Exchange) -> Route | None:
+    async def _in_project(self, exchange: Exchange) -> Route | None:
         """To a tool of the session's own project, which a client may know by heart before anybody here has read the project's file."""
         await self._look_at_project(exchange.session)
         if not self._servers.own(exchange.session.state):
@@ -121,7 +84,8 @@ class ToolCalls:
         await self._tools.listing(exchange.server)
         return await self._tools.route(exchange)
 
-    def _unknown(self, exchange: Exchange) -> Envelope:
+    def unknown(self, exchange: Exchange) -> Envelope:
+        """The error that says why a call goes nowhere."""
         name, target = exchange.head.name, self.target(exchange)
         if target and self._views.reaches(exchange.session.state, target[0]) and (managed := self._servers.find(target[0])):
             if managed.state is not ServerState.RUNNING and managed.problem:
@@ -132,18 +96,14 @@ class ToolCalls:
                 return failure(INVALID_PARAMS, f"the tool '{name}' is switched off in Tooltray")
         return failure(INVALID_PARAMS, f"Unknown tool: {name}")
 
-    # authorize: whether it goes
 
-    def _is_authorized(self, route: Route, state: SessionState) -> bool:
-        """Whether a call needs nobody's yes, so that nothing is waited for."""
-        return self._config.settings.mcp_enabled and self._approvals.decision(route, state).is_approved
+class ToolForwarder:
+    """The third stage: a server answers the call, or the hub itself. Has no state of its own."""
 
-    async def _authorize(self, route: Route, exchange: Exchange) -> Envelope | None:
-        return await self._approvals.refusal(route, exchange) if self._config.settings.mcp_enabled else paused()
+    def __init__(self, *, servers: ServerManager, relay: ServerRelay, own: OwnTools) -> None:
+        self._servers, self._relay, self._own = servers, relay, own
 
-    # forward: who answers it
-
-    def _forward(self, route: Route, exchange: Exchange) -> Coroutine[Any, Any, Envelope]:
+    def forward(self, route: Route, exchange: Exchange) -> Coroutine[Any, Any, Envelope]:
         request, own_name = exchange.request, route.definition.name
         if own := self._own.get((route.server, own_name)):  # one that asks, asks a modern client in the modern way
             return exchange.held.run(own, exchange, owner=route.server) if exchange.era is Era.MODERN else own(exchange)
@@ -151,26 +111,81 @@ class ToolCalls:
             request.params = eras.named_once(request.params, "name", name=dump(own_name))
         return self._relay.send_with_retry(self._servers.get(route.server), exchange)
 
-    # record: what is known of it afterwards
 
-    def _record(
-        self,
-        route: Route,
-        exchange: Exchange,
-        reply: Envelope | None,
-        outcome: str,
-        duration_s: float,
-        on_record: Callable[[MCPToolResponse], None] | None,
-    ) -> None:
+class CallRecorder:
+    """The last stage: statistics, and the event that says how a call ended. Has no state of its own."""
+
+    def __init__(self, *, stats: CallStats, own: OwnTools, bus: EventBus) -> None:
+        self._stats, self._own, self._bus = stats, own, bus
+        bus.subscribe(ServerRemoved, lambda event: stats.forget(event.name))
+
+    def record(self, route: Route, exchange: Exchange, reply: Envelope | None, outcome: str, duration_s: float) -> MCPToolResponse:
+        """
+        Args:
+            duration_s: how long the server took, a person's time not included.
+        """
         if outcome != REFUSED:
             waits_for_person = (route.server, route.definition.name) in self._own
             self._stats.add(route.server, None if waits_for_person else duration_s, time.time())
         size = len(memoryview(reply.result or reply.error)) if reply else 0
         arguments_size = len(memoryview(exchange.request.params))
         record = MCPToolResponse(exchange.head.name, route.server, exchange.client, outcome, duration_s, arguments_size, size)
-        if on_record:
-            on_record(record)
         self._bus.publish(ToolCallResult(record))
+        return record
+
+
+class ToolCalls:
+    """Has no state of its own."""
+
+    def __init__(
+        self,
+        *,
+        views: Views,
+        meta: MetaCalls,
+        resolver: ToolResolver,
+        rules: ApprovalRules,
+        approvals: Approvals,
+        forwarder: ToolForwarder,
+        recorder: CallRecorder,
+    ) -> None:
+        self._views, self._meta, self._resolver, self._rules = views, meta, resolver, rules
+        self._approvals, self._forwarder, self._recorder = approvals, forwarder, recorder
+        self.target = resolver.target
+
+    async def call(self, exchange: Exchange, *, on_record: OnRecord | None = None) -> Envelope:
+        """Carries out one `tools/call` of an AI client.
+
+        Args:
+            on_record: gets the record of the call; a tool that is not known leaves none.
+        """
+        started_at, state = time.perf_counter(), exchange.session.state
+        route = self._resolver.now(exchange)  # resolve
+        if route is None:
+            if meta := self._meta.find(exchange.head.name, state):
+                return await meta(exchange)
+            route = await self._resolver.late(exchange)
+        is_plain = self._views.is_plain(state)
+        if route is None or not (is_plain or self._views.offers(state, route)):
+            return self._resolver.unknown(exchange)
+        outcome, reply = CANCELLED, None
+        try:
+            is_free = self._rules.allow(route, state)  # authorize
+            if not is_free and (reply := await self._approvals.refusal(route, exchange)):
+                outcome = REFUSED
+                return reply
+            if not is_free:
+                started_at = time.perf_counter()  # a person's time is not the server's
+            if not (is_free and is_plain):  # the settings may have changed while a person was asked
+                self._views.used(state, route.server)
+            reply = await self._forwarder.forward(route, exchange)  # forward
+            if not is_free:
+                self._approvals.answered(route, exchange, reply)
+            outcome = ERROR if is_error(reply) else OK
+            return reply
+        finally:
+            record = self._recorder.record(route, exchange, reply, outcome, time.perf_counter() - started_at)  # record
+            if on_record:
+                on_record(record)
 
 
 def is_error(reply: Envelope) -> bool:

@@ -14,8 +14,7 @@ from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.events import EventBus
 from tooltray.protocol.envelope import dump, load
 from tooltray.tasks import Spawn, finish_in_thread
-from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.server_events import InstanceOpened, ServersConfigured
+from tooltray.upstream.managed_server import InstanceOpened, ManagedServer, ServersConfigured
 from tooltray.upstream.server_manager import ServerManager
 
 OWN_WORDS_BYTES = 4096  # of UTF-8, for what all servers say of themselves together; a model reads it with each request

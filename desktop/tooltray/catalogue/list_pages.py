@@ -12,9 +12,8 @@ from msgspec import Raw
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.protocol import envelope
-from tooltray.protocol.elements import elements_of
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, TooLarge
-from tooltray.protocol.member_scanner import opened
+from tooltray.protocol.member_scanner import elements_of, opened
 from tooltray.tasks import finish_in_thread
 from tooltray.upstream.mcp_client import McpClient
 

@@ -10,9 +10,9 @@ from functools import partial
 
 from msgspec import Raw
 
-from tooltray.catalogue.names import PublishedNames
 from tooltray.catalogue.offer import PROMPTS, listing_of
 from tooltray.catalogue.offers import Offers
+from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.resource_manager import anybody
 from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.events import EventBus, PromptListChanged

@@ -18,10 +18,9 @@ from tooltray.catalogue.resource_uris import ResourceUris, Target
 from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.errors import TooltrayError
 from tooltray.protocol import eras
-from tooltray.protocol.elements import elements_of
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure, load
 from tooltray.protocol.eras import LEGACY_RESOURCE_NOT_FOUND, Era
-from tooltray.protocol.member_scanner import closed, opened
+from tooltray.protocol.member_scanner import closed, elements_of, opened
 from tooltray.sessions.exchange import Exchange
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient

@@ -49,8 +49,8 @@ def names_alone(tools: Collection[str], config: MCPServerConfig) -> dict[str, st
     A chosen name that another of these tools has or is to have, too, is not used.
     """
     chosen = {tool: name for tool in tools if (name := chosen_name(config.tool_overrides.get(tool)))}
-    taken = Counter(_as_compared(name) for name in (*tools, *chosen.values()))
-    usable = {tool: name for tool, name in chosen.items() if taken[_as_compared(name)] == 1}
+    taken = Counter(as_compared(name) for name in (*tools, *chosen.values()))
+    usable = {tool: name for tool, name in chosen.items() if taken[as_compared(name)] == 1}
     return {tool: usable.get(tool, tool) for tool in tools}
 
 
@@ -81,8 +81,8 @@ def problems(server: str, config: MCPServerConfig, tools: Collection[str]) -> It
             yield Problem(title, f"it has no tool {tool[:60]!r}", "Use the server's own name for the tool: tooltray tools list")
 
 
-def _as_compared(name: str) -> str:
-    """What is equal here may be one name to an AI client."""
+def as_compared(name: str) -> str:
+    """What is equal here may be one name to an AI client: some map `-` to `_`, some ignore case."""
     return name.replace("-", "_").lower()
 
 

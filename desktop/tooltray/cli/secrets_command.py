@@ -16,8 +16,8 @@ from tooltray.cli.person import ask_for_passphrase, ask_for_secret, confirmed, i
 from tooltray.cli.terminal import answer, clean_line, count
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
-from tooltray.secrets.secret_errors import SecretsLocked
 from tooltray.secrets.secrets import PASSPHRASE_VARIABLE
+from tooltray.secrets.vaults import SecretsLocked
 from tooltray.snapshots.removals import ServerRemoval
 
 KEYRING_TIMEOUT_S = None  # the keyring may show a dialog and wait for the person

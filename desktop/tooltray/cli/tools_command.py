@@ -5,8 +5,8 @@ Above it: run. Below it: a hub; one is started where none runs.
 
 import argparse
 import json
-from typing import Any
 
+from tooltray.api import JsonObject
 from tooltray.cli.hubs import Hub, folder_path, started_hub
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, print_json, print_table
 from tooltray.control.control_client import HubSilent
@@ -16,8 +16,6 @@ from tooltray.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapsh
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 COUNT_TIMEOUT_S = 120.0  # the same, and then 5,000 tools are counted
-
-JsonObject = dict[str, Any]  # of a server: anything may be in it
 
 
 def list_tools(args: argparse.Namespace, home: Home) -> int:

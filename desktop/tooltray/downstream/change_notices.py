@@ -13,7 +13,7 @@ from msgspec import Raw
 from tooltray.protocol import eras
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import dump
-from tooltray.protocol.protocol import SUBSCRIPTION_ID_KEY
+from tooltray.protocol.eras import SUBSCRIPTION_ID_KEY
 
 TOLD_AFTER_S = 0.05  # several changes of a list become one notification
 TOLD_AGAIN_AFTER_S = 1.0  # to a client that does not read

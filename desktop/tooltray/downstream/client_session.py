@@ -22,16 +22,18 @@ from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
-from tooltray.protocol.eras import ClientInfo, Era, Head
-from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
-from tooltray.protocol.member_scanner import opened
-from tooltray.protocol.protocol import (
+from tooltray.protocol.eras import (
     BATCH_VERSION,
     CAPABILITY_FOR,
     HANDSHAKE_VERSIONS,
     MODERN_VERSIONS,
     UNSUPPORTED_PROTOCOL_VERSION,
+    ClientInfo,
+    Era,
+    Head,
 )
+from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
+from tooltray.protocol.member_scanner import opened
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
@@ -82,7 +84,7 @@ class ClientSession:
         self.introduction = NOTHING
         self.request_count = 0  # answered
         self._server, self._refusal, self._presenter, self._bus = server, refusal, presenter, bus
-        self._router = presenter.router
+        self._router, self._notifications = presenter.router, presenter.router.notifications
         self._must_find = must_find
         self._capabilities = Raw(b"{}")
         self._client = name
@@ -107,7 +109,7 @@ class ClientSession:
         """Until the client is gone."""
         news = {ToolListChanged: TOOLS_CHANGED, PromptListChanged: PROMPTS_CHANGED, ResourceListChanged: RESOURCES_CHANGED}
         unsubscribe = [self._bus.subscribe(kind, partial(self._on_list_changed, method)) for kind, method in news.items()]
-        unsubscribe.append(self._router.follow_lists(self, self.listening.list_changed))
+        unsubscribe.append(self._notifications.follow_lists(self, self.listening.list_changed))
         try:
             await self.dispatcher.closed.wait()
         finally:
@@ -226,7 +228,7 @@ class ClientSession:
 
     async def _open_server(self, era: Era) -> McpClient | None:
         """The one server of this session, if it has but one and that can be had soon."""
-        if self._server is None or not self._router.reaches(self, self._server):
+        if self._server is None or not self._notifications.reaches(self, self._server):
             return None
         try:
             return await self._presenter.open_server(self._server, era, session=self, timeout_s=OPENING_WAIT_S)
@@ -243,12 +245,12 @@ class ClientSession:
             wanted = wanted.offered(server.greeting.capabilities)
         end: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         try:
-            await self._router.listen_to_resources(self, request.id, wanted.uris, server=self._server)
+            await self._notifications.listen_to_resources(self, request.id, wanted.uris, server=self._server)
             self.listening.open(request.id, wanted)
             return await end
         finally:
             self.listening.end(request.id)
-            self._router.end_listening(self, request.id)
+            self._notifications.end_listening(self, request.id)
 
     # notifications
 
@@ -260,14 +262,14 @@ class ClientSession:
         else:
             if message.method == ROOTS_CHANGED:
                 self._presenter.take_roots(self)
-            self._router.take_notification(self, message.method, message.params, server=self._server)
+            self._notifications.take(self, message.method, message.params, server=self._server)
 
     def _on_list_changed(self, method: str, event: ToolListChanged | PromptListChanged | ResourceListChanged) -> None:
-        if self._server in (None, event.server) and self._router.concerns(self, event.server, method):
+        if self._server in (None, event.server) and self._notifications.concerns(self, event.server, method):
             self.listening.list_changed(method)
 
     def _on_tools_told(self) -> None:
-        self._router.told_of_tools(self)
+        self._notifications.told_of_tools(self)
 
 
 class _Initialize(msgspec.Struct):

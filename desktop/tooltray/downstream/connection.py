@@ -18,7 +18,7 @@ import msgspec
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, failure, reply_parts
 from tooltray.protocol.framing import read_in_pieces
-from tooltray.protocol.outbox import Outbox
+from tooltray.protocol.unsent import Outbox
 
 logger = logging.getLogger(__name__)
 HELLO_KEY, HELLO_VERSION = "tooltray", 1

@@ -9,9 +9,8 @@ from msgspec import Raw
 from tooltray import __version__
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import dump
-from tooltray.protocol.eras import Era
+from tooltray.protocol.eras import MODERN_VERSIONS, SERVER_INFO_KEY, Era
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.protocol.protocol import MODERN_VERSIONS, SERVER_INFO_KEY
 from tooltray.upstream.handshake import Greeting
 
 SERVER_INFO = {"name": "tooltray", "title": "Tooltray", "version": __version__}

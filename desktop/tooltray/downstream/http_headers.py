@@ -12,9 +12,8 @@ from msgspec import Raw
 
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, failure
-from tooltray.protocol.eras import Head
+from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY, MODERN_VERSIONS, PROTOCOL_VERSION_KEY, UNSUPPORTED_PROTOCOL_VERSION, Head
 from tooltray.protocol.member_scanner import opened
-from tooltray.protocol.protocol import CLIENT_CAPABILITIES_KEY, MODERN_VERSIONS, PROTOCOL_VERSION_KEY, UNSUPPORTED_PROTOCOL_VERSION
 from tooltray.protocol.routing_headers import (
     METHOD_HEADER,
     NAME_HEADER,

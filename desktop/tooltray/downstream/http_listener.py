@@ -15,7 +15,7 @@ from tooltray.access.client_tokens import ClientTokens
 from tooltray.access.trusted_tokens import TrustedTokens
 from tooltray.downstream.http_sessions import HttpSessions, OpensClients
 from tooltray.errors import TooltrayError
-from tooltray.events import ConfigChanged, Event, EventBus
+from tooltray.events import ConfigChanged, EventBus, HttpAddressChanged
 from tooltray.http_server.guard import Guard, is_loopback
 from tooltray.http_server.place import HostAndPort, HttpPlace, NotBound
 from tooltray.phrases import Phrase
@@ -37,10 +37,6 @@ TOKEN_GONE = "this client's token was removed or renewed"
 HTTP_APP, REST_APP = "tooltray.downstream.http_app", "tooltray.rest.rest_api"
 API_PATH = "/api/mcp"
 END_GRACE_S = 0.5  # for requests in flight, as when the hub ends
-
-
-class HttpAddressChanged(Event, frozen=True):
-    """HTTP is open at another address, or at none, or could not be opened. For other rooms of the engine."""
 
 
 class HttpListener:

@@ -9,7 +9,7 @@ from tooltray.downstream import http_modern, streamable_http
 from tooltray.downstream.http_modern import ModernHttp, is_modern
 from tooltray.downstream.streamable_http import SESSION_HEADER, StreamableHttp
 from tooltray.http_server.guard import Refused
-from tooltray.protocol.protocol import MODERN_VERSIONS
+from tooltray.protocol.eras import MODERN_VERSIONS
 from tooltray.protocol.routing_headers import VERSION_HEADER
 
 

@@ -22,7 +22,7 @@ from tooltray.http_server.guard import Refused
 from tooltray.protocol import envelope, eras
 from tooltray.protocol.channels import Outgoing
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Envelope, failure
-from tooltray.protocol.protocol import HANDSHAKE_VERSIONS, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION
+from tooltray.protocol.eras import HANDSHAKE_VERSIONS, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION
 from tooltray.protocol.routing_headers import VERSION_HEADER
 from tooltray.upstream.held_calls import HeldCalls
 

@@ -25,8 +25,8 @@ from tooltray.protocol.envelope import dump
 from tooltray.sessions.session_state import SessionStates
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.managed_server import ServerNotified
 from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_events import ServerNotified
 
 LIST_CHANGES = frozenset({TOOLS_CHANGED, PROMPTS_CHANGED, RESOURCES_CHANGED})
 LEADS_BACK = "this server of Tooltray's leads back to Tooltray itself; remove its entry"
@@ -137,7 +137,7 @@ class Sessions:
                 pass  # the hub lists anew, and says so if the list is another one
             case _ if method in LIST_CHANGES:
                 for session in self._concerned(server, client):
-                    if self._presenter.router.concerns(session, server, method):
+                    if self._presenter.router.notifications.concerns(session, server, method):
                         session.listening.list_changed(method)
             case _ if method != ACKNOWLEDGED:  # of the hub's own listens
                 for session in self._concerned(server, client):
@@ -145,19 +145,19 @@ class Sessions:
 
     def _pass_log_message(self, server: str, client: McpClient, params: Raw) -> None:
         """To the session that calls, if there is but one; else to all that have this server and want such messages."""
-        router = self._presenter.router
+        notifications = self._presenter.router.notifications
         calling = {each.session.identity: each for each in client.exchanges()}
         if len(calling) == 1:
             (exchange,) = calling.values()
-            if router.wants_log_message(exchange.session, params):
+            if notifications.wants_log_message(exchange.session, params):
                 exchange.tell("notifications/message", params)
             return
         for session in self._concerned(server, client):
-            if router.wants_log_message(session, params):
+            if notifications.wants_log_message(session, params):
                 session.tell_server_news("notifications/message", params)
 
     def _pass_update(self, server: str, client: McpClient, params: Raw) -> None:
-        uri, hearers = self._presenter.router.hearers(client, params)
+        uri, hearers = self._presenter.router.notifications.hearers(client, params)
         for session in self._reaching(server, self._clients):
             asked_for = [self._known(session, server, asked) for hearer, asked in hearers if hearer is session]
             known = self._known(session, server, uri)
@@ -177,7 +177,7 @@ class Sessions:
 
     def _reaching(self, server: str, sessions: Iterable[ClientSession]) -> list[ClientSession]:
         """Those whose profile has a server: what it says is for no other."""
-        return [session for session in sessions if self._presenter.router.reaches(session, server)]
+        return [session for session in sessions if self._presenter.router.notifications.reaches(session, server)]
 
     async def close(self, reason: str, *, grace_s: float) -> None:
         """Ends all sessions: calls in flight may finish within `grace_s`, then they are answered with `reason`."""

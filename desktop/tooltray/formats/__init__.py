@@ -5,14 +5,14 @@ modules `declared` (definitions), `calls` (calls of models), `contents` (results
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
+from tooltray.api import JsonObject
 from tooltray.errors import TooltrayError
 from tooltray.formats.anthropic import Anthropic
 from tooltray.formats.gemini import Gemini
 from tooltray.formats.names import NameRule
-from tooltray.formats.openai_chat import OpenAiChat
-from tooltray.formats.openai_responses import OpenAiResponses
+from tooltray.formats.openai import OpenAiChat, OpenAiResponses
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 
 
@@ -28,11 +28,11 @@ class ToolFormat(Protocol):
     tool_names: NameRule
     argument_names: NameRule
 
-    def tools(self, definitions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def tools(self, definitions: Iterable[Mapping[str, object]]) -> list[JsonObject]:
         """Converts definitions of `tools/list` into the tools of a request to the provider."""
         ...
 
-    def call(self, call: Mapping[str, Any]) -> MCPToolCall:
+    def call(self, call: Mapping[str, object]) -> MCPToolCall:
         """Reads a call from the provider's answer; tool and arguments keep the provider's names.
 
         Raises:
@@ -40,7 +40,7 @@ class ToolFormat(Protocol):
         """
         ...
 
-    def response(self, response: MCPToolResponse) -> dict[str, Any]:
+    def response(self, response: MCPToolResponse) -> JsonObject:
         """Converts a tool's result into the block of the next request to the provider.
 
         Args:

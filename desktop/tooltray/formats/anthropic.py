@@ -6,8 +6,8 @@ images and PDF, and a flag for errors.
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+from tooltray.api import JsonObject
 from tooltray.formats import contents
 from tooltray.formats.calls import no_call, tool_call
 from tooltray.formats.contents import Media
@@ -25,18 +25,18 @@ class Anthropic:
     tool_names = NameRule(PLAIN, 64, "tool")
     argument_names = NameRule(re.compile(r"[A-Za-z0-9_.-]+", re.ASCII), 64, "argument")
 
-    def tools(self, definitions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def tools(self, definitions: Iterable[Mapping[str, object]]) -> list[JsonObject]:
         """The `tools` of a request."""
         found = declared(definitions, tools=self.tool_names, arguments=self.argument_names)
         return [{**each.head, "input_schema": renamed(each.schema, each.arguments)} for each in found]
 
-    def call(self, call: Mapping[str, Any]) -> MCPToolCall:
+    def call(self, call: Mapping[str, object]) -> MCPToolCall:
         """Reads a block of the type `tool_use`; `input` may also be JSON text, joined from streamed events."""
         if call.get("type", "tool_use") != "tool_use":
             raise no_call(KIND, f"its type is {call['type']!r}")
         return tool_call(call, kind=KIND, id=call.get("id"), arguments=call.get("input"))
 
-    def response(self, response: MCPToolResponse) -> dict[str, Any]:
+    def response(self, response: MCPToolResponse) -> JsonObject:
         """A block of the type `tool_result`."""
         return {
             "type": "tool_result",
@@ -46,11 +46,11 @@ class Anthropic:
         }
 
 
-def _text(text: str) -> dict[str, Any]:
+def _text(text: str) -> JsonObject:
     return {"type": "text", "text": text}
 
 
-def _media(media: Media) -> dict[str, Any] | None:
+def _media(media: Media) -> JsonObject | None:
     source = {"type": "base64", "media_type": media.mime_type, "data": media.data}
     if media.mime_type in IMAGES:
         return {"type": "image", "source": source}

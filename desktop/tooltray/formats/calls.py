@@ -8,8 +8,8 @@ import json
 import re
 import uuid
 from collections.abc import Mapping
-from typing import Any
 
+from tooltray.api import JsonObject
 from tooltray.errors import TooltrayError
 from tooltray.formats.lenient_json import NotMeant, read
 from tooltray.snapshots.calls import MCPToolCall
@@ -20,7 +20,7 @@ MAX_ENCODINGS = 3  # JSON within a JSON text within ...; some models encode once
 _FENCED = re.compile(r"```[A-Za-z0-9]*[ \t]*\r?\n(?P<inside>.*?)\r?\n?[ \t]*```", re.DOTALL)
 
 
-def tool_call(call: Mapping[str, Any], *, kind: str, id: Any, arguments: Any) -> MCPToolCall:
+def tool_call(call: Mapping[str, object], *, kind: str, id: object, arguments: object) -> MCPToolCall:
     """Builds a call; tool and arguments still have the provider's names.
 
     Args:
@@ -42,7 +42,7 @@ def no_call(kind: str, reason: str) -> TooltrayError:
     return TooltrayError(f"this is no {kind}", reason)
 
 
-def read_arguments(tool: Any, given: Any) -> dict[str, Any]:
+def read_arguments(tool: str, given: object) -> JsonObject:
     """The arguments of a call as an object.
 
     Args:
@@ -64,7 +64,7 @@ def read_arguments(tool: Any, given: Any) -> dict[str, Any]:
     return dict(value)
 
 
-def _read(tool: Any, text: str) -> Any:
+def _read(tool: str, text: str) -> object:
     text = text.strip().removeprefix("\ufeff")
     if fenced := _FENCED.fullmatch(text):
         text = fenced["inside"].strip()
@@ -81,14 +81,14 @@ def _read(tool: Any, text: str) -> Any:
         raise _no_object(tool, f"line {line}, column {column}: {error.reason}") from None
 
 
-def _no_object(tool: Any, reason: str) -> TooltrayError:
+def _no_object(tool: str, reason: str) -> TooltrayError:
     return TooltrayError(f"the arguments for '{tool}' are no JSON object", reason, "Call the tool again with one JSON object.")
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     kinds = ((str, "a text"), (bool, "true or false"), (list, "an array"), (int | float, "a number"))
     return next((words for kind, words in kinds if isinstance(value, kind)), "something else")
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON")

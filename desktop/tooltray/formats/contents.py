@@ -6,11 +6,11 @@ with their kind and size, and a block of an unknown type is passed on as JSON te
 
 import base64
 import json
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import msgspec
 
+from tooltray.api import JsonObject
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.calls import MCPToolResponse
 
@@ -64,7 +64,7 @@ def pieces(response: MCPToolResponse) -> list[Piece]:
         raise TooltrayError(f"the call of '{response.tool}' has no result to convert", "events say how a call ended, without its result")
     content = result.get("content", [])
     blocks = content if isinstance(content, list) else [content]
-    found = [piece for block in blocks for piece in _pieces_of(block) if not isinstance(piece, str) or piece.strip()]
+    found = [piece for piece in map(_piece, blocks) if not isinstance(piece, str) or piece.strip()]
     if "structuredContent" in result and not _is_repeated(result["structuredContent"], found):
         found.append(as_json(result["structuredContent"]))
     return found or [NOTHING_SAID]
@@ -80,15 +80,15 @@ def as_text(response: MCPToolResponse) -> str:
 
 
 def as_blocks(
-    response: MCPToolResponse, *, text: Callable[[str], dict[str, Any]], media: Callable[[Media], dict[str, Any] | None]
-) -> list[dict[str, Any]]:
+    response: MCPToolResponse, *, text: Callable[[str], JsonObject], media: Callable[[Media], JsonObject | None]
+) -> list[JsonObject]:
     """Converts each piece into a block; a resource with media is preceded by a block with its URI.
 
     Args:
         text: makes a block of text.
         media: makes a block of media, or returns None if the format has none for this type; it is then described in words.
     """
-    blocks: list[dict[str, Any]] = []
+    blocks: list[JsonObject] = []
     for piece in pieces(response):
         shown = media(piece) if isinstance(piece, Media) and piece.data else None
         if isinstance(piece, str):
@@ -100,12 +100,12 @@ def as_blocks(
     return blocks
 
 
-def failed(text: str) -> dict[str, Any]:
+def failed(text: str) -> JsonObject:
     """A result with `isError`, whose text tells the model what went wrong."""
     return {"content": [{"type": "text", "text": text}], "isError": True}
 
 
-def as_json(value: Any, *, longest: int | None = None) -> str:
+def as_json(value: object, *, longest: int | None = None) -> str:
     """A value as JSON within a text for a model.
 
     Args:
@@ -125,25 +125,27 @@ def size_in_words(size: int) -> str:
     return f"{size / 1000**3:.1f} GB"
 
 
-def _pieces_of(block: Any) -> Iterator[Piece]:
+def _piece(block: object) -> Piece:
+    if not isinstance(block, Mapping):
+        return as_json(block)
     match block:
         case {"type": "text", "text": str(text)}:
-            yield text
+            return text
         case {"type": "image", "data": str(data)}:
-            yield _media("Image", block, data)
+            return _media("Image", block, data)
         case {"type": "audio", "data": str(data)}:
-            yield _media("Audio", block, data)
+            return _media("Audio", block, data)
         case {"type": "resource", "resource": {"uri": str(uri), "text": str(text)}}:
-            yield f"[Resource: {uri}]\n{text}"
+            return f"[Resource: {uri}]\n{text}"
         case {"type": "resource", "resource": {"uri": str(uri), "blob": str(data)} as resource}:
-            yield _media(_kind(resource), resource, data, uri)
+            return _media(_kind(resource), resource, data, uri)
         case {"type": "resource_link", "uri": str(uri)}:
-            yield _link(block, uri)
+            return _link(block, uri)
         case _:
-            yield as_json(block)
+            return as_json(block)
 
 
-def _media(kind: str, block: Mapping[str, Any], data: str, uri: str = "") -> Media:
+def _media(kind: str, block: Mapping[str, object], data: str, uri: str = "") -> Media:
     compact = "".join(data.split())
     try:
         return Media(kind, _mime_type(block), compact, len(base64.b64decode(compact, validate=True)), uri)
@@ -151,16 +153,16 @@ def _media(kind: str, block: Mapping[str, Any], data: str, uri: str = "") -> Med
         return Media(kind, _mime_type(block), "", None, uri)
 
 
-def _kind(resource: Mapping[str, Any]) -> str:
+def _kind(resource: Mapping[str, object]) -> str:
     return {"image": "Image", "audio": "Audio"}.get(_mime_type(resource).partition("/")[0], "File")
 
 
-def _mime_type(block: Mapping[str, Any]) -> str:
+def _mime_type(block: Mapping[str, object]) -> str:
     found = block.get("mimeType")
     return found.partition(";")[0].strip().lower() if isinstance(found, str) else ""
 
 
-def _link(block: Mapping[str, Any], uri: str) -> str:
+def _link(block: Mapping[str, object], uri: str) -> str:
     size = block.get("size")
     facts = [block.get("title") or block.get("name"), uri, block.get("mimeType"), size_in_words(size) if isinstance(size, int) else None]
     head = f"[Resource link: {', '.join(fact for fact in facts if isinstance(fact, str) and fact)}]"
@@ -168,7 +170,7 @@ def _link(block: Mapping[str, Any], uri: str) -> str:
     return f"{head}\n{description}" if isinstance(description, str) and description else head
 
 
-def _is_repeated(structured: Any, found: list[Piece]) -> bool:
+def _is_repeated(structured: object, found: list[Piece]) -> bool:
     """Whether the texts contain the structured content already, as the specification asks of servers.
 
     Some servers wrap a bare value in an object with one member, such as `result` or `content`.
@@ -183,7 +185,7 @@ def _is_repeated(structured: Any, found: list[Piece]) -> bool:
     return is_list_of_these or any(_equals(text, value) for text in texts)
 
 
-def _equals(text: str, value: Any) -> bool:
+def _equals(text: str, value: object) -> bool:
     if isinstance(value, str):
         return text == value
     try:

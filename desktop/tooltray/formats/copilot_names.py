@@ -9,7 +9,8 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+
+from tooltray.api import JsonObject
 
 Tool = tuple[str, str]
 """A server's name and the server's own name for the tool."""
@@ -38,7 +39,7 @@ def copilot_names(tools: Iterable[Tool]) -> dict[Tool, str]:
     return names
 
 
-def copilot_description(tool: Tool, definition: Mapping[str, Any]) -> str:
+def copilot_description(tool: Tool, definition: Mapping[str, object]) -> str:
     """The server's description, else its title, else a sentence of ours: a session needs one to show to the model."""
     annotations = definition.get("annotations")
     titles = (definition.get("title"), annotations.get("title") if isinstance(annotations, dict) else None)
@@ -47,9 +48,9 @@ def copilot_description(tool: Tool, definition: Mapping[str, Any]) -> str:
     return next(given, f"The tool {name} of the MCP server {server}.")
 
 
-def copilot_parameters(schema: Any) -> dict[str, Any]:
+def copilot_parameters(schema: object) -> JsonObject:
     """The server's whole schema. `properties` is added where it is missing: the APIs of models require it."""
-    return {"type": "object", "properties": {}} | (schema if isinstance(schema, dict) else {})
+    return {"type": "object", "properties": {}, **(schema if isinstance(schema, dict) else {})}
 
 
 def _plain(tool: Tool) -> str:

@@ -4,12 +4,13 @@ Above it: the formats, and ToolFormats for the way back. Below it: names and sch
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import msgspec
 
+from tooltray.api import JsonObject
 from tooltray.errors import TooltrayError
 from tooltray.formats import mending
+from tooltray.formats.json_schema import by_name, required
 from tooltray.formats.names import NameMap, NameRule
 from tooltray.formats.schemas import object_schema, with_words
 
@@ -28,16 +29,16 @@ class Declared(msgspec.Struct, frozen=True):
 
     name: str
     description: str
-    schema: dict[str, Any]
+    schema: JsonObject
     arguments: NameMap
 
     @property
-    def head(self) -> dict[str, Any]:
+    def head(self) -> JsonObject:
         """Name and description, which all formats spell alike; an empty description is left out."""
         return {"name": self.name, **({"description": self.description} if self.description else {})}
 
 
-def declared(definitions: Iterable[Mapping[str, Any]], *, tools: NameRule, arguments: NameRule) -> list[Declared]:
+def declared(definitions: Iterable[Mapping[str, object]], *, tools: NameRule, arguments: NameRule) -> list[Declared]:
     """Converts definitions; of two with the same name the first one counts.
 
     Args:
@@ -46,43 +47,43 @@ def declared(definitions: Iterable[Mapping[str, Any]], *, tools: NameRule, argum
     Raises:
         TooltrayError: a definition has no name.
     """
-    named: dict[str, Mapping[str, Any]] = {}
+    named: dict[str, Mapping[str, object]] = {}
     for definition in definitions:
         named.setdefault(_name_of(definition), definition)
     names = NameMap(named, tools)
     return [_declared(names.theirs(name), definition, arguments) for name, definition in named.items()]
 
 
-def argument_names(definition: Mapping[str, Any], rule: NameRule) -> NameMap:
+def argument_names(definition: Mapping[str, object], rule: NameRule) -> NameMap:
     """Maps the names of one tool's arguments to the provider's, and back."""
-    return NameMap(object_schema(definition.get("inputSchema"))["properties"], rule)
+    return NameMap(by_name(object_schema(definition.get("inputSchema"))), rule)
 
 
-def renamed(schema: Mapping[str, Any], arguments: NameMap) -> dict[str, Any]:
+def renamed(schema: Mapping[str, object], arguments: NameMap) -> JsonObject:
     """An object's schema with the provider's names for its properties."""
     if not arguments.changes:
         return dict(schema)
     found = {key: _repointed(value, arguments, 0) for key, value in schema.items()}
-    found["properties"] = {arguments.theirs(name): each for name, each in found["properties"].items()}
+    found["properties"] = {arguments.theirs(name): each for name, each in by_name(found).items()}
     if "required" in schema:
-        found["required"] = [arguments.theirs(name) for name in schema["required"]]
+        found["required"] = [arguments.theirs(name) for name in required(schema)]
     return found
 
 
-def _name_of(definition: Mapping[str, Any]) -> str:
+def _name_of(definition: Mapping[str, object]) -> str:
     name = definition.get("name")
     if not isinstance(name, str):
         raise TooltrayError("a tool's definition has no name", "`name` must be a text")
     return name
 
 
-def _declared(name: str, definition: Mapping[str, Any], rule: NameRule) -> Declared:
+def _declared(name: str, definition: Mapping[str, object], rule: NameRule) -> Declared:
     schema = object_schema(definition.get("inputSchema"))
-    arguments = NameMap(schema["properties"], rule)
+    arguments = NameMap(by_name(schema), rule)
     return Declared(name, _description(definition), _with_original_names(schema, arguments.changes), arguments)
 
 
-def _description(definition: Mapping[str, Any]) -> str:
+def _description(definition: Mapping[str, object]) -> str:
     """The server's description, or its title if it has none."""
     annotations = definition.get("annotations")
     title = annotations.get("title") if isinstance(annotations, Mapping) else None
@@ -90,16 +91,15 @@ def _description(definition: Mapping[str, Any]) -> str:
     return next((text for text in texts if isinstance(text, str) and text.strip()), "")
 
 
-def _with_original_names(schema: dict[str, Any], changed: Iterable[str]) -> dict[str, Any]:
+def _with_original_names(schema: JsonObject, changed: Iterable[str]) -> JsonObject:
     """Adds the original names of renamed arguments to their descriptions, because a name may explain an argument best."""
-    properties = dict(schema["properties"])
+    properties = dict(by_name(schema))
     for name in changed:
-        inner = properties[name] if isinstance(properties[name], Mapping) else {}
-        properties[name] = with_words(inner, f"The tool calls this {name!r}.")
+        properties[name] = with_words(by_name(properties, name), f"The tool calls this {name!r}.")
     return {**schema, "properties": properties}
 
 
-def _repointed(value: Any, arguments: NameMap, depth: int) -> Any:
+def _repointed(value: object, arguments: NameMap, depth: int) -> object:
     """A schema whose references to properties use their new names."""
     if depth > MAX_DEPTH:
         return value

@@ -8,13 +8,14 @@ that `Schema` does not have are put into descriptions.
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
 
+from tooltray.api import JsonObject
 from tooltray.formats import contents
 from tooltray.formats.calls import MADE_UP, no_call, tool_call
 from tooltray.formats.contents import Media
 from tooltray.formats.declared import Declared, declared, renamed
 from tooltray.formats.gemini_schema import gemini_schema
+from tooltray.formats.json_schema import string
 from tooltray.formats.names import NameMap, NameRule
 from tooltray.formats.schemas import with_words
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
@@ -30,24 +31,24 @@ class Gemini:
     tool_names = NameRule(re.compile(r"[A-Za-z_][A-Za-z0-9_-]*", re.ASCII), 64, "tool")  # older models know no other characters
     argument_names = NameRule(re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII), 64, "argument")
 
-    def tools(self, definitions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def tools(self, definitions: Iterable[Mapping[str, object]]) -> list[JsonObject]:
         """The `tools` of a request: one with all functions; none without functions, because the API refuses an empty one."""
         found = declared(definitions, tools=self.tool_names, arguments=self.argument_names)
         return [{"functionDeclarations": [_declaration(each) for each in found]}] if found else []
 
-    def call(self, call: Mapping[str, Any]) -> MCPToolCall:
+    def call(self, call: Mapping[str, object]) -> MCPToolCall:
         """Reads a `functionCall`, or the part that contains it."""
         inner = call.get("functionCall", call.get("function_call", call))
         if not isinstance(inner, Mapping):
             raise no_call(KIND, "its `functionCall` is no object")
         return tool_call(inner, kind=KIND, id=inner.get("id"), arguments=inner.get("args"))
 
-    def response(self, response: MCPToolResponse) -> dict[str, Any]:
+    def response(self, response: MCPToolResponse) -> JsonObject:
         """A part with a `functionResponse`: text in `result` or `error`, images and PDF in `parts`."""
         blocks = contents.as_blocks(response, text=_text, media=_media)
-        text = "\n\n".join(block["text"] for block in blocks if "text" in block)
+        text = "\n\n".join(str(block["text"]) for block in blocks if "text" in block)
         shown = [block for block in blocks if "text" not in block]
-        found: dict[str, Any] = {
+        found: JsonObject = {
             "name": NameMap([response.tool], self.tool_names).theirs(response.tool),
             "response": {"error" if contents.is_error(response) else "result": text or ALL_BESIDE},
         }
@@ -58,17 +59,17 @@ class Gemini:
         return {"functionResponse": found}
 
 
-def _declaration(tool: Declared) -> dict[str, Any]:
+def _declaration(tool: Declared) -> JsonObject:
     """A function; without arguments `parameters` is left out, because the API refuses an object without properties."""
     schema = gemini_schema(tool.schema)
     if "properties" in schema:
         return {**tool.head, "parameters": renamed(schema, tool.arguments)}
-    return with_words(tool.head, schema["description"]) if "description" in schema else tool.head
+    return with_words(tool.head, words) if (words := string(schema, "description")) else tool.head
 
 
-def _text(text: str) -> dict[str, Any]:
+def _text(text: str) -> JsonObject:
     return {"text": text}
 
 
-def _media(media: Media) -> dict[str, Any] | None:
+def _media(media: Media) -> JsonObject | None:
     return {"inlineData": {"mimeType": media.mime_type, "data": media.data}} if media.mime_type in INLINE else None

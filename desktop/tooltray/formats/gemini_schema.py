@@ -1,6 +1,6 @@
 """A JSON schema as Gemini's `Schema`: a selection of OpenAPI 3.0 that has no references, no type lists and no null.
 
-Above it: gemini. Below it: gemini_words, merging and references. References are written out, `null` becomes `nullable`, type lists and
+Above it: gemini. Below it: gemini_words and json_schema. References are written out, `null` becomes `nullable`, type lists and
 `oneOf` become `anyOf`, `const` becomes an `enum`, and what `Schema` has no field for is said in the description. Beside `anyOf` nothing
 else may stand, so what stood there goes into each of its branches. Only what is in google-genai's `Schema` comes out, under the names of
 the REST API.
@@ -8,12 +8,11 @@ the REST API.
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
+from tooltray.api import JsonObject
 from tooltray.formats import mending
 from tooltray.formats.gemini_words import FORMATS, is_number, said, short_json, texts, type_of
-from tooltray.formats.merging import both, either
-from tooltray.formats.references import target
+from tooltray.formats.json_schema import Schema, alternatives, both, by_name, either, entries, required, target
 
 MAX_TURNS = 2  # how often a definition may stand within itself
 MAX_DEPTH = 32  # of what is written out; models lose the thread long before
@@ -25,7 +24,7 @@ _COUNTS = {
     "array": ("minItems", "maxItems"),
     "object": ("minProperties", "maxProperties"),
 }
-_ANYTHING: tuple[dict[str, Any], ...] = (
+_ANYTHING: tuple[JsonObject, ...] = (
     {"type": "string"},
     {"type": "number"},
     {"type": "boolean"},
@@ -41,10 +40,8 @@ _SIGNS = {
 }
 """What gives away the type of a schema that names none."""
 
-Schema = Mapping[str, Any]
 
-
-def gemini_schema(schema: Schema) -> dict[str, Any]:
+def gemini_schema(schema: Schema) -> JsonObject:
     """The `Schema` for a schema that `object_schema` made, which is left as it is."""
     return _Writer(schema).write(schema, (), 0)
 
@@ -56,7 +53,7 @@ class _Writer:
         self._root = root
         self._written = self._referred = 0
 
-    def write(self, schema: Any, within: tuple[str, ...], depth: int) -> dict[str, Any]:
+    def write(self, schema: object, within: tuple[str, ...], depth: int) -> JsonObject:
         """
         Args:
             within: the references that lead here from the top.
@@ -64,10 +61,10 @@ class _Writer:
         """
         self._written += 1
         self._referred += bool(within)
-        schema, within = self._written_out(schema if isinstance(schema, Mapping) else {}, within, 0)
-        if self._is_too_much(within, depth) and schema.get("type") not in _PLAIN_TYPES:
-            return {"type": "OBJECT", **texts(schema)}
-        branches, is_nullable = _branches(schema)
+        plain, within = self._written_out(schema if isinstance(schema, Mapping) else {}, within, 0)
+        if self._is_too_much(within, depth) and plain.get("type") not in _PLAIN_TYPES:
+            return {"type": "OBJECT", **texts(plain)}
+        branches, is_nullable = _branches(plain)
         if len(branches) == 1:
             return self._typed(branches[0], is_nullable, within, depth)
         return {"anyOf": [self._typed(each, is_nullable, within, depth + 1) for each in branches]}
@@ -75,11 +72,11 @@ class _Writer:
     def _is_too_much(self, within: tuple[str, ...], depth: int) -> bool:
         return depth > MAX_DEPTH or self._written > MAX_WRITTEN or (bool(within) and self._referred > MAX_REFERRED)
 
-    def _typed(self, schema: Schema, is_nullable: bool, within: tuple[str, ...], depth: int) -> dict[str, Any]:
+    def _typed(self, schema: Schema, is_nullable: bool, within: tuple[str, ...], depth: int) -> JsonObject:
         """A schema of one type; or one that turns out to be several after all."""
-        if schema.keys() & {"$ref", "allOf", "anyOf", "oneOf"} or not isinstance(schema.get("type"), str):
+        kind = schema.get("type")
+        if schema.keys() & {"$ref", "allOf", "anyOf", "oneOf"} or not isinstance(kind, str):
             return _nullable(self.write(schema, within, depth + 1), is_nullable)
-        kind = schema["type"]
         found = {"type": kind.upper(), **texts(schema), **_limits(schema, kind)}
         if kind == "object":
             found |= self._members(schema, within, depth)
@@ -87,14 +84,13 @@ class _Writer:
             found["items"] = self.write(_items(schema), within, depth + 1)
         return _nullable(found, is_nullable)
 
-    def _members(self, schema: Schema, within: tuple[str, ...], depth: int) -> dict[str, Any]:
-        properties = {name: each for name, each in schema.get("properties", {}).items() if each is not False}
-        found: dict[str, Any] = {}
+    def _members(self, schema: Schema, within: tuple[str, ...], depth: int) -> JsonObject:
+        properties = {name: each for name, each in by_name(schema).items() if each is not False}
+        found: JsonObject = {}
         if properties:
             found["properties"] = {name: self.write(each, within, depth + 1) for name, each in properties.items()}
-        required = [name for name in schema.get("required", ()) if name in properties]
-        if required:
-            found["required"] = required
+        if names := [name for name in required(schema) if name in properties]:
+            found["required"] = names
         return found
 
     def _written_out(self, schema: Schema, within: tuple[str, ...], depth: int) -> tuple[Schema, tuple[str, ...]]:
@@ -102,16 +98,15 @@ class _Writer:
         found = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")}
         if depth > mending.MAX_DEPTH:
             return found, within
-        if "$ref" in schema:
-            meant, reference = target(self._root, schema["$ref"]), schema["$ref"]
+        if isinstance(reference := schema.get("$ref"), str):
+            meant = target(self._root, reference)
             if meant is None or within.count(reference) >= MAX_TURNS:
                 return both({"type": "object", "description": f"As {reference.rpartition('/')[2]}"}, found), within
             inner, within = self._written_out(meant, (*within, reference), depth + 1)
             found = both(found, inner)
-        for part in schema.get("allOf", ()):
-            if isinstance(part, Mapping):
-                inner, within = self._written_out(part, within, depth + 1)
-                found = both(found, inner)
+        for part in alternatives(schema, "allOf"):
+            inner, within = self._written_out(part, within, depth + 1)
+            found = both(found, inner)
         return found, within
 
 
@@ -120,7 +115,7 @@ def _branches(schema: Schema) -> tuple[list[Schema], bool]:
     key = next((key for key in ("anyOf", "oneOf") if key in schema), None)
     if key:
         base = {name: value for name, value in schema.items() if name != key}
-        return _without_null([each for each in schema[key] if isinstance(each, Mapping)], base)
+        return _without_null(alternatives(schema, key), base)
     if "const" in schema:
         schema = {**{name: value for name, value in schema.items() if name != "const"}, "enum": [schema["const"]]}
     if "enum" in schema:
@@ -129,7 +124,7 @@ def _branches(schema: Schema) -> tuple[list[Schema], bool]:
     is_nullable = schema.get("nullable") is True
     if isinstance(types, str):
         return [{**schema, "type": types}], is_nullable
-    if not types:
+    if not isinstance(types, list) or not types:
         return [{**each, **said(schema)} for each in _ANYTHING], is_nullable
     return [{**schema, "type": each} for each in types if each != "null"], is_nullable or "null" in types
 
@@ -140,9 +135,9 @@ def _without_null(branches: list[Schema], base: Schema) -> tuple[list[Schema], b
     if not kept:
         return [{**base, "type": "null"} if branches else base], False
     if all(set(each) <= {"required"} for each in kept):  # an object of which one or the other part is needed
-        words = "; or ".join(" and ".join(each.get("required", ())) for each in kept)
+        words = "; or ".join(" and ".join(required(each)) for each in kept)
         return [both(base, {"description": f"One of these is needed: {words}."})], is_nullable
-    if len(kept) > 1 and (one := either(kept)).keys() != {"anyOf"}:
+    if len(kept) > 1 and isinstance(one := either(kept), Mapping) and one.keys() != {"anyOf"}:
         kept = [one]
     return [both(base, each) for each in kept], is_nullable
 
@@ -153,8 +148,8 @@ def _is_null(schema: Schema) -> bool:
 
 def _by_values(schema: Schema) -> tuple[list[Schema], bool]:
     """Listed values: one alternative for each type that they have, unless the schema names one type for all."""
-    values: dict[str, list[Any]] = {}
-    for value in schema["enum"]:
+    values: dict[str, list[object]] = {}
+    for value in entries(schema, "enum"):
         values.setdefault(type_of(value), []).append(value)
     is_nullable = values.pop("null", None) is not None or schema.get("nullable") is True
     if not values:
@@ -168,18 +163,18 @@ def _guessed(schema: Schema) -> str | None:
     return next((kind for kind, signs in _SIGNS.items() if schema.keys() & set(signs)), None)
 
 
-def _items(schema: Schema) -> Any:
+def _items(schema: Schema) -> object:
     """What one entry may be; entries with places of their own become one list of what any of them is."""
-    places, others = schema.get("prefixItems", []), schema.get("items")
+    places, others = entries(schema, "prefixItems"), schema.get("items")
     if not places:
         return others
     return either([*places, *([others] if isinstance(others, Mapping) else [])])
 
 
-def _limits(schema: Schema, kind: str) -> dict[str, Any]:
-    found: dict[str, Any] = {key: int(schema[key]) for key in _COUNTS.get(kind, ()) if is_number(schema.get(key)) and schema[key] >= 0}
+def _limits(schema: Schema, kind: str) -> JsonObject:
+    found: JsonObject = {key: int(count) for key in _COUNTS.get(kind, ()) if is_number(count := schema.get(key)) and count >= 0}
     if kind == "array" and "prefixItems" in schema and schema.get("items") is False:
-        found.setdefault("maxItems", len(schema["prefixItems"]))
+        found.setdefault("maxItems", len(entries(schema, "prefixItems")))
     if kind in ("integer", "number"):
         found |= {key: schema[key] for key in ("minimum", "maximum") if is_number(schema.get(key))}
         found |= _whole_limits(schema) if kind == "integer" else {}
@@ -188,15 +183,15 @@ def _limits(schema: Schema, kind: str) -> dict[str, Any]:
     if schema.get("format") in FORMATS.get(kind, ()):
         found["format"] = schema["format"]
     if kind == "string" and (
-        values := [each if isinstance(each, str) else short_json(each) for each in schema.get("enum", ()) if each != ""]
+        values := [each if isinstance(each, str) else short_json(each) for each in entries(schema, "enum") if each != ""]
     ):
         found |= {"enum": values, "format": "enum"}
     return found
 
 
-def _whole_limits(schema: Schema) -> dict[str, Any]:
+def _whole_limits(schema: Schema) -> JsonObject:
     """Limits that are not reached themselves, for whole numbers."""
-    found = {}
+    found: JsonObject = {}
     if is_number(low := schema.get("exclusiveMinimum")):
         found["minimum"] = max(math.floor(low) + 1, least if is_number(least := schema.get("minimum")) else low)
     if is_number(high := schema.get("exclusiveMaximum")):
@@ -204,10 +199,10 @@ def _whole_limits(schema: Schema) -> dict[str, Any]:
     return found
 
 
-def _nullable(schema: dict[str, Any], is_nullable: bool) -> dict[str, Any]:
+def _nullable(schema: Schema, is_nullable: bool) -> JsonObject:
     """With null allowed; in the branches where there are some, since nothing stands beside them."""
     if not is_nullable:
-        return schema
+        return dict(schema)
     if "anyOf" in schema:
-        return {"anyOf": [_nullable(each, True) for each in schema["anyOf"]]}
+        return {"anyOf": [_nullable(each, True) for each in alternatives(schema, "anyOf")]}
     return {**schema, "nullable": True}

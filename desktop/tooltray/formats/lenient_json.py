@@ -6,7 +6,7 @@ end. A text that does not end, a number at a torn end (who knows how many digits
 
 import json
 import re
-from typing import Any, NoReturn
+from typing import NoReturn
 
 MAX_DEPTH = 100  # arguments are flat; what is deeper was not written by hand
 
@@ -31,7 +31,7 @@ class NotMeant(Exception):
         self.reason, self.place = reason, place
 
 
-def read(text: str) -> Any:
+def read(text: str) -> object:
     """The value that a text means.
 
     Raises:
@@ -44,7 +44,7 @@ class _Reader:
     def __init__(self, text: str) -> None:
         self._text, self._at, self._depth = text, 0, 0
 
-    def whole(self) -> Any:
+    def whole(self) -> object:
         value = self._value()
         if self._next():
             self._refuse("nothing should follow the end")
@@ -56,7 +56,7 @@ class _Reader:
         self._at = blank.end() if blank else self._at
         return self._text[self._at : self._at + 1]
 
-    def _value(self) -> Any:
+    def _value(self) -> object:
         first = self._next()
         if first == "{":
             return self._object()
@@ -66,8 +66,8 @@ class _Reader:
             return self._string()
         return self._plain()
 
-    def _object(self) -> dict[str, Any]:
-        members: dict[str, Any] = {}
+    def _object(self) -> dict[str, object]:
+        members: dict[str, object] = {}
         self._open()
         while self._has_more("}", is_first=not members):
             if self._next() not in ("'", '"'):
@@ -79,8 +79,8 @@ class _Reader:
             members[name] = self._value()
         return members
 
-    def _array(self) -> list[Any]:
-        entries: list[Any] = []
+    def _array(self) -> list[object]:
+        entries: list[object] = []
         self._open()
         while self._has_more("]", is_first=not entries):
             entries.append(self._value())
@@ -124,7 +124,7 @@ class _Reader:
         self._at = found.end()
         return value
 
-    def _plain(self) -> Any:
+    def _plain(self) -> object:
         if number := _NUMBER.match(self._text, self._at):
             self._at = number.end()
             return json.loads(number[0])

@@ -9,9 +9,10 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 import msgspec
+
+from tooltray.api import JsonObject
 
 HASH_DIGITS = 8  # at the end of a changed name, so that two different names never become equal
 
@@ -74,7 +75,7 @@ class NameMap:
         """Our name for the provider's; None if it is not in the map."""
         return self._ours.get(name)
 
-    def arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def arguments(self, arguments: Mapping[str, object]) -> JsonObject:
         """A model's arguments under our names; an unknown argument keeps its name, so that the server can report it."""
         return {self._ours.get(name, name): value for name, value in arguments.items()}
 

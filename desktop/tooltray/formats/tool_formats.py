@@ -5,10 +5,10 @@ provider accepts; here they are mapped back to published names.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from msgspec.structs import replace
 
+from tooltray.api import JsonObject
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import NotFound
@@ -27,7 +27,7 @@ class ToolFormats:
     def __init__(self, *, servers: ServerManager, tools: ToolManager) -> None:
         self._servers, self._tools = servers, tools
 
-    async def tools(self, format: str, server: str | None) -> list[dict[str, Any]]:
+    async def tools(self, format: str, server: str | None) -> list[JsonObject]:
         """All tools that AI clients see.
 
         Args:
@@ -45,7 +45,7 @@ class ToolFormats:
             lambda: found.tools([_definition(name, route) for name, route in published if not route.definition.is_task_only])
         )
 
-    async def call(self, format: str, call: Mapping[str, Any]) -> MCPToolCall:
+    async def call(self, format: str, call: Mapping[str, object]) -> MCPToolCall:
         """Converts a model's call; tool and arguments get their published names.
 
         Raises:
@@ -61,7 +61,7 @@ class ToolFormats:
         arguments = argument_names(_definition(name, route), found.argument_names).arguments(made.arguments)
         return MCPToolCall(made.id, name, arguments, route.server)
 
-    async def response(self, format: str, response: MCPToolResponse) -> dict[str, Any]:
+    async def response(self, format: str, response: MCPToolResponse) -> JsonObject:
         """Converts a tool's result into the block that the provider expects.
 
         Raises:
@@ -72,10 +72,10 @@ class ToolFormats:
         return await finish_in_thread(found.response, replace(response, tool=names.theirs(response.tool)))
 
 
-def _definition(name: str, route: Route) -> dict[str, Any]:
+def _definition(name: str, route: Route) -> JsonObject:
     """The definition of `tools/list`; without its schema if that is nested more deeply than Python can parse."""
     try:
-        definition: dict[str, Any] = envelope.load(route.published(name))
+        definition: JsonObject = envelope.load(route.published(name))
     except ValueError:
         return {"name": name, "description": route.description}
     return definition

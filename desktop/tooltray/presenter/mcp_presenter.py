@@ -85,7 +85,7 @@ class McpPresenter(Api):
 
     async def end_session(self, session: Session) -> None:
         """An AI client is gone for good: what was done for it alone ends."""
-        self._router.end_session(session)
+        self._router.notifications.end_session(session)
         await self._servers.end_session(session)
 
     def name_client(self, state: SessionState, info: ClientInfo) -> None:

@@ -18,8 +18,7 @@ from tooltray.events import (
 )
 from tooltray.presenter.server_snapshots import ServerSnapshots
 from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.server_events import ServerStateChanged
+from tooltray.upstream.managed_server import ManagedServer, ServerStateChanged
 from tooltray.upstream.server_manager import ServerManager
 
 STATS_TOLD_AFTER_S = 1.0  # calls change a card's numbers; nobody reads them faster

@@ -12,7 +12,7 @@ from tooltray import __version__
 from tooltray.access.api import AccessApi
 from tooltray.api import Api, remote_parts
 from tooltray.approvals.api import ApprovalsApi
-from tooltray.catalogue.names import PublishedNames
+from tooltray.catalogue.published_names import PublishedNames
 from tooltray.confirmation import confirm_widening
 from tooltray.entries.api import ServersApi
 from tooltray.entries.files_api import FilesApi

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 from msgspec import Raw
 
-from tooltray.protocol.elements import elements_of
 from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, Envelope, MalformedFrame, failure, reply_parts
+from tooltray.protocol.member_scanner import elements_of
 from tooltray.protocol.unsent import Unsent
 
 Parts = tuple[bytes, Raw, bytes]

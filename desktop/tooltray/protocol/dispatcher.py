@@ -14,15 +14,13 @@ from functools import partial
 from msgspec import Raw
 
 from tooltray.protocol import envelope
-from tooltray.protocol.backlog import Backlog
 from tooltray.protocol.batches import Batches, read_batch
 from tooltray.protocol.channels import Channel, MessageChannel, Outgoing
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import CONNECTION_CLOSED, NOTHING, REQUEST_TIMEOUT, Envelope, MalformedFrame, failure, not_delivered
 from tooltray.protocol.framing import KEPT_OF_OVERSIZED_BYTES, LOOKED_AT_BYTES, LineBuffer, on_one_line
+from tooltray.protocol.in_flight import BY_REPLIES, Backlog, Pace, PendingCall
 from tooltray.protocol.member_scanner import opened
-from tooltray.protocol.pace import BY_REPLIES, Pace
-from tooltray.protocol.pending_call import PendingCall
 
 logger = logging.getLogger(__name__)
 SMALL_BYTES = 4096  # a reply that is not worth an error in its place

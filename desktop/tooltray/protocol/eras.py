@@ -17,6 +17,8 @@ added or dropped, and nothing else:
 
 The keys of `_meta` begin with `io.modelcontextprotocol/`; all others in it stay, the progress token too. Other results and error codes
 (-32042 among them) pass as they are. Above it: sessions, McpClient, calls across eras. Below it: envelope.
+
+The versions, keys and codes are written down here, and not taken from the SDK, whose import costs 0.6-1 s at every start of a hub.
 """
 
 import re
@@ -28,14 +30,25 @@ from msgspec import Raw
 
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, dump
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.protocol.protocol import (
-    CLIENT_CAPABILITIES_KEY,
-    CLIENT_INFO_KEY,
-    LOG_LEVEL_KEY,
-    MODERN_VERSIONS,
-    PROTOCOL_VERSION_KEY,
-    SUBSCRIPTION_ID_KEY,
-)
+
+HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # oldest first; reached by `initialize`
+BATCH_VERSION = "2025-03-26"  # the only one that has batches
+MODERN_VERSIONS = ("2026-07-28",)  # stateless: every request carries its envelope in `_meta`
+
+META_PREFIX = "io.modelcontextprotocol/"
+PROTOCOL_VERSION_KEY = META_PREFIX + "protocolVersion"
+CLIENT_INFO_KEY = META_PREFIX + "clientInfo"
+CLIENT_CAPABILITIES_KEY = META_PREFIX + "clientCapabilities"
+LOG_LEVEL_KEY = META_PREFIX + "logLevel"
+SERVER_INFO_KEY = META_PREFIX + "serverInfo"
+SUBSCRIPTION_ID_KEY = META_PREFIX + "subscriptionId"
+
+MISSING_CLIENT_CAPABILITY = -32021
+UNSUPPORTED_PROTOCOL_VERSION = -32022
+
+# what a server may ask of a client, and the capability that allows it
+CAPABILITY_FOR = {"elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots"}
+
 
 _ENVELOPE_KEYS = (PROTOCOL_VERSION_KEY, CLIENT_INFO_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY)
 _CACHEABLE = {"tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read", "server/discover"}

@@ -1,7 +1,7 @@
-"""Splits a JSON object into its members as bytes, also if msgspec refuses the JSON (lone surrogates, deep nesting).
+"""Splits a JSON object or array into its parts as bytes, also if msgspec refuses the JSON (lone surrogates, deep nesting).
 
-Above it: envelope, eras, tool definitions. Scans the outermost object only and skips over its values, so it takes any depth; the caller
-checks that the text is JSON.
+Above it: envelope, eras, batches, lists and tool definitions. Scans the outermost level only and skips over its values, so it takes any
+depth. The caller checks each part: a malformed one does not affect the others.
 """
 
 import json
@@ -15,9 +15,13 @@ STRING = rb'"(?:[^"\\]++|\\.)*+"'  # possessive: a string of 20 MB costs a tenth
 _NAME = re.compile(rb"[\s,]*+(" + STRING + rb")\s*+:\s*+", re.DOTALL)
 _TO_NEXT_BRACKET = re.compile(rb'(?:[^"{}\[\]]++|' + STRING + rb")*+([{}\[\]])", re.DOTALL)
 _SCALAR = re.compile(STRING + rb'|[^\s,{}\[\]"]++', re.DOTALL)
-_START = re.compile(rb"\s*+\{")
-_END = re.compile(rb"\s*+\}")
-_decoder = msgspec.json.Decoder(dict[str, Raw])
+_OBJECT_START = re.compile(rb"\s*+\{")
+_OBJECT_END = re.compile(rb"\s*+\}")
+_object_decoder = msgspec.json.Decoder(dict[str, Raw])
+_ARRAY_START = re.compile(rb"\s*+\[\s*+")
+_ARRAY_END = re.compile(rb"\s*+\]\s*+\Z")
+_NEXT_ELEMENT = re.compile(rb"\s*+,\s*+(?!\])")
+_array_decoder = msgspec.json.Decoder(list[Raw])
 
 
 def members_of(text: bytes) -> dict[str, bytes]:
@@ -26,7 +30,7 @@ def members_of(text: bytes) -> dict[str, bytes]:
     Raises:
         ValueError: it is not an object.
     """
-    start = _START.match(text)
+    start = _OBJECT_START.match(text)
     if not start:
         raise ValueError("no object")
     members: dict[str, bytes] = {}
@@ -34,7 +38,7 @@ def members_of(text: bytes) -> dict[str, bytes]:
     while name := _NAME.match(text, at):
         at = end_of_value(text, name.end())
         members[json.loads(name[1])] = text[name.end() : at]
-    if not _END.match(text, at):
+    if not _OBJECT_END.match(text, at):
         raise ValueError("no whole object")
     return members
 
@@ -46,7 +50,7 @@ def opened(raw: Raw) -> dict[str, Raw]:
         ValueError: it is not an object.
     """
     try:
-        return _decoder.decode(raw)
+        return _object_decoder.decode(raw)
     except msgspec.ValidationError:
         raise  # valid JSON, but not an object
     except (ValueError, RecursionError):
@@ -76,3 +80,29 @@ def end_of_value(text: bytes, start: int) -> int:
         if depth <= 0:
             return at
     raise ValueError("no end of a value")
+
+
+def elements_of(array: Raw | bytes | bytearray) -> list[Raw]:
+    """The elements of an array, verbatim.
+
+    Raises:
+        ValueError: it is not an array.
+    """
+    try:
+        return _array_decoder.decode(array)
+    except msgspec.ValidationError:
+        raise  # valid JSON, but not an array
+    except (ValueError, RecursionError):
+        return _scanned_elements(bytes(array))
+
+
+def _scanned_elements(text: bytes) -> list[Raw]:
+    elements: list[Raw] = []
+    start = _ARRAY_START.match(text)
+    while start:
+        end = end_of_value(text, start.end())
+        elements.append(Raw(text[start.end() : end]))
+        if _ARRAY_END.match(text, end):
+            return elements
+        start = _NEXT_ELEMENT.match(text, end)
+    raise ValueError("no whole array")

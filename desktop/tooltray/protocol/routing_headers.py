@@ -16,8 +16,8 @@ from msgspec import Raw
 
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import NOTHING
+from tooltray.protocol.eras import PROTOCOL_VERSION_KEY
 from tooltray.protocol.member_scanner import opened
-from tooltray.protocol.protocol import PROTOCOL_VERSION_KEY
 
 VERSION_HEADER, METHOD_HEADER, NAME_HEADER, PARAM_PREFIX = "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name", "Mcp-Param-"
 ANNOTATION = "x-mcp-header"

@@ -9,12 +9,51 @@ import re
 from collections.abc import Sequence
 from typing import Any, cast
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 from PySide6.QtWidgets import QApplication
+from shiboken6 import isValid
 
 from tooltray.resources import resource
-from tooltray.ui.spin_clock import SpinClock
+
+TURN_MS, STEPS = 1200, 24
+
+
+class SpinClock(QObject):
+    """Widgets `join` when shown and `leave` when hidden; `ticked` asks them to repaint with the new `angle`."""
+
+    ticked = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.angle = 0.0
+        self._users: list[QObject] = []
+        self._timer = QTimer(self, interval=TURN_MS // STEPS)
+        self._timer.timeout.connect(self._on_timeout)
+
+    @property
+    def is_running(self) -> bool:
+        return self._timer.isActive()
+
+    def join(self, user: QObject) -> None:
+        if user not in self._users:
+            self._users.append(user)
+        self._timer.start()
+
+    def leave(self, user: QObject) -> None:
+        if user in self._users:
+            self._users.remove(user)
+        if not self._users:
+            self._timer.stop()
+
+    def _on_timeout(self) -> None:
+        self._users = [user for user in self._users if isValid(user)]  # deleted while shown: no hide event came
+        if not self._users:
+            self._timer.stop()
+            return
+        self.angle = (self.angle + 360 / STEPS) % 360
+        self.ticked.emit()
+
 
 PLACEHOLDER = re.compile(r"@([a-z0-9_.]+)@")
 

@@ -11,8 +11,8 @@ from msgspec import Raw
 
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INTERNAL_ERROR, NOTHING, Envelope, dump, failure
+from tooltray.protocol.eras import CAPABILITY_FOR, MISSING_CLIENT_CAPABILITY
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.protocol.protocol import CAPABILITY_FOR, MISSING_CLIENT_CAPABILITY
 from tooltray.sessions.caller import MAY_ASK, Caller, Question, lacking
 from tooltray.sessions.exchange import Exchange
 from tooltray.upstream.mcp_client import NO_CLIENT_TO_ASK, McpClient

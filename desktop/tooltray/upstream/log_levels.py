@@ -21,8 +21,8 @@ from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionMoved
 from tooltray.tasks import Spawn
+from tooltray.upstream.managed_server import InstanceOpened
 from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_events import InstanceOpened
 
 logger = logging.getLogger(__name__)
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")  # of RFC 5424, the lowest first

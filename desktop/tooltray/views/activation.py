@@ -32,6 +32,34 @@ NOTE_OF_PASSING = (
 )
 LISTS_WAIT_S = 20.0  # for the first lists of a server that runs; clients give a call longer
 
+_WORDS = {PROMPTS: "prompt", RESOURCES: "resource", TEMPLATES: "template"}
+
+
+class ActivationAnswer:
+    """What an activation answers: all that its server offers to the session. Has no state of its own."""
+
+    def __init__(
+        self, *, servers: ServerManager, offers: Offers, prompts: PromptManager, resources: ResourceManager, lists: ViewLists
+    ) -> None:
+        self._servers, self._offers, self._prompts, self._resources, self._lists = servers, offers, prompts, resources, lists
+
+    async def of(self, server: str, exchange: Exchange) -> Raw:
+        state = exchange.session.state
+        copy = own_copy(self._servers, state.server, exchange.era, exchange.session)
+        entries = await self._lists.of_server(server, state, client=copy)
+        tools = [entry.definition for entry in entries]
+        note = {"note": NOTE_OF_PASSING} if state.is_passing else {}
+        others: Mapping[OfferKind, list[Raw]] = {kind: await self._definitions(kind, server, state) for kind in KINDS}
+        counts = {"toolCount": len(tools), **{f"{_WORDS[kind]}Count": len(found) for kind, found in others.items()}}
+        answered = {"activated": True, "server": server, **counts, **note}
+        members = {name: dump(value) for name, value in answered.items()}
+        return closed(members | {"tools": array(tools)} | {kind.member: array(found) for kind, found in others.items()})
+
+    async def _definitions(self, kind: OfferKind, server: str, state: SessionState) -> list[Raw]:
+        if state.server:
+            return [offer.published for offer in self._offers.offered(kind).get(server, ())]
+        return await (self._prompts.definitions(server) if kind is PROMPTS else self._resources.definitions(kind, server))
+
 
 class Activation:
     """Has no state of its own."""
@@ -42,9 +70,7 @@ class Activation:
         servers: ServerManager,
         tools: ToolManager,
         offers: Offers,
-        prompts: PromptManager,
-        resources: ResourceManager,
-        lists: ViewLists,
+        answer: ActivationAnswer,
         is_paused: Callable[[], bool],
         start_wait_s: float = START_WAIT_S,
         lists_wait_s: float = LISTS_WAIT_S,
@@ -54,8 +80,7 @@ class Activation:
             start_wait_s: how long an activation waits for its server.
             lists_wait_s: how long for what the server offers.
         """
-        self._servers, self._tools, self._offers = servers, tools, offers
-        self._prompts, self._resources, self._lists, self._is_paused = prompts, resources, lists, is_paused
+        self._servers, self._tools, self._offers, self._answer, self._is_paused = servers, tools, offers, answer, is_paused
         self._start_wait_s, self._lists_wait_s = start_wait_s, lists_wait_s
 
     async def load(self, server: str, exchange: Exchange) -> Raw:
@@ -74,7 +99,7 @@ class Activation:
         if managed.client_for(exchange.era, exchange.session) is None:
             why = str(managed.problem) if managed.problem else "it ended while it was being activated"
             raise TooltrayError(f"server '{server}' is not running", why, "Call again to try once more.")
-        return await self._answer(server, exchange)
+        return await self._answer.of(server, exchange)
 
     async def _wait_for_lists(self, managed: ManagedServer) -> None:
         try:
@@ -85,23 +110,3 @@ class Activation:
             if not self._tools.is_listed(managed.name):
                 title = f"server '{managed.name}' runs, but has not said which tools it has within {self._lists_wait_s:g} s"
                 raise TooltrayError(title, hint="Call again later.") from None
-
-    async def _answer(self, server: str, exchange: Exchange) -> Raw:
-        state = exchange.session.state
-        copy = own_copy(self._servers, state.server, exchange.era, exchange.session)
-        entries = await self._lists.of_server(server, state, client=copy)
-        tools = [entry.definition for entry in entries]
-        note = {"note": NOTE_OF_PASSING} if state.is_passing else {}
-        others: Mapping[OfferKind, list[Raw]] = {kind: await self._definitions(kind, server, state) for kind in KINDS}
-        counts = {"toolCount": len(tools), **{f"{_WORDS[kind]}Count": len(found) for kind, found in others.items()}}
-        answered = {"activated": True, "server": server, **counts, **note}
-        members = {name: dump(value) for name, value in answered.items()}
-        return closed(members | {"tools": array(tools)} | {kind.member: array(found) for kind, found in others.items()})
-
-    async def _definitions(self, kind: OfferKind, server: str, state: SessionState) -> list[Raw]:
-        if state.server:
-            return [offer.published for offer in self._offers.offered(kind).get(server, ())]
-        return await (self._prompts.definitions(server) if kind is PROMPTS else self._resources.definitions(kind, server))
-
-
-_WORDS = {PROMPTS: "prompt", RESOURCES: "resource", TEMPLATES: "template"}

@@ -1,22 +1,32 @@
 """Finds tools by words: ranked over names, titles, descriptions and names of parameters.
 
-Above it: the tool `find_tools`. Knows texts and places, nothing of servers and of how tools are called. The ranking is Okapi BM25 over
+Above it: the tool `find_tools`. Below it: ToolManager and Profiles, and `resources/search-words.json`. The ranking is Okapi BM25 over
 fields of different weight; a word that begins another finds it too, and so does, for less, one that means much the same.
 """
 
+import asyncio
+import json
 import math
+import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import Raw
 
-from tooltray.catalogue.words import words_of
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.tool_routes import Entry
+from tooltray.catalogue.words import WORD, without_accents, words_of
 from tooltray.protocol.envelope import NOTHING, load
 from tooltray.protocol.member_scanner import opened
-from tooltray.views.asked_words import AskedWords
+from tooltray.sessions.session_state import SessionState
+from tooltray.tasks import SLICE, finish_in_thread
+from tooltray.upstream.mcp_client import McpClient
+from tooltray.views.profiles import Profiles
 
 SATURATION, LENGTH_WEIGHT = 1.2, 0.75  # k1 and b of BM25, as everybody has them
 NAME, TITLE, SERVER, PARAMETERS, DESCRIPTION = 4.0, 3.0, 2.0, 1.5, 1.0  # what one word counts in each
@@ -25,6 +35,57 @@ RELATED = 0.3  # what a word counts that means much the same
 LEAST_BEGINNING = 3  # characters; shorter ones begin too many
 MAX_BEGINNINGS = 64  # of one word
 MAX_TEXT = 2000  # characters of a description that are searched; what a tool is for stands in front
+MOST_INDEXES = 64  # one for all servers together, and one for each server that sessions have alone
+MAX_WORDS = 32  # of a query; a model that sends a page of text is served by its beginning
+MAX_QUERY = 2000  # characters that are looked at; far more than so many words have
+_STOP_WORDS = """
+a about all am an and any are as at be by can could d do does don for from get has have how i if in into is it its let like ll m make me my
+need of on or our please re s should so some something somewhere t that the their them there these this those to tool tools use used using
+ve want was we were what when where which who will with would you your
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())  # words of a question that say nothing of what is looked for; each is in a few descriptions
+_FITS_NOWHERE = re.compile(r"(?!)")
+
+
+class QueryWords:
+    """The words of a query without stop words, with words of much the same meaning, and with English ones for common Chinese ones.
+
+    Most tools are described in English. The table is small and general; a word that it does not have is searched for as it is.
+    """
+
+    def __init__(self, related: Mapping[str, str] | None = None, chinese: Mapping[str, str] | None = None) -> None:
+        """
+        Args:
+            related: by words, those that mean much the same; each with spaces between.
+            chinese: by words, the English ones in their place; none for words that say nothing.
+        """
+        self._related = {bare: tuple(words_of(value)) for words, value in (related or {}).items() for bare in words_of(words)}
+        self._english = {word: value for words, value in (chinese or {}).items() for word in words.split()}
+        longest_first = sorted(self._english, key=len, reverse=True)
+        self._chinese = re.compile("|".join(map(re.escape, longest_first))) if longest_first else _FITS_NOWHERE
+
+    def of(self, query: str) -> dict[str, tuple[str, ...]]:
+        """The words to search for, each with those that mean much the same; a query of stop words alone keeps them."""
+        plain = without_accents(query[:MAX_QUERY])
+        words = list(self._without_stop_words(plain)) or list(islice(words_of(plain), MAX_WORDS))
+        return {word: self._related.get(word, ()) for word in words}
+
+    def _without_stop_words(self, query: str) -> Iterator[str]:
+        english = " ".join(self._english[word] for word in self._chinese.findall(query))
+        yield from islice(words_of(english), MAX_WORDS)
+        rest = self._chinese.sub(lambda found: found[0] if self._english[found[0]] else " ", query)
+        kept = " ".join(word for word in WORD.findall(rest) if word.casefold() not in STOP_WORDS)
+        yield from islice(words_of(kept), MAX_WORDS)
+
+
+def read_query_words(path: Path) -> QueryWords:
+    """The table that comes with Tooltray.
+
+    Raises:
+        OSError, ValueError: the installation is broken.
+    """
+    table = json.loads(path.read_bytes())
+    return QueryWords(table["related"], table["chinese"])
 
 
 class ToolText(NamedTuple):
@@ -47,12 +108,12 @@ def text_of(definition: Raw, *, server: str = "") -> ToolText:
 class ToolIndex:
     """Of a fixed number of tools, which are told by their places."""
 
-    def __init__(self, texts: Iterable[ToolText], words: AskedWords | None = None) -> None:
+    def __init__(self, texts: Iterable[ToolText], query_words: QueryWords | None = None) -> None:
         """
         Args:
-            words: what questions ask for; without it no word means the same as another one.
+            query_words: without it no word means the same as another one.
         """
-        self._asked = words or AskedWords()
+        self._query_words = query_words or QueryWords()
         self._names: list[str] = []
         self._lengths: list[float] = []
         self._found: dict[str, dict[int, float]] = {}  # by word: where it stands, and how much it counts there
@@ -71,7 +132,7 @@ class ToolIndex:
         Args:
             among: whether a place may be in the answer.
         """
-        words = self._asked.of(query)
+        words = self._query_words.of(query)
         scores: dict[int, float] = {} if words else dict.fromkeys(range(len(self._names)), 0.0)
         for word, related in words.items():
             for place, score in self._scores(word, related).items():
@@ -103,6 +164,42 @@ class ToolIndex:
                     return
                 if other != word:
                     yield other
+
+
+class ToolSearch:
+    """The search in the tools that a session may call. Belongs to the engine's loop."""
+
+    def __init__(self, *, tools: ToolManager, profiles: Profiles, query_words: QueryWords) -> None:
+        self._tools, self._profiles, self._query_words = tools, profiles, query_words
+        self._lock = asyncio.Lock()
+        self._indexes: dict[str | None, tuple[Sequence[Entry], ToolIndex]] = {}
+
+    async def found(self, query: str, limit: int, state: SessionState, *, client: McpClient | None) -> list[Entry]:
+        """The tools that fit a query best, the best first. `client`: see ViewLists.listing."""
+        entries = await self._tools.entries(state.server, client=client)
+        index = await self._index(entries, state.server)
+
+        def may_call(place: int) -> bool:
+            route = entries[place].route
+            return self._profiles.includes(state, route.server, route.definition.name)
+
+        find = partial(index.find, query, limit, among=may_call)
+        places = await finish_in_thread(find) if len(entries) > SLICE else find()
+        return [entries[place] for place in places]
+
+    async def _index(self, entries: Sequence[Entry], server: str | None) -> ToolIndex:
+        async with self._lock:  # many that search at once wait for one index
+            kept = self._indexes.pop(server, None)
+            if kept is None or kept[0] is not entries:
+                kept = entries, await finish_in_thread(_index_of, entries, self._query_words)
+            self._indexes[server] = kept
+            if len(self._indexes) > MOST_INDEXES:
+                del self._indexes[next(iter(self._indexes))]
+            return kept[1]
+
+
+def _index_of(entries: Sequence[Entry], query_words: QueryWords) -> ToolIndex:
+    return ToolIndex((text_of(entry.definition, server=entry.route.server) for entry in entries), query_words)
 
 
 def _weights(text: ToolText) -> Counter[str]:

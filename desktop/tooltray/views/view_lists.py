@@ -1,40 +1,35 @@
-"""The lists of tools that sessions see whose view is not the whole: made once for all sessions with the same view; and the search in them.
+"""The lists of tools that sessions see whose view is not the whole: made once for all sessions with the same view.
 
 Above it: Views. Below it: ToolManager and Offers, which know what there is; Profiles; the published names.
 """
 
-import asyncio
 from collections.abc import Collection, Sequence
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from msgspec import Raw
 
 from tooltray.builtin import hub_server
 from tooltray.catalogue.known_servers import KnownServers
-from tooltray.catalogue.names import PublishedNames
 from tooltray.catalogue.offer import KINDS, PROMPTS, RESOURCES, TEMPLATES, TOOLS, listing_of
 from tooltray.catalogue.offers import Offers
+from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Entry
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.tasks import SLICE, finish_in_thread
+from tooltray.tasks import finish_in_thread
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views import meta_tools
-from tooltray.views.asked_words import AskedWords
 from tooltray.views.meta_tools import CALL_KEY, FIND_KEY, LazyServer, key_of
 from tooltray.views.profiles import Profiles
-from tooltray.views.search import ToolIndex, text_of
 from tooltray.views.session_view import SessionView
 
-MOST_KEPT = 64  # views and indexes; sessions that activate one server after the other have a few dozen
+MOST_KEPT = 64  # listings; sessions that activate one server after the other have a few dozen
 _WORDS = {PROMPTS: "prompt", RESOURCES: "resource", TEMPLATES: "resource template"}
 
 Key = tuple[str, str]
-K = TypeVar("K")
-V = TypeVar("V")
 
 
 class _Kept(NamedTuple):
@@ -67,15 +62,11 @@ class ViewLists:
         profiles: Profiles,
         names: PublishedNames,
         known: KnownServers,
-        asked: AskedWords,
     ) -> None:
         self._config, self._servers, self._tools, self._offers = config, servers, tools, offers
         self._profiles, self._names, self._known = profiles, names, known
-        self._asked = asked
         self._given: dict[Key, str] = {}
-        self._lock = asyncio.Lock()
         self._listings: dict[tuple[SessionView, str | None], _Kept] = {}
-        self._indexes: dict[str | None, tuple[Sequence[Entry], ToolIndex]] = {}
 
     async def listing(self, view: SessionView, state: SessionState, *, client: McpClient | None) -> Raw:
         """The result of `tools/list`. `client`: the copy of the session's one server that is for it alone."""
@@ -90,21 +81,20 @@ class ViewLists:
         shown = (entry.definition for entry in entries if self._is_listed(view, state, entry))
         listing = listing_of(TOOLS, [*self._meta_definitions(view, state, entries), *shown])
         if client is None:
-            _keep(self._listings, (view, state.server), _Kept(entries, made_of, listing))
+            self._keep((view, state.server), _Kept(entries, made_of, listing))
         return listing
+
+    def _keep(self, key: tuple[SessionView, str | None], made: _Kept) -> None:
+        """Forgets the oldest where there are too many."""
+        self._listings.pop(key, None)
+        self._listings[key] = made
+        if len(self._listings) > MOST_KEPT:
+            del self._listings[next(iter(self._listings))]
 
     async def of_server(self, server: str, state: SessionState, *, client: McpClient | None) -> list[Entry]:
         """Those of one server that a session may call."""
         entries = await self._tools.entries(state.server, client=client)
         return [entry for entry in entries if entry.route.server == server and self.includes(state, entry)]
-
-    async def found(self, query: str, limit: int, state: SessionState, *, client: McpClient | None) -> list[Entry]:
-        """The tools that a session may call and that fit a query best, the best first."""
-        entries = await self._tools.entries(state.server, client=client)
-        index = await self._index(entries, state.server)
-        find = partial(index.find, query, limit, among=lambda place: self.includes(state, entries[place]))
-        places = await finish_in_thread(find) if len(entries) > SLICE else find()
-        return [entries[place] for place in places]
 
     def includes(self, state: SessionState, entry: Entry) -> bool:
         """Whether a session's profile has a tool."""
@@ -191,23 +181,3 @@ class ViewLists:
             return False
         self._given |= await finish_in_thread(self._names.publish, keys)
         return True
-
-    async def _index(self, entries: Sequence[Entry], server: str | None) -> ToolIndex:
-        async with self._lock:  # many that search at once wait for one index
-            kept = self._indexes.get(server)
-            if kept is None or kept[0] is not entries:
-                kept = entries, await finish_in_thread(partial(_made_index, entries, self._asked))
-                _keep(self._indexes, server, kept)
-            return kept[1]
-
-
-def _made_index(entries: Sequence[Entry], asked: AskedWords) -> ToolIndex:
-    return ToolIndex((text_of(entry.definition, server=entry.route.server) for entry in entries), asked)
-
-
-def _keep(kept: dict[K, V], key: K, value: V) -> None:
-    """Forgets the oldest where there are too many."""
-    kept.pop(key, None)
-    kept[key] = value
-    if len(kept) > MOST_KEPT:
-        del kept[next(iter(kept))]

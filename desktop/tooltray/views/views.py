@@ -1,12 +1,11 @@
 """What one session sees of everything that is offered: lazy servers as one tool each until they are activated, the servers and tools of its
 profile, and the tools that find and call others.
 
-Above it: the router, which lists through it, ToolCalls, and the sessions, which are told when what they see changes. Below it:
-SessionViews, which works out what that is; ViewLists, which makes the lists; Activation.
+Above it: the router, which lists through it, ToolCalls, MetaCalls, and the sessions, which are told when what they see changes. Below it:
+SessionViews, which works out what that is; ViewLists, which makes the lists.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 
 from msgspec import Raw
 from msgspec.structs import replace
@@ -14,17 +13,11 @@ from msgspec.structs import replace
 from tooltray.catalogue.offer import KINDS, TOOLS
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
-from tooltray.errors import TooltrayError
 from tooltray.events import EventBus, ServerRemoved
-from tooltray.protocol import eras
-from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure
-from tooltray.protocol.member_scanner import closed, opened
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionMoved, SessionState, SessionStates
-from tooltray.upstream.server_events import ServersConfigured, ServerStateChanged
+from tooltray.upstream.managed_server import ServersConfigured, ServerStateChanged
 from tooltray.upstream.server_manager import ServerManager
-from tooltray.views import meta_tools
-from tooltray.views.activation import Activation
 from tooltray.views.modes import ModesChanged
 from tooltray.views.profiles import Profiles
 from tooltray.views.session_view import SessionView, SessionViews, own_copy
@@ -35,13 +28,6 @@ EVERY_LIST = tuple(dict.fromkeys(kind.changed for kind in (TOOLS, *KINDS)))
 
 Tell = Callable[[str], None]
 """Takes a notification that says which list has changed."""
-
-
-MetaTool = Callable[[Exchange], Awaitable[Envelope]]
-"""A tool of the hub about other tools."""
-
-ToolCall = Callable[[Exchange], Awaitable[Envelope]]
-"""ToolCalls.call."""
 
 
 class Views:
@@ -56,16 +42,10 @@ class Views:
         states: SessionStates,
         views: SessionViews,
         lists: ViewLists,
-        activation: Activation,
-        call: ToolCall,
         bus: EventBus,
     ) -> None:
-        """
-        Args:
-            call: carries out the call that a call of `call_tool` stands for.
-        """
         self._servers, self._tools, self._profiles, self._states = servers, tools, profiles, states
-        self._views, self._lists, self._activation, self._call = views, lists, activation, call
+        self._views, self._lists = views, lists
         self.is_plain = views.is_plain  # asked for with every call
         self._followers: dict[str, dict[Tell, SessionState]] = {}  # by the session's id: its connections
         self._seen: dict[str, SessionView] = {}  # what followers were last told of
@@ -122,17 +102,6 @@ class Views:
 
     # calls
 
-    def meta_tool(self, name: str, state: SessionState) -> MetaTool | None:
-        """The tool about other tools that a session calls by this name; None if it is none."""
-        key = self._lists.key(name, state.server)
-        if key is None:
-            return None
-        if key == meta_tools.FIND_KEY:
-            return self._find
-        if key == meta_tools.CALL_KEY:
-            return self._call_inner
-        return partial(self._activate, key[1].removeprefix(meta_tools.ACTIVATE))
-
     def offers(self, state: SessionState, route: Route) -> bool:
         """Whether a session may call a tool, whether it is shown to it by now or not."""
         return self._profiles.includes(state, route.server, route.definition.name)
@@ -147,42 +116,6 @@ class Views:
             state.activated.add(server)
             self._states.tell_changed()
             self._tell_if_changed(state)
-
-    async def _activate(self, server: str, exchange: Exchange) -> Envelope:
-        state, era = exchange.session.state, exchange.era
-        if not self.reaches(state, server) or state.server not in (None, server):
-            return meta_tools.refusal(TooltrayError(f"server '{server}' is not among those that this session has"), era)
-        try:
-            loaded = await self._activation.load(server, exchange)
-        except TooltrayError as error:
-            return meta_tools.refusal(error, era)
-        self.used(state, server)
-        return meta_tools.answer(loaded, era)
-
-    async def _find(self, exchange: Exchange) -> Envelope:
-        try:
-            query, limit = meta_tools.read_search(exchange.request.params)
-        except TooltrayError as error:
-            return meta_tools.refusal(error, exchange.era)
-        state = exchange.session.state
-        copy = own_copy(self._servers, state.server, exchange.era, exchange.session)
-        found = await self._lists.found(query, limit, state, client=copy)
-        tools = [closed({**opened(entry.definition), "server": dump(entry.route.server)}) for entry in found]
-        note = {} if found else {"note": dump(meta_tools.NOTHING_FOUND)}
-        return meta_tools.answer(closed({"tools": meta_tools.array(tools), **note}), exchange.era)
-
-    async def _call_inner(self, exchange: Exchange) -> Envelope:
-        try:
-            inner = meta_tools.inner_call(exchange.request)
-        except TooltrayError as error:
-            return meta_tools.refusal(error, exchange.era)
-        inner_head = eras.read_head(inner.params)
-        if inner_head is None:
-            return failure(INVALID_PARAMS, "Invalid request parameters")
-        if self._lists.key(inner_head.name, exchange.session.state.server) == meta_tools.CALL_KEY:
-            problem = TooltrayError(f"{exchange.head.name} cannot call itself", "name the tool that is to be called")
-            return meta_tools.refusal(problem, exchange.era)
-        return await self._call(exchange.child(request=inner, head=inner_head))
 
     # news
 

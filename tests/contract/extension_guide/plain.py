@@ -1,10 +1,10 @@
 """A format in which everything is plain words."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from tooltray.formats import contents
 from tooltray.formats.calls import tool_call
+from tooltray.formats.contents import JsonObject
 from tooltray.formats.declared import declared
 from tooltray.formats.names import ANY_NAME, PLAIN, NameRule
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
@@ -15,12 +15,12 @@ class Plain:
     tool_names = NameRule(PLAIN, 10, "tool")
     argument_names = ANY_NAME
 
-    def tools(self, definitions: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def tools(self, definitions: Iterable[Mapping[str, object]]) -> list[JsonObject]:
         found = declared(definitions, tools=self.tool_names, arguments=self.argument_names)
         return [{"tool": each.name, "takes": each.schema} for each in found]
 
-    def call(self, call: Mapping[str, Any]) -> MCPToolCall:
+    def call(self, call: Mapping[str, object]) -> MCPToolCall:
         return tool_call({"name": call.get("tool")}, kind="call in plain words", id=None, arguments=call.get("with"))
 
-    def response(self, response: MCPToolResponse) -> dict[str, Any]:
+    def response(self, response: MCPToolResponse) -> JsonObject:
         return {"tool": response.tool, "said": contents.as_text(response)}

@@ -11,7 +11,7 @@ from tooltray.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.servers.server_menu import ServerMenu
 from tooltray.ui.theme import Theme
 

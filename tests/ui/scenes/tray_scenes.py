@@ -6,10 +6,9 @@ from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 from tests.ui.scenes.sign_in_scenes import SIGN_INS
 
-from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.shell.hub_words import TrayState
-from tooltray.ui.shell.tray import TrayMenu
-from tooltray.ui.shell.tray_icon import INKS, SIZES, tray_icon
+from tooltray.ui.shell.tray import INKS, SIZES, TrayMenu, tray_icon
 from tooltray.ui.theme import Theme
 
 

@@ -13,6 +13,7 @@ from tooltray.approvals.approval_questions import (
     READ_BELOW_BYTES,
     SAME_NAME_TWICE,
     AskedCall,
+    Circumstances,
     asked_call,
     snapshot,
 )
@@ -39,13 +40,8 @@ async def gone() -> None:
 
 
 def shown(arguments: bytes | None = None, **options: Any) -> ApprovalSnapshot:
-    usual: dict[str, Any] = {
-        "before": None,
-        "is_new_read": True,
-        "has_session": False,
-        "masked": lambda text: text.replace("hunter2", "***"),
-    }
-    return snapshot(asked(arguments), id="1", ends_at=0.0, **usual | options)
+    circumstances = Circumstances(**{"before": None, "is_new_read": True, "has_session": False} | options)
+    return snapshot(asked(arguments), circumstances, id="1", ends_at=0.0, masked=lambda text: text.replace("hunter2", "***"))
 
 
 def test_texts_are_harmless() -> None:

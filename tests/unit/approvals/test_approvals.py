@@ -267,8 +267,8 @@ async def test_a_tool_that_reads_is_not_called_under_the_name_of_one_that_writes
 async def test_a_call_without_an_id_reaches_no_server(tmp_path: Path, server: str | None) -> None:
     async with desk(tmp_path) as here:
         params = Raw(b'{"name":"write_it","arguments":{}}')
-        here.parts.router.take_notification(here.client, "tools/call", params, server=server)
-        here.parts.router.take_notification(here.client, "notifications/mine", params, server="s")
+        here.parts.notifications.take(here.client, "tools/call", params, server=server)
+        here.parts.notifications.take(here.client, "notifications/mine", params, server="s")
         await here.program.told.wait(lambda told: told.method == "notifications/mine")
         assert not [told for told in here.program.told.all if told.method == "tools/call"]
 

@@ -34,7 +34,7 @@ def ask(waiting: WaitingApprovals, server: str, digest: str = "") -> Question:
 
 
 async def test_only_so_many_questions_wait_in_all() -> None:
-    waiting = WaitingApprovals(bus=EventBus(), deadlines=DeadlineWheel())
+    waiting = WaitingApprovals(bus=EventBus(), deadlines=DeadlineWheel(), has_window=True)
     questions = [ask(waiting, f"s{n // MOST_OF_ONE_SERVER}", str(n)) for n in range(MOST_WAITING)]
     assert not waiting.has_room("s0")
     assert not waiting.has_room("another")
@@ -50,7 +50,7 @@ async def test_a_question_ends_after_its_time_and_tells_so_when_it_is_closed() -
     bus = EventBus()
     told: list[object] = []
     bus.subscribe_all(told.append)
-    waiting = WaitingApprovals(bus=bus, deadlines=DeadlineWheel(tick_s=TICK_S))
+    waiting = WaitingApprovals(bus=bus, deadlines=DeadlineWheel(tick_s=TICK_S), has_window=True)
     question = ask(waiting, "s")
     assert waiting.same(call("s")) is question
     assert await question.ended() == EXPIRED

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from tests.fakes.approval_desk import FORM, Desk, desk
 
-from tooltray.calls.tool_call import ToolCalls
 from tooltray.protocol.envelope import Envelope, dump, load, success
 from tooltray.sessions.exchange import Exchange
 
@@ -19,19 +18,7 @@ async def ask(exchange: Exchange) -> Envelope:
 
 
 def with_own(here: Desk) -> None:
-    parts = here.parts
-    parts.calls = ToolCalls(
-        servers=parts.servers,
-        tools=parts.tools,
-        views=parts.views,
-        approvals=parts.approvals,
-        relay=parts.relay,
-        own={("s", "write_it"): ask},
-        look_at_project=parts.files.before_listing,
-        config=parts.conf,
-        stats=parts.stats,
-        bus=parts.bus,
-    )
+    here.parts.own["s", "write_it"] = ask
 
 
 @pytest.mark.parametrize("is_modern", [False, True])

@@ -107,9 +107,9 @@ async def test_a_subscription_goes_to_the_server_of_the_resource_and_ends_there(
         client = parts.client()
         assert "result" in await answered(parts, "resources/subscribe", client, uri="x://1")
         [running] = parts.servers.running_clients()
-        assert parts.router.hearers(running, dump({"uri": "x://1"})) == ("x://1", [(client, "x://1")])
+        assert parts.notifications.hearers(running, dump({"uri": "x://1"})) == ("x://1", [(client, "x://1")])
         assert "result" in await answered(parts, "resources/unsubscribe", client, uri="x://1")
-        assert parts.router.hearers(running, dump({"uri": "x://1"}))[1] == []
+        assert parts.notifications.hearers(running, dump({"uri": "x://1"}))[1] == []
         assert [asked.params["uri"] for asked in program.asked.all if "subscribe" in asked.method] == ["x://1", "x://1"]
 
 
@@ -133,9 +133,9 @@ async def test_a_level_set_for_all_servers_reaches_those_that_run_and_filters_wh
         client = parts.client()
         assert (await answered(parts, "logging/setLevel", client, level="error"))["result"] == {}
         assert program.count("logging/setLevel") == 1
-        assert parts.router.wants_log_message(client, dump({"level": "alert"}))
-        assert not parts.router.wants_log_message(client, dump({"level": "info"}))
-        parts.router.end_session(client)
+        assert parts.notifications.wants_log_message(client, dump({"level": "alert"}))
+        assert not parts.notifications.wants_log_message(client, dump({"level": "info"}))
+        parts.notifications.end_session(client)
         await settled()
         assert program.count("logging/setLevel") == 1
 
@@ -334,20 +334,20 @@ async def test_what_a_modern_client_listens_to_is_asked_of_the_servers_before_it
     async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
         client = parts.client()
-        await parts.router.listen_to_resources(client, Raw(b"7"), ["x://1", "x://t/2"], server=None)
+        await parts.notifications.listen_to_resources(client, Raw(b"7"), ["x://1", "x://t/2"], server=None)
         assert sorted(asked.params["uri"] for asked in program.asked.all if asked.method == "resources/subscribe") == ["x://1", "x://t/2"]
-        parts.router.end_listening(client, Raw(b"7"))
+        parts.notifications.end_listening(client, Raw(b"7"))
         await program.asked.wait(lambda asked: asked.method == "resources/unsubscribe", count=2)
-        await parts.router.listen_to_resources(client, Raw(b"8"), ["x://5"], server="s")
+        await parts.notifications.listen_to_resources(client, Raw(b"8"), ["x://5"], server="s")
         assert program.asked.all[-1].params == {"uri": "x://5"}
-        await parts.router.listen_to_resources(client, Raw(b"9"), [], server="s")
+        await parts.notifications.listen_to_resources(client, Raw(b"9"), [], server="s")
 
 
 async def test_listening_where_nobody_has_resources_asks_nobody(tmp_path: Path) -> None:
     program = server_with({"tools": {}})
     async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
-        await parts.router.listen_to_resources(parts.client(), Raw(b"7"), ["x://1"], server=None)
+        await parts.notifications.listen_to_resources(parts.client(), Raw(b"7"), ["x://1"], server=None)
         assert program.count("resources/subscribe") == 0
 
 
@@ -360,10 +360,10 @@ async def test_changed_roots_are_told_to_every_legacy_server_that_the_client_rea
     async with hub_parts(tmp_path, servers=servers, programs={"program": one_program, "other": other}) as parts:
         await ready(parts)
         await parts.servers.start("o")
-        parts.router.take_notification(parts.client(), "notifications/roots/list_changed", Raw(b""), server=None)
+        parts.notifications.take(parts.client(), "notifications/roots/list_changed", Raw(b""), server=None)
         for program in (one_program, other):
             await program.told.wait(lambda told: told.method == "notifications/roots/list_changed")
-        parts.router.take_notification(parts.client(), "notifications/roots/list_changed", Raw(b""), server="o")
+        parts.notifications.take(parts.client(), "notifications/roots/list_changed", Raw(b""), server="o")
         await other.told.wait(lambda told: told.method == "notifications/roots/list_changed", count=2)
         assert sum(told.method == "notifications/roots/list_changed" for told in one_program.told.all) == 1
 
@@ -377,7 +377,7 @@ async def test_a_server_that_the_profile_does_not_have_hears_nothing_of_the_clie
         client = parts.client()
         client.state.profile = "p"
         await answered(parts, "logging/setLevel", client, level="debug")
-        parts.router.take_notification(client, "notifications/roots/list_changed", Raw(b""), server=None)
+        parts.notifications.take(client, "notifications/roots/list_changed", Raw(b""), server=None)
         await other.told.wait(lambda told: told.method == "notifications/roots/list_changed")
         assert "notifications/roots/list_changed" not in [told.method for told in one_program.told.all]
         assert (one_program.count("logging/setLevel"), other.count("logging/setLevel")) == (0, 1)
@@ -396,7 +396,7 @@ async def test_progress_on_a_question_goes_to_the_server_that_asked_it_and_to_no
         await program.request("later/method")
         asking = parts.keeper.spawn(program.copy.ask("elicitation/create"), name="ask")
         await client.asked.wait()
-        parts.router.take_notification(client, "notifications/progress", Raw(b'{"progressToken":1,"progress":1}'), server=None)
+        parts.notifications.take(client, "notifications/progress", Raw(b'{"progressToken":1,"progress":1}'), server=None)
         told = await program.told.wait(lambda told: told.method == "notifications/progress")
         assert told.params == {"progressToken": 1, "progress": 1}
         assert not any(told.method == "notifications/progress" for told in other.told.all)
@@ -411,11 +411,11 @@ async def test_what_else_a_client_says_goes_to_its_one_server_in_its_era_or_to_n
         legacy, modern = parts.client(introduction=Raw(b"{}")), parts.client()
         own = await parts.servers.get("s").running(Era.LEGACY, timeout_s=10)
         assert own.era is Era.LEGACY
-        parts.router.take_notification(legacy, "notifications/later", Raw(b"{}"), server="s")
+        parts.notifications.take(legacy, "notifications/later", Raw(b"{}"), server="s")
         assert (await program.told.wait(lambda told: told.method == "notifications/later")).copy is own.transport
-        parts.router.take_notification(modern, "notifications/later", Raw(b"{}"), server="s")
+        parts.notifications.take(modern, "notifications/later", Raw(b"{}"), server="s")
         assert (await program.told.wait(lambda told: told.method == "notifications/later", count=2)).copy is not own.transport
         for server in (None, "gone"):
-            parts.router.take_notification(legacy, "notifications/later", Raw(b"{}"), server=server)
+            parts.notifications.take(legacy, "notifications/later", Raw(b"{}"), server=server)
         await settled()
         assert sum(told.method == "notifications/later" for told in program.told.all) == 2

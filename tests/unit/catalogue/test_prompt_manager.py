@@ -11,8 +11,8 @@ from tests.fakes.heard import PATIENCE_S
 from tests.fakes.offering import OfferingServer, offer_parts, prompt
 from tests.fakes.scripted_server import raw
 
-from tooltray.catalogue.names import PublishedNames
 from tooltray.catalogue.prompt_manager import PromptManager
+from tooltray.catalogue.published_names import PublishedNames
 from tooltray.events import PromptListChanged
 from tooltray.protocol.envelope import Envelope
 

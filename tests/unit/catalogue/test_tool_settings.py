@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tooltray.catalogue import tool_settings
-from tooltray.catalogue.names import PublishedNames
+from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.tool_settings import enabled, is_enabled
 from tooltray.settings.server_config import MCPServerConfig, ToolOverride
 

@@ -11,7 +11,7 @@ from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, p
 from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.catalogue.names import PublishedNames
+from tooltray.catalogue.published_names import PublishedNames
 from tooltray.cli.run import run
 from tooltray.cli.servers_command import new_lines, progress_shown
 from tooltray.control.control_client import ControlClient

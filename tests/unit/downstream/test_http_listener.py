@@ -22,8 +22,8 @@ from tooltray.access.api_token import ApiToken
 from tooltray.access.api_tokens import ApiTokens
 from tooltray.access.client_tokens import ClientTokens
 from tooltray.access.trusted_tokens import TrustedTokens
-from tooltray.downstream.http_listener import HttpAddressChanged, HttpListener
-from tooltray.events import EventBus, ProblemReported, ServerStarted
+from tooltray.downstream.http_listener import HttpListener
+from tooltray.events import EventBus, HttpAddressChanged, ProblemReported, ServerStarted
 from tooltray.home.home import Home
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.secrets.secrets import SecretStore

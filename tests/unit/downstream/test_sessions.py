@@ -15,7 +15,7 @@ from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_core_presenter import FakeCorePresenter
 from tests.fakes.kept_log import KeptLog
 
-from tooltray.calls.request_router import RequestRouter
+from tooltray.calls.notifications import Notifications
 from tooltray.control.control_session import HubControl
 from tooltray.downstream.client_session import ClientSession
 from tooltray.downstream.connection import Connection, Hello
@@ -29,7 +29,7 @@ from tooltray.protocol.eras import Era
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.upstream.handshake import Greeting
-from tooltray.upstream.server_events import ServerNotified
+from tooltray.upstream.managed_server import ServerNotified
 
 NO_PROCESS = 2**22 + 1  # beyond the largest pid that Linux gives
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
@@ -458,9 +458,9 @@ def test_the_presenter_of_these_tests_is_called_like_the_real_one(name: str) -> 
     assert_same_signature(name, McpPresenter)
 
 
-@pytest.mark.parametrize("name", ["answer", "take_notification", "concerns", "reaches", "hearers", "wants_log_message"])
-def test_so_is_their_router(name: str) -> None:
-    assert_same_signature(name, RequestRouter)
+@pytest.mark.parametrize("name", ["take", "concerns", "reaches", "hearers", "wants_log_message"])
+def test_so_are_their_notifications(name: str) -> None:
+    assert_same_signature(name, Notifications)
 
 
 def assert_same_signature(name: str, kind: type) -> None:

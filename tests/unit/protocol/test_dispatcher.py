@@ -14,12 +14,11 @@ from tests.fakes.fake_channel import FakeChannel, line, make_dispatcher
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.heard import Record
 
-from tooltray.protocol.backlog import MAX_BYTES as BACKLOG_BYTES
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import JOIN_BELOW_BYTES, LOGGED_NOISE_LINES, RawDispatcher
 from tooltray.protocol.envelope import CONNECTION_CLOSED, NOT_DELIVERED, NOTHING, Envelope, NotDelivered, TooLarge, dump, success
 from tooltray.protocol.framing import LOOKED_AT_BYTES
-from tooltray.protocol.pace import FIRST_IN_FLIGHT, MAX_IN_FLIGHT
+from tooltray.protocol.in_flight import FIRST_IN_FLIGHT, MAX_BACKLOG_BYTES, MAX_IN_FLIGHT
 from tooltray.protocol.unsent import PEER_BYTES
 from tooltray.tasks import TaskKeeper
 
@@ -583,7 +582,7 @@ async def test_the_replies_of_a_batch_that_wait_for_each_other_are_bounded_too()
 async def test_requests_that_wait_for_their_turn_are_bounded_in_bytes() -> None:
     dispatcher, channel = make_dispatcher()
     dispatcher.pause_writing()
-    dispatcher.feed(line(id=1, method="m", params={"text": "x" * (BACKLOG_BYTES - 10_000)}))
+    dispatcher.feed(line(id=1, method="m", params={"text": "x" * (MAX_BACKLOG_BYTES - 10_000)}))
     dispatcher.feed(line(id=2, method="m", params={"text": "x" * 10_000}) + line(method="n", params={"text": "x" * 10_000}))
     assert "too much that was asked before" in (await channel.reply(2))["error"]["message"]
     dispatcher.resume_writing()

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from tooltray.protocol.protocol import PROTOCOL_VERSION_KEY
+from tooltray.protocol.eras import PROTOCOL_VERSION_KEY
 from tooltray.protocol.routing_headers import (
     InvalidAnnotation,
     decode,

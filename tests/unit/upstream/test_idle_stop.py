@@ -1,4 +1,4 @@
-"""upstream/idle_stop.py: by itself with copies of a test, in fake time, and in a hub whose clock a test sets."""
+"""upstream/idle_stop.py"""
 
 import asyncio
 import json
@@ -19,13 +19,49 @@ from tooltray.protocol.deadlines import TICK_S, DeadlineWheel
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
 from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.idle_stop import IdleStop
-from tooltray.upstream.usage import Usage
+from tooltray.upstream.idle_stop import IdleStop, Usage
 
 LIMIT_S = 321.0  # as no other deadline
 
 
 # by itself
+
+
+def test_what_nobody_has_used_yet_is_idle_since_it_is_there() -> None:
+    clock = SetClock(100.0)
+    usage = Usage(clock)
+    clock.now = 103.0
+    assert usage.idle_s == 3.0
+
+
+def test_it_is_idle_since_the_last_of_all_uses_has_ended() -> None:
+    clock = SetClock(100.0)
+    usage = Usage(clock)
+    usage.begin()
+    usage.begin()
+    clock.now = 110.0
+    assert usage.idle_s == 0.0
+    usage.end()
+    clock.now = 120.0
+    assert usage.idle_s == 0.0
+    usage.end()
+    clock.now = 127.0
+    assert usage.idle_s == 7.0
+
+
+def test_a_use_of_one_moment_counts_from_that_moment() -> None:
+    clock = SetClock(100.0)
+    usage = Usage(clock)
+    clock.now = 150.0
+    usage.note()
+    clock.now = 151.0
+    assert usage.idle_s == 1.0
+
+
+def test_without_a_clock_of_a_test_time_passes_by_itself() -> None:
+    usage = Usage()
+    usage.note()
+    assert usage.idle_s >= 0.0
 
 
 class OneCopy:
@@ -445,12 +481,12 @@ async def test_a_listen_of_a_modern_client_keeps_the_servers_of_its_resources_up
         hub, client = IdleHub(parts, program, clock), parts.client()
         for name in servers:
             await up(parts, name)
-        await parts.router.listen_to_resources(client, Raw(b"7"), ["x://1"], server=None)
+        await parts.notifications.listen_to_resources(client, Raw(b"7"), ["x://1"], server=None)
         hub.pass_time()
         await parts.heard.state("o", ServerState.ON_DEMAND)
         hub.pass_time()
         assert hub.state is ServerState.RUNNING
-        parts.router.end_session(client)
+        parts.notifications.end_session(client)
         hub.pass_time()
         await hub.at_rest()
 

@@ -17,8 +17,8 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.eras import Era
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.handshake import GreetingPlan
+from tooltray.upstream.managed_server import InstanceOpened, ServerNotified
 from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.server_events import InstanceOpened, ServerNotified
 from tooltray.upstream.server_listen import LONGEST_PAUSE_S, ServerListen, ServerListens
 
 LISTS = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}

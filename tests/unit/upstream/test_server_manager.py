@@ -28,7 +28,7 @@ from tooltray.protocol.eras import Era
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.server_output import SEPARATOR
 from tooltray.transports.stdio_transport import StdioTransport
-from tooltray.upstream.server_events import ServerNotified
+from tooltray.upstream.managed_server import ServerNotified
 from tooltray.upstream.upstream_services import StartGate
 
 SIX = (ServerStarted, ServerStopped, ServerStatusChanged, ClientListUpdated, ServerRemoved, ProblemReported)

@@ -269,10 +269,10 @@ async def test_that_a_projects_server_comes_and_goes_concerns_its_own_sessions_a
         works_on(own.client, SHOP)
         for follower in (own, other):
             await names_of(parts, follower.client)
-        assert [parts.router.concerns(each.client, "db", TOOLS) for each in (own, other)] == [True, False]
+        assert [parts.notifications.concerns(each.client, "db", TOOLS) for each in (own, other)] == [True, False]
         parts.conf.set_file_servers({})
         await parts.heard.event(ServerRemoved, name="db")
-        assert [parts.router.concerns(each.client, "db", TOOLS) for each in (own, other)] == [True, False]
+        assert [parts.notifications.concerns(each.client, "db", TOOLS) for each in (own, other)] == [True, False]
         assert await names_of(parts, own.client) == ["read"]
         parts.conf.set_file_servers({"db": file_server("db", folder=str(tmp_path))})
         assert own.take() == other.take() == []  # when its tools are known they are told, as of any server
@@ -285,7 +285,7 @@ async def test_what_a_projects_server_says_is_for_its_own_sessions(tmp_path: Pat
         own, other = works_on(parts.client(), SHOP), outsider(parts)
         assert [parts.presenter.serves(connection, client) for client in (own, other)] == [True, False]
         assert [client.name for client in parts.servers.clients_for(other)] == ["open", "lint"]
-        assert [parts.router.reaches(client, "db") for client in (own, other)] == [True, False]
+        assert [parts.notifications.reaches(client, "db") for client in (own, other)] == [True, False]
 
 
 async def test_only_while_there_are_servers_of_projects_is_a_call_looked_at_twice(tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ async def test_by_search_alone_the_hubs_own_tools_are_listed(tmp_path: Path) -> 
         assert said(await called(parts, follower.client, "call_tool", name="a", arguments={"text": "x"})) == "x"
         assert await names_of(parts, follower.client) == SEARCH
         assert follower.take() == []
-        assert not parts.router.concerns(follower.client, "open", TOOLS)
-        assert parts.router.concerns(follower.client, "open", PROMPTS)
+        assert not parts.notifications.concerns(follower.client, "open", TOOLS)
+        assert parts.notifications.concerns(follower.client, "open", PROMPTS)
 
 
 async def test_a_client_that_is_known_to_list_again_needs_no_search(tmp_path: Path) -> None:
@@ -74,8 +74,8 @@ async def test_a_profile_counts_for_everything(tmp_path: Path) -> None:
         foreign = parts.resources.published_uri("open", "x://1")
         assert "error" in await answered(parts, "resources/read", client, uri=foreign)
         assert "error" in await answered(parts, "resources/subscribe", client, uri=foreign)
-        assert not parts.router.concerns(client, "open", TOOLS)
-        assert not parts.router.reaches(client, "open")
+        assert not parts.notifications.concerns(client, "open", TOOLS)
+        assert not parts.notifications.reaches(client, "open")
         await parts.servers.stop("open")
         assert (await answered(parts, "tools/call", client, name="b"))["error"]["message"] == "Unknown tool: b"
 
@@ -87,7 +87,7 @@ async def test_a_session_whose_profile_lacks_its_one_server_has_nothing(tmp_path
         client = parts.client()
         client.state.profile, client.state.server = "p", "open"
         assert await names_of(parts, client) == []
-        await parts.router.listen_to_resources(client, Raw(b"7"), ["x://1"], server="open")
+        await parts.notifications.listen_to_resources(client, Raw(b"7"), ["x://1"], server="open")
         assert options["programs"]["open"].count("resources/subscribe") == 0
         assert (await answered(parts, "prompts/list", client))["result"] == {"prompts": []}
         assert "profile" in (await answered(parts, "prompts/get", client, name="p"))["error"]["message"]

@@ -260,7 +260,7 @@ async def test_a_list_that_one_connection_gets_leaves_the_others_of_its_session_
     async with hub_parts(tmp_path, **lazy(x=six())) as parts:
         await ready(parts, "x")
         follower, twin = Follower(parts), list[str]()
-        end_twin = parts.router.follow_lists(follower.client, twin.append)
+        end_twin = parts.notifications.follow_lists(follower.client, twin.append)
         await names_of(parts, follower.client)
         assert (follower.take(), twin) == ([], [])
         follower.client.state.activated.add("x")  # which nobody was told
@@ -282,7 +282,7 @@ async def test_a_client_whose_ways_were_seen_is_told_what_it_sees_from_now_on(tm
         follower = Follower(parts)
         follower.client.state.obeys_changes = not obeys
         assert ("activate_x" in await names_of(parts, follower.client)) is not obeys
-        parts.router.told_of_tools(follower.client)
+        parts.notifications.told_of_tools(follower.client)
         if obeys:
             await names_of(parts, follower.client)
         else:
@@ -298,7 +298,7 @@ async def test_a_client_that_lists_when_it_was_told_obeys(tmp_path: Path) -> Non
         client = parts.client()
         await names_of(parts, client)
         assert client.state.obeys_changes is None
-        parts.router.told_of_tools(client)
+        parts.notifications.told_of_tools(client)
         for _ in range(CALLS_WITHOUT_LISTING - 1):
             await called(parts, client, "t1")
         assert "find_tools" not in await names_of(parts, client)
@@ -309,7 +309,7 @@ async def test_one_that_calls_on_without_listing_does_not(tmp_path: Path) -> Non
     async with hub_parts(tmp_path, **lazy(x=six(), y=six("u"))) as parts:
         await ready(parts, "x", "y")
         client = parts.client()
-        parts.router.told_of_tools(client)
+        parts.notifications.told_of_tools(client)
         for _ in range(CALLS_WITHOUT_LISTING):
             await answered(parts, "prompts/list", client)
             await called(parts, client, "call_tool", name="t1")
@@ -317,6 +317,6 @@ async def test_one_that_calls_on_without_listing_does_not(tmp_path: Path) -> Non
         assert "find_tools" in await names_of(parts, client)
         assert client.state.obeys_changes is False
         for _ in range(2):
-            parts.router.told_of_tools(client)
+            parts.notifications.told_of_tools(client)
             await names_of(parts, client)
             assert client.state.obeys_changes is True

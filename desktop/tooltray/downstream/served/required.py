@@ -12,7 +12,7 @@ from tooltray.settings.file_server import FileReading
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.files import FileProblem
 from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.server_events import ServerStateChanged
+from tooltray.upstream.managed_server import ServerStateChanged
 
 FAILED = frozenset({ServerState.ERROR, ServerState.NEEDS_SIGN_IN, ServerState.RESTARTING})
 

@@ -8,15 +8,14 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.tools import ToolSnapshot
-from tooltray.ui.approvals.approval_words import DAY_S, HOUR_S
+from tooltray.ui.approvals.approval_body import DAY_S, HOUR_S
 from tooltray.ui.approvals.grant_commands import GrantSubjects, GrantWish
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.choice import Choice, OptionList
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.option_list import OptionList
-from tooltray.ui.widgets.sheet_frame import SheetFrame
+from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, column, row
 from tooltray.ui.widgets.table import Column, Kind, Table
 

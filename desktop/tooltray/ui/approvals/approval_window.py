@@ -15,17 +15,16 @@ from PySide6.QtWidgets import QHBoxLayout, QLayout, QMenu, QPushButton, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui import icons
-from tooltray.ui.approvals.approval_body import WIDTH, ApprovalBody
-from tooltray.ui.approvals.approval_words import because, lasting_choice, minutes, question, wish
-from tooltray.ui.guard import GUARD_MS
+from tooltray.ui.approvals.approval_body import WIDTH, ApprovalBody, because, lasting_choice, minutes, question, wish
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.meter import Meter
-from tooltray.ui.widgets.page_scroll import FittedScroll
+from tooltray.ui.widgets.page_frame import FittedScroll
+from tooltray.ui.widgets.sheet import GUARD_MS
 from tooltray.ui.widgets.surface import clear, column, divider, height_at, row
 
 GAP = 24  # px from the screen's edges

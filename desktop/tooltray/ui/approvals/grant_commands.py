@@ -47,7 +47,7 @@ class GrantCommands(Commands):
         super().__init__(hub=hub, tasks=tasks)
         self._is_known = False
         hub.grants_changed.connect(self.look)
-        hub.snapshot_changed.connect(self._on_snapshot_changed)
+        hub.snapshot_changed.connect(self.on_hub_changed)
 
     @action()
     async def look(self) -> None:
@@ -97,7 +97,8 @@ class GrantCommands(Commands):
         self.done.emit(tr("{tool} is allowed as it is now", tool=tool))
         await self._look()
 
-    def _on_snapshot_changed(self) -> None:
+    def on_hub_changed(self) -> None:
+        """The hub is there, has changed, or is gone; called by the page too, which may be built after that."""
         is_known = self._hub.snapshot is not None
         self.open_servers_changed.emit(sum(_is_open(server) for server in self._hub.snapshot.servers) if self._hub.snapshot else 0)
         if is_known and not self._is_known:

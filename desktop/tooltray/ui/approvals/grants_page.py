@@ -8,24 +8,21 @@ from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
-from tooltray.ui.approvals.approval_words import details, ends, granted, granted_to, own_permissions
+from tooltray.ui.approvals.approval_body import details, ends, granted, granted_to, own_permissions
 from tooltray.ui.approvals.grant_commands import GrantCommands
 from tooltray.ui.approvals.grant_sheets import GrantSheets
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.times import moment
+from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
-from tooltray.ui.widgets.fault_area import FaultArea
-from tooltray.ui.widgets.header import Header
-from tooltray.ui.widgets.notices_above import NoticesAbove
-from tooltray.ui.widgets.page_scroll import PageScroll
+from tooltray.ui.widgets.page_frame import Header, PageScroll
 from tooltray.ui.widgets.setting_rows import card_section
 from tooltray.ui.widgets.surface import column, row
 from tooltray.ui.widgets.table import Column, Kind, Table
@@ -34,9 +31,8 @@ CONTENT_WIDTH = 920
 
 
 class GrantsPage(Page):
-    """`look_requested`: the page is shown and wants to know how things are. `take_back_requested` carries a grant's id."""
+    """`take_back_requested` carries a grant's id."""
 
-    look_requested = Signal()
     allow_requested = Signal()
     take_back_requested = Signal(str)
     change_requested = Signal(object)  # ToolChange that a person wants to see
@@ -44,9 +40,7 @@ class GrantsPage(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__()
         theme = context.theme
-        self.setObjectName("Page")
         self._theme = theme
-        self._is_usable = False
         self._grants: Sequence[GrantSnapshot] = ()
         self._changes: Sequence[ToolChange] = ()
         outer = column(self)
@@ -60,7 +54,7 @@ class GrantsPage(Page):
         self._stack.addWidget(self._lists())
         self._fault = FaultArea(theme)
         outer.addWidget(NoticesAbove(self._fault, self._stack), 1)
-        self.set_usable(False)
+        self.enable(False)
         self.commands = GrantCommands(hub=context.hub, tasks=context.tasks)
         self._sheets = GrantSheets(context, self, commands=self.commands)
         self._connect(context)
@@ -77,19 +71,11 @@ class GrantsPage(Page):
         commands.failed.connect(self.show_fault)
         commands.began.connect(self._sheets.open_allow)
         commands.done.connect(context.say)
+        commands.on_hub_changed()
 
-    def set_usable(self, is_usable: bool) -> None:
-        """Says whether there is a hub that could be asked for anything."""
-        self._is_usable = is_usable
+    def enable(self, is_usable: bool) -> None:
         self._allow.setEnabled(is_usable)
         self._stack.setEnabled(is_usable)
-        if is_usable and self.isVisible():
-            self.look_requested.emit()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if self._is_usable:
-            self.look_requested.emit()
 
     def show_grants(self, grants: Sequence[GrantSnapshot]) -> None:
         self._grants = grants

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 
 from tooltray.tasks import TaskKeeper
-from tooltray.ui.pages.action import Commands, action
-from tooltray.ui.pages.coalesced_read import CoalescedRead
+from tooltray.ui.pages.action import CoalescedRead, Commands, action
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 

@@ -1,21 +1,102 @@
-"""One kind of AI client in full, beside the table: how tools are shown to it and why, its profile, and what that costs."""
+"""What is known of a kind of client or of one session, beside the tables; and which calls of a client go through unasked."""
 
 from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QLineEdit, QWidget
 
-from tooltray.snapshots.clients import ClientModeSnapshot
+from tooltray.snapshots.clients import ClientModeSnapshot, SessionSnapshot
 from tooltray.snapshots.tools import ToolCosts
-from tooltray.ui.clients.client_words import MODES, client_title, mode_name, mode_text, reason
-from tooltray.ui.clients.unasked_calls import UnaskedCalls
+from tooltray.ui.clients.client_words import (
+    MODES,
+    client_name,
+    client_title,
+    mode_name,
+    mode_text,
+    project_name,
+    project_source,
+    reason,
+    session_look,
+)
+from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
-from tooltray.ui.token_count import tokens
-from tooltray.ui.widgets.details_pane import DetailsPane
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.charts import Meter
+from tooltray.ui.widgets.chip import StateBadge
+from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.meter import Meter
-from tooltray.ui.widgets.option_list import OptionList
+from tooltray.ui.widgets.split_view import DetailsPane
+from tooltray.ui.widgets.surface import column, row
+
+BY_SERVERS, BY_RULES = "servers", "rules"
+
+
+class UnaskedCalls(QWidget):
+    """`chosen` carries the rules, None for the servers' own. Rules count when a person saves them."""
+
+    chosen = Signal(object)
+
+    def __init__(self, theme: Theme, rules: tuple[str, ...] | None) -> None:
+        super().__init__()
+        self._rules = rules
+        layout = column(self, spacing=8)
+        options = [(BY_SERVERS, tr("As each server's settings say")), (BY_RULES, tr("By these rules in their place"))]
+        self._whose = OptionList(theme, options, name=tr("Calls that run without asking"), may_be_empty=False)
+        self._whose.changed.connect(self._on_whose)
+        layout.addWidget(self._whose)
+        self._own = QWidget()
+        lines = column(self._own, spacing=8)
+        line = row(spacing=8)
+        self._field = QLineEdit()
+        self._field.setFont(theme.font("mono"))
+        self._field.setFixedHeight(theme.size("control"))
+        self._field.setAccessibleName(tr("Rules, with commas between"))
+        self._field.textChanged.connect(self._draw)
+        self._field.returnPressed.connect(self._on_save)
+        line.addWidget(self._field, 1)
+        self._save = Button(theme, tr("Save"))
+        self._save.clicked.connect(self._on_save)
+        line.addWidget(self._save)
+        lines.addLayout(line)
+        text = tr("read, write, all, names:get_* or a tool's name, with commas between. Empty: every call asks.")
+        lines.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+        layout.addWidget(self._own)
+        self._show()
+
+    def set_rules(self, rules: tuple[str, ...] | None) -> None:
+        """Shows what counts now; what a person is writing stays while nothing has changed."""
+        if rules != self._rules:
+            self._rules = rules
+            self._show()
+        elif rules is not None:  # a choice that did not work goes back
+            self._whose.set_chosen([BY_RULES])
+            self._draw()
+
+    def _show(self) -> None:
+        self._whose.set_chosen([BY_SERVERS if self._rules is None else BY_RULES])
+        self._field.setText(", ".join(self._rules or ()))
+        self._draw()
+
+    @property
+    def _written(self) -> list[str]:
+        return [part.strip() for part in self._field.text().split(",") if part.strip()]
+
+    def _draw(self) -> None:
+        self._own.setVisible(self._whose.chosen == [BY_RULES])
+        self._save.setEnabled(self._rules is None or self._written != list(self._rules))
+
+    def _on_whose(self) -> None:
+        self._draw()
+        if self._whose.chosen == [BY_SERVERS] and self._rules is not None:
+            self.chosen.emit(None)
+        elif self._whose.chosen == [BY_RULES]:
+            self._field.setFocus()
+
+    def _on_save(self) -> None:
+        if self._save.isEnabled():
+            self.chosen.emit(self._written)
 
 
 class ClientDetails(DetailsPane):
@@ -101,3 +182,72 @@ class ClientDetails(DetailsPane):
 
     def _on_rules(self, rules: list[str] | None) -> None:
         self.auto_approve_requested.emit(self._client.client, rules)
+
+
+class SessionDetails(DetailsPane):
+    """`folder_requested` carries a session's id, `client_requested` the name of its kind of client."""
+
+    folder_requested = Signal(str)
+    client_requested = Signal(str)
+
+    def __init__(self, theme: Theme, session: SessionSnapshot) -> None:
+        super().__init__(theme, client_name(session))
+        self._session = session
+        self._badge = StateBadge(theme, session_look(session))
+        self.body.addWidget(self._badge)
+        self._mode = Label(theme, "", "strong", wrap=True)
+        self._reason = Label(theme, "", "body", "secondary", wrap=True)
+        self._alone = Label(theme, "", "body", "secondary", wrap=True)
+        self._change = Button(theme, tr("Change what it sees"), small=True)
+        self._change.clicked.connect(self._on_change)
+        self.add_section(tr("What it sees"), self._mode, self._reason, self._alone, self._change)
+        self._project = Label(theme, "", "strong", wrap=True)
+        self._path = CodeLabel(theme, "", "secondary")
+        self._source = Label(theme, "", "body", "secondary", wrap=True)
+        self._folder = Button(theme, tr("Choose folder"), icon="folder", small=True)
+        self._folder.clicked.connect(self._on_folder)
+        self.add_section(tr("Project"), self._project, self._path, self._source, self._folder)
+        self._profile = Label(theme, "", wrap=True)
+        self.add_section(tr("Profile"), self._profile)
+        self._activated = Label(theme, "", wrap=True)
+        self.add_section(tr("Loaded servers"), self._activated)
+        self.body.addStretch(1)
+        self._draw()
+
+    @property
+    def session(self) -> SessionSnapshot:
+        return self._session
+
+    def set_session(self, session: SessionSnapshot) -> None:
+        """Shows a newer snapshot."""
+        if session != self._session:
+            self._session = session
+            self._draw()
+
+    def _draw(self) -> None:
+        session, project = self._session, self._session.project
+        self._badge.set_look(session_look(session))
+        self._mode.setText(mode_name(session.mode))
+        _say(self._reason, reason(session))
+        _say(self._alone, tr("It has the server {name} alone.", name=session.server) if session.server else "")
+        self._project.setText(project_name(project))
+        self._path.setVisible(project is not None)
+        self._path.set_text(project.path if project is not None else "")
+        self._source.setText(
+            project_source(project) if project is not None else tr("Servers that need a project do not start for this client.")
+        )
+        self._profile.setText(session.profile or tr("None: it gets everything"))
+        self._activated.setText(", ".join(session.activated) or tr("None"))
+        self._folder.setEnabled(session.is_connected)
+        self._change.setEnabled(bool(session.client))
+
+    def _on_folder(self) -> None:
+        self.folder_requested.emit(self._session.id)
+
+    def _on_change(self) -> None:
+        self.client_requested.emit(self._session.client)
+
+
+def _say(label: Label, text: str) -> None:
+    label.setText(text)
+    label.setVisible(bool(text))

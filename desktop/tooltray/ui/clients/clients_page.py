@@ -8,36 +8,83 @@ from fnmatch import fnmatchcase
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_commands import ClientCommands
-from tooltray.ui.clients.client_details import ClientDetails
-from tooltray.ui.clients.client_tables import ClientTable, SessionTable
-from tooltray.ui.clients.client_words import client_title
-from tooltray.ui.clients.session_details import SessionDetails
+from tooltray.ui.clients.client_details import ClientDetails, SessionDetails
+from tooltray.ui.clients.client_words import activated, client_name, client_title, mode_name, project_name, reason, session_look
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.widgets.details_pane import DetailsPane
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.empty_state import EmptyState
-from tooltray.ui.widgets.fault_area import FaultArea
 from tooltray.ui.widgets.filter_tabs import FilterTabs
-from tooltray.ui.widgets.header import Header
-from tooltray.ui.widgets.notices_above import NoticesAbove
-from tooltray.ui.widgets.split_view import SplitView
+from tooltray.ui.widgets.page_frame import Header
+from tooltray.ui.widgets.split_view import DetailsPane, SplitView
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.table import Column, Kind, Table
+
+ROOM_FOR_ALL = 760  # px; below that, some columns are in the details only
+SESSION_EXTRAS, CLIENT_EXTRAS = (4, 5), (4,)
+
+
+class SessionTable(Table):
+    def __init__(self, theme: Theme) -> None:
+        def path(session: SessionSnapshot) -> str:
+            return session.project.path if session.project is not None else ""
+
+        columns = [
+            Column(tr("Client"), client_name),
+            Column(tr("State"), session_look, Kind.STATE, 124),
+            Column(tr("Tools are shown"), lambda session: mode_name(session.mode), Kind.TEXT, 160, reason),
+            Column(tr("Project"), lambda session: project_name(session.project), Kind.QUIET, 150, path),
+            Column(tr("Profile"), lambda session: session.profile or "–", Kind.QUIET, 110),
+            Column(tr("Loaded"), activated, Kind.QUIET, 140),
+        ]
+        super().__init__(theme, columns, tr("Sessions"), lambda session: session.id)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        _hide(self, SESSION_EXTRAS)
+
+
+class ClientTable(Table):
+    def __init__(self, theme: Theme) -> None:
+        def seen(client: ClientModeSnapshot) -> tuple[str, str]:
+            if not client.client:
+                return "–", ""  # who would that be
+            return tr("Earlier") if client.is_seen else tr("Never"), ""
+
+        columns = [
+            Column(tr("Client"), client_title, Kind.TEXT, 0, lambda client: client.client),
+            Column(tr("Choice"), lambda client: mode_name(client.mode), Kind.QUIET, 170),
+            Column(tr("Tools are shown"), lambda client: mode_name(client.shown_mode), Kind.TEXT, 160, reason),
+            Column(tr("Profile"), lambda client: client.profile or "–", Kind.QUIET, 120),
+            Column(tr("Last seen"), seen, Kind.CHIP, 96),
+        ]
+        super().__init__(theme, columns, tr("Kinds of clients"), lambda client: client.client)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        _hide(self, CLIENT_EXTRAS)
+
+
+def _hide(table: Table, extras: tuple[int, ...]) -> None:
+    for index in extras:
+        table.setColumnHidden(index, table.width() < ROOM_FOR_ALL)
+
 
 SESSIONS, KINDS = 0, 1  # the tabs
 
 
 class ClientsPage(Page):
-    """`look_requested`: the page is shown and wants to know how things are; `costs_requested` carries a kind of client."""
+    """`costs_requested` carries a kind of client."""
 
-    look_requested = Signal()
     costs_requested = Signal(str)
     folder_requested = Signal(str)  # a session's id
     mode_requested = Signal(str, str)  # a kind of client, and how tools are shown to it
@@ -47,7 +94,6 @@ class ClientsPage(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__()
         theme, self._context = context.theme, context
-        self.setObjectName("Page")
         self._theme = theme
         self._profiles: tuple[str, ...] = ()
         layout = column(self)
@@ -71,7 +117,7 @@ class ClientsPage(Page):
         for content in (self._nobody, self._sessions, self._kinds):
             self._stack.addWidget(content)
         self._tab = SESSIONS
-        self.set_usable(False)
+        self.enable(False)
         self.commands = ClientCommands(hub=context.hub, tasks=context.tasks)
         self._connect()
 
@@ -107,20 +153,8 @@ class ClientsPage(Page):
     def kinds(self) -> ClientTable:
         return self._kinds
 
-    def set_usable(self, is_usable: bool) -> None:
-        """Says whether there is a hub that could be asked for anything."""
+    def enable(self, is_usable: bool) -> None:
         self._split.setEnabled(is_usable)
-        if is_usable:
-            self.look_again()
-
-    def look_again(self) -> None:
-        """Something changed; a page that nobody sees looks when it is shown."""
-        if self.isVisible() and self._split.isEnabled():
-            self.look_requested.emit()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.look_again()
 
     def show_tab(self, tab: int) -> None:
         """Shows sessions or kinds of clients."""

@@ -11,15 +11,14 @@ from tooltray.errors import Problem
 from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ToolSnapshot
-from tooltray.ui.clients.check_table import CheckTable
-from tooltray.ui.clients.profile_choice import Choice, choices, profile_choice
+from tooltray.ui.clients.profile_choice import CheckTable, Choice, choices, profile_choice
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.header import SearchField
+from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.option_list import OptionList
-from tooltray.ui.widgets.sheet_frame import SheetFrame
+from tooltray.ui.widgets.page_frame import SearchField
+from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, column
 
 WIDTH = 680

@@ -3,42 +3,104 @@
 Above it: the window. Below it: the sheet of a profile, and ProfileCommands. Draws frozen snapshots.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QStackedWidget
 
-from tooltray.errors import Problem
+from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.clients import ProfileSnapshot
+from tooltray.tasks import TaskKeeper
 from tooltray.ui.clients.client_words import profile_servers
-from tooltray.ui.clients.profile_commands import ProfileCommands
 from tooltray.ui.clients.profile_panel import ProfilePanel
 from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import CoalescedRead, Commands, action
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
-from tooltray.ui.widgets.fault_area import FaultArea
-from tooltray.ui.widgets.header import Header
-from tooltray.ui.widgets.notices_above import NoticesAbove
+from tooltray.ui.widgets.page_frame import Header
 from tooltray.ui.widgets.surface import column
 from tooltray.ui.widgets.table import Column, Kind, Table
+
+
+class ProfileCommands(Commands):
+    profiles_changed = Signal(object)  # list[ProfileSnapshot]
+    tools_listed = Signal(object)  # list[ToolSnapshot] of all servers
+    saved = Signal()
+    removed = Signal(object)  # ProfileSnapshot with which it can be brought back
+
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        self._reading = CoalescedRead(self._look, tasks=tasks, name="profiles", show=self.failed.emit)
+
+    def look(self) -> None:
+        """Asks for the profiles."""
+        self._reading.ask()
+
+    async def _look(self) -> None:
+        self.profiles_changed.emit(await self._hub.views.get_profiles())
+
+    @action(clears=False)
+    async def list_tools(self) -> None:
+        """Asks for the tools of all servers."""
+        self.tools_listed.emit(await self._hub.tools.get_tools())
+
+    @action()
+    async def save(self, name: str, profile: Mapping[str, Any]) -> None:
+        """Adds a profile or replaces it: `saved`, or `refused` and all is as before."""
+        try:
+            await self._hub.views.set_profile(name, dict(profile))
+        except TooltrayError as error:
+            self.refused.emit(error.problem)
+            return
+        self.saved.emit()
+        self.done.emit(tr("The profile {name} is saved", name=name))
+        self.look()
+
+    @action()
+    async def remove(self, profile: ProfileSnapshot) -> None:
+        """Removes a profile: `removed`, or `refused`."""
+        try:
+            await self._hub.views.remove_profile(profile.name)
+        except TooltrayError as error:
+            self.refused.emit(error.problem)
+            return
+        self.removed.emit(profile)
+        self.look()
+
+    @action()
+    async def bring_back(self, profile: ProfileSnapshot) -> None:
+        """Undoes a removal."""
+        await self._hub.views.set_profile(profile.name, profile_settings(profile))
+        self.look()
+
+
+def profile_settings(profile: ProfileSnapshot) -> dict[str, Any]:
+    """Returns a profile as it stands in the settings."""
+    settings: dict[str, Any] = {"tools": {server: list(tools) for server, tools in profile.tools.items()}}
+    if profile.servers is not None:
+        settings["servers"] = list(profile.servers)
+    if profile.description:
+        settings["description"] = profile.description
+    return settings
+
 
 MARGIN = 16  # above the table, or a banner
 
 
 class ProfilesPage(Page):
-    """`look_requested`: the page is shown and wants to know how things are. `edit_requested` carries a profile, None for a new one."""
+    """`edit_requested` carries a profile, None for a new one."""
 
-    look_requested = Signal()
     edit_requested = Signal(object)
 
     def __init__(self, context: PageContext) -> None:
         super().__init__()
         theme, self._context = context.theme, context
-        self.setObjectName("Page")
         self._theme = theme
         self._add = Button(theme, tr("New profile"), "primary", "plus")
         self._add.clicked.connect(self._on_add)
@@ -53,7 +115,7 @@ class ProfilesPage(Page):
         self._table.row_chosen.connect(self.edit_requested)
         self._stack.addWidget(self._nothing)
         self._stack.addWidget(self._table)
-        self.set_usable(False)
+        self.enable(False)
         self.commands = ProfileCommands(hub=context.hub, tasks=context.tasks)
         self._connect()
 
@@ -72,21 +134,9 @@ class ProfilesPage(Page):
     def table(self) -> Table:
         return self._table
 
-    def set_usable(self, is_usable: bool) -> None:
-        """Says whether there is a hub that could be asked for anything."""
+    def enable(self, is_usable: bool) -> None:
         self._add.setEnabled(is_usable)
         self._stack.setEnabled(is_usable)
-        if is_usable:
-            self.look_again()
-
-    def look_again(self) -> None:
-        """Something changed; a page that nobody sees looks when it is shown."""
-        if self.isVisible() and self._stack.isEnabled():
-            self.look_requested.emit()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        self.look_again()
 
     def show_profiles(self, profiles: Sequence[ProfileSnapshot]) -> None:
         self._table.set_rows(sorted(profiles, key=lambda profile: profile.name.casefold()))

@@ -12,12 +12,11 @@ from shiboken6 import isValid
 
 from tooltray.errors import TooltrayError
 from tooltray.tasks import Spawn, finish_in_thread
-from tooltray.ui.feedback.attachment_chip import AttachmentChip
-from tooltray.ui.feedback.attachments import Attachment, Source, check_room, has_sources, read, sources_of
+from tooltray.ui.feedback.attachments import Attachment, AttachmentChip, Source, check_room, has_sources, read, sources_of
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton
-from tooltray.ui.widgets.flow_layout import FlowArea
+from tooltray.ui.widgets.card_grid import FlowArea
 from tooltray.ui.widgets.surface import Surface, column, row
 
 LOWEST, HIGHEST = 64, 160  # logical pixels of the text; it grows with what is written

@@ -3,17 +3,69 @@
 Above it: FeedbackWindow, over which they lie. Below it: the sheets. Knows no engine.
 """
 
+import time
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, Qt, QUrl, Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.feedback import FeedbackEntry
-from tooltray.ui.feedback.feedback_history import FeedbackHistoryPanel
+from tooltray.ui.addresses import LOOPBACK, can_follow, host_of
+from tooltray.ui.feedback.feedback_words import moment_words, outcome_words
 from tooltray.ui.feedback.ready_answers_panel import ReadyAnswersPanel
+from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.sheet import Sheet
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
+from tooltray.ui.widgets.markdown_view import harmless, words_of
+from tooltray.ui.widgets.sheet import Sheet, SheetFrame
+from tooltray.ui.widgets.surface import Surface, column, row
+
+WIDTH = 600
+MOST = 50  # entries that are asked for
+LONGEST = 600  # characters of a report or an answer; the window that it came in had all
+
+
+class FeedbackHistoryPanel(SheetFrame):
+    """Says so while it is being read; `show_entries` then shows what there is."""
+
+    def __init__(self, theme: Theme, project: str) -> None:
+        super().__init__(theme, tr("History of {project}", project=project) if project else tr("History"), WIDTH)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self._state = Label(theme, tr("Reading…"), "body", "muted", wrap=True)
+        self.body.addWidget(self._state)
+
+    def show_entries(self, entries: Sequence[FeedbackEntry]) -> None:
+        self._state.setText(tr("Nothing yet. Reports that you answer or close stand here."))
+        self._state.setVisible(not entries)
+        now = time.time()
+        for entry in entries[:MOST]:
+            self.body.addWidget(self._entry(entry, now))
+
+    def _entry(self, entry: FeedbackEntry, now: float) -> QWidget:
+        theme = self._theme
+        box = Surface(theme, "surface", "border", "m")
+        lines = column(box, margins=(14, 10, 14, 10), spacing=6)
+        head = row(spacing=12)
+        head.addWidget(ElidedLabel(theme, entry.client or tr("An AI client"), "strong"), 1)
+        head.addWidget(Label(theme, moment_words(entry.asked_at, now), "caption", "muted", tabular=True))
+        lines.addLayout(head)
+        lines.addWidget(_text(theme, words_of(entry.summary), "secondary"))
+        lines.addWidget(Label(theme, outcome_words(entry), "caption_strong", "accent" if entry.outcome == "answered" else "muted"))
+        if entry.text:
+            lines.addWidget(_text(theme, entry.text, "primary"))
+        if entry.attachments:
+            lines.addWidget(Label(theme, harmless(", ".join(entry.attachments)), "caption", "muted", wrap=True))
+        return box
+
+
+def _text(theme: Theme, text: str, tone: str) -> Label:
+    shown = harmless(text).strip()
+    label = Label(theme, shown if len(shown) <= LONGEST else f"{shown[:LONGEST]}…", "body", tone, wrap=True)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label
 
 
 class FeedbackSheets(QObject):
@@ -73,3 +125,52 @@ class FeedbackSheets(QObject):
     def _on_closed(self) -> None:
         self._sheet = None
         self.opened.emit(False)
+
+
+LONGEST_ADDRESS = 2000  # characters of an address; longer ones are cut, and not opened
+
+
+class LinkQuestion(Surface):
+    """`open_requested` and `copy_requested` carry the address."""
+
+    open_requested = Signal(str)
+    copy_requested = Signal(str)
+    closed = Signal()
+
+    def __init__(self, theme: Theme, address: str) -> None:
+        url = QUrl(address)
+        can_open = can_follow(url) and len(address) <= LONGEST_ADDRESS
+        super().__init__(theme, "info.subtle" if can_open else "warning.subtle", None, "m")
+        self._address = address
+        tone = "info" if can_open else "warning"
+        line = row(self, margins=(12, 8, 8, 8), spacing=10)
+        line.addWidget(Icon(theme, "globe" if can_open else "alert", 16, f"{tone}.text"), 0, Qt.AlignmentFlag.AlignTop)
+        words = column(spacing=2)
+        title = tr("This link leads to {host}", host=host_of(url)) if can_open else tr("This link leads to no web page. It is not opened.")
+        words.addWidget(Label(theme, title, "caption_strong", tone, wrap=True))
+        words.addWidget(CodeLabel(theme, address[:LONGEST_ADDRESS], "secondary"))
+        if can_open and url.scheme() == "http" and url.host() not in LOOPBACK:
+            words.addWidget(Label(theme, tr("The connection is not encrypted: others can read along."), "caption", tone, wrap=True))
+        line.addLayout(words, 1)
+        self.setAccessibleName(f"{title} {address[:LONGEST_ADDRESS]}")
+        if can_open:
+            self._add_open(theme, line)
+        copy = IconButton(theme, "copy", tr("Copy the address"), small=True)
+        copy.clicked.connect(self._on_copy)
+        line.addWidget(copy, 0, Qt.AlignmentFlag.AlignTop)
+        close = IconButton(theme, "x", tr("Close"), small=True)
+        close.clicked.connect(self.closed)
+        line.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+
+    def _add_open(self, theme: Theme, line: QHBoxLayout) -> None:
+        button = Button(theme, tr("Open page"), small=True)
+        button.clicked.connect(self._on_open)
+        line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+
+    def _on_open(self) -> None:
+        self.open_requested.emit(self._address)
+        self.closed.emit()
+
+    def _on_copy(self) -> None:
+        self.copy_requested.emit(self._address)
+        self.closed.emit()

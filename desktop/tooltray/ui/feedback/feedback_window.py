@@ -19,10 +19,9 @@ from tooltray.ui import icons
 from tooltray.ui.feedback.answer_box import AnswerBox
 from tooltray.ui.feedback.attachments import has_sources, sources_of
 from tooltray.ui.feedback.feedback_drafts import Draft
-from tooltray.ui.feedback.feedback_sheets import FeedbackSheets
+from tooltray.ui.feedback.feedback_sheets import FeedbackSheets, LinkQuestion
 from tooltray.ui.feedback.feedback_words import headline, place_words, window_title
-from tooltray.ui.feedback.link_question import LinkQuestion
-from tooltray.ui.feedback.ready_answers import ReadyAnswers
+from tooltray.ui.feedback.ready_answers_panel import ReadyAnswers
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
@@ -30,9 +29,9 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import MarkdownView
-from tooltray.ui.widgets.note_stack import NoteStack
 from tooltray.ui.widgets.sheet import Sheet
 from tooltray.ui.widgets.surface import Surface, column, divider, row
+from tooltray.ui.widgets.toast import NoteStack
 
 SIZE, NARROWEST = (640, 580), 440
 SUMMARY_LOWEST = 96  # px: three lines of a report stay in sight, however much is written below

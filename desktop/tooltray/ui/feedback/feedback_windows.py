@@ -18,7 +18,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.feedback.feedback_drafts import Drafts, whose
-from tooltray.ui.feedback.feedback_history import MOST
+from tooltray.ui.feedback.feedback_sheets import MOST
 from tooltray.ui.feedback.feedback_window import FeedbackWindow
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import run_action

@@ -31,7 +31,7 @@ class FileCommands(Commands):
         self._is_known = False
         self._requests: list[TrustRequest] = []
         hub.server_files_changed.connect(self._on_files_changed)
-        hub.snapshot_changed.connect(self._on_snapshot_changed)
+        hub.snapshot_changed.connect(self.on_hub_changed)
 
     def look(self) -> None:
         """Asks for everything that the page shows."""
@@ -93,7 +93,8 @@ class FileCommands(Commands):
             await self._look_trusted()  # the switch stands as it is so
         await self._look()
 
-    def _on_snapshot_changed(self) -> None:
+    def on_hub_changed(self) -> None:
+        """The hub is there, has changed, or is gone; called by the page too, which may be built after that."""
         is_known = self._hub.snapshot is not None
         if is_known and not self._is_known:
             self._look_files()

@@ -7,19 +7,183 @@ off is not brought up again before it is another one; the page has it all the sa
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from PySide6.QtCore import QObject, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QShowEvent
 
+from tooltray.errors import Problem
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.ui.files.file_commands import FileCommands
-from tooltray.ui.files.file_sheet import FileSheet
-from tooltray.ui.files.file_words import waiting_text, waiting_title
-from tooltray.ui.files.reload_plan import ReloadPlanPanel
+from tooltray.ui.files.file_words import (
+    entry_look,
+    file_kind,
+    file_title,
+    here,
+    problem_line,
+    problem_text,
+    problem_title,
+    reload_does_something,
+    reload_file,
+    reload_look,
+    reload_name,
+    waiting_text,
+    waiting_title,
+)
 from tooltray.ui.files.trust_sheet import TrustPanel
-from tooltray.ui.guard import GUARD_MS
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.origins import visible_path
 from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.sheet import GUARD_MS, SheetFrame
+from tooltray.ui.widgets.surface import Surface, clear, column
+from tooltray.ui.widgets.table import Column, Kind, Table
+
+WIDTH = 680
+MOST_PROBLEMS = 10  # in full; the first ones are often the cause of the others
+
+
+class FileSheet(SheetFrame):
+    """`file_requested` and `place_requested` want the file, or its folder, opened; both carry the file's path."""
+
+    file_requested = Signal(str)
+    place_requested = Signal(str)
+
+    def __init__(self, theme: Theme, file: ServerFileSnapshot) -> None:
+        super().__init__(theme, file_title(file), WIDTH)
+        self._path = file.path
+        self.body.addWidget(CodeLabel(theme, visible_path(file.path), "secondary"))
+        self._kind = Label(theme, "", "caption", "muted", wrap=True)
+        self.body.addWidget(self._kind)
+        self._problems = column(spacing=8)
+        self.body.addLayout(self._problems)
+        self._table = Table(
+            theme, _columns(), tr("Servers of the file"), lambda each: (each.name, each.line), in_card=True, has_header=True
+        )
+        self._box = Surface(theme, "surface", "border", "m")
+        column(self._box, margins=(14, 1, 14, 1)).addWidget(self._table)
+        self.body.addWidget(self._box)
+        place = Button(theme, tr("Open folder"), "ghost", "folder")
+        place.clicked.connect(self._on_place)
+        self.buttons.addWidget(place)
+        self.buttons.addStretch(1)
+        self._close = Button(theme, tr("Close"))
+        self._close.clicked.connect(self.close_requested)
+        self.buttons.addWidget(self._close)
+        self._look = Button(theme, tr("Open the file"), "primary", "external")
+        self._look.clicked.connect(self._on_look)
+        self.buttons.addWidget(self._look)
+        self.set_file(file)
+
+    @property
+    def path(self) -> str:
+        return self._path
+
+    def set_file(self, file: ServerFileSnapshot) -> None:
+        """Shows the file as it was read last."""
+        words = [file_kind(file), tr("its endpoint: {url}", url=file.url) if file.url else ""]
+        self._kind.setText(" · ".join(word for word in words if word))
+        self._look.setEnabled(file.exists)
+        clear(self._problems)
+        for problem in file.problems[:MOST_PROBLEMS]:
+            text = "\n".join(part for part in (problem_text(problem), problem_line(problem)) if part)
+            self._problems.addWidget(Banner(self._theme, "error", problem_title(problem), text))
+        if (more := len(file.problems) - MOST_PROBLEMS) > 0:
+            text = tr("1 more problem") if more == 1 else tr("{count} more problems", count=more)
+            self._problems.addWidget(Label(self._theme, text, "caption", "muted"))
+        self._table.set_rows(file.entries)
+        self._table.fit_height()
+        self._box.setVisible(bool(file.entries))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._close.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_look(self) -> None:
+        self.file_requested.emit(self._path)
+
+    def _on_place(self) -> None:
+        self.place_requested.emit(self._path)
+
+
+def _columns() -> list[Column]:
+    return [
+        Column(tr("Server"), lambda each: each.name),
+        Column(tr("Called here"), here, Kind.QUIET, 170),
+        Column(tr("State"), entry_look, Kind.STATE, 160),
+        Column(tr("Line"), lambda each: str(each.line or "–"), Kind.NUMBER, 60),
+    ]
+
+
+PLAN_WIDTH = 760
+
+
+class ReloadPlanPanel(SheetFrame):
+    """`confirmed`: it is to be done; whoever carries it out calls `show_refusal`, or closes the sheet."""
+
+    confirmed = Signal()
+
+    def __init__(self, theme: Theme, changes: Sequence[ReloadChange]) -> None:
+        super().__init__(theme, tr("Read the files again"), PLAN_WIDTH)
+        self._what = Label(theme, "", "body", "secondary", wrap=True)
+        self.body.addWidget(self._what)
+        columns = [
+            Column(tr("Name"), reload_name, Kind.TEXT, 148),
+            Column(tr("Change"), reload_look, Kind.STATE, 132),
+            Column(tr("Details"), lambda each: say(each.detail), Kind.QUIET),
+            Column(tr("File"), reload_file, Kind.QUIET, 140, lambda each: each.file),
+        ]
+        self._table = Table(
+            theme, columns, tr("What changes"), lambda each: (each.file, each.kind, each.name, each.detail), in_card=True, has_header=True
+        )
+        self._box = Surface(theme, "surface", "border", "m")
+        column(self._box, margins=(14, 1, 14, 1)).addWidget(self._table)
+        self.body.addWidget(self._box)
+        self.buttons.addStretch(1)
+        self._cancel = Button(theme, tr("Cancel"))
+        self._cancel.clicked.connect(self.close_requested)
+        self.buttons.addWidget(self._cancel)
+        self._go = Button(theme, tr("Reload now"), "primary")
+        self._go.clicked.connect(self._on_go)
+        self.buttons.addWidget(self._go)
+        self.show_plan(changes)
+
+    def show_plan(self, changes: Sequence[ReloadChange]) -> None:
+        """Shows what would be done as the files are now."""
+        is_something = reload_does_something(changes)
+        text = tr("This is what changes. Calls to other servers go on. Nothing is done yet.")
+        quiet = (
+            tr("Nothing changes. What stands here needs you first.")
+            if changes
+            else tr("What runs is what the files say. There is nothing to do.")
+        )
+        self._what.setText(text if is_something else quiet)
+        self._table.set_rows(changes)
+        self._table.fit_height()
+        self._box.setVisible(bool(changes))
+        self._can_go = is_something
+        self._go.setVisible(is_something)
+        self._cancel.setText(tr("Cancel") if is_something else tr("Close"))
+        self._set_busy(False)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_refusal(self, problem: Problem) -> None:
+        self._set_busy(False)
+        self.show_fault(problem)
+
+    def _on_go(self) -> None:
+        self._set_busy(True)
+        self.show_fault(None)
+        self.confirmed.emit()
+
+    def _set_busy(self, is_busy: bool) -> None:
+        self._go.setText(tr("Reading…") if is_busy else tr("Reload now"))
+        self._go.setEnabled(self._can_go and not is_busy)
 
 
 class FileSheets(QObject):

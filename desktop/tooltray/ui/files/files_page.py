@@ -8,31 +8,106 @@ from datetime import datetime
 from functools import partial
 
 import msgspec
-from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots.files import ServerFileSnapshot
+from tooltray.snapshots.files import FileProblem, ServerFileSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+from tooltray.ui.figures import moment
 from tooltray.ui.files.file_commands import FileCommands
-from tooltray.ui.files.file_problems import FileProblems
 from tooltray.ui.files.file_sheets import FileSheets
-from tooltray.ui.files.file_words import file_kind, file_look, file_title, needs_care, server_count, trusted_how, trusted_title
+from tooltray.ui.files.file_words import (
+    file_kind,
+    file_look,
+    file_title,
+    needs_care,
+    problem_place,
+    problem_text,
+    problem_title,
+    server_count,
+    trusted_how,
+    trusted_title,
+)
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import folder_name
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.times import moment
-from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.fault_area import FaultArea
-from tooltray.ui.widgets.header import Header
-from tooltray.ui.widgets.notices_above import NoticesAbove
-from tooltray.ui.widgets.page_scroll import PageScroll
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
+from tooltray.ui.widgets.button import Button, Switch
+from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.page_frame import Header, PageScroll
 from tooltray.ui.widgets.setting_rows import card_section, group, setting_row
-from tooltray.ui.widgets.surface import column, row
-from tooltray.ui.widgets.switch import Switch
+from tooltray.ui.widgets.surface import clear, column, divider, row
 from tooltray.ui.widgets.table import Column, Kind, Table
+
+MOST_OF_A_FILE = 3  # the first problems are often the cause of the others; all of them stand in the file's own sheet
+MOST_FILES = 10  # that have problems; the list of files says which others have
+
+
+class FileProblems(QWidget):
+    """`open_requested` carries a file's path, `more_requested` a ServerFileSnapshot."""
+
+    open_requested = Signal(str)
+    more_requested = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._shown: tuple[ServerFileSnapshot, ...] = ()
+        self._layout = column(self)
+
+    def set_files(self, files: Sequence[ServerFileSnapshot]) -> None:
+        shown = tuple(file for file in files if file.problems)[:MOST_FILES]
+        if shown == self._shown:
+            return
+        self._shown = shown
+        clear(self._layout)
+        for file in shown:
+            for problem in file.problems[:MOST_OF_A_FILE]:
+                self._add(self._line(file, problem))
+            if (more := len(file.problems) - MOST_OF_A_FILE) > 0:
+                self._add(self._rest(file, more))
+
+    def _add(self, line: QWidget) -> None:
+        if self._layout.count():
+            self._layout.addWidget(divider())
+        self._layout.addWidget(line)
+
+    def _line(self, file: ServerFileSnapshot, problem: FileProblem) -> QWidget:
+        theme = self._theme
+        widget = QWidget()
+        line = row(widget, margins=(0, 10, 0, 10), spacing=10)
+        line.addWidget(Icon(theme, "alert", 16, "error.text", "surface"), 0, Qt.AlignmentFlag.AlignTop)
+        words = column()
+        words.addWidget(Label(theme, problem_title(problem), "caption_strong", "error", wrap=True))
+        if text := problem_text(problem):
+            words.addWidget(Label(theme, text, "caption", "secondary", wrap=True))
+        words.addWidget(Label(theme, problem_place(file, problem), "caption", "muted", wrap=True))
+        line.addLayout(words, 1)
+        button = Button(theme, tr("Open"), icon="external", small=True)
+        button.setAccessibleName(tr("Open {file}", file=problem_place(file, problem)))
+        button.clicked.connect(partial(self._on_open, file.path))
+        line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
+        return widget
+
+    def _rest(self, file: ServerFileSnapshot, count: int) -> QWidget:
+        widget = QWidget()
+        line = row(widget, margins=(26, 6, 0, 6))
+        button = Button(self._theme, tr("1 more problem") if count == 1 else tr("{count} more problems", count=count), "link", small=True)
+        button.clicked.connect(partial(self._on_more, file))
+        line.addWidget(button)
+        line.addStretch(1)
+        return widget
+
+    def _on_open(self, path: str) -> None:
+        self.open_requested.emit(path)
+
+    def _on_more(self, file: ServerFileSnapshot) -> None:
+        self.more_requested.emit(file)
+
 
 CONTENT_WIDTH = 920
 
@@ -45,9 +120,6 @@ class WaitingProject(msgspec.Struct, frozen=True):
 
 
 class FilesPage(Page):
-    """`look_requested`: the page is shown and wants to know how things are."""
-
-    look_requested = Signal()
     reload_requested = Signal()
     follow_requested = Signal(bool)
     trust_requested = Signal(str)  # a project's folder, whose servers a person wants to look at
@@ -58,16 +130,14 @@ class FilesPage(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__()
         theme = context.theme
-        self.setObjectName("Page")
         self._theme = theme
-        self._is_usable = False
         outer = column(self)
         self._reload = Button(theme, tr("Read again…"), icon="refresh")
         self._reload.clicked.connect(self.reload_requested)
         outer.addWidget(Header(theme, tr("Files"), self._reload))
         self._fault = FaultArea(theme)
         outer.addWidget(NoticesAbove(self._fault, self._lists()), 1)
-        self.set_usable(False)
+        self.enable(False)
         self.commands = FileCommands(hub=context.hub, tasks=context.tasks)
         self.sheets = FileSheets(context, self, commands=self.commands)
         self._connect(context)
@@ -88,19 +158,11 @@ class FilesPage(Page):
         commands.follows_changed.connect(self.show_follows)
         commands.failed.connect(self.show_fault)
         commands.done.connect(context.say)
+        commands.on_hub_changed()
 
-    def set_usable(self, is_usable: bool) -> None:
-        """Says whether there is a hub that could be asked for anything."""
-        self._is_usable = is_usable
+    def enable(self, is_usable: bool) -> None:
         for widget in (self._reload, self._area):
             widget.setEnabled(is_usable)
-        if is_usable and self.isVisible():
-            self.look_requested.emit()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if self._is_usable:
-            self.look_requested.emit()
 
     def show_files(self, files: Sequence[ServerFileSnapshot]) -> None:
         self._problems.set_files(files)

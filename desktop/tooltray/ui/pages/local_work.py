@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from tooltray.ui.widgets.covered_code import FindSpans
+from tooltray.ui.widgets.code_view import FindSpans
 
 
 class Pasted(Protocol):

@@ -12,8 +12,7 @@ from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button, IconButton
-from tooltray.ui.widgets.keyboard_focus import leave_focus
+from tooltray.ui.widgets.button import Button, IconButton, leave_focus
 from tooltray.ui.widgets.surface import clear, column
 
 

@@ -1,15 +1,30 @@
 """The base of the window's pages. A page owns its commands, its sheets and its refresh; the window shows it and knows nothing of them."""
 
+from enum import Enum
+
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
-from tooltray.ui.pages.hub_phase import HubPhase
+
+class HubPhase(Enum):
+    STARTING = "starting"
+    TAKING_OVER = "taking over"  # from a hub without a window
+    RUNNING = "running"
+    FAILED = "failed"  # it could not start, or ended by itself
+    ENDING = "ending"
 
 
 class Page(QWidget):
-    """`need_person` says how much of the page a person should see to."""
+    """A page is read anew whenever it is shown; one that nobody sees asks the hub for nothing."""
 
-    need_person = Signal(int)
+    need_person = Signal(int)  # so many things on it that a person should see to
+    look_requested = Signal()  # it is shown, and wants to know how things are
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("Page")
+        self.is_usable = False
 
     def set_phase(self, phase: HubPhase) -> None:
         """Says how far the hub is."""
@@ -17,4 +32,19 @@ class Page(QWidget):
 
     def set_usable(self, is_usable: bool) -> None:
         """Says whether there is a hub that could be asked for anything."""
+        self.is_usable = is_usable
+        self.enable(is_usable)
+        self.look_again()
+
+    def enable(self, is_usable: bool) -> None:
+        """Lets a person use what needs a hub, or not."""
         raise NotImplementedError
+
+    def look_again(self) -> None:
+        """Something may have changed; a page that is hidden looks when it is shown."""
+        if self.is_usable and self.isVisible():
+            self.look_requested.emit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.look_again()

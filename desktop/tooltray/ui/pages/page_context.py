@@ -6,7 +6,7 @@ Above it: pages, each of which gets a PageContext and nothing else. Below it: wi
 from collections.abc import Callable
 
 import msgspec
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
@@ -14,14 +14,64 @@ from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.notice_area import NoticeArea
-from tooltray.ui.pages.page_links import PageLinks
 from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.pages.sheets import Sheets
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.sheet import Sheet
 from tooltray.ui.widgets.toast import Toast, show_toast
+
+
+class PageLinks(QObject):
+    entry_copy_requested = Signal()  # of what an AI client's settings need to use this hub
+    projects_changed = Signal(object)  # list[str]: folders whose own files are in use
+    entries_waiting_changed = Signal(object)  # list[TrustRequest] that nobody has looked at
+    entries_asked = Signal(object)  # list[TrustRequest] that nobody was told of before
+
+
+class Sheets(QObject):
+    """`freed`: nothing lies over the window any more. `replacing`: what lies there goes, since a person has asked for something else."""
+
+    freed = Signal()
+    replacing = Signal()
+
+    def __init__(self, theme: Theme, window: QWidget) -> None:
+        super().__init__(window)
+        self._theme, self._window = theme, window
+        self._sheet: Sheet | None = None
+
+    @property
+    def sheet(self) -> Sheet | None:
+        """What lies over the window now."""
+        return self._sheet
+
+    @property
+    def panel(self) -> QWidget | None:
+        """What that sheet shows."""
+        return self._sheet.panel if self._sheet is not None else None
+
+    def open(self, panel: QWidget, *, closes_outside: bool = True) -> Sheet:
+        """Opens a sheet; there is none yet."""
+        sheet = self._sheet = Sheet(self._theme, self._window, panel, closes_outside=closes_outside)
+        sheet.closed.connect(self._on_closed)
+        sheet.show()
+        return sheet
+
+    def replace(self, panel: QWidget) -> Sheet:
+        """Opens a sheet in place of what lies over the window."""
+        if self._sheet is not None:
+            self.replacing.emit()
+            self._sheet.dismiss()
+        return self.open(panel)
+
+    def _on_closed(self) -> None:
+        self._sheet = None
+        QTimer.singleShot(0, self, self._tell_freed)  # unless another sheet takes its place at once
+
+    def _tell_freed(self) -> None:
+        if self._sheet is None:
+            self.freed.emit()
 
 
 class Presenters(msgspec.Struct, frozen=True):

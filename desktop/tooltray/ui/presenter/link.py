@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from tooltray.api import Verb
 from tooltray.confirmation import PERSON, set_asker
 from tooltray.errors import TooltrayError
-from tooltray.events import ConfigChanged, EventBus, ServerChanged, ToolCallResult
+from tooltray.events import ConfigChanged, EventBus, HttpAddressChanged, ServerChanged, ToolCallResult
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
@@ -43,7 +43,7 @@ class EngineLink(QObject):
         self._verbs: Mapping[str, Verb] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._ended: asyncio.Future[None] | None = None
-        self._unsubscribe: Callable[[], None] = _nothing
+        self._unsubscribe: Callable[[], object] = _nothing
         # what waits for the GUI; shared by both threads
         self._lock = threading.Lock()
         self._waiting: dict[object, object] = {}
@@ -117,7 +117,8 @@ class EngineLink(QObject):
     # in the engine's thread
 
     def _subscribe(self, bus: EventBus) -> None:
-        self._unsubscribe = bus.subscribe_all(self._on_event)
+        ends = [bus.subscribe_all(self._on_event), bus.subscribe(HttpAddressChanged, self._on_event)]
+        self._unsubscribe = lambda: [end() for end in ends]
         self._fetch_snapshot()
 
     def _on_detached(self) -> None:

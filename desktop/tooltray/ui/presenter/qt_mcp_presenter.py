@@ -17,6 +17,7 @@ from tooltray.events import (
     FeedbackAsked,
     FeedbackEnded,
     GrantsChanged,
+    HttpAddressChanged,
     NpmRegistryChanged,
     ProblemReported,
     ServerChanged,
@@ -57,6 +58,7 @@ class QtMcpPresenter(Api, QObject):
     feedback_asked = Signal(object)  # FeedbackSnapshot
     feedback_ended = Signal(str)
     server_files_changed = Signal()
+    http_address_changed = Signal()
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
         QObject.__init__(self, parent)
@@ -121,6 +123,8 @@ class QtMcpPresenter(Api, QObject):
                 self.feedback_ended.emit(id)
             case ServerFilesChanged():
                 self.server_files_changed.emit()
+            case HttpAddressChanged():
+                self.http_address_changed.emit()
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:

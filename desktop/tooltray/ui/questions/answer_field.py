@@ -7,10 +7,10 @@ from tooltray.snapshots.questions import AnswerKind, ElicitationField
 from tooltray.ui.i18n import tr
 from tooltray.ui.questions import answers
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Switch
+from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.option_list import OptionList
 from tooltray.ui.widgets.surface import column, row
-from tooltray.ui.widgets.switch import Switch
 
 LONGEST_ANSWER = 32_767  # characters; what a line of Qt's holds
 

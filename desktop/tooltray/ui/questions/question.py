@@ -19,7 +19,7 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.page_scroll import FittedScroll
+from tooltray.ui.widgets.page_frame import FittedScroll
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 WIDTH = 560

@@ -18,10 +18,10 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.choice import Choice
-from tooltray.ui.widgets.covered_code import CoveredCode, FindSpans
+from tooltray.ui.widgets.code_view import CoveredCode, FindSpans
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.page_scroll import FittedScroll
+from tooltray.ui.widgets.page_frame import FittedScroll
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
 WIDTH = 680

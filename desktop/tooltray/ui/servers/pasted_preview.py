@@ -10,12 +10,12 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.pages.local_work import Pasted
 from tooltray.ui.servers.server_commands import NewServer
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.chip import Chip
-from tooltray.ui.widgets.covered_code import FindSpans, covered
+from tooltray.ui.widgets.code_view import FindSpans, covered
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.surface import Surface, column, divider, row
-from tooltray.ui.widgets.switch import Switch
 
 NAME_COLUMN = 84
 FIRST_LINE = 24  # as high as a switch with its focus ring: the name stands beside the first line of a secret

@@ -14,26 +14,23 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolSnapshot
+from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import is_of_file, origin, origin_chip
 from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.servers.origin_line import OriginLine
-from tooltray.ui.servers.project_copies import ProjectCopies
-from tooltray.ui.servers.server_actions import ServerActions
-from tooltray.ui.servers.server_sign import sign
-from tooltray.ui.servers.server_words import Action, Foot, button_face, foot, reached, reached_shortly, tool_count
+from tooltray.ui.servers.server_facts import OriginLine, ProjectCopies
+from tooltray.ui.servers.server_menu import ServerActions
+from tooltray.ui.servers.server_words import Action, Foot, button_face, foot, reached, reached_shortly, sign, tool_count
 from tooltray.ui.servers.tool_table import ToolTable
 from tooltray.ui.state_language import IN_USE, paused_look, server_look
 from tooltray.ui.theme import Theme
-from tooltray.ui.token_count import tokens
-from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.card_grid import GridCard
+from tooltray.ui.widgets.charts import Sparkline
 from tooltray.ui.widgets.chip import Chip, StateBadge
 from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.label import ElidedLabel
-from tooltray.ui.widgets.sparkline import Sparkline
 from tooltray.ui.widgets.surface import clear, column, divider, row
-from tooltray.ui.widgets.switch import Switch
 
 HEIGHT, FOOT_HEIGHT = 148, 46
 QWIDGETSIZE_MAX = 16_777_215  # Qt's, which PySide6 does not export

@@ -18,8 +18,7 @@ from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import change_there, is_of_file, project_of
-from tooltray.ui.pages.action import Commands, action, as_notice
-from tooltray.ui.pages.coalesced_read import CoalescedRead
+from tooltray.ui.pages.action import CoalescedRead, Commands, action, as_notice
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager

@@ -9,21 +9,20 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolSnapshot
+from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.problem_words import in_a_row, sentences
-from tooltray.ui.servers.origin_line import OriginLine
-from tooltray.ui.servers.project_copies import ProjectCopies
-from tooltray.ui.servers.server_actions import ServerActions
+from tooltray.ui.servers.server_facts import OriginLine, ProjectCopies
+from tooltray.ui.servers.server_menu import ServerActions
 from tooltray.ui.servers.server_words import Action, button_face, foot, own_action, reached, saved_processes, tool_count
 from tooltray.ui.servers.tool_table import ToolTable
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
-from tooltray.ui.token_count import tokens
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import Chip, StateBadge
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.page_scroll import PageScroll
+from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.surface import column, row
 
 

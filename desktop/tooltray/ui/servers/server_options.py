@@ -9,17 +9,16 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost
+from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import change_there, is_of_file
 from tooltray.ui.theme import Theme
-from tooltray.ui.token_count import tokens
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, Switch
+from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.option_list import OptionList
-from tooltray.ui.widgets.sheet_frame import SheetFrame
+from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import column, divider, row
-from tooltray.ui.widgets.switch import Switch
 
 WIDTH = 560
 LINES = 5  # of the field; more scroll

@@ -7,13 +7,13 @@ from PySide6.QtGui import QResizeEvent
 
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost
+from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.servers.server_menu import ServerMenu
 from tooltray.ui.servers.server_words import milliseconds, reached, reached_shortly
 from tooltray.ui.state_language import IN_USE, Look, paused_look, server_look
 from tooltray.ui.theme import Theme
-from tooltray.ui.token_count import tokens
 from tooltray.ui.widgets.table import Column, Kind, Table
 
 ROOM_FOR_TRAFFIC, ROOM_FOR_TOKENS = 820, 680  # px; below that, calls with their time, and tokens, are in the details only

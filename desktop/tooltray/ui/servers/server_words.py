@@ -13,9 +13,9 @@ from PySide6.QtCore import QDate, QLocale
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.figures import since
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
-from tooltray.ui.times import since
 
 LAUNCHERS = ("npx", "pnpx", "bunx", "uvx")
 SCOPE = re.compile(r"^@[^/\s]+/(?!(?:mcp|mcp-server|server|server-mcp)(?:@|$))(?=.)")  # of an npm package; stays where it says all there is
@@ -217,3 +217,34 @@ def saved_processes(server: ServerSnapshot) -> str:
     if server.saved_processes == 1:
         return tr("Started directly: 1 process saved")
     return tr("Started directly: {count} processes saved", count=server.saved_processes)
+
+
+LONGEST_SIGN = 4  # an emoji may have several code points; a path or a URL has more and is no sign
+
+ICONS = (
+    (("filesystem", "files", "folder", "drive"), "folder"),
+    (("git", "github", "gitlab"), "branch"),
+    (("playwright", "browser", "puppeteer", "chrome"), "globe"),
+    (("fetch", "download"), "download"),
+    (("postgres", "sqlite", "mysql", "database", "redis", "sql"), "database"),
+    (("memory", "knowledge"), "layers"),
+    (("search", "brave", "exa"), "search"),
+    (("time", "clock", "calendar"), "clock"),
+    (("slack", "discord", "mail"), "message"),
+    (("serena", "code"), "code"),
+    (("shell", "terminal", "ssh"), "terminal"),
+    (("everything", "context7", "tools"), "tools"),
+)
+
+
+def sign(server: ServerSnapshot) -> tuple[str, str]:
+    """Returns the icon's file and the letters of a server's tile; one of them is empty."""
+    if server.is_builtin:
+        return "server", ""
+    if server.icon and len(server.icon) <= LONGEST_SIGN:
+        return "", server.icon
+    words = server.name.lower().replace("_", "-").replace(".", "-").split("-")
+    for names, icon in ICONS:
+        if any(name in words for name in names):
+            return icon, ""
+    return "", server.name[:1].upper()

@@ -4,7 +4,7 @@ Above it: the window. Below it: QtServerManager's snapshots. A changed snapshot 
 only when neither the pointer nor the keyboard is among them, or when the person asked for it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt
@@ -12,42 +12,30 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.hub_phase import HubPhase
-from tooltray.ui.pages.page import Page
+from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_details import ServerDetails
+from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_sheets import ServerSheets
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.servers.server_toasts import ServerToasts
-from tooltray.ui.servers.token_summary import TokenSummary
-from tooltray.ui.state_language import WORKING, needs_person
+from tooltray.ui.state_language import needs_person
+from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.card_grid import CardGrid
 from tooltray.ui.widgets.empty_state import EmptyState
-from tooltray.ui.widgets.filter_tabs import FilterTabs
-from tooltray.ui.widgets.header import Header, SearchField
-from tooltray.ui.widgets.notices_above import NoticesAbove
+from tooltray.ui.widgets.page_frame import Header, SearchField
 from tooltray.ui.widgets.split_view import SplitView
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import column
 
 MOST_CARDS = 24  # beyond that a table: scanning beats looking, and no widget is built per server
 
-ROOM_FOR_TOKENS = 860  # px; below that, what tools cost stands on the cards only
 FIRST_MARGIN = 16  # above a banner where no filters are
-
-STATES: tuple[Callable[[ServerSnapshot], bool], ...] = (
-    lambda server: True,
-    lambda server: server.state in WORKING - {ServerState.STOPPING} or server.state in (ServerState.RUNNING, ServerState.ON_DEMAND),
-    lambda server: server.state is ServerState.WAITING,
-    needs_person,
-    lambda server: server.state in (ServerState.STOPPED, ServerState.STOPPING),
-)
-"""What each filter lets through, in the order of the tabs."""
 
 
 class ServersPage(Page):
@@ -55,25 +43,24 @@ class ServersPage(Page):
 
     def __init__(self, context: PageContext) -> None:
         super().__init__()
-        self.setObjectName("Page")
         theme, servers, wishes = context.theme, context.servers, context.wishes
         self._context, self._theme, self._servers, self._wishes = context, theme, servers, wishes
         self._cards: dict[str, ServerCard] = {}
-        self._filter = 0
-        self._found: dict[str, int] = {}  # tools that the search found, by server
         self._costs: dict[str, ServerCost] = {}
         self._lazy: dict[str, bool] = {}  # as it was when the costs were asked for
         self._ranks: dict[str, int] = {}  # where each stands; one that is removed and brought back is where it was
         self._returning = ""  # the server whose card takes the keyboard when it is there again
         self._is_loaded = self._has_to_move = False
-        self._are_costs_old, self._is_paused, self._is_usable = True, False, False
+        self._are_costs_old, self._is_paused = True, False
         self.notices = context.notices
         self.commands = ServerCommands(hub=context.hub, servers=servers, wishes=wishes, tasks=context.tasks)
         self.sheets = ServerSheets(context, self, commands=self.commands)
         self._toasts = ServerToasts(context, self, commands=self.commands)
         layout = column(self)
         layout.addWidget(self._build_header())
-        layout.addWidget(self._build_filters())
+        self._filter = ServerFilter(theme)
+        self._filter.changed.connect(self._show_matching)
+        layout.addWidget(self._filter)
         self._stack = QStackedWidget()
         layout.addWidget(NoticesAbove(self.notices, self._stack), 1)
         self._loading = EmptyState(theme, tr("The hub is starting"), tr("Your servers appear here in a moment."), [])
@@ -129,21 +116,20 @@ class ServersPage(Page):
             is_loading = phase in (HubPhase.STARTING, HubPhase.TAKING_OVER)
             self._stack.setCurrentWidget(self._loading if is_loading else self._blank)
 
-    def set_usable(self, is_usable: bool) -> None:
-        """Says whether there is a hub that servers could be added to."""
+    def enable(self, is_usable: bool) -> None:
         self._add.setEnabled(is_usable)
-        self._is_usable = is_usable
         self._on_hub_changed()
 
     def _on_hub_changed(self) -> None:
         snapshot = self._context.hub.snapshot
-        self.set_paused(self._is_usable and snapshot is not None and snapshot.is_paused)
+        self.set_paused(self.is_usable and snapshot is not None and snapshot.is_paused)
         self.need_person.emit(sum(needs_person(server) for server in snapshot.servers) if snapshot is not None else 0)
 
     def set_paused(self, is_paused: bool) -> None:
         """Says on the whole page that every call is refused."""
         self._is_paused = is_paused
         self._table.set_paused(is_paused)
+        self._filter.set_paused(is_paused)
         for card in self._cards.values():
             card.set_paused(is_paused)
 
@@ -168,7 +154,7 @@ class ServersPage(Page):
     def show_costs(self, costs: ToolCosts) -> None:
         """Shows what the definitions of tools cost: on each server, and together."""
         self._costs = {cost.server: cost for cost in costs.servers}
-        self._tokens.show_costs(costs)
+        self._filter.tokens.show_costs(costs)
         self._table.set_costs(self._costs)
         for name, card in self._cards.items():
             card.set_cost(self._costs.get(name))
@@ -177,7 +163,7 @@ class ServersPage(Page):
 
     def show_costs_problem(self, problem: Problem) -> None:
         """Says that the tokens could not be counted, and why."""
-        self._tokens.show_problem(problem)
+        self._filter.tokens.show_problem(problem)
 
     def await_card(self, name: str) -> None:
         """Gives the keyboard to a server's card once it is there; it is being brought back."""
@@ -197,17 +183,6 @@ class ServersPage(Page):
         self._search.textChanged.connect(self._on_search)
         self._header = Header(self._theme, tr("Servers"), self._search, add)
         return self._header
-
-    def _build_filters(self) -> QWidget:
-        self._filters = QWidget()
-        line = row(self._filters, margins=(24, 14, 24, 12), spacing=10)
-        self._tabs = FilterTabs(self._theme, [tr("All"), tr("Running"), tr("Waiting"), tr("Needs you"), tr("Stopped")])
-        self._tabs.chosen.connect(self._on_filter)
-        line.addWidget(self._tabs)
-        line.addStretch(1)
-        self._tokens = TokenSummary(self._theme)
-        line.addWidget(self._tokens)
-        return self._filters
 
     def _build_empty(self) -> EmptyState:
         empty = EmptyState(
@@ -230,7 +205,7 @@ class ServersPage(Page):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._tokens.setVisible(self.width() >= ROOM_FOR_TOKENS)
+        self._filter.set_width(self.width())
 
     def _ask_costs(self) -> None:
         """Asks what tools cost now; a page that nobody sees asks when it is shown."""
@@ -257,9 +232,9 @@ class ServersPage(Page):
             self._ask_costs()
         own = [server for server in servers if not server.is_builtin]
         self._header.set_subtitle(str(len(servers)) if own else "")
-        self._filters.setVisible(bool(own))
+        self._filter.setVisible(bool(own))
         self.notices.set_top_margin(0 if own else FIRST_MARGIN)
-        self._tabs.set_counts([sum(passes(server) for server in servers) for passes in STATES])
+        self._filter.set_servers(servers)
         if not servers:
             if self._stack.currentWidget() not in (self._loading, self._blank):
                 self._stack.setCurrentWidget(self._blank)
@@ -292,7 +267,7 @@ class ServersPage(Page):
                     self._grid.watch(control)
         if is_changed or self._stack.currentWidget() not in (self._grid, self._nothing_found):
             self._place_cards()
-        elif self._filter:
+        elif self._filter.has_state:
             self._has_to_move = True  # a state may have changed sides
             self._on_calmed()
         if self._returning in self._cards:
@@ -337,31 +312,21 @@ class ServersPage(Page):
 
     def _matching(self, servers: Sequence[ServerSnapshot]) -> list[ServerSnapshot]:
         """Returns the servers that filter and search let through; those that come with Tooltray are last."""
-        words = self._search.text().casefold().split()
-        shown = [server for server in servers if STATES[self._filter](server)]
-        if words:
-            shown = [
-                server for server in shown if server.name in self._found or _has(words, server.name, server.target, server.description)
-            ]
+        shown = [server for server in servers if self._filter.passes(server)]
         return sorted(shown, key=lambda server: (server.is_builtin, self._ranks[server.name]))
-
-    def _on_filter(self, index: int) -> None:
-        self._filter = index
-        self._show_matching()
 
     def _on_search(self, text: str) -> None:
         if text.strip():
             self._wishes.tools_requested.emit("")
+            self._filter.set_words(text)
+            self._show_matching()
         else:
             self._search_in(())
-        self._show_matching()
 
     def _search_in(self, tools: Sequence[ToolSnapshot]) -> None:
-        words = self._search.text().casefold().split()
-        found = [tool.server for tool in tools if words and _has(words, tool.name, tool.original_name, tool.description)]
-        self._found = {name: found.count(name) for name in dict.fromkeys(found)}
+        self._filter.search(self._search.text(), tools)
         for name, card in self._cards.items():
-            card.set_matches(self._found.get(name, -1))
+            card.set_matches(self._filter.found.get(name, -1))
         self._show_matching()
 
     def _show_matching(self) -> None:
@@ -392,7 +357,7 @@ class ServersPage(Page):
 
     def add(self, text: str = "") -> None:
         """Opens the sheet that adds a server, if there is a hub that it could be added to."""
-        if self._is_usable:
+        if self.is_usable:
             self.sheets.open_add(text)
 
     def _on_paste(self) -> None:
@@ -410,8 +375,3 @@ class ServersPage(Page):
     def _on_secrets_closed(self, problem: Problem | None) -> None:
         if self._context.sheets.sheet is None or problem is None:
             self.notices.set_secrets_problem(problem)
-
-
-def _has(words: Sequence[str], *texts: str) -> bool:
-    text = "\n".join(texts).casefold()
-    return all(word in text for word in words)

@@ -19,7 +19,7 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.sheet_frame import SheetFrame
+from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
 WIDTH = 680
@@ -89,6 +89,8 @@ class WhyPanel(SheetFrame):
             self._found.addWidget(Banner(self._theme, "error", title(found.problem), sentences(found.problem)))
         elif found.is_ok:
             self._found.addWidget(Banner(self._theme, "info", tr("Nothing is wrong with it now"), ""))
+        if found.remark:  # such as secrets that it usually needs and does not get
+            self._found.addWidget(Label(self._theme, sentences(Problem("", found.remark)), "body", wrap=True))
         if found.remedies:
             self._found.addWidget(Label(self._theme, tr("What can be done"), "strong"))
             self._found.addWidget(self._remedies(found.remedies))

@@ -14,11 +14,10 @@ from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.settings.token_list import TokenList
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import heading, setting_row
 from tooltray.ui.widgets.surface import Surface, clear, column, divider
-from tooltray.ui.widgets.switch import Switch
 
 HIDDEN = "•" * 24  # says nothing, not even how long it is
 

@@ -1,7 +1,4 @@
-"""Make a token: a name, for a program also what it may and for how long; then the token, shown this once, to be copied.
-
-Above it: TokenSheets, which opens it and carries out what is wanted. It forgets the token with the sheet.
-"""
+"""The sheet that makes a token, and the one that shows it, once."""
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
@@ -11,13 +8,12 @@ from tooltray.errors import Problem
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.setting_rows import setting_row
-from tooltray.ui.widgets.sheet_frame import SheetFrame
+from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import clear, column
-from tooltray.ui.widgets.switch import Switch
 
 WIDTH = 560
 CHOICE_WIDTH = 220  # the longest choice, in English
@@ -138,3 +134,30 @@ class MakeTokenPanel(SheetFrame):
             self._make.setEnabled(False)
             lasts_s = float(self._lasts.chosen) * DAY_S if self._lasts.chosen else None
             self.make_requested.emit(self._field.text().strip(), self._scope.chosen, lasts_s, self._is_program and self._is_trusted)
+
+
+NEW_TOKEN_WIDTH = 480
+
+
+class NewTokenPanel(SheetFrame):
+    confirmed = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Make another token?"), NEW_TOKEN_WIDTH)
+        text = tr("Programs that have the one of now do not get in any more, and what they have open ends. Give them the new one.")
+        self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
+        self.buttons.addStretch(1)
+        self._keep = Button(theme, tr("Keep it"))
+        self._keep.clicked.connect(self.close_requested)
+        self.buttons.addWidget(self._keep)
+        go = Button(theme, tr("Make another"), "primary")
+        go.clicked.connect(self._on_go)
+        self.buttons.addWidget(go)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._keep.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_go(self) -> None:
+        self.confirmed.emit()
+        self.close_requested.emit()

@@ -6,7 +6,6 @@ Above it: the window. Below it: SettingsCommands, which carries its wishes out. 
 from datetime import datetime
 
 from PySide6.QtCore import Qt, Signal, SignalInstance
-from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from tooltray.errors import Problem
@@ -24,22 +23,17 @@ from tooltray.ui.settings.token_list import TokenList
 from tooltray.ui.settings.token_sheets import TokenSheets
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button, IconButton
-from tooltray.ui.widgets.header import Header
+from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.page_scroll import PageScroll
+from tooltray.ui.widgets.page_frame import Header, PageScroll
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
-from tooltray.ui.widgets.switch import Switch
 from tooltray.ui.widgets.table import Column, Kind, Table
 
 CONTENT_WIDTH = 920
 
 
 class SettingsPage(Page):
-    """`look_requested`: the page is shown and wants to know how things are."""
-
-    look_requested = Signal()
     measure_requested = Signal()
     auto_detect_requested = Signal(bool)
     registry_add_requested = Signal()
@@ -52,7 +46,6 @@ class SettingsPage(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__()
         theme, self._context = context.theme, context
-        self.setObjectName("Page")
         self._theme = theme
         self._status = NpmRegistryStatus()
         self._address = ""
@@ -79,7 +72,7 @@ class SettingsPage(Page):
         outer.addWidget(area, 1)
         self.show_registries(self._status)
         self.show_http(HttpStatus())
-        self.set_usable(False)
+        self.enable(False)
         self.commands = SettingsCommands(hub=context.hub, tasks=context.tasks, save_file=context.local.save_file)
         self.sheets = SetupSheets(context, self, commands=self.commands)
         self.tokens = TokenSheets(context, self)
@@ -100,17 +93,10 @@ class SettingsPage(Page):
         commands.http_changed.connect(self.show_http)
         commands.section_failed.connect(self.show_fault)
         commands.done.connect(self._context.say)
+        self._context.hub.http_address_changed.connect(self.look_again)
 
-    def set_usable(self, is_usable: bool) -> None:
-        """Says whether there is a hub that could be asked for anything."""
+    def enable(self, is_usable: bool) -> None:
         self._inner.setEnabled(is_usable)
-        if is_usable and self.isVisible():
-            self.look_requested.emit()
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if self._inner.isEnabled():
-            self.look_requested.emit()
 
     def show_registries(self, status: NpmRegistryStatus) -> None:
         self._status = status

@@ -1,18 +1,164 @@
-"""The sheets of the Settings page: another npm registry, and what an import or a reset would change; and the choice of a file for both.
+"""The sheets of the Settings page: what an import or the starter servers would change, and the registry of one's own."""
 
-Above it: the page. Below it: those sheets, and SettingsCommands.
-"""
-
+from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QFileDialog, QLineEdit
 
+from tooltray.errors import Problem
+from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.settings.add_registry import AddRegistryPanel
 from tooltray.ui.settings.settings_commands import SettingsCommands, SetupPreview
-from tooltray.ui.settings.setup_changes import SetupChangesPanel
+from tooltray.ui.settings.settings_words import change_look, does_something, subject
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, Switch
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.setting_rows import setting_row
+from tooltray.ui.widgets.sheet import SheetFrame
+from tooltray.ui.widgets.surface import Surface, column
+from tooltray.ui.widgets.table import Column, Kind, Table
+
+REGISTRY_WIDTH = 520
+
+
+class AddRegistryPanel(SheetFrame):
+    """`use_requested` carries an address; whoever carries it out calls `show_refusal`, or closes the sheet."""
+
+    use_requested = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, tr("Add registry"), REGISTRY_WIDTH)
+        self.body.addWidget(Label(theme, tr("Address of the registry"), "strong"))
+        self._field = QLineEdit()
+        self._field.setFont(theme.font("mono"))
+        self._field.setFixedHeight(theme.size("control"))
+        self._field.setAccessibleName(tr("Address of the registry"))
+        self._field.textChanged.connect(self._on_text_changed)
+        self._field.returnPressed.connect(self._on_use)
+        self.body.addWidget(self._field)
+        text = tr("It is measured first. If it answers, all servers that name no registry of their own use it.")
+        self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+        self.buttons.addStretch(1)
+        cancel = Button(theme, tr("Cancel"))
+        cancel.clicked.connect(self.close_requested)
+        self.buttons.addWidget(cancel)
+        self._use = Button(theme, tr("Measure and use"), "primary")
+        self._use.setEnabled(False)
+        self._use.clicked.connect(self._on_use)
+        self.buttons.addWidget(self._use)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_refusal(self, problem: Problem) -> None:
+        """Says why the registry cannot be used; what was typed stays."""
+        self._set_busy(False)
+        self.show_fault(problem)
+        self._field.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_text_changed(self, text: str) -> None:
+        self._use.setEnabled(bool(text.strip()))
+        self.show_fault(None)
+
+    def _on_use(self) -> None:
+        if self._use.isEnabled():
+            self.show_fault(None)
+            self._set_busy(True)
+            self.use_requested.emit(self._field.text().strip())
+
+    def _set_busy(self, is_busy: bool) -> None:
+        self._field.setReadOnly(is_busy)
+        self._use.setText(tr("Measuring…") if is_busy else tr("Measure and use"))
+        self._use.setEnabled(not is_busy)
+
+
+WIDTH = 680
+
+
+class SetupChangesPanel(SheetFrame):
+    """`replace_changed` wants another preview; `confirmed` carries whether servers of the same names are replaced."""
+
+    replace_changed = Signal(bool)
+    confirmed = Signal(bool)
+
+    def __init__(self, theme: Theme, preview: SetupPreview) -> None:
+        is_import = preview.setup is not None
+        super().__init__(theme, tr("Import a backup") if is_import else tr("Restore starter servers"), WIDTH)
+        self._preview = preview
+        self._words = (tr("Import"), tr("Importing…")) if is_import else (tr("Restore"), tr("Restoring…"))
+        self._what = Label(theme, "", "body", "secondary", wrap=True)
+        self.body.addWidget(self._what)
+        self._table = self._add_table(theme)
+        self._replace = Switch(theme, tr("Replace servers of the same name"))
+        self._replace.clicked.connect(self._on_replace)
+        if is_import:
+            text = tr("Otherwise yours stay as they are.")
+            self.body.addWidget(setting_row(theme, tr("Replace servers of the same name"), text, self._replace))
+        self.buttons.addStretch(1)
+        self._cancel = Button(theme, tr("Cancel"))
+        self._cancel.clicked.connect(self.close_requested)
+        self.buttons.addWidget(self._cancel)
+        self._go = Button(theme, self._words[0], "primary")
+        self._go.clicked.connect(self._on_go)
+        self.buttons.addWidget(self._go)
+        self._show(preview.changes)
+
+    def _add_table(self, theme: Theme) -> Table:
+        columns = [
+            Column(tr("Name"), lambda each: each.name, Kind.TEXT, 160),
+            Column(tr("What"), subject, Kind.QUIET, 124),
+            Column(tr("Change"), change_look, Kind.STATE, 116),
+            Column(tr("Details"), lambda each: each.detail, Kind.QUIET),
+        ]
+        table = Table(theme, columns, tr("What changes"), lambda each: (each.subject, each.name), in_card=True, has_header=True)
+        self._box = Surface(theme, "surface", "border", "m")
+        column(self._box, margins=(14, 1, 14, 1)).addWidget(table)
+        self.body.addWidget(self._box)
+        return table
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def set_preview(self, preview: SetupPreview) -> bool:
+        """Shows what would be done as the switch stands now; returns whether the preview belongs here."""
+        if not self._preview.is_of(preview):
+            return False
+        if preview.is_replacing == self._replace.isChecked():  # else another one is on its way
+            self._show(preview.changes)
+        return True
+
+    def _show(self, changes: Sequence[SetupChange]) -> None:
+        self.show_fault(None)
+        is_something = does_something(changes)
+        self._what.setText(tr("This is what changes. Nothing is done yet.") if is_something else tr("Everything is so already."))
+        self._table.set_rows(changes)
+        self._table.fit_height()
+        self._box.setVisible(bool(changes))
+        self._set_busy(False)
+        self._go.setEnabled(is_something)
+
+    def show_refusal(self, problem: Problem) -> None:
+        self._set_busy(False)
+        self.show_fault(problem)
+
+    def _on_replace(self, is_on: bool) -> None:
+        self._go.setEnabled(False)  # until it is known what that would do
+        self.replace_changed.emit(is_on)
+
+    def _on_go(self) -> None:
+        self._set_busy(True)
+        self.confirmed.emit(self._replace.isChecked())
+
+    def _set_busy(self, is_busy: bool) -> None:
+        self._go.setText(self._words[is_busy])
+        self._go.setEnabled(not is_busy)
+        self._replace.setEnabled(not is_busy)
+
 
 SETUP_FILES = "JSON (*.json)"
 

@@ -8,10 +8,11 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
+import msgspec
 from PySide6.QtWidgets import QApplication
 
 from tooltray.errors import Problem, TooltrayError
@@ -21,22 +22,24 @@ from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.tasks import TaskKeeper
-from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
 from tooltray.ui.clients.client_words import client_name
-from tooltray.ui.feedback.feedback_windows import FeedbackWindows
 from tooltray.ui.feedback.feedback_words import headline, project_words
 from tooltray.ui.files.file_words import waiting_text, waiting_title
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.shell.bug_report import bug_report
-from tooltray.ui.shell.main_window import MainWindow
 from tooltray.ui.shell.motion import MotionSetting
 from tooltray.ui.shell.tray import Tray
 from tooltray.ui.theme import Theme, system_mode
 from tooltray.uncaught import log_loop_exception, logging_uncaught
+
+if TYPE_CHECKING:  # imported once the tray's icon is there
+    from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
+    from tooltray.ui.feedback.feedback_windows import FeedbackWindows
+    from tooltray.ui.shell.main_window import MainWindow
 
 logger = logging.getLogger(__name__)
 
@@ -54,43 +57,57 @@ class EngineHandle(Protocol):
         """Ends it, also while it starts; from any thread."""
 
 
-class Desktop:
-    """Tray and window over one engine at a time.
+class Windows(msgspec.Struct, frozen=True):
+    """All that the tray can do without: it is imported and built once the icon is there."""
+
+    main: "MainWindow"
+    approvals: "ApprovalPrompt"
+    feedback: "FeedbackWindows"
+
+
+class Start(msgspec.Struct, frozen=True):
+    """How a desktop starts, and what only its start knows.
 
     Args:
+        build_windows: imports and builds the windows; lets the event loop go on now and then, for the tray.
         start_engine: starts an engine, which then calls the `on_engine_...` methods from its own thread.
-        entry: what an AI client's settings need to use this hub, as text.
+        read_entry: returns what an AI client's settings need to use this hub, as text.
         is_first: whether something was never said to this person before.
         hidden: the window stays away until somebody opens it from the tray; without a tray it is shown all the same.
     """
 
+    build_windows: Callable[[], Awaitable[Windows]]
+    start_engine: Callable[["Desktop"], EngineHandle]
+    read_entry: Callable[[], str]
+    is_first: Callable[[str], bool]
+    hidden: bool
+
+
+class Desktop:
+    """Tray and windows over one engine at a time."""
+
+    _window: "MainWindow"
+    _approvals: "ApprovalPrompt"
+    _feedback: "FeedbackWindows"
+
     def __init__(
-        self,
-        app: QApplication,
-        *,
-        theme: Theme,
-        link: EngineLink,
-        hub: QtMcpPresenter,
-        window: MainWindow,
-        tray: Tray,
-        approvals: ApprovalPrompt,
-        feedback: FeedbackWindows,
-        tasks: TaskKeeper,
-        start_engine: Callable[["Desktop"], EngineHandle],
-        entry: str,
-        is_first: Callable[[str], bool],
-        hidden: bool,
+        self, app: QApplication, *, theme: Theme, link: EngineLink, hub: QtMcpPresenter, tray: Tray, tasks: TaskKeeper, start: Start
     ) -> None:
         self._app, self._theme, self._link, self._hub = app, theme, link, hub
-        self._window, self._tray, self._tasks = window, tray, tasks
-        self._approvals, self._feedback = approvals, feedback
-        self._start, self._entry, self._hidden = start_engine, entry, hidden
-        self._is_first = is_first
+        self._tray, self._tasks, self._start = tray, tasks, start
+        self._hidden = start.hidden
+        self._is_built = False  # the windows
         self._is_asking_to_quit = False
         self._engine: EngineHandle | None = None
         self._reason = ""  # why all this ends; empty until then
+        self._told: dict[str, Problem] = {}  # by server, what a person was notified of since it last ran
         app.styleHints().colorSchemeChanged.connect(self._on_color_scheme_changed)
-        self._told: dict[str, Problem] = {}  # by server, what a person was told of since it last ran
+        tray.menu.quit_requested.connect(self._on_quit)
+        tray.open_requested.connect(self._on_opened_early)
+
+    def _connect(self, windows: Windows) -> None:
+        self._window, self._approvals, self._feedback, self._is_built = windows.main, windows.approvals, windows.feedback, True
+        hub, window, tray = self._hub, windows.main, self._tray
         hub.server_started.connect(self._on_server_started)
         hub.problem_reported.connect(self._on_problem_reported)
         hub.elicitation_asked.connect(self._on_elicitation_asked)
@@ -98,24 +115,35 @@ class Desktop:
         window.hidden_to_tray.connect(self._on_hidden)
         window.retry_requested.connect(self._start_engine)
         window.context.links.entry_copy_requested.connect(self._on_copy_entry)
-        tray.open_requested.connect(window.show_up)
-        tray.open_requested.connect(feedback.go_there)
-        feedback.asked.connect(self._on_feedback_asked)
-        tray.open_requested.connect(approvals.go_there)  # above the window: somebody waits for it
-        approvals.count_changed.connect(tray.set_waiting_calls)
         window.context.links.entries_waiting_changed.connect(self._on_entries_waiting)
         window.context.links.entries_asked.connect(self._on_trust_asked)
-        tray.menu.quit_requested.connect(self._on_quit)
+        self._feedback.asked.connect(self._on_feedback_asked)
+        self._approvals.count_changed.connect(tray.set_waiting_calls)
+        tray.open_requested.disconnect(self._on_opened_early)
+        tray.open_requested.connect(window.show_up)
+        tray.open_requested.connect(self._feedback.go_there)
+        tray.open_requested.connect(self._approvals.go_there)  # above the window: somebody waits for it
+        tray.menu.pause_requested.connect(window.hub_commands.pause)
         tray.menu.entry_copy_requested.connect(self._on_copy_entry)
 
+    def _on_opened_early(self) -> None:
+        """A person has clicked the icon before there is a window."""
+        self._hidden = False
+
     async def run(self) -> int:
-        """Shows what there is to show, then starts the engine; returns the exit code when all has ended."""
+        """Shows the tray's icon, then the window, then starts the engine; returns the exit code when all has ended."""
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[int] = self._loop.create_future()
-        with self._ending_on_signals(), self._telling_of_bugs():
-            await self._show()
-            self._start_engine()
-            code = await self._ended
+        with self._ending_on_signals():
+            self._tray.show()
+            await asyncio.sleep(0)
+            self._connect(await self._start.build_windows())
+            with self._telling_of_bugs():
+                if not self._reason:
+                    await self._show()
+                    await self._window.build_pages()
+                    self._start_engine()
+                code = await self._ended
         await self._tasks.close()
         self._tray.hide()
         self._approvals.close()
@@ -125,8 +153,7 @@ class Desktop:
         return code
 
     async def _show(self) -> None:
-        """Shows tray and window and waits until a person can see them: the engine's imports come after that."""
-        self._tray.show()
+        """Shows the window and waits until a person can see it: the engine's imports come after that."""
         has_tray = Tray.is_available()
         if self._hidden and has_tray:
             return
@@ -161,7 +188,7 @@ class Desktop:
     def _start_engine(self) -> None:
         if self._engine is None and not self._reason:
             self._set_phase(HubPhase.STARTING)
-            self._engine = self._start(self)
+            self._engine = self._start.start_engine(self)
 
     def _on_started(self, attach: Callable[[EngineLink], None]) -> None:
         if not self._reason:
@@ -183,8 +210,9 @@ class Desktop:
             self._tray.notify(title(problem), _rest(problem))
 
     def _set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
-        self._window.set_phase(phase, problem)
         self._tray.set_phase(phase)
+        if self._is_built:
+            self._window.set_phase(phase, problem)
 
     # the end
 
@@ -215,7 +243,7 @@ class Desktop:
         self._is_asking_to_quit = False
 
     def _on_hidden(self) -> None:
-        if self._is_first("closed"):
+        if self._start.is_first("closed"):
             text = tr("Your servers keep running. To end it, choose Quit in the tray's menu.")
             self._tray.tell(tr("Tooltray stays in the tray"), text)
 
@@ -258,7 +286,7 @@ class Desktop:
     # the rest
 
     def _on_copy_entry(self) -> None:
-        self._window.context.copy(self._entry, tr("Copied. Paste it into the settings of an AI client."))
+        self._window.context.copy(self._start.read_entry(), tr("Copied. Paste it into the settings of an AI client."))
 
     def _on_color_scheme_changed(self) -> None:
         self._theme.apply(self._app, system_mode(self._app))

@@ -7,7 +7,7 @@ import msgspec
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.state_language import WORKING, Look, needs_person
 
 

@@ -4,6 +4,7 @@ Above it: app.py, which says how the hub is and what closing the window means. B
 and titles.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -15,20 +16,64 @@ from tooltray.errors import Problem
 from tooltray.events import ProblemReported
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.action import Commands, action, as_notice
 from tooltray.ui.pages.local_work import LocalWork
-from tooltray.ui.pages.page import Page
+from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext, Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.questions.questions import Questions
-from tooltray.ui.shell.hub_commands import HubCommands
 from tooltray.ui.shell.hub_words import hub_words
 from tooltray.ui.shell.pages import PAGES
-from tooltray.ui.shell.quit_question import QuitPanel
 from tooltray.ui.shell.sidebar import Sidebar
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.sheet import Sheet
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.sheet import Sheet, SheetFrame
 from tooltray.ui.widgets.surface import row
+
+
+class HubCommands(Commands):
+    @action(as_notice)
+    async def pause(self, is_paused: bool) -> None:
+        """Refuses the calls of AI clients, or lets them through again."""
+        await self._hub.hub.set_mcp_enabled(not is_paused)
+
+
+WIDTH = 460
+MOST_NAMES = 6  # more would fill the window, and say no more
+
+
+class QuitPanel(SheetFrame):
+    """`confirmed`: it ends all the same."""
+
+    confirmed = Signal()
+
+    def __init__(self, theme: Theme, clients: Sequence[str]) -> None:
+        super().__init__(theme, tr("Quit Tooltray?"), WIDTH)
+        self.body.addWidget(Label(theme, who(clients), "strong", wrap=True))
+        text = tr("Their calls end now. The next call of a client starts Tooltray again.")
+        self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
+        self.buttons.addStretch(1)
+        self._stay = Button(theme, tr("Keep running"))
+        self._stay.clicked.connect(self.close_requested)
+        self.buttons.addWidget(self._stay)
+        quit = Button(theme, tr("Quit"), "danger")
+        quit.clicked.connect(self.confirmed)
+        self.buttons.addWidget(quit)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._stay.setFocus(Qt.FocusReason.OtherFocusReason)
+
+
+def who(clients: Sequence[str]) -> str:
+    """Returns who is connected, as a sentence; the same client twice is named once."""
+    names = list(dict.fromkeys(clients))
+    shown, more = ", ".join(names[:MOST_NAMES]), len(names) - MOST_NAMES
+    if more > 0:
+        return tr("{names} and {count} more are connected.", names=shown, count=more)
+    return tr("{name} is connected.", name=shown) if len(names) == 1 else tr("{names} are connected.", names=shown)
+
 
 SIZE, SMALLEST = (1180, 760), (900, 600)
 
@@ -60,10 +105,8 @@ class MainWindow(QMainWindow):
         self.hub_commands = HubCommands(hub=presenters.hub, tasks=presenters.tasks)
         self._sidebar = Sidebar(theme, [(entry.icon, entry.title()) for entry in PAGES])
         self._stack = QStackedWidget()
-        self._pages = {entry.name: entry.make(context) for entry in PAGES}
-        for index, page in enumerate(self._pages.values()):
-            self._stack.addWidget(page)
-            page.need_person.connect(partial(self._sidebar.set_badge, index))
+        self._pages: dict[str, Page] = {}
+        self.page(PAGES[0].name)
         self._questions = Questions(context)
         body = self._body = QWidget()
         body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # nothing shows a focus ring until Tab is pressed
@@ -75,12 +118,24 @@ class MainWindow(QMainWindow):
         self._draw_hub()
 
     def page(self, name: str) -> Page:
-        """Returns a page of the table."""
+        """Returns a page of the table; builds it if nobody wanted it before."""
+        if name not in self._pages:
+            index = [entry.name for entry in PAGES].index(name)
+            page = self._pages[name] = PAGES[index].make(self.context)
+            self._stack.addWidget(page)
+            page.need_person.connect(partial(self._sidebar.set_badge, index))
+            page.set_phase(self._phase)
         return self._pages[name]
 
     def open_page(self, name: str) -> None:
         """Shows a page of the table."""
-        self._open(list(self._pages).index(name))
+        self._open([entry.name for entry in PAGES].index(name))
+
+    async def build_pages(self) -> None:
+        """Builds the pages that nobody has looked at: some count what needs a person. The window goes on meanwhile."""
+        for entry in PAGES:
+            self.page(entry.name)
+            await asyncio.sleep(0)
 
     @property
     def sheet(self) -> Sheet | None:
@@ -129,13 +184,13 @@ class MainWindow(QMainWindow):
         context.notices.resume_requested.connect(partial(pause, False))
         context.notices.report_requested.connect(self._on_report_copied)
         context.notices.retry_requested.connect(self.retry_requested)
-        for index in range(len(self._pages)):
+        for index in range(len(PAGES)):
             QShortcut(QKeySequence(f"Ctrl+{index + 1}"), self, partial(self._on_page_key, index))
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
         QShortcut(QKeySequence("Ctrl+Q"), self, self.quit_requested.emit)
 
     def _open(self, index: int) -> None:
-        self._stack.setCurrentIndex(index)
+        self._stack.setCurrentWidget(self.page(PAGES[index].name))
         self._sidebar.set_page(index)
 
     def _on_page_key(self, index: int) -> None:

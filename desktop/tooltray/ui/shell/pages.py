@@ -1,18 +1,15 @@
-"""The pages of the window, in the order of its navigation. A new page is a module of its own and a line here."""
+"""The pages of the window, in the order of its navigation. A new page is a module of its own and a line here.
+
+Each is imported when it is built: what nobody looks at must not keep the window from being seen.
+"""
 
 from collections.abc import Callable
 
 import msgspec
 
-from tooltray.ui.approvals.grants_page import GrantsPage
-from tooltray.ui.clients.clients_page import ClientsPage
-from tooltray.ui.clients.profiles_page import ProfilesPage
-from tooltray.ui.files.files_page import FilesPage
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.servers.servers_page import ServersPage
-from tooltray.ui.settings.settings_page import SettingsPage
 
 
 class PageEntry(msgspec.Struct, frozen=True):
@@ -29,11 +26,47 @@ class PageEntry(msgspec.Struct, frozen=True):
     make: Callable[[PageContext], Page]
 
 
+def _servers(context: PageContext) -> Page:
+    from tooltray.ui.servers.servers_page import ServersPage
+
+    return ServersPage(context)
+
+
+def _clients(context: PageContext) -> Page:
+    from tooltray.ui.clients.clients_page import ClientsPage
+
+    return ClientsPage(context)
+
+
+def _profiles(context: PageContext) -> Page:
+    from tooltray.ui.clients.profiles_page import ProfilesPage
+
+    return ProfilesPage(context)
+
+
+def _approvals(context: PageContext) -> Page:
+    from tooltray.ui.approvals.grants_page import GrantsPage
+
+    return GrantsPage(context)
+
+
+def _files(context: PageContext) -> Page:
+    from tooltray.ui.files.files_page import FilesPage
+
+    return FilesPage(context)
+
+
+def _settings(context: PageContext) -> Page:
+    from tooltray.ui.settings.settings_page import SettingsPage
+
+    return SettingsPage(context)
+
+
 PAGES = (
-    PageEntry("servers", "server", lambda: tr("Servers"), ServersPage),  # the first one shows the notices of the hub
-    PageEntry("clients", "plug", lambda: tr("AI clients"), ClientsPage),
-    PageEntry("profiles", "layers", lambda: tr("Profiles"), ProfilesPage),
-    PageEntry("approvals", "shield", lambda: tr("Approvals"), GrantsPage),
-    PageEntry("files", "folder", lambda: tr("Files"), FilesPage),
-    PageEntry("settings", "settings", lambda: tr("Settings"), SettingsPage),
+    PageEntry("servers", "server", lambda: tr("Servers"), _servers),  # the first one shows the notices of the hub
+    PageEntry("clients", "plug", lambda: tr("AI clients"), _clients),
+    PageEntry("profiles", "layers", lambda: tr("Profiles"), _profiles),
+    PageEntry("approvals", "shield", lambda: tr("Approvals"), _approvals),
+    PageEntry("files", "folder", lambda: tr("Files"), _files),
+    PageEntry("settings", "settings", lambda: tr("Settings"), _settings),
 )

@@ -10,11 +10,9 @@ from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.shell.hub_words import HubWords
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button, IconButton
-from tooltray.ui.widgets.icon import Icon
-from tooltray.ui.widgets.keyboard_focus import PaintedButton
+from tooltray.ui.widgets.button import Button, IconButton, PaintedButton
+from tooltray.ui.widgets.icon import Icon, Logo
 from tooltray.ui.widgets.label import ElidedLabel, Label
-from tooltray.ui.widgets.logo import Logo
 from tooltray.ui.widgets.surface import column, row
 
 

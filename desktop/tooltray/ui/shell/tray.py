@@ -4,8 +4,8 @@ Above it: app.py, which connects its wishes. Below it: the Qt presenter layer's 
 is changed in place, since a desktop may be showing it over D-Bus.
 """
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QAction, QColor, QGuiApplication, QIcon
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from tooltray.snapshots.hub import HubSnapshot
@@ -13,13 +13,27 @@ from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui import icons
 from tooltray.ui.files.file_words import waiting_entries
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.hub_phase import HubPhase
+from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.shell.hub_words import TrayState, summary, tray_state, waiting_calls
-from tooltray.ui.shell.tray_icon import tray_icon
 from tooltray.ui.state_language import Look, needs_person, server_look
 from tooltray.ui.theme import Theme
+
+SIZES = (16, 22, 32)
+INKS = {Qt.ColorScheme.Light: ("#2A2A31", "#C47A00"), Qt.ColorScheme.Dark: ("#F2F2F5", "#F2B84B")}
+ON_ANY_PANEL = ("#7C7C88", "#B97A0A")  # at least 3:1 on light and dark panels alike, where the desktop does not say which it has
+
+
+def tray_icon(state: TrayState, scheme: Qt.ColorScheme) -> QIcon:
+    """Returns the icon of a state for the desktop's colour scheme, in all sizes that panels use."""
+    ink, mark = (QColor(name) for name in INKS.get(scheme, ON_ANY_PANEL))
+    result = QIcon()
+    for size in SIZES:
+        for scale in (1, 2):
+            result.addPixmap(icons.pixmap(f"tray/{state.value}-{size}", size, ink, second=mark, scale=scale))
+    return result
+
 
 SHOWN_SERVERS = 8  # more are in the window, so that the menu fits a small screen
 LONGEST_NAME = 32  # characters; longer names lose their middle

@@ -1,14 +1,15 @@
-"""A button that opens a menu of options, of which one is chosen: where a list of all of them would be too long."""
+"""One of a few: as a button with a menu, or as a list with a line for each."""
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QMenu, QSizePolicy
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.button import Button, PaintedButton
+from tooltray.ui.widgets.surface import column
 
 SMALLEST_WIDTH, PADDING, ARROW = 96, 12, 14
 LONGEST_TITLE = 60  # characters in the menu; longer ones lose their middle
@@ -101,3 +102,124 @@ class Choice(Button):
 def _short(title: str) -> str:
     half = LONGEST_TITLE // 2
     return title if len(title) <= LONGEST_TITLE else f"{title[:half]}…{title[-half:]}"
+
+
+HEIGHT, MARK, GAP = 28, 16, 8
+LEFT = 2  # room for the focus ring
+TICK = (QPointF(3.5, 8), QPointF(6.5, 11), QPointF(11.5, 4.5))
+
+
+class Option(PaintedButton):
+    """One option with its mark."""
+
+    def __init__(self, theme: Theme, text: str, *, is_round: bool) -> None:
+        super().__init__()
+        self._theme, self._is_round = theme, is_round
+        self.set_title(text)
+        self.setCheckable(True)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFixedHeight(HEIGHT)
+
+    def set_title(self, text: str) -> None:
+        self.setText(text)
+        self.setToolTip(text)
+        self.setAccessibleName(text)
+
+    def sizeHint(self) -> QSize:
+        return QSize(LEFT + MARK + GAP + QFontMetrics(self._theme.font()).horizontalAdvance(self.text()), HEIGHT)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(80, HEIGHT)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        theme, top = self._theme, (HEIGHT - MARK) / 2
+        box = QRectF(LEFT, top, MARK, MARK).adjusted(0.5, 0.5, -0.5, -0.5)
+        radius = MARK / 2 if self._is_round else 4
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(theme.color("accent" if self.isChecked() else "border.control")))
+            painter.setBrush(theme.color("accent" if self.isChecked() else "surface"))
+            painter.drawRoundedRect(box, radius, radius)
+            if self.isChecked():
+                self._paint_mark(painter, box)
+            if self.shows_focus:
+                painter.setPen(QPen(theme.color("accent"), 1.5))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRoundedRect(box.adjusted(-1.75, -1.75, 1.75, 1.75), radius + 2, radius + 2)
+            painter.setFont(theme.font())
+            painter.setPen(theme.color("text.primary"))
+            left = LEFT + MARK + GAP
+            text = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width() - left)
+            painter.drawText(QRectF(left, 0, self.width() - left, HEIGHT), Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _paint_mark(self, painter: QPainter, box: QRectF) -> None:
+        ink = self._theme.color("text.on_accent")
+        if self._is_round:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(ink)
+            painter.drawEllipse(box.center(), 3, 3)
+        else:
+            painter.setPen(QPen(ink, 1.75, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin))
+            painter.drawPolyline([box.topLeft() + point for point in TICK])
+
+
+class OptionList(QWidget):
+    """`changed`: a person chose something, or took it back.
+
+    Args:
+        options: the value and the title of each.
+        chosen: the values that are chosen at the beginning.
+        takes_many: any number may be chosen, not just one.
+        may_be_empty: the one that is chosen can be taken back.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        theme: Theme,
+        options: Sequence[tuple[str, str]],
+        *,
+        name: str,
+        chosen: Sequence[str] = (),
+        takes_many: bool = False,
+        may_be_empty: bool = True,
+    ) -> None:
+        super().__init__()
+        self._takes_many, self._may_be_empty = takes_many, may_be_empty
+        self._options: list[tuple[str, Option]] = []
+        self.setAccessibleName(name)
+        layout = column(self)
+        for value, title in options:
+            option = Option(theme, title, is_round=not takes_many)
+            option.setChecked(value in chosen)
+            option.clicked.connect(self._on_clicked)
+            self._options.append((value, option))
+            layout.addWidget(option)
+
+    @property
+    def chosen(self) -> list[str]:
+        return [value for value, option in self._options if option.isChecked()]
+
+    def set_chosen(self, chosen: Sequence[str]) -> None:
+        """Changes what is chosen, without `changed`."""
+        for value, option in self._options:
+            option.setChecked(value in chosen)
+
+    def set_title(self, value: str, title: str) -> None:
+        """Calls one of the options something else."""
+        option = next(option for each, option in self._options if each == value)
+        option.set_title(title)
+
+    @property
+    def first(self) -> QWidget:
+        """What the keyboard goes to."""
+        return self._options[0][1]
+
+    def _on_clicked(self, is_checked: bool) -> None:
+        pressed = self.sender()
+        if not self._takes_many:
+            for _, option in self._options:
+                option.setChecked(option is pressed and (is_checked or not self._may_be_empty))
+        self.changed.emit()

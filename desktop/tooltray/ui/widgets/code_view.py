@@ -1,11 +1,26 @@
-"""Code, JSON and logs in the mono style: selectable, and editable where a person pastes something."""
+"""Text in the font of code: to read, to write, with its secrets covered, and as the difference of two texts."""
 
 import re
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QMimeData, Qt
-from PySide6.QtGui import QFontMetricsF, QSyntaxHighlighter, QTextCharFormat, QTextDocument, QTextLayout, QTextOption
-from PySide6.QtWidgets import QFrame, QPlainTextEdit
+from PySide6.QtCore import QMimeData, QPointF, QRectF, Qt
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QPainter,
+    QPaintEvent,
+    QSyntaxHighlighter,
+    QTextBlock,
+    QTextCharFormat,
+    QTextCursor,
+    QTextDocument,
+    QTextFormat,
+    QTextLayout,
+    QTextOption,
+)
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit
 
+from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 
 JSON_RULES = (  # later rules win: a number inside a string stays a string's colour
@@ -92,3 +107,146 @@ class CodeView(QPlainTextEdit):
     def insertFromMimeData(self, source: QMimeData) -> None:
         if source.hasText():
             self.insertPlainText(source.text()[:LONGEST_PASTE])
+
+
+DOT = "•"
+
+FindSpans = Callable[[str], Sequence[tuple[int, int]]]
+"""Finds places in a text: the first character of each, and the one behind its last."""
+
+
+def covered(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """Returns a text with dots in these places."""
+    for first, last in spans:
+        text = text[:first] + DOT * (last - first) + text[last:]
+    return text
+
+
+class CoveredCode(CodeView):
+    def __init__(self, theme: Theme, name: str, find_secrets: FindSpans, *, lines: int) -> None:
+        super().__init__(theme, "", name, lines=lines, editable=True, json=True)
+        self._theme, self._find = theme, find_secrets
+        self._spans: Sequence[tuple[int, int]] = ()
+        self._places: Sequence[tuple[int, int]] = ()  # the same, as Qt counts
+        self._is_covered = True
+        self.textChanged.connect(self._on_text_changed)
+
+    @property
+    def has_secrets(self) -> bool:
+        return bool(self._spans)
+
+    @property
+    def is_covered(self) -> bool:
+        return self._is_covered
+
+    @property
+    def shown_text(self) -> str:
+        """The text as somebody sees it who looks at the screen."""
+        return covered(self.toPlainText(), self._spans if self._is_covered else ())
+
+    def set_covered(self, is_covered: bool) -> None:
+        self._is_covered = is_covered
+        self.viewport().update()
+
+    def _on_text_changed(self) -> None:
+        text = self.toPlainText()
+        self._spans = self._find(text)
+        self._places = [(_units(text[:first]), _units(text[:last])) for first, last in self._spans]
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not (self._is_covered and self._spans):
+            return
+        with QPainter(self.viewport()) as painter:
+            painter.setFont(self.font())
+            block, origin = self.firstVisibleBlock(), self.contentOffset()
+            while block.isValid():
+                box = self.blockBoundingGeometry(block).translated(origin)
+                if box.top() > event.rect().bottom():
+                    return
+                for place in self._covers(block):
+                    self._cover(painter, place.translated(box.topLeft()))
+                block = block.next()
+
+    def _covers(self, block: QTextBlock) -> Sequence[QRectF]:
+        """Where in a line secrets stand; a line never wraps."""
+        line, start, length = block.layout().lineAt(0), block.position(), block.length() - 1
+        places = []
+        for first, last in self._places if line.isValid() else ():
+            if first < start + length and last > start:
+                left, right = (_x(line.cursorToX(min(max(at - start, 0), length))) for at in (first, last))
+                places.append(QRectF(QPointF(left, line.y()), QPointF(right, line.y() + line.height())))
+        return places
+
+    def _cover(self, painter: QPainter, place: QRectF) -> None:
+        painter.fillRect(place, self._theme.color("surface.sunken"))
+        painter.setPen(self._theme.color("text.muted"))
+        dots = DOT * max(1, round(place.width() / QFontMetricsF(self.font()).horizontalAdvance(DOT)))
+        painter.drawText(place, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, dots)
+
+
+def _x(found: object) -> float:
+    """PySide6 gives the place alone or with the cursor that belongs to it."""
+    return float(found[0] if isinstance(found, tuple) else found)  # type: ignore[arg-type]
+
+
+def _units(text: str) -> int:
+    """How long Qt takes a text for: what is beyond 16 bits counts twice."""
+    return len(text) + sum(ord(sign) > 0xFFFF for sign in text)
+
+
+MOST_LINES = 10  # in sight at once; the rest scrolls
+LONGEST = 2_000  # lines; each of them costs three fills, and nobody reads more in a small window
+LOOKS = {"+": ("diff.add", "success.text"), "-": ("diff.remove", "error.text")}
+"""The fill of a line, and the colour of its sign."""
+
+
+class DiffView(CodeView):
+    """Lines that begin with "+", "-" or " "; long ones are wrapped.
+
+    Args:
+        width: px that it will have; how high wrapped text is depends on it.
+    """
+
+    def __init__(self, theme: Theme, lines: Sequence[str], name: str, *, width: int) -> None:
+        shown = [f"{line[:1]} {line[1:]}" for line in lines[:LONGEST]]
+        if len(lines) > LONGEST:
+            shown.append(f"  {tr('… and {count} more lines', count=f'{len(lines) - LONGEST:,}')}")
+        self._theme, self._signs = theme, [line[:1] for line in shown]
+        super().__init__(theme, "\n".join(shown), name)
+        self.wrap(width, MOST_LINES)
+        theme.changed.connect(self._fill)
+        self._fill()
+
+    def _fill(self) -> None:
+        fills = []
+        for place, sign in enumerate(self._signs):
+            if sign in LOOKS:
+                fill, color = (self._theme.color(token) for token in LOOKS[sign])
+                fills += self._filled(place, fill)
+                fills.append(_selection(self._cursor(place, 1), fill, color))
+        self.setExtraSelections(fills)
+
+    def _filled(self, place: int, fill: QColor) -> list[QTextEdit.ExtraSelection]:
+        """Fills a line to the view's edge: Qt does so for all parts of a wrapped one but the last, which is named by its end alone."""
+        ink, whole = self._theme.color("text.primary"), self._cursor(place)
+        last = QTextCursor(whole)
+        last.clearSelection()
+        return [_selection(cursor, fill, ink, is_to_edge=True) for cursor in (whole, last)]
+
+    def _cursor(self, place: int, length: int = 0) -> QTextCursor:
+        """Selects a line, or so many of its first characters."""
+        cursor = QTextCursor(self.document().findBlockByNumber(place))
+        move = QTextCursor.MoveOperation.NextCharacter if length else QTextCursor.MoveOperation.EndOfBlock
+        cursor.movePosition(move, QTextCursor.MoveMode.KeepAnchor, length or 1)
+        return cursor
+
+
+def _selection(cursor: QTextCursor, fill: QColor, ink: QColor, *, is_to_edge: bool = False) -> QTextEdit.ExtraSelection:
+    selection = QTextEdit.ExtraSelection()
+    selection.cursor = cursor
+    selection.format.setBackground(fill)
+    selection.format.setForeground(ink)
+    selection.format.setProperty(QTextFormat.Property.FullWidthSelection, is_to_edge)
+    return selection

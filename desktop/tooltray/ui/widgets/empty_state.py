@@ -7,8 +7,8 @@ from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QWidget
 
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import PaintedButton
 from tooltray.ui.widgets.icon import Icon, IconTile
-from tooltray.ui.widgets.keyboard_focus import PaintedButton
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
 

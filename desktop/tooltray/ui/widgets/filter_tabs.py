@@ -7,7 +7,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QButtonGroup, QWidget
 
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.keyboard_focus import PaintedButton
+from tooltray.ui.widgets.button import PaintedButton
 from tooltray.ui.widgets.surface import row
 
 
@@ -29,6 +29,10 @@ class FilterTab(PaintedButton):
         self.setAccessibleName(f"{self.text()}, {count}")
         self.setFixedSize(self.sizeHint())
         self.update()
+
+    def set_text(self, text: str) -> None:
+        self.setText(text)
+        self.set_count(self._count)
 
     def sizeHint(self) -> QSize:
         text = QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(self.text())
@@ -84,6 +88,10 @@ class FilterTabs(QWidget):
     def choose(self, index: int) -> None:
         """Puts one on, without `chosen`."""
         self._tabs[index].setChecked(True)
+
+    def set_text(self, index: int, text: str) -> None:
+        """Names a filter anew."""
+        self._tabs[index].set_text(text)
 
     def set_counts(self, counts: Sequence[int]) -> None:
         for tab, count in zip(self._tabs, counts, strict=True):

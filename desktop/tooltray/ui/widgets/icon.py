@@ -1,9 +1,11 @@
-"""A tinted icon, alone or in a quiet tile."""
+"""Icons as widgets: one of ours, tinted, alone or in a tile; and the program's own, which never is."""
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QWidget
 
+from tooltray.resources import resource
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
 
@@ -55,3 +57,15 @@ class IconTile(QWidget):
             else:
                 inner = side * 0.28
                 icons.draw(painter, self._name, QRectF(self.rect()).adjusted(inner, inner, -inner, -inner), color)
+
+
+class Logo(QWidget):
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self._renderer = QSvgRenderer(str(resource("icons", "tooltray.svg")), self)
+        self.setFixedSize(size, size)
+
+    def paintEvent(self, _event: QPaintEvent) -> None:
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._renderer.render(painter, QRectF(self.rect()))

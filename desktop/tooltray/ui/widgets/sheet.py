@@ -1,11 +1,19 @@
-"""A sheet: a panel over the window, with a scrim. Escape or a click outside closes it. It has no event loop of its own."""
+"""A sheet over the window with what lies in it: dimmed background, title, body, buttons; and how long a consent is guarded."""
 
 from PySide6.QtCore import Property, QEasingCurve, QEvent, QObject, QPropertyAnimation, QRect, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
+from tooltray.errors import Problem
+from tooltray.ui.i18n import tr
+from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import IconButton
+from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.page_frame import FittedScroll
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
 SHADOW_STEPS = 14
 RISE = 8  # px the panel moves up while it opens
@@ -151,3 +159,44 @@ class Sheet(QWidget):
             self.dismiss()
         else:
             event.accept()  # what nothing in the sheet wants is not for the window below
+
+
+class SheetFrame(Surface):
+    """`body` is for the content, `buttons` for what stands below it at the right."""
+
+    close_requested = Signal()
+
+    def __init__(self, theme: Theme, name: str, width: int) -> None:
+        super().__init__(theme, "surface.raised", "border", "xl")
+        self.setMaximumWidth(width)
+        self.setAccessibleName(name)
+        layout = column(self)
+        head = row(margins=(24, 14, 16, 14))
+        head.addWidget(ElidedLabel(theme, name, "heading"), 1)
+        close = IconButton(theme, "x", tr("Close"), small=True)
+        close.clicked.connect(self.close_requested)
+        head.addWidget(close)
+        layout.addLayout(head)
+        layout.addWidget(divider())
+        content = QWidget()
+        outer = column(content, margins=(24, 16, 24, 20), spacing=12)
+        self._fault = column()
+        self.body = column(spacing=12)
+        outer.addLayout(self._fault)
+        outer.addLayout(self.body)
+        outer.addStretch(1)
+        scroll = FittedScroll(name, width)
+        scroll.setWidget(content)
+        layout.addWidget(scroll, 1)
+        layout.addWidget(divider())
+        self.buttons = row(margins=(24, 14, 24, 14))
+        layout.addLayout(self.buttons)
+
+    def show_fault(self, problem: Problem | None) -> None:
+        """Says on top what did not work; None takes it away."""
+        clear(self._fault)
+        if problem is not None:
+            self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+
+
+GUARD_MS = 700  # longer than it takes to notice that something came under the pointer

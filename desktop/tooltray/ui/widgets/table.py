@@ -15,8 +15,8 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QStyledIte
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import HEIGHT, WIDTH, paint_switch
 from tooltray.ui.widgets.chip import paint_chip
-from tooltray.ui.widgets.switch import HEIGHT, WIDTH, paint_switch
 
 PADDING = 12
 PAGE_INSET, CARD_INSET = 24, 0  # left padding of the first column; theme.qss has the same for headers

@@ -1,16 +1,19 @@
-"""A toast: says that something was done and offers to undo it. Never carries an error: those stay where the cause is."""
+"""Toasts: what was done, in passing, with a button that takes it back; and the stack in the corner where they lie."""
 
-from PySide6.QtCore import QEvent, QObject, QRectF, Qt, QTimer, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QWidget
+from functools import partial
 
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
+from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
+
+from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button, IconButton, leave_focus
 from tooltray.ui.widgets.icon import Icon
-from tooltray.ui.widgets.keyboard_focus import leave_focus
 from tooltray.ui.widgets.label import Label, breakable
 from tooltray.ui.widgets.sheet import paint_shadow
-from tooltray.ui.widgets.surface import row
+from tooltray.ui.widgets.surface import clear, column, height_at, row
 
 SHOWN_MS = 8000  # long enough to read one line and reach the button
 SHADOW, HEIGHT, BOTTOM = 24, 44, 20
@@ -99,3 +102,74 @@ def show_toast(theme: Theme, window: QWidget, text: str, action: str = "") -> To
     toast.show()
     toast.raise_()
     return toast
+
+
+MOST = 3  # at once; the newest say what a person has just tried
+GAP = 6  # px
+LOWEST, HIGHEST = 56, 168  # px; what the notes are about has to stay in sight
+
+
+class NoteStack(QScrollArea):
+    """Has no height while it is empty."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setWidgetResizable(True)
+        content = QWidget()
+        self._lines = column(content, spacing=GAP)
+        self._lines.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.setWidget(content)
+        self.hide()
+
+    def add_banner(self, tone: str, title: str, text: str = "") -> None:
+        close = IconButton(self._theme, "x", tr("Close this notice"), small=True)
+        banner = Banner(self._theme, tone, title, text, close)
+        close.clicked.connect(partial(self.remove, banner))
+        self.add(banner)
+
+    def add(self, note: QWidget) -> None:
+        """Puts a note below the others; the oldest goes if there are too many."""
+        if self._lines.count() >= MOST and (oldest := self._lines.itemAt(0)) is not None:
+            self.remove(oldest.widget())
+        self._lines.addWidget(note)
+        self._fit()
+        self.ensureWidgetVisible(note)
+
+    def remove(self, note: QWidget | None) -> None:
+        if note is not None:
+            self._lines.removeWidget(note)
+            note.hide()
+            note.deleteLater()
+            self._fit()
+
+    def clear(self) -> None:
+        clear(self._lines)
+        self._fit()
+
+    def sizeHint(self) -> QSize:
+        return QSize(0, min(HIGHEST, self._wanted()))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, min(LOWEST, self._wanted()))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest and watched is self.widget():
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    def _wanted(self) -> int:
+        return height_at(self._lines, max(1, self.viewport().width()))
+
+    def _fit(self) -> None:
+        self.setVisible(self._lines.count() > 0)
+        self.updateGeometry()

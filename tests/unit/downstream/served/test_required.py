@@ -14,7 +14,7 @@ from tooltray.settings.file_server import Endpoint, FileReading, FileServer
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.files import FileProblem
 from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.server_events import ServerStateChanged
+from tooltray.upstream.managed_server import ServerStateChanged
 
 NO_COMMAND = FileProblem(Problem("it has neither a command nor a URL"), line=7, entry="broken")
 ODD_FILTER = FileProblem(Problem("this filters nothing"), line=3, entry="fetch")

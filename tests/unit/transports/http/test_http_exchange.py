@@ -20,7 +20,7 @@ from tests.fakes.http_server import (
     serving,
 )
 
-from tooltray.protocol.protocol import PROTOCOL_VERSION_KEY
+from tooltray.protocol.eras import PROTOCOL_VERSION_KEY
 from tooltray.transports.http import http_connections, http_failures
 
 MODERN = "2026-07-28"

@@ -1,0 +1,135 @@
+"""Requests of one connection that are not done yet: ours that wait for replies, and the peer's that wait to be handled.
+
+Above it: dispatcher, and McpClient, which waits for its calls. Below it: deadlines. Knows no method. The peer is read on while its requests
+wait in the backlog, because its replies and cancellations come on the same stream; so a message that does not fit is refused, not left in
+the pipe.
+
+How many of them are handled at once is limited (slow start). An AI client that requests hundreds of results and reads none of them would
+keep a server busy in vain, and every other client of that server would wait. So a client starts with a small limit; each reply that it
+reads raises it by one, and time raises it further, because calls may wait for each other, or for a person.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+
+from msgspec import Raw
+
+from tooltray.protocol.deadlines import Deadline
+from tooltray.protocol.envelope import Envelope
+
+
+class PendingCall:
+    """A request of ours that waits for its reply."""
+
+    __slots__ = ("deadline", "id", "is_cancellable", "is_undelivered", "max_reply_bytes", "questions", "reply")
+
+    def __init__(self, id: Raw, is_cancellable: bool, max_reply_bytes: int | None = None) -> None:
+        self.id, self.is_cancellable = id, is_cancellable
+        self.max_reply_bytes = max_reply_bytes  # a much larger reply is dropped as it arrives; None: the bound of all messages
+        self.is_undelivered = False  # the peer certainly does not have it
+        self.questions = 0  # of the peer's, before a person: the time they take is not the peer's
+        self.reply: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
+        self.deadline: Deadline | None = None
+
+    def settle(self, reply: Envelope) -> None:
+        if not self.reply.done():
+            self.reply.set_result(reply)
+
+    def progressed(self) -> None:
+        """The peer works on it: its time starts anew."""
+        if self.deadline:
+            self.deadline.restart()
+
+
+MAX_BACKLOG_BYTES = 64 * 2**20  # the same limit as in the other direction (unsent); a larger message fits into an empty queue
+MESSAGE_BYTES = 500  # memory of a message besides its parameters
+
+
+class Backlog:
+    """The peer's requests and notifications that are not being handled yet, bounded in bytes.
+
+    Attributes:
+        waiting: oldest first.
+    """
+
+    def __init__(self) -> None:
+        self.waiting: deque[Envelope] = deque()
+        self._bytes = 0
+
+    def add(self, message: Envelope) -> bool:
+        """Keeps a message for later; returns whether there is room for it."""
+        size = _size_of(message)
+        if self.waiting and self._bytes + size > MAX_BACKLOG_BYTES:
+            return False
+        self.waiting.append(message)
+        self._bytes += size
+        return True
+
+    def next(self) -> Envelope:
+        """Removes and returns the oldest message."""
+        message = self.waiting.popleft()
+        self._bytes -= _size_of(message)
+        return message
+
+    def remove(self, key: bytes) -> bool:
+        """Removes the request with this id; returns whether there was one."""
+        found = next((each for each in self.waiting if each.id and bytes(each.id) == key), None)
+        if found is None:
+            return False
+        self.waiting.remove(found)
+        self._bytes -= _size_of(found)
+        return True
+
+    def clear(self) -> None:
+        self.waiting.clear()
+        self._bytes = 0
+
+
+def _size_of(message: Envelope) -> int:
+    return len(memoryview(message.params)) + MESSAGE_BYTES
+
+
+MAX_IN_FLIGHT = 256  # further requests wait in the backlog
+FIRST_IN_FLIGHT = 4  # of a client that has read nothing yet: so many results of 20 MB keep a server busy for a third of a second
+BY_REPLIES = 32  # the limit up to which replies raise it
+GROWS_EVERY_S = 0.25  # the limit doubles at this interval while requests wait
+
+
+class Pace:
+    """The limit of one peer.
+
+    Attributes:
+        max_in_flight: each reply adds one to it, up to BY_REPLIES; the dispatcher does that itself, because a method call would cost more.
+    """
+
+    __slots__ = ("_go_on", "_is_even", "_timer", "max_in_flight")
+
+    def __init__(self, *, is_even: bool, go_on: Callable[[], None]) -> None:
+        """
+        Args:
+            is_even: whether the limit is always MAX_IN_FLIGHT.
+            go_on: called when the limit has risen.
+        """
+        self._is_even, self._go_on = is_even, go_on
+        self.max_in_flight = MAX_IN_FLIGHT if is_even else FIRST_IN_FLIGHT
+        self._timer: asyncio.TimerHandle | None = None
+
+    def slow_down(self) -> None:
+        """Resets the limit, because the peer does not read."""
+        if not self._is_even:
+            self.max_in_flight = FIRST_IN_FLIGHT
+
+    def grow_later(self) -> None:
+        """Starts to raise the limit with time, because requests wait."""
+        if self._timer is None and self.max_in_flight < MAX_IN_FLIGHT:
+            self._timer = asyncio.get_running_loop().call_later(GROWS_EVERY_S, self._grow)
+
+    def close(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+
+    def _grow(self) -> None:
+        self._timer = None
+        self.max_in_flight = min(2 * self.max_in_flight, MAX_IN_FLIGHT)
+        self._go_on()

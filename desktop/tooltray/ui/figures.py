@@ -1,0 +1,51 @@
+"""Figures as a person reads them: times of the past and the future, and how many tokens definitions cost."""
+
+from datetime import datetime, timedelta
+
+from PySide6.QtCore import QDate, QLocale
+
+from tooltray.ui.i18n import tr
+
+DAYS_BY_NAME = 6  # further back, a weekday's name could be misread as this week's
+
+
+def moment(at: float, now: datetime) -> str:
+    """Returns a time of the past or the future as people say it.
+
+    Args:
+        at: unix seconds; 0: not known.
+    """
+    if not at:
+        return "–"
+    then, locale = datetime.fromtimestamp(at), QLocale()
+    clock = f"{then:%H:%M}"
+    if then.date() == now.date():
+        return clock
+    if abs(then - now) < timedelta(days=DAYS_BY_NAME):
+        return f"{locale.dayName(then.isoweekday(), QLocale.FormatType.ShortFormat)} {clock}"
+    return locale.toString(QDate(then.year, then.month, then.day), QLocale.FormatType.ShortFormat)
+
+
+def since(seconds: float, now: datetime) -> str:
+    """Returns when something began, as one says it.
+
+    Args:
+        seconds: unix seconds; 0 where it is not known.
+        now: the person's local time.
+    """
+    if not seconds:
+        return ""
+    then, locale = datetime.fromtimestamp(seconds), QLocale()
+    clock = f"{then:%H:%M}"
+    if then.date() == now.date():
+        return tr("since {time}", time=clock)
+    if now - then < timedelta(days=DAYS_BY_NAME):
+        return tr("since {day}, {time}", day=locale.dayName(then.isoweekday()), time=clock)
+    return tr("since {date}", date=locale.toString(QDate(then.year, then.month, then.day), QLocale.FormatType.LongFormat))
+
+
+def tokens(shown: int, of: int) -> str:
+    """Returns what definitions cost: as a client gets them, and all of them; what finds tools can outweigh what is hidden."""
+    if shown >= of:
+        return tr("1 token") if shown == 1 else tr("{count} tokens", count=f"{shown:,}")
+    return tr("{shown} of {count} tokens", shown=f"{shown:,}", count=f"{of:,}")

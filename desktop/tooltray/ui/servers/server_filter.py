@@ -1,0 +1,130 @@
+"""Which servers the Servers page shows: the tabs by state, the words of the search, and beside them what all tools cost.
+
+Above it: the Servers page. Below it: tabs and the token summary. Knows no card and no table.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
+from tooltray.ui.figures import tokens
+from tooltray.ui.i18n import tr
+from tooltray.ui.problem_words import whole
+from tooltray.ui.state_language import WORKING, needs_person
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.charts import Meter
+from tooltray.ui.widgets.filter_tabs import FilterTabs
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import row
+
+METER = 88
+
+
+class TokenSummary(QWidget):
+    """Empty until something is known."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        line = row(self, spacing=10)
+        self._meter = Meter(theme, tr("Tokens that clients read before the first word"))
+        self._meter.setFixedWidth(METER)
+        line.addWidget(self._meter)
+        self._words = Label(theme, "", "caption", "secondary", tabular=True)
+        line.addWidget(self._words)
+        self._meter.hide()
+
+    def show_costs(self, costs: ToolCosts) -> None:
+        shown, all_tokens = costs.shown_tokens, costs.tokens
+        self._meter.setVisible(all_tokens > 0)
+        self._meter.set_share(shown / all_tokens if all_tokens else 0.0)
+        text = tr("Clients read {tokens} before the first word", tokens=tokens(shown, all_tokens))
+        self._words.setText(text if all_tokens else "")
+        self.setToolTip(tr("What a client's model reads before the first word, counted with {tokenizer}", tokenizer=costs.tokenizer))
+
+    def show_problem(self, problem: Problem) -> None:
+        """The tokens could not be counted."""
+        self._meter.hide()
+        self._words.setText(tr("Tokens could not be counted"))
+        self.setToolTip(whole(problem))
+
+
+ROOM_FOR_TOKENS = 860  # px; below that, what tools cost stands on the cards only
+RUNNING = 1  # the tab; servers that would run are paused with all others
+
+STATES: tuple[Callable[[ServerSnapshot], bool], ...] = (
+    lambda server: True,
+    lambda server: server.state in WORKING - {ServerState.STOPPING} or server.state in (ServerState.RUNNING, ServerState.ON_DEMAND),
+    lambda server: server.state is ServerState.WAITING,
+    needs_person,
+    lambda server: server.state in (ServerState.STOPPED, ServerState.STOPPING),
+)
+"""What each filter lets through, in the order of the tabs."""
+
+
+class ServerFilter(QWidget):
+    """`changed`: other servers pass now, since a person has chosen another tab."""
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._state = 0
+        self._words: list[str] = []
+        self._found: dict[str, int] = {}
+        line = row(self, margins=(24, 14, 24, 12), spacing=10)
+        self._tabs = FilterTabs(theme, [tr("All"), tr("Running"), tr("Waiting"), tr("Needs you"), tr("Stopped")])
+        self._tabs.chosen.connect(self._on_chosen)
+        line.addWidget(self._tabs)
+        line.addStretch(1)
+        self.tokens = TokenSummary(theme)
+        line.addWidget(self.tokens)
+
+    @property
+    def has_state(self) -> bool:
+        """Whether a server's state decides."""
+        return self._state > 0
+
+    @property
+    def found(self) -> Mapping[str, int]:
+        """How many tools the search found, by server."""
+        return self._found
+
+    def set_servers(self, servers: Sequence[ServerSnapshot]) -> None:
+        """Counts what each tab lets through."""
+        self._tabs.set_counts([sum(passes(server) for server in servers) for passes in STATES])
+
+    def set_paused(self, is_paused: bool) -> None:
+        """While everything is paused no server is said to run."""
+        self._tabs.set_text(RUNNING, tr("Paused") if is_paused else tr("Running"))
+
+    def set_width(self, width: int) -> None:
+        """Says how much room the page has."""
+        self.tokens.setVisible(width >= ROOM_FOR_TOKENS)
+
+    def set_words(self, text: str) -> None:
+        """Looks for other words in servers; which tools have them is asked for."""
+        self._words = text.casefold().split()
+
+    def search(self, text: str, tools: Sequence[ToolSnapshot]) -> None:
+        """Looks for words in servers and in these tools."""
+        self.set_words(text)
+        found = [tool.server for tool in tools if self._words and self._has(tool.name, tool.original_name, tool.description)]
+        self._found = {name: found.count(name) for name in dict.fromkeys(found)}
+
+    def passes(self, server: ServerSnapshot) -> bool:
+        """Whether state and search let a server through."""
+        if not STATES[self._state](server):
+            return False
+        return not self._words or server.name in self._found or self._has(server.name, server.target, server.description)
+
+    def _has(self, *texts: str) -> bool:
+        text = "\n".join(texts).casefold()
+        return all(word in text for word in self._words)
+
+    def _on_chosen(self, index: int) -> None:
+        self._state = index
+        self.changed.emit()

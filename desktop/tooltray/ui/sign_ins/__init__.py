@@ -1,1 +1,0 @@
-"""The sheet of a sign-in for which no browser could be opened."""

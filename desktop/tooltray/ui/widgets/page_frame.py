@@ -1,0 +1,114 @@
+"""What every page is made of: its header with a search field, and the area that scrolls below it."""
+
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QFrame, QLineEdit, QScrollArea, QSizePolicy, QWidget
+
+from tooltray.ui import icons
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import height_at, row
+
+SHORTCUT = "Ctrl+K"
+
+
+class SearchField(QLineEdit):
+    """A search field with its shortcut written inside; Escape empties it."""
+
+    def __init__(self, theme: Theme, placeholder: str, *, width: int = 260) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setProperty("quiet", True)
+        self.setPlaceholderText(placeholder)
+        self.setAccessibleName(placeholder)
+        self.setFont(theme.font())
+        self.setFixedHeight(theme.size("control"))
+        self.setMaximumWidth(width)
+        self.setMinimumWidth(140)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        QShortcut(QKeySequence(SHORTCUT), self, self._on_shortcut)
+
+    def _on_shortcut(self) -> None:
+        self.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.selectAll()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self.text():
+            self.clear()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        theme = self._theme
+        with QPainter(self) as painter:
+            icons.draw(painter, "search", QRectF(10, (self.height() - 15) / 2, 15, 15), theme.color("text.muted"))
+            if not self.text():
+                painter.setFont(theme.font("overline"))
+                painter.setPen(theme.color("text.muted"))
+                place = QRectF(0, 0, self.width() - 12, self.height())
+                painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, SHORTCUT.replace("+", " "))
+
+
+class Header(QFrame):
+    def __init__(self, theme: Theme, title: str, *actions: QWidget) -> None:
+        super().__init__()
+        self.setObjectName("Header")
+        self.setFixedHeight(theme.size("header"))
+        layout = row(self, margins=(24, 0, 24, 0), spacing=8)
+        layout.addWidget(Label(theme, title, "title"))
+        layout.addSpacing(4)
+        self._subtitle = Label(theme, "", "body", "muted")
+        layout.addWidget(self._subtitle)
+        layout.addStretch(1)
+        for action in actions:
+            layout.addWidget(action, 1 if isinstance(action, SearchField) else 0)
+
+    def set_subtitle(self, text: str) -> None:
+        self._subtitle.setText(text)
+
+
+MARGIN = 24
+
+
+class PageScroll(QScrollArea):
+    """A vertical scroll area whose right margin shrinks by the scroll bar."""
+
+    def __init__(self, name: str, margin: int = MARGIN) -> None:
+        super().__init__()
+        self._margin = margin
+        self.setAccessibleName(name)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # Tab goes to the controls inside; they scroll into view
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        content = self.widget()
+        if content is None or (layout := content.layout()) is None:
+            return
+        margins = layout.contentsMargins()
+        margins.setRight(self._margin - (self.width() - self.viewport().width()))
+        layout.setContentsMargins(margins)
+
+
+class FittedScroll(PageScroll):
+    """Asks for exactly its content's height and scrolls only if it gets less: for sheets in small windows.
+
+    Args:
+        width: logical pixels that it will have; how high wrapped text is depends on it.
+    """
+
+    def __init__(self, name: str, width: int) -> None:
+        super().__init__(name)
+        self._width = width
+
+    def sizeHint(self) -> QSize:
+        content = self.widget()
+        layout = content.layout() if content is not None else None
+        return QSize(self._width, height_at(layout, self._width)) if layout is not None else super().sizeHint()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest and watched is self.widget():
+            self.updateGeometry()  # the content wants another height, and so do we
+        return super().eventFilter(watched, event)
