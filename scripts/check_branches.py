@@ -39,7 +39,7 @@ COMPLETE = (
     "desktop/tooltray/downstream/session*.py",
     "desktop/tooltray/downstream/served/routes.py",
     "desktop/tooltray/downstream/served/served_app.py",
-    "desktop/tooltray/rest/app.py",
+    "desktop/tooltray/rest/rest_api.py",
     "desktop/tooltray/rest/confirmation_rules.py",
     "desktop/tooltray_bridge/*.py",
 )

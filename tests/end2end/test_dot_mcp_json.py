@@ -19,7 +19,7 @@ from tests.fakes.copilot_runtime import CopilotRuntime
 from tooltray.control.control_client import ControlClient
 from tooltray.copilot import copilot_tools
 from tooltray.home.home import Home
-from tooltray.rest.servers import status_of
+from tooltray.rest.server_json import status_of
 from tooltray.snapshots.servers import ServerState
 from tooltray.upstream.upstream_services import RESTART_AFTER_S
 

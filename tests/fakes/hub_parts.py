@@ -192,14 +192,14 @@ class HubParts(Hub):
         self.programs, self.launches = programs, list[Launch]()
         self.user_folder = self.person = home.root / "person"  # the person's home folder
         self.person.mkdir(exist_ok=True)
-        self.shipped: dict[str, Any] = {"mcpServers": {}, "defaultServers": []}  # the servers that come with Tooltray, for a reset
+        self.shipped_setup: dict[str, Any] = {"mcpServers": {}, "defaultServers": []}  # the servers that come with Tooltray, for a reset
         self._is_live = is_live
         replaced = {
             "start_process": self._start,
             "own_url": lambda: own_url,
             "common": (),
             "count": counted_words,
-            "shipped": lambda: self.shipped,
+            "shipped": lambda: self.shipped_setup,
             "stats_told_after_s": 0.0,
             "second_look_s": 0.0,
         }

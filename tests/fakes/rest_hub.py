@@ -24,7 +24,7 @@ from tooltray.downstream.sse import SseHttp
 from tooltray.downstream.streamable_http import StreamableHttp
 from tooltray.http_server.guard import Guard
 from tooltray.protocol.deadlines import DeadlineWheel
-from tooltray.rest.app import RestApi
+from tooltray.rest.rest_api import RestApi
 
 TOKEN, READ_TOKEN, CALL_TOKEN = "tooltray_api_right", "tooltray_api_read", "tooltray_api_call"
 

@@ -1,5 +1,5 @@
 """The command line: one module per group of commands.
 
-Above it: `tooltray.__main__`. Below it: a hub, reached over the control channel, or the settings where none runs. Never imports Qt or `ui`,
+Above it: `tooltray.__main__`. Below it: a hub, reached over the control channel, or its API where none runs. Never imports Qt or `ui`,
 and each command imports what it needs only when it runs: `tooltray status` costs little more than the interpreter's own start.
 """

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from tooltray import __version__
-from tooltray.cli.options import clients, consent, serve, servers, tools, upkeep
-from tooltray.cli.options.usage import COMMAND_MARK, Usage, command
+from tooltray.cli.options import clients_options, consent_options, serve_options, servers_options, tools_options, upkeep_options
+from tooltray.cli.options.parsers import COMMAND_MARK, Usage, command
 
 DESKTOP = "desktop"
 
@@ -38,8 +38,8 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
     usage: Usage = args.usage
     if args.check:
         args.check(usage, args)
-    if args.run == "serve:serve":
-        serve.name_run(usage, args, environ)
+    if args.run == "serve_command:serve":
+        serve_options.name_run(usage, args, environ)
     return args
 
 
@@ -62,24 +62,24 @@ def _parser() -> Usage:
     parser.add_argument("--version", action="version", version=f"tooltray {__version__}")
     parser.set_defaults(run=DESKTOP, usage=parser, check=None, json=False)
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
-    serve.declare(commands)
+    serve_options.declare(commands)
     command(commands, "status", "say whether a hub runs, and what it does", "running:status")
-    servers.declare(commands)
-    tools.declare_tools(commands)
-    upkeep.declare_secrets(commands)
-    clients.declare_http(commands)
-    clients.declare_clients(commands)
-    clients.declare_profiles(commands)
-    command(commands, "sessions", "list the sessions of AI clients and what they see", "views:sessions")
-    tools.declare_registry(commands)
-    tools.declare_projects(commands)
-    upkeep.declare_feedback(commands)
-    consent.declare_approve(commands)
-    consent.declare_trust(commands)
-    consent.declare_grants(commands)
-    upkeep.declare_doctor(commands)
+    servers_options.declare(commands)
+    tools_options.declare_tools(commands)
+    upkeep_options.declare_secrets(commands)
+    clients_options.declare_http(commands)
+    clients_options.declare_clients(commands)
+    clients_options.declare_profiles(commands)
+    command(commands, "sessions", "list the sessions of AI clients and what they see", "views_command:sessions")
+    tools_options.declare_registry(commands)
+    tools_options.declare_projects(commands)
+    upkeep_options.declare_feedback(commands)
+    consent_options.declare_approve(commands)
+    consent_options.declare_trust(commands)
+    consent_options.declare_grants(commands)
+    upkeep_options.declare_doctor(commands)
     reload = command(commands, "reload", "read the settings and all other files with servers in them again", "running:reload")
     reload.add_argument("--dry-run", action="store_true", help="say what it would do, and do nothing")
     command(commands, "stop", "end the running hub", "running:stop")
-    upkeep.declare_setup(commands)
+    upkeep_options.declare_setup(commands)
     return parser

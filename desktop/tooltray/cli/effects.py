@@ -6,7 +6,7 @@ listed, no tool is reported as missing.
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from tooltray.cli.hub import Hub
+from tooltray.cli.hubs import Hub
 from tooltray.cli.terminal import clean_line, print_note
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.tools import ToolSnapshot

@@ -16,7 +16,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from tooltray.cli import arguments
-from tooltray.cli.options.usage import UsageError
+from tooltray.cli.options.parsers import UsageError
 
 if TYPE_CHECKING:
     from tooltray.home.home import Home

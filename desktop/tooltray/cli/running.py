@@ -9,7 +9,7 @@ import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
-from tooltray.cli.hub import HubInfo, RunningHub, running_hub
+from tooltray.cli.hubs import HubInfo, RunningHub, running_hub
 from tooltray.cli.terminal import (
     answer,
     clean_line,

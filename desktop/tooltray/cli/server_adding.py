@@ -14,10 +14,10 @@ from typing import Any
 import msgspec
 
 from tooltray.cli import auto_approve
-from tooltray.cli.hub import Hub, any_hub, started_hub
+from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.person import ask_for_secrets
-from tooltray.cli.secrets import with_secrets
-from tooltray.cli.servers import (
+from tooltray.cli.secrets_command import with_secrets
+from tooltray.cli.servers_command import (
     STOP_TIMEOUT_S,
     note_log,
     note_start,

@@ -9,7 +9,7 @@ import contextvars
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-from tooltray.cli.hub import Hub
+from tooltray.cli.hubs import Hub
 from tooltray.cli.terminal import print_note
 from tooltray.confirmation import Asker, asked_by
 from tooltray.control.control_client import CALL_TIMEOUT_S

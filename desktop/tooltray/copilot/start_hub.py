@@ -6,7 +6,7 @@ Above it: hub_calls, which runs it as a process. Below it: the command line's co
 import sys
 from pathlib import Path
 
-from tooltray.cli.hub import started_hub
+from tooltray.cli.hubs import started_hub
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 

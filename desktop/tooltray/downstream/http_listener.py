@@ -29,12 +29,12 @@ from tooltray.upstream.held_calls import HeldCalls
 
 if TYPE_CHECKING:
     from tooltray.downstream.http_app import HttpApp
-    from tooltray.rest.app import RestApi
-    from tooltray.rest.events import EventStreams
+    from tooltray.rest.event_streams import EventStreams
+    from tooltray.rest.rest_api import RestApi
 
 MOVED = "Tooltray's HTTP endpoint was switched off or moved"
 TOKEN_GONE = "this client's token was removed or renewed"
-HTTP_APP, REST_APP = "tooltray.downstream.http_app", "tooltray.rest.app"
+HTTP_APP, REST_APP = "tooltray.downstream.http_app", "tooltray.rest.rest_api"
 API_PATH = "/api/mcp"
 END_GRACE_S = 0.5  # for requests in flight, as when the hub ends
 
@@ -173,8 +173,8 @@ class HttpListener:
 
     def _rest(self) -> "RestApi":
         """The REST interface, one for all addresses: who reads its events finds them at the next one."""
-        from tooltray.rest.app import RestApi
-        from tooltray.rest.events import EventStreams
+        from tooltray.rest.event_streams import EventStreams
+        from tooltray.rest.rest_api import RestApi
 
         if not self._api:
             self._events = EventStreams(self._bus)

@@ -11,10 +11,10 @@ import msgspec
 from tooltray import __version__
 from tooltray.api import JsonObject
 from tooltray.rest.operation import Operation
+from tooltray.rest.operations import OPERATIONS
 from tooltray.rest.problems import PROBLEM_TYPE
 from tooltray.rest.requests import MOST
 from tooltray.rest.shapes import Kind
-from tooltray.rest.table import OPERATIONS
 
 INDEX_PATH, OPENAPI_PATH, EVENTS_PATH = "/api/mcp", "/api/openapi.json", "/api/events"
 _JSON, _COMPONENTS = "application/json", "#/components/schemas/{name}"

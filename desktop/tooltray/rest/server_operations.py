@@ -24,11 +24,11 @@ from tooltray.files.json_text import check_revision
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.projects.api import ProjectsApi
-from tooltray.rest import servers
+from tooltray.rest import server_json
 from tooltray.rest.confirmation_rules import READS, changes_arguments, changes_words, mends, switches_on
 from tooltray.rest.operation import Call, Operation
 from tooltray.rest.problems import Failed
-from tooltray.rest.servers import Restarting, ServerView, view
+from tooltray.rest.server_json import Restarting, ServerView, view
 from tooltray.settings.server_edits import name_is_taken
 from tooltray.sign_ins.api import SignInsApi
 from tooltray.snapshots.servers import ServerSnapshot
@@ -91,7 +91,7 @@ async def _add(call: Call) -> ServerView:
     """Writes nothing and stores no secret unless the whole entry can be used."""
     given = dict(call.arguments["server"])
     name, project = _text(given, "name"), _text(given, "project", "")
-    entry = servers.read_given(given, name)
+    entry = server_json.read_given(given, name)
     waits = await must_wait()
     if waits:
         entry.setdefault("autoApprove", list(READS))
@@ -104,9 +104,9 @@ async def _add(call: Call) -> ServerView:
     return await _shown(call, server)
 
 
-async def _added(presenter: McpPresenter, name: str, entry: servers.Entry, *, project: str) -> str:
+async def _added(presenter: McpPresenter, name: str, entry: server_json.Entry, *, project: str) -> str:
     known = set(await presenter.secrets.get_secret_names())
-    stored = await servers.keep_secrets(presenter, name, entry)
+    stored = await server_json.keep_secrets(presenter, name, entry)
     try:
         return await presenter.servers.add_mcp_server(name, stored, project=project)
     except Conflict:  # another server has the name by now and may use the secrets
@@ -124,11 +124,11 @@ async def _new_secrets(presenter: McpPresenter, server: str, known: Collection[s
 
 async def _replace(call: Call) -> ServerView:
     name, revision = call.arguments["name"], call.arguments["revision"]
-    entry = servers.read_given(call.arguments["config"], name)
+    entry = server_json.read_given(call.arguments["config"], name)
     async with call.changing_entries:
         check_revision((await _snapshot(call, name)).revision, revision)
         before = (await call.presenter.servers.get_server_entry(name)).entry
-        stored = entry if await must_wait() else await servers.keep_secrets(call.presenter, name, entry, before)
+        stored = entry if await must_wait() else await server_json.keep_secrets(call.presenter, name, entry, before)
         await call.presenter.servers.update_mcp_server(name, stored, revision)
     return await _shown(call, name)
 
@@ -199,8 +199,8 @@ def _tool_name(tool: ToolSnapshot) -> str:
     return f"{tool.server}/{tool.original_name}"
 
 
-ENTRY = servers.entry_schema()
-NEW_SERVER = servers.entry_schema(name={"type": "string", "minLength": 1}, project={"type": "string", "default": ""})
+ENTRY = server_json.entry_schema()
+NEW_SERVER = server_json.entry_schema(name={"type": "string", "minLength": 1}, project={"type": "string", "default": ""})
 
 OPERATIONS = (
     Operation("GET", SERVERS, HubApi.get_snapshot, asks=Asks.all, run=_list, page_key=lambda each: each.name),

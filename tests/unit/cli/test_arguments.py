@@ -3,7 +3,7 @@
 import pytest
 
 from tooltray.cli.arguments import DESKTOP, parse
-from tooltray.cli.options.usage import UsageError
+from tooltray.cli.options.parsers import UsageError
 
 
 def test_no_command_means_the_desktop() -> None:

@@ -27,7 +27,7 @@ async def parts(tmp_path: Path) -> AsyncIterator[HubParts]:
     programs = {"program": ScriptedServer(tool("get_it"))}
     settings = {"npmRegistries": [{"url": "https://me:pw@mirror.example/"}]}
     async with hub_parts(tmp_path / "home", servers=servers, default=("own",), settings=settings, programs=programs) as parts:
-        parts.shipped = json.loads(json.dumps(SHIPPED))
+        parts.shipped_setup = json.loads(json.dumps(SHIPPED))
         yield parts
 
 

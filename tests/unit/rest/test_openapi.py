@@ -6,7 +6,7 @@ from jsonschema import Draft202012Validator
 from tests.fakes.verb_table import VERBS
 
 from tooltray.rest.openapi import document
-from tooltray.rest.table import NOT_OFFERED, OPERATIONS, operations_at
+from tooltray.rest.operations import NOT_OFFERED, OPERATIONS, operations_at
 
 
 def test_every_verb_is_reached_but_those_that_are_the_persons_alone() -> None:

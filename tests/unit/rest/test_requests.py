@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.rest_hub import TOKEN, RestHub, rest_hub
 
+from tooltray.rest.operations import operations_at
 from tooltray.rest.problems import Failed, problem_response
 from tooltray.rest.requests import BODY_WITHIN_S, page, read_body
-from tooltray.rest.table import operations_at
 
 JSON = {"Content-Type": "application/json"}
 

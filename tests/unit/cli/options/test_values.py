@@ -8,7 +8,7 @@ import pytest
 
 from tooltray.cli.arguments import parse
 from tooltray.cli.options import values
-from tooltray.cli.options.usage import UsageError
+from tooltray.cli.options.parsers import UsageError
 
 
 def test_a_secrets_value_typed_by_mistake_is_not_repeated() -> None:

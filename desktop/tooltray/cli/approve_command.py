@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 
 from tooltray.cli import auto_approve
-from tooltray.cli.hub import Hub, any_hub, started_hub
+from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.person import NO, YES, check_terminal, typed_answer
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, cut, day, print_json, print_table
 from tooltray.errors import TooltrayError

@@ -6,24 +6,26 @@ Above it: arguments. Knows the names of the functions that carry it out, not the
 import argparse
 
 from tooltray.cli.options import values
-from tooltray.cli.options.usage import Commands, Usage, command, group
+from tooltray.cli.options.parsers import Commands, Usage, command, group
 
 MODES = ("everything", "lazy", "search", "automatic", "default")
 
 
 def declare_clients(commands: Commands) -> None:
     clients = group(commands, "clients", "how tools are shown to AI clients, and the tokens with which they connect over HTTP")
-    token = command(clients, "token", "make a token for an AI client, or a new one in the place of its old one", "http:client_token")
+    token = command(
+        clients, "token", "make a token for an AI client, or a new one in the place of its old one", "http_command:client_token"
+    )
     token.add_argument("name", metavar="NAME", help="by which you know the client again")
-    command(clients, "list", "list who has a token, never tokens", "http:list_clients")
-    command(clients, "remove", "end a client's token", "http:remove_client").add_argument("name", metavar="NAME")
-    command(clients, "modes", "list how tools are shown to each kind of AI client, and why", "views:modes")
-    mode = command(clients, "mode", "choose how tools are shown to a kind of AI client, and its profile", "views:mode")
+    command(clients, "list", "list who has a token, never tokens", "http_command:list_clients")
+    command(clients, "remove", "end a client's token", "http_command:remove_client").add_argument("name", metavar="NAME")
+    command(clients, "modes", "list how tools are shown to each kind of AI client, and why", "views_command:modes")
+    mode = command(clients, "mode", "choose how tools are shown to a kind of AI client, and its profile", "views_command:mode")
     text = "as `clients modes` says it names itself; '*': all that have no mode of their own"
     mode.add_argument("client", metavar="CLIENT", type=values.some_text, help=text)
     mode.add_argument("mode", metavar="MODE", nargs="?", choices=MODES, help=f"one of: {', '.join(MODES)} (as the servers' settings say)")
     text = "choose which calls of a kind of AI client go through unasked, in the place of the servers' own rules"
-    rules = command(clients, "approve", text, "approve:rules", check=check_rules, has_json=False)
+    rules = command(clients, "approve", text, "approve_command:rules", check=check_rules, has_json=False)
     rules.add_argument("client", metavar="CLIENT", type=values.some_text, help="as `clients modes` says it names itself")
     rules.add_argument("rules", metavar="RULE", nargs="*", help="as in autoApprove: read, write, all, a tool's name, ...")
     rules.add_argument("--nothing", action="store_true", help="ask about each call")
@@ -35,8 +37,8 @@ def declare_clients(commands: Commands) -> None:
 
 def declare_profiles(commands: Commands) -> None:
     profiles = group(commands, "profiles", "named sets of servers and tools")
-    command(profiles, "list", "list the profiles", "profiles:list_profiles")
-    setting = command(profiles, "set", "make a profile, or another one in its place", "profiles:set_profile")
+    command(profiles, "list", "list the profiles", "profiles_command:list_profiles")
+    setting = command(profiles, "set", "make a profile, or another one in its place", "profiles_command:set_profile")
     setting.add_argument("name", metavar="NAME")
     text = "a server that is in it; '*', or no --server and no --tool: all are"
     setting.add_argument("--server", metavar="SERVER", action="append", default=[], help=text)
@@ -49,25 +51,25 @@ def declare_profiles(commands: Commands) -> None:
         help="a tool that is in it, by the server's own name for it, and its server with it; of a server of which none is given, all are",
     )
     setting.add_argument("--description", metavar="TEXT", default="")
-    command(profiles, "remove", "remove a profile", "profiles:remove").add_argument("name", metavar="NAME")
+    command(profiles, "remove", "remove a profile", "profiles_command:remove").add_argument("name", metavar="NAME")
 
 
 def declare_http(commands: Commands) -> None:
     http = group(commands, "http", "let AI clients connect over HTTP")
-    on = command(http, "on", "open the endpoints, now and whenever a hub runs", "http:on")
+    on = command(http, "on", "open the endpoints, now and whenever a hub runs", "http_command:on")
     on.add_argument("--port", metavar="PORT", type=values.port, help="where, from now on; 0: any that is free")
-    command(http, "off", "close them", "http:off")
-    command(http, "status", "say whether and where they are open", "http:status")
+    command(http, "off", "close them", "http_command:off")
+    command(http, "status", "say whether and where they are open", "http_command:status")
     api = group(http, "api", "let other programs do over HTTP what you can do here (REST)")
-    api_on = command(api, "on", "switch it on, and HTTP too if it is off", "http:api_on")
+    api_on = command(api, "on", "switch it on, and HTTP too if it is off", "http_command:api_on")
     text = "make a token whose holder may also approve calls, trust servers and allow folders; --no-trusted: no token may any more"
     api_on.add_argument("--trusted", action=argparse.BooleanOptionalAction, help=text)
-    command(api, "off", "switch it off; HTTP stays as it is", "http:api_off")
+    command(api, "off", "switch it off; HTTP stays as it is", "http_command:api_off")
     token = command(
         api,
         "token",
         "print the default token, which stays the same, or make one with a name, shown once",
-        "http:api_token",
+        "http_command:api_token",
         check=check_token,
     )
     token.add_argument("name", metavar="NAME", nargs="?", type=values.some_text, help="of the program that gets it")
@@ -75,10 +77,10 @@ def declare_http(commands: Commands) -> None:
     token.add_argument("--scope", choices=("read", "call", "manage"), help=scopes)
     token.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help="for so long: 90s, 30m, 8h or 30d")
     token.add_argument("--trusted", action="store_true", help="it may also approve calls, trust servers and allow folders")
-    command(api, "tokens", "list the tokens", "http:api_tokens")
-    revoke = command(api, "revoke", "end one of them", "http:api_revoke")
+    command(api, "tokens", "list the tokens", "http_command:api_tokens")
+    revoke = command(api, "revoke", "end one of them", "http_command:api_revoke")
     revoke.add_argument("name", metavar="NAME", type=values.some_text)
-    command(api, "rotate", "make another default token, and print it", "http:api_rotate")
+    command(api, "rotate", "make another default token, and print it", "http_command:api_rotate")
 
 
 def check_token(usage: Usage, args: argparse.Namespace) -> None:

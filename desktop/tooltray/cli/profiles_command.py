@@ -6,7 +6,7 @@ Above it: run. Below it: a hub; one is started where none runs.
 import argparse
 
 from tooltray.cli.effects import check_effect, warn_of_missing
-from tooltray.cli.hub import started_hub
+from tooltray.cli.hubs import started_hub
 from tooltray.cli.terminal import answer, answer_list, clean_line, count, print_note
 from tooltray.home.home import Home
 from tooltray.snapshots.clients import ProfileSnapshot

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
-from tooltray.cli.hub import Hub, any_hub, running_hub
+from tooltray.cli.hubs import Hub, any_hub, running_hub
 from tooltray.cli.person import ask_for_passphrase, ask_for_secret, confirmed, is_person_there
 from tooltray.cli.terminal import answer, clean_line, count
 from tooltray.errors import TooltrayError

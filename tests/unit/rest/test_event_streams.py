@@ -1,4 +1,4 @@
-"""rest/events.py: the hub's events as a stream that can be resumed, and that waits for nobody."""
+"""rest/event_streams.py: the hub's events as a stream that can be resumed, and that waits for nobody."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ from tooltray.events import ConfigChanged, EventBus, ProblemReported, ServerStar
 from tooltray.http_server.event_streams import KEEPALIVE_S
 from tooltray.phrases import Phrase
 from tooltray.protocol.event_stream import KEEPALIVE, Event, EventReader
-from tooltray.rest.events import KEPT_BYTES, KEPT_EVENTS, READ_WITHIN_S, EventStreams
+from tooltray.rest.event_streams import KEPT_BYTES, KEPT_EVENTS, READ_WITHIN_S, EventStreams
 
 NOW_S = 1_000_000.0
 

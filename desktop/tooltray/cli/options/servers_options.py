@@ -6,16 +6,16 @@ Above it: arguments. Knows the names of the functions that carry it out, not the
 import argparse
 
 from tooltray.cli.options import values
-from tooltray.cli.options.usage import COMMAND_MARK, Commands, Usage, command, group
+from tooltray.cli.options.parsers import COMMAND_MARK, Commands, Usage, command, group
 
 LOG_LINES = 200
 
 
 def declare(commands: Commands) -> None:
     servers = group(commands, "servers", "list, add, remove, start and stop servers")
-    command(servers, "list", "list the servers and how they are", "servers:list_servers")
+    command(servers, "list", "list the servers and how they are", "servers_command:list_servers")
     _declare_add(servers)
-    removing = command(servers, "remove", "remove a server from the file where it is, and its secrets", "servers:remove")
+    removing = command(servers, "remove", "remove a server from the file where it is, and its secrets", "servers_command:remove")
     removing.add_argument("name", metavar="NAME")
     removing.add_argument("--keep-secrets", action="store_true", help="leave what is stored for it alone, to bring it back later")
     removing.add_argument("--yes", action="store_true", help="do not ask")
@@ -24,20 +24,20 @@ def declare(commands: Commands) -> None:
         ("stop", "stop a server"),
         ("restart", "stop a server and start it again"),
     ):
-        command(servers, name, text, f"servers:{name}").add_argument("name", metavar="NAME")
+        command(servers, name, text, f"servers_command:{name}").add_argument("name", metavar="NAME")
     _declare_showing(servers)
-    reset = command(servers, "reset", "put the servers that come with Tooltray back; your own stay", "setup:reset")
+    reset = command(servers, "reset", "put the servers that come with Tooltray back; your own stay", "setup_command:reset")
     reset.add_argument("--yes", action="store_true", help="do not ask")
-    signing_in = command(servers, "sign-in", "sign in to a server elsewhere, with a browser", "sign_in:sign_in")
+    signing_in = command(servers, "sign-in", "sign in to a server elsewhere, with a browser", "sign_in_command:sign_in")
     signing_in.add_argument("name", metavar="NAME")
     signing_in.add_argument("--no-browser", action="store_true", help="print the page's address, and open nothing")
     signing_in.add_argument(
         "--paste", action="store_true", help="end a sign-in that has begun with the address at which the browser ended (standard input)"
     )
-    command(servers, "sign-out", "forget a sign-in, here and there, and stop the server", "sign_in:sign_out").add_argument(
+    command(servers, "sign-out", "forget a sign-in, here and there, and stop the server", "sign_in_command:sign_out").add_argument(
         "name", metavar="NAME"
     )
-    logs = command(servers, "logs", "show what a server wrote to its standard error", "servers:logs")
+    logs = command(servers, "logs", "show what a server wrote to its standard error", "servers_command:logs")
     logs.add_argument("name", metavar="NAME")
     logs.add_argument(
         "-n",
@@ -56,7 +56,7 @@ def _declare_showing(servers: Commands) -> None:
         servers,
         "approve",
         "choose which calls of a server go through unasked",
-        "approve:server_rules",
+        "approve_command:server_rules",
         check=check_server_rules,
         has_json=False,
     )
@@ -65,7 +65,7 @@ def _declare_showing(servers: Commands) -> None:
         "rules", metavar="RULE", nargs="*", type=values.some_text, help="read, write, all, a tool's name, names:PATTERN, ..."
     )
     unasked.add_argument("--nothing", action="store_true", help="ask about each call")
-    lazy = command(servers, "lazy", "show clients one small tool of a server; using it loads the rest", "views:lazy")
+    lazy = command(servers, "lazy", "show clients one small tool of a server; using it loads the rest", "views_command:lazy")
     lazy.add_argument("name", metavar="NAME", help="'*': every server that does not say otherwise")
     lazy.add_argument("switch", choices=("on", "off", "default"))
 

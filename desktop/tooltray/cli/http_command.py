@@ -8,7 +8,7 @@ import argparse
 import json
 from collections.abc import Sequence
 
-from tooltray.cli.hub import Hub, any_hub
+from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.person import check_terminal
 from tooltray.cli.terminal import answer, answer_list, clean_line, day, print_json, print_note, print_notes, problem_line
 from tooltray.home.home import Home

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 
 from tooltray.cli.effects import check_effect, tools_of, warn_of_missing
-from tooltray.cli.hub import started_hub
+from tooltray.cli.hubs import started_hub
 from tooltray.cli.terminal import answer, clean_line, print_json, print_note, print_table
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home

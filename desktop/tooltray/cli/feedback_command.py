@@ -11,7 +11,7 @@ import stat
 import time
 from pathlib import Path
 
-from tooltray.cli.hub import RunningHub, running_hub
+from tooltray.cli.hubs import RunningHub, running_hub
 from tooltray.cli.terminal import answer as answer_with
 from tooltray.cli.terminal import answer_list, clean, clean_line, count, day, print_json
 from tooltray.errors import TooltrayError

@@ -22,9 +22,9 @@ from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest import requests
 from tooltray.rest.openapi import EVENTS_PATH, INDEX_PATH, OPENAPI_PATH, document
 from tooltray.rest.operation import Call, Operation
+from tooltray.rest.operations import operations_at
 from tooltray.rest.problems import Failed, failed_by, out_of_scope, problem_response
 from tooltray.rest.shapes import encoded, in_json
-from tooltray.rest.table import operations_at
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.tasks import Spawn, finish_in_thread
 

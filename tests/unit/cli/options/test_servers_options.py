@@ -1,9 +1,9 @@
-"""cli/options/servers.py"""
+"""cli/options/servers_options.py"""
 
 import pytest
 
 from tooltray.cli.arguments import parse
-from tooltray.cli.options.usage import UsageError
+from tooltray.cli.options.parsers import UsageError
 
 
 @pytest.mark.parametrize(

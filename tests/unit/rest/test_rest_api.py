@@ -1,4 +1,4 @@
-"""rest/app.py: who is let in, what is at a path, and how what goes wrong is told."""
+"""rest/rest_api.py: who is let in, what is at a path, and how what goes wrong is told."""
 
 import asyncio
 import re
@@ -12,7 +12,7 @@ from tests.fakes.rest_hub import TOKEN, rest_hub
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.rest.operation import Operation
-from tooltray.rest.table import OPERATIONS
+from tooltray.rest.operations import OPERATIONS
 
 
 async def test_nothing_is_there_while_it_is_switched_off_and_it_is_there_as_soon_as_it_is_on(tmp_path: Path) -> None:

@@ -6,22 +6,22 @@ Above it: arguments. Knows the names of the functions that carry it out, not the
 import argparse
 
 from tooltray.cli.options import values
-from tooltray.cli.options.usage import Commands, Usage, command, group
+from tooltray.cli.options.parsers import Commands, Usage, command, group
 
 FEEDBACK_LINES = 20
 
 
 def declare_secrets(commands: Commands) -> None:
     secrets = group(commands, "secrets", "keep API keys and passwords out of the settings")
-    setting = command(secrets, "set", "store a secret; its value is asked for, or read from standard input", "secrets:set_secret")
+    setting = command(secrets, "set", "store a secret; its value is asked for, or read from standard input", "secrets_command:set_secret")
     setting.add_argument("name", metavar="NAME", help="as settings refer to it: ${secret:NAME}")
-    command(secrets, "list", "list the names of the secrets, never their values", "secrets:list_secrets")
-    removing = command(secrets, "remove", "forget a secret", "secrets:remove", check=check_secrets)
+    command(secrets, "list", "list the names of the secrets, never their values", "secrets_command:list_secrets")
+    removing = command(secrets, "remove", "forget a secret", "secrets_command:remove", check=check_secrets)
     removing.add_argument("name", nargs="?", metavar="NAME")
     removing.add_argument("--unused", action="store_true", help="all that no server uses; they are shown first")
     removing.add_argument("--yes", action="store_true", help="with --unused: do not ask")
-    command(secrets, "unlock", "give the running hub the passphrase of the encrypted file", "secrets:unlock")
-    backend = command(secrets, "backend", "show or choose where secrets are kept", "secrets:backend")
+    command(secrets, "unlock", "give the running hub the passphrase of the encrypted file", "secrets_command:unlock")
+    backend = command(secrets, "backend", "show or choose where secrets are kept", "secrets_command:backend")
     backend.add_argument(
         "kind", nargs="?", choices=("keyring", "file", "memory"), help="the system's keyring, an encrypted file, or only until the hub ends"
     )
@@ -36,15 +36,15 @@ def check_secrets(usage: Usage, args: argparse.Namespace) -> None:
 
 def declare_feedback(commands: Commands) -> None:
     feedback = group(commands, "feedback", "answer the reports of models, where no window shows them")
-    command(feedback, "list", "list the reports that wait for an answer", "feedback:list_reports")
-    command(feedback, "show", "show one report whole", "feedback:show").add_argument("id", metavar="ID")
-    answer = command(feedback, "answer", "answer a report", "feedback:answer")
+    command(feedback, "list", "list the reports that wait for an answer", "feedback_command:list_reports")
+    command(feedback, "show", "show one report whole", "feedback_command:show").add_argument("id", metavar="ID")
+    answer = command(feedback, "answer", "answer a report", "feedback_command:answer")
     answer.add_argument("id", metavar="ID", help="as `feedback list` shows it")
     answer.add_argument("text", metavar="TEXT", nargs="?", help="what the model is to know")
     answer.add_argument("--image", metavar="FILE", action="append", default=[], help="a picture to go with it: PNG, JPEG, GIF or WebP")
     answer.add_argument("--file", metavar="FILE", action="append", default=[], help="a file to go with it; of a large one the path")
-    command(feedback, "dismiss", "put a report away without an answer", "feedback:dismiss").add_argument("id", metavar="ID")
-    history = command(feedback, "history", "list earlier reports and how they ended", "feedback:history")
+    command(feedback, "dismiss", "put a report away without an answer", "feedback_command:dismiss").add_argument("id", metavar="ID")
+    history = command(feedback, "history", "list earlier reports and how they ended", "feedback_command:history")
     history.add_argument("--project", metavar="DIR", help="of this project alone")
     history.add_argument(
         "-n", "--lines", metavar="LINES", type=values.line_count, default=FEEDBACK_LINES, help=f"default: {FEEDBACK_LINES}"
@@ -52,7 +52,7 @@ def declare_feedback(commands: Commands) -> None:
 
 
 def declare_doctor(commands: Commands) -> None:
-    doctor = command(commands, "doctor", "say what is wrong, and what to do about it", "doctor:doctor", check=check_doctor)
+    doctor = command(commands, "doctor", "say what is wrong, and what to do about it", "doctor_command:doctor", check=check_doctor)
     doctor.add_argument("server", nargs="?", metavar="SERVER", help="look at this server only")
     doctor.add_argument(
         "--forget-environment", action="store_true", help="forget certificates, proxies and package indexes remembered of your terminal"
@@ -68,12 +68,14 @@ def check_doctor(usage: Usage, args: argparse.Namespace) -> None:
 
 
 def declare_setup(commands: Commands) -> None:
-    export = command(commands, "export", "write servers and settings to a file, without secrets", "setup:export")
+    export = command(commands, "export", "write servers and settings to a file, without secrets", "setup_command:export")
     export.add_argument("file", nargs="?", metavar="FILE", help="where to (default, and '-': standard output)")
     export.add_argument("--force", action="store_true", help="replace a file that is there already")
-    taking = command(commands, "import", "take over servers and settings that were exported", "setup:take_over")
+    taking = command(commands, "import", "take over servers and settings that were exported", "setup_command:take_over")
     taking.add_argument("file", metavar="FILE", help="what `export` has written, or another program's mcp.json")
     taking.add_argument("--replace", action="store_true", help="replace servers of the same names, which are kept otherwise")
     taking.add_argument("--yes", action="store_true", help="do not ask")
-    leaving = command(commands, "uninstall", "take away what Tooltray keeps on this machine, each thing after a yes", "uninstall:uninstall")
+    leaving = command(
+        commands, "uninstall", "take away what Tooltray keeps on this machine, each thing after a yes", "uninstall_command:uninstall"
+    )
     leaving.add_argument("--yes", action="store_true", help="do not ask")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from tooltray.cli.options import values
-from tooltray.cli.options.usage import Commands, Usage, command
+from tooltray.cli.options.parsers import Commands, Usage, command
 
 EXECUTION_ID_VARIABLE = "TOOLTRAY_EXECUTION_ID"
 EXECUTION_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")  # it becomes part of each log record, and people grep for it
@@ -16,7 +16,7 @@ BRIDGE_IDLE_EXIT_S = 900.0  # a hub that nobody asked for by hand leaves 15 minu
 
 
 def declare(commands: Commands) -> None:
-    serve = command(commands, "serve", "run the hub here, in this terminal", "serve:serve", check=check, has_json=False)
+    serve = command(commands, "serve", "run the hub here, in this terminal", "serve_command:serve", check=check, has_json=False)
     serve.add_argument("--stdio", action="store_true", help="serve one AI client on standard input and output")
     serve.add_argument("--server", metavar="NAME", help="with --stdio: this server alone, with its own tool names")
     serve.add_argument("--replace", action="store_true", help="take over from a hub that runs already")

@@ -11,7 +11,7 @@ from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.run import run
-from tooltray.cli.setup import MAX_SETUP_BYTES
+from tooltray.cli.setup_command import MAX_SETUP_BYTES
 from tooltray.home.home import Home
 
 SETUP = {"version": 1, "mcpServers": {"files": {"command": "files", "env": {"KEY": "${secret:files/KEY}"}}}, "defaultServers": ["files"]}

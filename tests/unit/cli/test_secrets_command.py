@@ -11,7 +11,7 @@ from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli import person
 from tooltray.cli.run import run
-from tooltray.cli.secrets import chosen_backend
+from tooltray.cli.secrets_command import chosen_backend
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-from tooltray.cli.hub import any_hub
+from tooltray.cli.hubs import any_hub
 from tooltray.cli.terminal import clean_line, day, print_json, print_note, print_table
 from tooltray.home.home import Home
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement

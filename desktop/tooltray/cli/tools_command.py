@@ -7,7 +7,7 @@ import argparse
 import json
 
 from tooltray.api import JsonObject
-from tooltray.cli.hub import Hub, folder_path, started_hub
+from tooltray.cli.hubs import Hub, folder_path, started_hub
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, print_json, print_table
 from tooltray.control.control_client import HubSilent
 from tooltray.errors import TooltrayError

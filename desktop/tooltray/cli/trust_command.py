@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
-from tooltray.cli.hub import Hub, any_hub, folder_path
+from tooltray.cli.hubs import Hub, any_hub, folder_path
 from tooltray.cli.person import YES, check_terminal, typed_answer
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, day, print_json
 from tooltray.errors import NotFound

@@ -6,12 +6,16 @@ Above it: arguments. Knows the names of the functions that carry it out, not the
 import argparse
 
 from tooltray.cli.options import values
-from tooltray.cli.options.usage import Commands, Usage, command, group
+from tooltray.cli.options.parsers import Commands, Usage, command, group
 
 
 def declare_approve(commands: Commands) -> None:
     approve = command(
-        commands, "approve", "say yes or no to a tool call that waits, or allow tools for longer", "approve:approve", check=check_approve
+        commands,
+        "approve",
+        "say yes or no to a tool call that waits, or allow tools for longer",
+        "approve_command:approve",
+        check=check_approve,
     )
     approve.usage = (
         "tooltray approve [list] | ID [--once | --session | --always | --reads] | refuse ID\n"
@@ -34,13 +38,13 @@ def declare_approve(commands: Commands) -> None:
 
 def declare_grants(commands: Commands) -> None:
     grants = group(commands, "grants", "list what is allowed for longer than one call, and take it back")
-    command(grants, "list", "list what is allowed for longer than one call", "approve:list_grants")
-    command(grants, "remove", "take back what was allowed", "approve:remove").add_argument("id", metavar="ID")
-    preview = command(grants, "preview", "list the tools that a grant would allow", "approve:preview")
+    command(grants, "list", "list what is allowed for longer than one call", "approve_command:list_grants")
+    command(grants, "remove", "take back what was allowed", "approve_command:remove").add_argument("id", metavar="ID")
+    preview = command(grants, "preview", "list the tools that a grant would allow", "approve_command:preview")
     preview.add_argument("server", metavar="SERVER")
     preview.add_argument("tool", metavar="TOOL", nargs="?", help="this one; without it: every tool that reads")
-    command(grants, "changes", "show how tools differ from what was allowed", "approve:changes")
-    accept = command(grants, "accept", "let what was allowed count for a tool as it is now", "approve:accept", has_json=False)
+    command(grants, "changes", "show how tools differ from what was allowed", "approve_command:changes")
+    accept = command(grants, "accept", "let what was allowed count for a tool as it is now", "approve_command:accept", has_json=False)
     accept.add_argument("server", metavar="SERVER")
     accept.add_argument("tool", metavar="TOOL")
 
@@ -64,7 +68,7 @@ def declare_trust(commands: Commands) -> None:
         commands,
         "trust",
         "let servers run that wait for your yes: of a project's own file (.mcp.json), or of a program; and take that back",
-        "trust:trust",
+        "trust_command:trust",
         check=check_trust,
     )
     trust.usage = "tooltray trust [DIR [ENTRY ...]] | list | remove DIR [ENTRY] | refuse NAME"

@@ -11,9 +11,9 @@ import os
 import shutil
 from collections.abc import Collection, Iterator
 
-from tooltray.cli.hub import any_hub, running_hub
+from tooltray.cli.hubs import any_hub, running_hub
 from tooltray.cli.person import confirmed
-from tooltray.cli.secrets import chosen_backend
+from tooltray.cli.secrets_command import chosen_backend
 from tooltray.cli.terminal import clean_line, count, print_json, problem_line
 from tooltray.errors import TooltrayError
 from tooltray.foreign_configs.client_entries import BRIDGE_SIGNS, ClientEntry, find_entries, remove_entry
