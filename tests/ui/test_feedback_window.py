@@ -25,7 +25,7 @@ from tests.ui.test_attachments import bomb, encoded
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.ui.approvals.approval_body import WIDTH as APPROVAL_WIDTH
-from tooltray.ui.feedback import feedback_windows
+from tooltray.ui.feedback import feedback_drafts
 from tooltray.ui.feedback.attachments import AttachmentChip
 from tooltray.ui.feedback.feedback_window import SIZE, FeedbackWindow
 from tooltray.ui.feedback.feedback_windows import GAP, FeedbackWindows, place_for
@@ -329,7 +329,7 @@ async def test_closing_tells_the_model_and_keeps_what_was_written_for_its_next_r
 
 async def test_drafts_of_old_projects_are_forgotten_in_the_end(theme: Theme) -> None:
     async with Feedback(theme) as feedback:
-        for number in range(feedback_windows.MOST_DRAFTS + 1):
+        for number in range(feedback_drafts.MOST + 1):
             window = await feedback.ask(replace(SHOP, id=f"{number}", project_path=f"/srv/{number}"))
             write(window, "x")
             window.close()

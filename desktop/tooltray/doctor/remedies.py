@@ -14,8 +14,7 @@ from pathlib import Path
 from tooltray.catalogue.known_servers import KnownServers
 from tooltray.doctor.diagnosis import Remedy
 from tooltray.errors import NotFound, Problem, TooltrayError
-from tooltray.launch.command_lookup import Lookup, comes_with
-from tooltray.launch.found_elsewhere import COMMON, find_elsewhere, runs_by_name
+from tooltray.launch.command_lookup import COMMON, Lookup, comes_with, find_elsewhere, runs_by_name
 from tooltray.launch.npm_registry import NPM
 from tooltray.phrases import Phrase
 from tooltray.registries.npm_registries import NpmRegistries

@@ -14,7 +14,7 @@ Above it: reading. Below it: config_source, go_config. Knows no disk. The rules 
 import posixpath
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 import msgspec
@@ -40,7 +40,7 @@ class TbxarkReading(msgspec.Struct, frozen=True):
     must_be_valid: bool
 
 
-def is_tbxark(document: Any) -> bool:
+def is_tbxark(document: object) -> bool:
     return isinstance(document, dict) and ("mcpProxy" in document or {"server", "clients"} <= document.keys())
 
 
@@ -99,7 +99,7 @@ class _Reader:
         return self._made(raw, _target(fields.inner("config"), kind, is_old=True), fields, tokens, inherits=False)
 
     def _made(
-        self, raw: RawEntry, target: dict[str, Any], options: GoFields, tokens: list[str] | None, *, inherits: bool = True
+        self, raw: RawEntry, target: dict[str, object], options: GoFields, tokens: list[str] | None, *, inherits: bool = True
     ) -> FileEntry:
         above = self.options if inherits else GoFields(None)
 
@@ -130,7 +130,7 @@ class _Reader:
             raise CannotUse(Phrase("all of its authTokens are empty, so that nobody could use it"), options.place("authTokens"))
         return found
 
-    def _filter(self, options: GoFields) -> dict[str, Any] | None:
+    def _filter(self, options: GoFields) -> dict[str, object] | None:
         given = options.inner("toolFilter")
         names = given.texts("list")
         if not names:
@@ -183,7 +183,7 @@ class _Reader:
         return f"/{clean}" if clean else "", url.netloc.rpartition("@")[2]
 
 
-def _target(fields: GoFields, kind: str, *, is_old: bool = False) -> dict[str, Any]:
+def _target(fields: GoFields, kind: str, *, is_old: bool = False) -> dict[str, object]:
     """The fields of an entry for its command or URL.
 
     Args:

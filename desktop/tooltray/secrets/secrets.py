@@ -12,7 +12,8 @@ import queue
 import threading
 from collections.abc import Callable, Collection, MutableMapping
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from functools import partial
+from typing import TypeVar
 
 from tooltray.errors import TooltrayError
 from tooltray.events import Event, EventBus
@@ -27,7 +28,7 @@ MAX_NAME_LENGTH = 200  # a server's name, a slash, and the name of a variable
 LEAVE_S = 1.0  # a call that is not blocked takes far less; a blocked one is abandoned, and its thread ends with the process
 
 T = TypeVar("T")
-Calls = queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]
+Calls = queue.SimpleQueue[Callable[[], None] | None]
 
 
 def take_passphrase(environ: MutableMapping[str, str] = os.environ) -> str | None:
@@ -234,7 +235,7 @@ class SecretWorker:
             self._thread = threading.Thread(target=_work, args=(self._calls,), name="secrets", daemon=True)
             self._thread.start()
         future: Future[T] = Future()
-        self._calls.put((future, call))
+        self._calls.put(partial(_answer, future, call))
         async with asyncio.timeout(timeout_s):
             return await asyncio.wrap_future(future)
 
@@ -248,11 +249,11 @@ class SecretWorker:
 
 def _work(calls: Calls) -> None:
     while (item := calls.get()) is not None:
-        _answer(*item)
+        item()
         del item  # keeps no reference to a secret while the thread waits
 
 
-def _answer(future: Future[Any], call: Callable[[], Any]) -> None:
+def _answer(future: Future[T], call: Callable[[], T]) -> None:
     if not future.set_running_or_notify_cancel():
         return
     try:

@@ -11,8 +11,8 @@ from tooltray.errors import Problem
 from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.feedback.attachments import Attachment
+from tooltray.ui.feedback.feedback_drafts import Draft
 from tooltray.ui.feedback.feedback_window import FeedbackWindow
-from tooltray.ui.feedback.feedback_windows import Draft
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.markdown_view import MarkdownView
 

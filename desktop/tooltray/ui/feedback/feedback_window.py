@@ -18,8 +18,8 @@ from tooltray.tasks import Spawn
 from tooltray.ui import icons
 from tooltray.ui.feedback.answer_box import AnswerBox
 from tooltray.ui.feedback.attachments import has_sources, sources_of
+from tooltray.ui.feedback.feedback_drafts import Draft
 from tooltray.ui.feedback.feedback_sheets import FeedbackSheets, LinkQuestion
-from tooltray.ui.feedback.feedback_windows import Draft
 from tooltray.ui.feedback.feedback_words import headline, place_words, window_title
 from tooltray.ui.feedback.ready_answers_panel import ReadyAnswers
 from tooltray.ui.i18n import tr

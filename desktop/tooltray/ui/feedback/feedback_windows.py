@@ -9,7 +9,6 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-import msgspec
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication
@@ -18,45 +17,13 @@ from shiboken6 import isValid
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
 from tooltray.tasks import TaskKeeper
-from tooltray.ui.feedback.attachments import Attachment
+from tooltray.ui.feedback.feedback_drafts import Drafts, whose
 from tooltray.ui.feedback.feedback_sheets import MOST
 from tooltray.ui.feedback.feedback_window import FeedbackWindow
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import run_action
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.theme import Theme
-
-MOST_DRAFTS = 10  # projects; the oldest is forgotten
-
-
-class Draft(msgspec.Struct, frozen=True):
-    """What a person has written and added, not sent."""
-
-    text: str = ""
-    attachments: tuple[Attachment, ...] = ()
-
-
-class Drafts:
-    def __init__(self) -> None:
-        self._drafts: dict[tuple[str, str], Draft] = {}
-
-    def keep(self, request: FeedbackSnapshot, draft: Draft) -> None:
-        """Keeps what was written, if there is anything."""
-        if draft.text.strip() or draft.attachments:
-            self.take(request)
-            self._drafts[whose(request)] = draft
-            if len(self._drafts) > MOST_DRAFTS:
-                self._drafts.pop(next(iter(self._drafts)))
-
-    def take(self, request: FeedbackSnapshot) -> Draft | None:
-        """Returns what was written to the report before this one, and forgets it."""
-        return self._drafts.pop(whose(request), None)
-
-
-def whose(request: FeedbackSnapshot) -> tuple[str, str]:
-    """Returns what a report has in common with the next one."""
-    return (request.client, request.project_path or request.project_name)
-
 
 GAP = 24  # px between windows, and to the edges of the screen
 STEP = 32  # px from one window to the next where they do not fit side by side

@@ -1,0 +1,41 @@
+"""What a person has written to a report and not sent: kept in memory until the next report of the same AI client and project.
+
+Above it: FeedbackWindows. Below it: what can be added to an answer. Nothing of it is written to the disk: a report and its AI client do not
+outlive the hub either, and the window says that it is kept only as long as Tooltray runs.
+"""
+
+import msgspec
+
+from tooltray.snapshots.feedback import FeedbackSnapshot
+from tooltray.ui.feedback.attachments import Attachment
+
+MOST = 10  # projects; the oldest is forgotten
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """What a person has written and added, not sent."""
+
+    text: str = ""
+    attachments: tuple[Attachment, ...] = ()
+
+
+class Drafts:
+    def __init__(self) -> None:
+        self._drafts: dict[tuple[str, str], Draft] = {}
+
+    def keep(self, request: FeedbackSnapshot, draft: Draft) -> None:
+        """Keeps what was written, if there is anything."""
+        if draft.text.strip() or draft.attachments:
+            self.take(request)
+            self._drafts[whose(request)] = draft
+            if len(self._drafts) > MOST:
+                self._drafts.pop(next(iter(self._drafts)))
+
+    def take(self, request: FeedbackSnapshot) -> Draft | None:
+        """Returns what was written to the report before this one, and forgets it."""
+        return self._drafts.pop(whose(request), None)
+
+
+def whose(request: FeedbackSnapshot) -> tuple[str, str]:
+    """Returns what a report has in common with the next one."""
+    return (request.client, request.project_path or request.project_name)
