@@ -227,6 +227,30 @@ async def test_a_server_that_cannot_run_says_so_to_a_call(tmp_path: Path) -> Non
         assert await refusal_of(parts, "t") == "server 's' is not running: no memory"
 
 
+async def test_a_listed_tool_is_called_in_the_profiles_that_have_it_alone(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"), tool("u"))
+    profiles = {"some": {"servers": ["s"], "tools": {"s": ["t"]}}}
+    async with hub_parts(tmp_path, **one_server(program), settings={"profiles": profiles}) as parts:
+        await started(parts)
+        await parts.listed()
+        client = parts.client()
+        client.state.profile = "some"
+        assert "result" in await parts.call("t", client)
+        assert "Unknown tool: u" in (await parts.call("u", client))["error"]["message"]
+        assert program.count("tools/call") == 1
+
+
+async def test_a_tool_that_is_not_known_is_looked_for_unless_everything_is_paused(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        await parts.listed()
+        for is_enabled, lists in ((False, 1), (True, 2)):
+            await parts.conf.set_enabled(is_enabled)
+            assert await refusal_of(parts, "s_new") == "Unknown tool: s_new"
+            assert program.count("tools/list") == lists
+
+
 # tools that their server keeps out of its list, called by a client that has this server alone
 
 

@@ -192,6 +192,8 @@ def test_where_it_is_served(tmp_path: Path, proxy: dict[str, Any], endpoint: End
         ({"addr": "9090"}, "mcpProxy.addr must be like ':9090' or 'localhost:9090'"),
         ({"addr": ":99999"}, "mcpProxy.addr must be like ':9090' or 'localhost:9090'"),
         ({"addr": ":odd"}, "mcpProxy.addr must be like ':9090' or 'localhost:9090'"),
+        ({"addr": "[::1:9090"}, "mcpProxy.addr must be like ':9090' or 'localhost:9090'"),
+        ({"addr": "::1]:9090"}, "mcpProxy.addr must be like ':9090' or 'localhost:9090'"),
         ({"addr": "::1:9090"}, "mcpProxy.addr must be like ':9090' or 'localhost:9090'"),
         ({"addr": 9090}, "'addr' must be text"),
         ({"addr": ":1", "type": "stdio"}, "mcpProxy.type must be sse or streamable-http; nothing is served there"),

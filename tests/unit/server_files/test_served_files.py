@@ -61,4 +61,5 @@ def test_a_file_that_is_not_understood_is_of_the_kind_that_it_was() -> None:
     assert before == ["one", "one-b"]
     files[0].adopt(reading(files[0].path, "mcp-hub", is_understood=False))
     assert list(served_servers(files, names)) == before
-    assert served_snapshot(files[0], files, names, "").kind == "tbxark"
+    snapshot = served_snapshot(files[0], files, names, "")
+    assert (snapshot.kind, [each.name for each in snapshot.entries]) == ("tbxark", ["one"])

@@ -160,6 +160,7 @@ def test_what_no_form_may_have_is_left_out_where_it_is_optional() -> None:
         "c": 5,
         "d": {"anyOf": [{}, {}]},
         "e": {"type": ["string", "integer"]},
+        "f": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
     }
     assert read_form({"properties": odd | {"x": {"type": "string"}}, "required": 5}) == (ElicitationField("x", "x", K.TEXT),)
 

@@ -247,6 +247,11 @@ def test_a_whole_document_is_read() -> None:
     assert (settings.mcp_enabled, settings.publish.naming, settings.secrets.backend) == (False, "always", "file")
 
 
+def test_what_is_published_where_that_is_no_object_is_the_default() -> None:
+    for odd in (5, []):
+        assert read_settings({"publish": odd}).settings.publish == read_settings({}).settings.publish
+
+
 @pytest.mark.parametrize("document", [{}, dict.fromkeys(["version", "mcpServers", "defaultServers", "mcpEnabled", "publish", "secrets"])])
 def test_an_empty_document_means_the_defaults(document: dict[str, Any]) -> None:
     reading = read_settings(document)
