@@ -48,7 +48,7 @@ class GrantsPage(Page):
         self._allow.clicked.connect(self.allow_requested)
         outer.addWidget(Header(theme, tr("Approvals"), self._allow))
         self._stack = QStackedWidget()
-        text = tr("A call that is not allowed asks when it comes. What you allow for longer stands here and can be taken back.")
+        text = tr("A call that is not allowed asks you first. What you allow for longer is listed here, and you can take it back.")
         self._none = EmptyState(theme, own_permissions(0), text, ())
         self._stack.addWidget(self._none)
         self._stack.addWidget(self._lists())

@@ -165,7 +165,8 @@ class ClientsPage(Page):
         self._draw()
 
     def show_sessions(self, sessions: Sequence[SessionSnapshot]) -> None:
-        self._sessions.set_rows(sorted(sessions, key=lambda session: (not session.is_connected, session.client.casefold())))
+        connected_first = sorted(sessions, key=lambda session: (not session.is_connected, session.client.casefold()))
+        self._sessions.set_rows(connected_first)
         connected = sum(session.is_connected for session in sessions)
         self._header.set_subtitle(tr("{count} connected", count=connected) if connected else "")
         self._draw()

@@ -188,7 +188,7 @@ class ServersPage(Page):
         empty = EmptyState(
             self._theme,
             tr("Add your first server"),
-            tr("Every AI client you connect can use it at once."),
+            tr("Every AI client that you connect can use it right away."),
             [
                 ("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config")),
                 ("copy", tr("Copy the entry for an AI client"), tr("Paste it into Claude Code, Cursor or another client")),

@@ -1,7 +1,6 @@
 """The tools of a server as a table with a switch in each line, and the sheet that words one of them for AI clients."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec.structs import replace
 from PySide6.QtCore import QModelIndex, Qt, Signal
@@ -158,7 +157,7 @@ class ToolWordsPanel(SheetFrame):
         super().showEvent(event)
         self._name.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def set_entry(self, entry: Mapping[str, Any]) -> None:
+    def set_entry(self, entry: Mapping[str, object]) -> None:
         """Says how the server stands in the settings: whether the tool has other words there."""
         if self._save.isEnabled():
             return  # a person may be writing

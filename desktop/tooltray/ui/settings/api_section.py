@@ -124,7 +124,7 @@ class ApiSection(QWidget):
             theme,
             "warning",
             tr("Shall a program decide in your place?"),
-            tr("A setting of an older version says so, and is not counted: any program could have written it. A token decides that now."),
+            tr("An older version's setting allows this. It is ignored: any program could have written it. A trusted token is needed now."),
             *(yes, no),
         )
         lines.addWidget(self._asked)

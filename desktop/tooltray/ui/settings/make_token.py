@@ -144,7 +144,7 @@ class NewTokenPanel(SheetFrame):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Make another token?"), NEW_TOKEN_WIDTH)
-        text = tr("Programs that have the one of now do not get in any more, and what they have open ends. Give them the new one.")
+        text = tr("Programs that use the current token lose access at once, and their connections end. Give them the new one.")
         self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
         self.buttons.addStretch(1)
         self._keep = Button(theme, tr("Keep it"))

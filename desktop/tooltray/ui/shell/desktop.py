@@ -365,4 +365,4 @@ class _BugSign(logging.Handler):
 
 def _rest(problem: Problem) -> str:
     """What a notification says below its title."""
-    return sentences(problem) or tr("The window of Tooltray says more.")
+    return sentences(problem) or tr("The Tooltray window has the details.")
