@@ -94,11 +94,11 @@ class GrantsPage(Page):
         self._draw()
 
     def show_open_servers(self, count: int) -> None:
-        """Says how many servers may do everything without asking, by their own settings."""
+        """Shows how many servers may do everything without asking, by their own settings."""
         self._none.set_title(own_permissions(count))
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Says on top what did not work; None takes it away."""
+        """Shows on top what did not work; None takes it away."""
         self._fault.show_fault(problem)
 
     def _draw(self) -> None:

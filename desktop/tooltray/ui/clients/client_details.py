@@ -149,7 +149,7 @@ class ClientDetails(DetailsPane):
         self._draw()
 
     def show_costs(self, costs: ToolCosts) -> None:
-        """Says what definitions cost in this client's context."""
+        """Shows what definitions cost in this client's context."""
         self._cost.setText(tr("It reads {tokens} before the first word", tokens=tokens(costs.shown_tokens, costs.tokens)))
         self._meter.setVisible(costs.tokens > 0)
         self._meter.set_share(costs.shown_tokens / costs.tokens if costs.tokens else 0.0)

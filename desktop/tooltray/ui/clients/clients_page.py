@@ -199,7 +199,7 @@ class ClientsPage(Page):
             details.show_costs(costs)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Says what did not work; None takes it away."""
+        """Shows what failed; None removes it."""
         self._fault.show_fault(problem)
 
     def _build_nobody(self) -> EmptyState:

@@ -144,7 +144,7 @@ class ProfilesPage(Page):
         self._stack.setCurrentWidget(self._table if profiles else self._nothing)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Says what did not work; None takes it away."""
+        """Shows what failed; None removes it."""
         self._fault.show_fault(problem)
 
     def _open_profile(self, profile: ProfileSnapshot | None) -> None:

@@ -111,7 +111,7 @@ class AddServerPanel(Surface):
         return self._complaint.text()
 
     def show_failure(self, problem: Problem, is_about_secrets: bool) -> None:
-        """Says why adding did not work; what was pasted and typed stays."""
+        """Shows why adding did not work; what was pasted and typed stays."""
         self._set_busy(False)
         if is_about_secrets:
             help = SecretsHelp(self._theme, problem)

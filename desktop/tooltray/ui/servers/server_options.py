@@ -78,14 +78,14 @@ class ServerOptionsPanel(SheetFrame):
         self._draw()
 
     def set_cost(self, cost: ServerCost | None) -> None:
-        """Says what the definitions of its tools cost; None: that is not known."""
+        """Shows what the definitions of its tools cost; None: that is not known."""
         known = cost is not None and cost.tokens > 0
         self._cost.setVisible(known)
         if cost is not None and known:
             self._cost.setText(tr("Clients read {tokens} of it before the first word.", tokens=tokens(cost.shown_tokens, cost.tokens)))
 
     def set_entry(self, entry: Mapping[str, object]) -> None:
-        """Says how the server stands in the settings: with which arguments it starts for a project."""
+        """Shows how the server stands in the settings: with which arguments it starts for a project."""
         template = entry.get("startupArgsTemplate")
         self._template = _texts(template) if isinstance(template, list) else None
         arguments = entry.get("args") if self._template is None else self._template
@@ -104,7 +104,7 @@ class ServerOptionsPanel(SheetFrame):
         self._on_edited()
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Says why a wish did not work, and puts the switches back; None takes it away."""
+        """Shows why a wish did not work, and puts the switches back; None takes it away."""
         self.show_fault(problem)
         self._draw()
 

@@ -158,7 +158,7 @@ class ToolWordsPanel(SheetFrame):
         self._name.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_entry(self, entry: Mapping[str, object]) -> None:
-        """Says how the server stands in the settings: whether the tool has other words there."""
+        """Shows how the server stands in the settings: whether the tool has other words there."""
         if self._save.isEnabled():
             return  # a person may be writing
         overrides = entry.get("toolOverrides")
@@ -171,7 +171,7 @@ class ToolWordsPanel(SheetFrame):
         self._save.setEnabled(True)
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Says why it could not be saved; what was written stays."""
+        """Shows why it could not be saved; what was written stays."""
         self.show_fault(problem)
 
     def _add_name(self) -> QLineEdit:

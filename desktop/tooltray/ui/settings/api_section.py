@@ -80,7 +80,7 @@ class ApiSection(QWidget):
         self._show.set_face(tr("Show"), "")
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Says what did not work; None takes it away."""
+        """Shows what failed; None removes it."""
         clear(self._faults)
         if problem is not None:
             self._faults.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))

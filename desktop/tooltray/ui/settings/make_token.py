@@ -106,7 +106,7 @@ class MakeTokenPanel(SheetFrame):
             self._made.addWidget(Banner(self._theme, "info", note, ""))
 
     def show_refusal(self, problem: Problem) -> None:
-        """Says why there is none; what was typed stays."""
+        """Shows why there is none; what was typed stays."""
         self.show_fault(problem)
         self._draw()
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)

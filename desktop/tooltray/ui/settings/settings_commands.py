@@ -124,7 +124,7 @@ class SettingsCommands(Commands):
 
     @action(at_section("setup"))
     async def preview_import(self, setup: Mapping[str, object], replace: bool) -> None:
-        """Says what an import would do, for a sheet that is open: `previewed` or `setup_refused`."""
+        """Shows what an import would do, for a sheet that is open: `previewed` or `setup_refused`."""
         try:
             changes = await self._hub.setup.preview_import(setup, replace)
         except TooltrayError as error:
