@@ -11,7 +11,7 @@ run: .venv/.run
 
 test: prepare
 	.venv/bin/python -m coverage erase
-	scripts/run_tests.sh
+	.venv/bin/python scripts/run_tests.py
 	.venv/bin/python -m coverage combine --quiet
 	@rm -f .coverage.*  # of programs killed while they wrote it
 	.venv/bin/python -m coverage report; report=$$?; .venv/bin/python scripts/check_branches.py && exit $$report

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tooltray.views.api import ViewsApi
 
 Verb: TypeAlias = Callable[..., Coroutine[Any, Any, Any]]
+JsonObject: TypeAlias = dict[str, Any]
+"""An object of JSON with whatever is in it, where it comes from another program or goes to one."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

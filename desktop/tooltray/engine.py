@@ -19,11 +19,11 @@ from tooltray.downstream.served.required import RequiredServers, check_served
 from tooltray.errors import TooltrayError
 from tooltray.event_loop import use_pidfd_watcher
 from tooltray.events import HttpAddressChanged
+from tooltray.files.atomic_file import remove_leftovers
 from tooltray.home.home import Home
 from tooltray.home.hub_place import HubPlace
-from tooltray.home.leftovers import remove_leftovers
 from tooltray.hub import Hub, HubOptions
-from tooltray.launch.descriptors import raise_limit
+from tooltray.launch.program_launch import raise_file_limit
 from tooltray.tasks import end_in_turn, finish_in_thread
 
 logger = logging.getLogger(__name__)
@@ -63,7 +63,7 @@ class Engine:
         self._stopped = asyncio.get_running_loop().create_future()
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         use_pidfd_watcher()
-        raise_limit()
+        raise_file_limit()
         await asyncio.to_thread(self._home.prepare)
         self._place.take()
         self._is_started = True  # from here on there is something to close

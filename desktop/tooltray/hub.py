@@ -24,10 +24,9 @@ from tooltray.access.api_tokens import ApiTokens
 from tooltray.access.client_tokens import ClientTokens
 from tooltray.access.http_access import HttpAccess
 from tooltray.access.trusted_tokens import TrustedTokens
-from tooltray.activity.call_stats import CallStats
+from tooltray.activity.call_stats import CallStats, RecentCalls
 from tooltray.activity.hub_log import HubLog
 from tooltray.activity.masking import Mask
-from tooltray.activity.recent_calls import RecentCalls
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.api import PARTS, Api
 from tooltray.approvals.api import ApprovalsApi
@@ -51,7 +50,7 @@ from tooltray.calls.resources_api import ResourcesApi
 from tooltray.calls.seen_servers import SeenServers
 from tooltray.calls.subscriptions import Subscriptions
 from tooltray.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
-from tooltray.catalogue import tokens as model_tokens
+from tooltray.catalogue import token_counts
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
@@ -68,8 +67,7 @@ from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.control.control_session import HubControl
-from tooltray.doctor.check_up import CheckUp
-from tooltray.doctor.doctor import Doctor
+from tooltray.doctor.doctor import CheckUp, Doctor
 from tooltray.doctor.remedies import Remedies
 from tooltray.downstream.endpoints import Doors
 from tooltray.downstream.http_listener import HttpListener
@@ -91,6 +89,7 @@ from tooltray.entries.setup_api import SetupApi
 from tooltray.events import EventBus
 from tooltray.feedback.api import FeedbackApi
 from tooltray.feedback.feedback_history import FeedbackHistory
+from tooltray.feedback.feedback_notes import FeedbackNotes
 from tooltray.feedback.feedback_tool import FeedbackTool
 from tooltray.feedback.feedbacks import Feedbacks
 from tooltray.feedback.ready_answers import ReadyAnswers, read_shipped
@@ -100,12 +99,11 @@ from tooltray.foreign_configs.reading import read_file
 from tooltray.formats.api import FormatsApi
 from tooltray.formats.tool_formats import ToolFormats
 from tooltray.home.home import Home
-from tooltray.launch.found_elsewhere import COMMON
+from tooltray.launch.command_lookup import COMMON
 from tooltray.launch.login_shell import LoginShell, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
 from tooltray.launch.remembered_variables import RememberedVariables
-from tooltray.launch.server_environment import ServerEnvironment
-from tooltray.launch.variable_sources import VariableSources
+from tooltray.launch.variable_sources import ServerEnvironment, VariableSources
 from tooltray.moments import SteadyWallClock
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.hub_snapshots import HubSnapshots
@@ -115,7 +113,12 @@ from tooltray.presenter.notices import Notices, Source, problems_of_settings
 from tooltray.presenter.server_news import ServerNews
 from tooltray.presenter.server_snapshots import ServerSnapshots
 from tooltray.projects.api import ProjectsApi
+from tooltray.projects.project_choices import ProjectChoices
+from tooltray.projects.project_copies import ProjectCopies, ProjectSnapshots
+from tooltray.projects.project_folders import ProjectFolders
+from tooltray.projects.project_sources import ProjectSources
 from tooltray.projects.projects import Projects
+from tooltray.projects.root_rounds import RootRounds
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.registries.api import RegistriesApi
 from tooltray.registries.npm_registries import NpmRegistries
@@ -375,10 +378,17 @@ class Hub:
     waiting: WaitingApprovals = part()
     rounds: ApprovalRounds = part(masked="mask.masked_whole")
     approvals: Approvals = part()
-    projects: Projects = part(home=lambda hub: str(hub.user_folder), includes="profiles.includes")
+    folders: ProjectFolders = part(home=lambda hub: str(hub.user_folder))
+    project_sources: ProjectSources = part(is_wanted=lambda hub: lambda: bool(hub.servers.deferred()))
+    root_rounds: RootRounds = part(sources="project_sources")
+    projects: Projects = part(sources="project_sources", rounds="root_rounds", includes="profiles.includes")
+    project_copies: ProjectCopies = part(sources="project_sources")
+    project_choices: ProjectChoices = part(sources="project_sources", copies="project_copies")
+    project_snapshots: ProjectSnapshots = part(includes="profiles.includes")
     shipped_answers: tuple[str, ...] = read(lambda hub: read_shipped(resource("ready-answers.json")))
     ready: ReadyAnswers = part(shipped="shipped_answers")
-    feedbacks: Feedbacks = part(history=lambda hub: FeedbackHistory(hub.home.feedback), mask="mask.masked_whole")
+    notes: FeedbackNotes = part(history=lambda hub: FeedbackHistory(hub.home.feedback), mask="mask.masked_whole")
+    feedbacks: Feedbacks = part(mask="mask.masked_whole")
     feedback_tool: FeedbackTool = part(offers="views.offers")
     trust_store: TrustStore = read(lambda hub: TrustStore(hub.home.trust))
     hot_reload: HotReload = part(make_watcher=lambda hub: FileWatcher)
@@ -445,7 +455,7 @@ class Hub:
     own_calls: OwnCalls = part()
     connections: Connections = part()
     formats: ToolFormats = part()
-    count: Count = made(lambda hub: model_tokens.counted)
+    count: Count = made(lambda hub: token_counts.counted)
     costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees")
     shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
     setup: Setup = part()
@@ -464,7 +474,7 @@ class Hub:
     questions_api: QuestionsApi = part()
     approvals_api: ApprovalsApi = part()
     views_api: ViewsApi = part()
-    projects_api: ProjectsApi = part()
+    projects_api: ProjectsApi = part(choices="project_choices")
     feedback_api: FeedbackApi = part()
     files_api: FilesApi = part()
     sign_ins_api: SignInsApi = part()
@@ -496,7 +506,7 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield hub.profiles.problems
     yield lambda: hub.sign_ins.problems
     yield lambda: hub.approvals.problems
-    yield hub.projects.problems
+    yield hub.project_choices.problems
     yield hub.files.problems
     yield lambda: hub.stops.problems
     yield lambda: filter(None, [hub.proposals.problem])

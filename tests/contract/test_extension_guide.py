@@ -76,7 +76,7 @@ def add_server_type(copy: Copy) -> None:
     copy.insert("transports/transports.py", "TRANSPORTS:", '    "unix": TransportKind(make_unix),')
     copy.insert(
         "transports/transports.py",
-        "from tooltray.transports.transport_order import",
+        "from tooltray.transports.transport import",
         "from tooltray.transports.unix_transport import make_unix",
     )
     copy.replace("settings/server_config.py", 'Transport = Literal["stdio", ', 'Transport = Literal["unix", "stdio", ')

@@ -27,8 +27,6 @@ import psutil
 ROOT = Path(__file__).parents[2]
 BRIDGE = ROOT / "desktop" / "tooltray_bridge" / "__main__.py"
 MARK = "TOOLTRAY_TEST_ID"
-UNMEASURED = {"COVERAGE_PROCESS_CONFIG": ""}
-"""For a program that cannot write its coverage, as on a full disk; it would complain on stderr."""
 REPLY_S = 30.0  # for one answer of a program on a busy machine with two cores, its start included
 END_S = 20.0  # for an orderly end; the hub gives open calls 10 s when it hands over
 STDIN_CLOSED_S = 3.0  # what runs on after its stdin closed gets SIGTERM
@@ -239,8 +237,6 @@ class World:
             "QT_QPA_PLATFORM": "offscreen",
             MARK: self.mark,
         }
-        if measured := os.environ.get("COVERAGE_PROCESS_CONFIG"):
-            self.environ["COVERAGE_PROCESS_CONFIG"] = measured
         self._programs: list[Program] = []
 
     # starting
@@ -354,6 +350,16 @@ class World:
         self.wait_until_empty()
 
     # ending
+
+    @contextlib.contextmanager
+    def visit(self) -> Iterator["World"]:
+        """For one test in the world of several: the programs that it starts end with it."""
+        before = len(self._programs)
+        try:
+            yield self
+        finally:
+            while len(self._programs) > before:
+                self._programs.pop().end()
 
     def end(self) -> list[str]:
         """Ends the programs that were started here, then says what is left although nothing should be; that is removed."""

@@ -5,10 +5,11 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.end2end.processes import Program, World, is_running, wait_until
+from tests.end2end.processes import Program, World, is_running, new_world, wait_until
 
 HABITS = Path(__file__).parent / "servers" / "habits.py"
 MIB = 2**20
@@ -41,6 +42,21 @@ def server_status(world: World, name: str) -> dict:
     return next(each for each in json.loads(world.tooltray("status", "--json").stdout)["servers"] if each["name"] == name)
 
 
+@pytest.fixture(scope="module")
+def shared() -> Iterator[World]:
+    """A hub with the server `habits`; a test may add a server of its own to it, and calls that by a bridge for it."""
+    with new_world() as world:
+        add(world, "habits")
+        world.start_hub()
+        yield world
+
+
+@pytest.fixture
+def hub(shared: World) -> Iterator[World]:
+    with shared.visit() as world:
+        yield world
+
+
 # servers
 
 
@@ -57,18 +73,16 @@ def test_a_command_that_does_not_exist_is_told_with_where_it_was_looked_for(worl
     assert set(tools_of(client_of(world))) == {"collect_feedback", "list_servers", "server_status"}
 
 
-def test_a_server_that_exits_at_once_ends_in_error_with_its_exit_code_and_last_words(world):
-    world.start_hub()
-    add(world, "quits", "exit:5")
-    state = wait_until(lambda: (now := server_status(world, "quits"))["state"] == "error" and now, "the hub to give up")
+def test_a_server_that_exits_at_once_ends_in_error_with_its_exit_code_and_last_words(hub):
+    add(hub, "quits", "exit:5")
+    state = wait_until(lambda: (now := server_status(hub, "quits"))["state"] == "error" and now, "the hub to give up")
     assert "exit code 5" in state["problem"]["message"]
     assert "cannot do anything today" in state["problem"]["title"]
 
 
-def test_garbage_on_stdout_is_skipped(world):
-    world.start_hub()
-    add(world, "noisy", "garbage")
-    client = client_of(world)
+def test_garbage_on_stdout_is_skipped(hub):
+    add(hub, "noisy", "garbage")
+    client = client_of(hub, "--server", "noisy")
     assert "echo" in tools_of(client)
     assert text_of(call(client, "echo", text="still here")) == "still here"
 
@@ -102,10 +116,9 @@ def test_what_a_server_has_put_into_the_background_ends_with_the_hub(world, numb
     wait_until(lambda: not any(map(is_running, pids)), "the server and its daemon to go")
 
 
-def test_300_mb_without_a_newline_are_dropped_and_the_server_goes_on(world):
-    world.start_hub()
-    add(world, "floods", f"flood:{300 * MIB}")
-    client = client_of(world)
+def test_300_mb_without_a_newline_are_dropped_and_the_server_goes_on(hub):
+    add(hub, "floods", f"flood:{300 * MIB}")
+    client = client_of(hub, "--server", "floods")
     wait_until(lambda: "echo" in tools_of(client), "the list behind the flood", 60.0)
     assert text_of(call(client, "echo", text="dry")) == "dry"
 
@@ -137,18 +150,15 @@ def test_5000_tools_come_in_one_page(world):
 # clients
 
 
-def test_half_a_line_from_a_client_that_leaves_harms_nobody(world):
-    world.start_hub()
-    client = client_of(world)
+def test_half_a_line_from_a_client_that_leaves_harms_nobody(hub):
+    client = client_of(hub)
     client.write(b'{"jsonrpc":"2.0","id":1,"method":"tools/ca')
     client.end()
-    assert tools_of(client_of(world))
+    assert tools_of(client_of(hub))
 
 
-def test_50_mb_from_a_client_arrive_and_more_than_64_mib_are_refused_under_their_id(world):
-    world.start_hub()
-    add(world, "habits")
-    client = client_of(world)
+def test_50_mb_from_a_client_arrive_and_more_than_64_mib_are_refused_under_their_id(hub):
+    client = client_of(hub, "--server", "habits")
     tools_of(client)
     assert len(text_of(call(client, "echo", text="x" * 50_000_000))) == 50_000_000
     reply = call(client, "echo", id="too much", text="x" * (65 * MIB))
@@ -156,24 +166,19 @@ def test_50_mb_from_a_client_arrive_and_more_than_64_mib_are_refused_under_their
     assert text_of(call(client, "echo", text="small")) == "small"
 
 
-def test_a_result_of_100_mb_arrives(world):
-    world.start_hub()
-    add(world, "habits")
-    assert len(text_of(call(client_of(world), "big", n=100_000_000))) == 100_000_000
+def test_a_result_of_100_mb_arrives(hub):
+    assert len(text_of(call(client_of(hub, "--server", "habits"), "big", n=100_000_000))) == 100_000_000
 
 
-def test_binary_from_a_client_is_answered_with_a_parse_error_and_the_session_goes_on(world):
-    world.start_hub()
-    client = client_of(world)
+def test_binary_from_a_client_is_answered_with_a_parse_error_and_the_session_goes_on(hub):
+    client = client_of(hub)
     client.write(bytes(range(256)).replace(b"\n", b"") + b"\n")
     assert client.reply_to(None)["error"]["code"] == -32700
     assert tools_of(client)
 
 
-def test_a_client_that_reads_nothing_costs_only_itself(world):
-    world.start_hub()
-    add(world, "habits")
-    greedy, other = client_of(world), client_of(world)
+def test_a_client_that_reads_nothing_costs_only_itself(hub):
+    greedy, other = client_of(hub, "--server", "habits"), client_of(hub, "--server", "habits")
     tools_of(greedy)
     os.kill(greedy.pid, signal.SIGSTOP)  # its bridge takes nothing any more
     try:
@@ -191,13 +196,6 @@ def test_a_client_that_reads_nothing_costs_only_itself(world):
 # the machine
 
 
-def test_a_second_hub_says_which_one_runs_and_ends_with_3(world):
-    world.start_hub()
-    second = world.tooltray("serve")
-    assert second.returncode == 3
-    assert str(world.hub_pid()) in second.stderr
-
-
 def test_a_stale_socket_is_no_obstacle(world):
     run = world.root / "run"
     run.mkdir(mode=0o700, parents=True)
@@ -205,6 +203,7 @@ def test_a_stale_socket_is_no_obstacle(world):
         left.bind(str(run / "hub.sock"))
     (run / "hub.json").write_text(json.dumps({"pid": 1, "socket": str(run / "hub.sock")}))
     world.start_hub()
+    wait_until(lambda: world.hub_pid() not in (None, 1), "the hub's own record")
     assert client_of(world, "--no-start").request("ping")["result"] == {}
 
 

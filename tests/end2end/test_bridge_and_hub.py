@@ -3,11 +3,12 @@
 import json
 import signal
 import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.end2end.processes import BRIDGE, World, wait_until
+from tests.end2end.processes import BRIDGE, World, new_world, wait_until
 
 HABITS = Path(__file__).parent / "servers" / "habits.py"
 META = {
@@ -22,21 +23,33 @@ def add_habits(world: World, name: str = "habits", *habits: str) -> None:
     assert added.returncode == 0, added.stderr
 
 
+@pytest.fixture(scope="module")
+def shared(npm_server: Callable[..., list[str]]) -> Iterator[World]:
+    """A hub with two servers, for tests that leave them as they were; both have an `echo`, so their clients have a bridge for one."""
+    with new_world() as world:
+        add_habits(world)
+        assert world.tooltray("servers", "add", "everything", "--", *npm_server("everything")).returncode == 0
+        world.start_hub()
+        yield world
+
+
+@pytest.fixture
+def hub(shared: World) -> Iterator[World]:
+    with shared.visit() as world:
+        yield world
+
+
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
-def test_every_legacy_version_is_spoken_as_asked(world, version):
-    world.start_hub()
-    assert world.start_bridge().initialize(version)["protocolVersion"] == version
+def test_every_legacy_version_is_spoken_as_asked(hub, version):
+    assert hub.start_bridge().initialize(version)["protocolVersion"] == version
 
 
-def test_an_unknown_version_gets_the_newest_that_has_a_handshake(world):
-    world.start_hub()
-    assert world.start_bridge().initialize("2099-01-01")["protocolVersion"] == "2025-11-25"
+def test_an_unknown_version_gets_the_newest_that_has_a_handshake(hub):
+    assert hub.start_bridge().initialize("2099-01-01")["protocolVersion"] == "2025-11-25"
 
 
-def test_a_client_may_discover_then_initialize_and_use_both_eras_on_one_pipe(world):
-    add_habits(world)
-    world.start_hub()
-    client = world.start_bridge()
+def test_a_client_may_discover_then_initialize_and_use_both_eras_on_one_pipe(hub):
+    client = hub.start_bridge("--server", "habits")
     found = client.request("server/discover", {"_meta": META}, id=1)["result"]
     assert found["supportedVersions"] == ["2026-07-28"]
     assert found["capabilities"]["tools"]["listChanged"] is True
@@ -52,11 +65,8 @@ def test_a_client_may_discover_then_initialize_and_use_both_eras_on_one_pipe(wor
     assert (result["resultType"], result["content"][0]["text"]) == ("complete", "both")
 
 
-def test_a_bridge_for_one_server_gives_its_own_names_and_all_that_it_can_do(world, npm_server):
-    assert world.tooltray("servers", "add", "everything", "--", *npm_server("everything")).returncode == 0
-    add_habits(world)
-    world.start_hub()
-    client = world.start_bridge("--server", "everything")
+def test_a_bridge_for_one_server_gives_its_own_names_and_all_that_it_can_do(hub):
+    client = hub.start_bridge("--server", "everything")
     assert "prompts" in client.initialize()["capabilities"]
     names = {tool["name"] for tool in client.request("tools/list", id=1)["result"]["tools"]}
     assert {"echo", "get-sum"} <= names
@@ -65,9 +75,8 @@ def test_a_bridge_for_one_server_gives_its_own_names_and_all_that_it_can_do(worl
     assert client.request("resources/list", id=3)["result"]["resources"]
 
 
-def test_a_bridge_for_a_server_that_does_not_exist_says_so(world):
-    world.start_hub()
-    reply = world.start_bridge("--server", "nowhere").request("initialize", {}, id=1)
+def test_a_bridge_for_a_server_that_does_not_exist_says_so(hub):
+    reply = hub.start_bridge("--server", "nowhere").request("initialize", {}, id=1)
     assert "no server 'nowhere'" in reply["error"]["message"]
 
 
@@ -140,22 +149,20 @@ def test_after_stop_the_next_request_of_a_client_brings_a_hub_back(world):
 
 
 @pytest.mark.parametrize("hidden", [False, True])
-def test_an_entry_that_leads_back_to_the_hub_is_refused(world, hidden):
+def test_an_entry_that_leads_back_to_the_hub_is_refused(hub, hidden):
     bridge = [sys.executable, "-I", "-S", str(BRIDGE)]
-    script = world.home / "wrapper"
+    loop = "wrapped" if hidden else "loop"
+    script = hub.home / "wrapper"
     script.write_text(f"#!/bin/sh\necho wrapped >&2\n{' '.join(bridge)}\n")
     script.chmod(0o700)
-    world.start_hub()
-    world.tooltray("servers", "add", "loop", "--", *([str(script)] if hidden else bridge))
-    status = json.loads(world.tooltray("status", "--json").stdout)
-    problem = next(server for server in status["servers"] if server["name"] == "loop")["problem"]
+    hub.tooltray("servers", "add", loop, "--", *([str(script)] if hidden else bridge))
+    status = json.loads(hub.tooltray("status", "--json").stdout)
+    problem = next(server for server in status["servers"] if server["name"] == loop)["problem"]
     assert "leads back" in problem["title"] + problem["message"]
 
 
-def test_a_cancelled_call_is_never_answered_and_the_server_hears_of_it(world, npm_server):
-    assert world.tooltray("servers", "add", "everything", "--", *npm_server("everything")).returncode == 0
-    world.start_hub()
-    client = world.start_bridge()
+def test_a_cancelled_call_is_never_answered_and_the_server_hears_of_it(hub):
+    client = hub.start_bridge("--server", "everything")
     client.initialize()
     client.request("tools/list", id=1)
     arguments = {"duration": 30, "steps": 300}
@@ -187,15 +194,6 @@ def test_the_desktop_takes_over_from_serve_and_a_second_start_raises_its_window(
     assert desktop.process.poll() is None
     desktop.signal(signal.SIGINT)
     assert desktop.wait() == 130
-
-
-def test_serve_can_replace_a_hub(world):
-    first = world.start_hub()
-    pid = world.hub_pid()
-    second = world.start(sys.executable, "-m", "tooltray", "serve", "--replace")
-    second.heeds_stdin = False
-    assert first.wait() == 0
-    wait_until(lambda: world.hub_pid() not in (None, pid), "the second hub")
 
 
 def test_a_hub_under_nohup_outlives_its_terminal(world):

@@ -123,16 +123,6 @@ def own_tool() -> Tool:
     return Tool(name="tell_time", description="The time.", handler=lambda invocation: ToolResult(text_result_for_llm="noon"))
 
 
-async def test_a_server_that_dies_in_the_middle_costs_one_call(machine: World) -> None:
-    add(machine, "habits", *HABITS)
-    machine.start_hub()
-    tools = await copilot_tools(servers=["habits"])
-    died = await call(tools, "mcp_habits_die")
-    assert died.result_type == "failure"
-    assert "exit code 7" in died.text_result_for_llm
-    assert (await call(tools, "mcp_habits_echo", text="again")).text_result_for_llm == "again"
-
-
 async def test_a_slow_tool_is_given_up_and_the_next_call_goes_through(machine: World) -> None:
     add(machine, "habits", *HABITS)
     machine.start_hub()

@@ -7,10 +7,11 @@ import socket
 import sys
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.end2end.processes import World, wait_until
+from tests.end2end.processes import World, new_world, wait_until
 from tests.fakes.ports import free_port
 
 HERE = Path(__file__).parent
@@ -31,6 +32,13 @@ def start_hub(world: World, *, port: str = "0") -> tuple[str, str]:
     assert switched.returncode == 0, switched.stderr
     token = world.tooltray("clients", "token", "client").stdout.strip()
     return json.loads(switched.stdout)["url"].removesuffix("/mcp"), token
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[tuple[World, str, str]]:
+    """One hub with its URL and a token, for clients that leave it as it was or add a server."""
+    with new_world() as world:
+        yield world, *start_hub(world)
 
 
 def printed_by(world: World, *command: str) -> dict:
@@ -54,8 +62,8 @@ def post(url: str, token: str, message: dict, **headers: str) -> tuple[int, dict
 
 
 @pytest.mark.parametrize(("mode", "era"), [("legacy", "legacy"), ("auto", "modern")])
-def test_a_client_of_either_era_lists_and_calls_answers_questions_and_sees_progress(world, mode, era):
-    url, token = start_hub(world)
+def test_a_client_of_either_era_lists_and_calls_answers_questions_and_sees_progress(shared, mode, era):
+    world, url, token = shared
     for path in ("/mcp", "/servers/asking/mcp"):
         seen = printed_by(world, sys.executable, str(SDK), mode, url + path, token, CALLS)
         assert seen["era"] == era
@@ -66,8 +74,8 @@ def test_a_client_of_either_era_lists_and_calls_answers_questions_and_sees_progr
         assert ("list_servers" in seen["tools"]) == (path == "/mcp")
 
 
-def test_an_old_client_uses_http_with_sse(world):
-    url, token = start_hub(world)
+def test_an_old_client_uses_http_with_sse(shared):
+    world, url, token = shared
     calls = CALLS.replace("20000000", "500000")  # the SDK's client refuses events beyond 1 MiB on this transport
     seen = printed_by(world, sys.executable, str(SDK), "sse", f"{url}/servers/asking/sse", token, calls)
     assert json.loads(seen["results"][0])["content"] == {"who": "sse"}
@@ -75,8 +83,8 @@ def test_an_old_client_uses_http_with_sse(world):
     assert seen["progress"] == [[1, 3], [2, 3], [3, 3]]
 
 
-def test_fastmcp_s_client_lists_and_calls(world, fastmcp_python):
-    url, token = start_hub(world)
+def test_fastmcp_s_client_lists_and_calls(shared, fastmcp_python):
+    world, url, token = shared
     seen = printed_by(world, fastmcp_python, str(FASTMCP), f"{url}/mcp", token, json.dumps([["big", {"n": 5}]]))
     assert "steps" in seen["tools"]
     assert seen["results"] == ["xxxxx"]
@@ -131,8 +139,8 @@ def test_the_address_stands_in_the_hub_s_file_while_it_is_open(world):
         urllib.request.urlopen(f"{url}/healthz", timeout=5)
 
 
-def test_a_modern_client_that_closes_the_response_has_cancelled_its_call_at_the_server(world):
-    url, token = start_hub(world)
+def test_a_modern_client_that_closes_the_response_has_cancelled_its_call_at_the_server(shared):
+    _, url, token = shared
     place = url.removeprefix("http://")
     headers = {**JSON_HEADERS, "Authorization": f"Bearer {token}", "MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call"}
 
@@ -153,8 +161,8 @@ def test_a_modern_client_that_closes_the_response_has_cancelled_its_call_at_the_
     wait_until(lambda: json.loads(text_of("cancelled")), "the cancellation at the server")
 
 
-def test_a_legacy_client_hears_of_new_tools_on_its_stream(world):
-    url, token = start_hub(world)
+def test_a_legacy_client_hears_of_new_tools_on_its_stream(shared):
+    world, url, token = shared
     _, headers, _ = post(f"{url}/mcp", token, {"id": 1, "method": "initialize", "params": INITIALIZE})
     session = {"Mcp-Session-Id": headers["Mcp-Session-Id"]}
     assert post(f"{url}/mcp", token, {"method": "notifications/initialized"}, **session)[0] == 202

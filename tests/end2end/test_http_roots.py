@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.end2end.at_terminal import at_terminal
 from tests.end2end.processes import World
 
 HERE = Path(__file__).parent
 CLIENT, SERVERS = HERE / "clients" / "sdk_roots_client.py", HERE / "servers"
+ERAS = ("legacy", "modern")
 LIST, WHERE, ECHO = ["list_servers", {}], ["where", {}], ["echo", {"text": "hello"}]
 
 
@@ -61,13 +61,15 @@ def test_clients_of_both_eras_reach_what_starts_for_their_folder_and_what_its_ow
         assert seen["asked"] == 2
 
 
-@pytest.mark.parametrize("era", ["legacy", "modern"])
-def test_a_server_of_either_era_asks_clients_of_both_over_http(world: World, era: str) -> None:
-    url = start_hub(world, f={"command": sys.executable, "args": [str(SERVERS / "featured.py"), era], "autoApprove": ["all"]})
+def test_servers_of_both_eras_ask_clients_of_both_over_http(world: World) -> None:
+    featured = {"command": sys.executable, "autoApprove": ["all"]}
+    url = start_hub(world, **{era: {**featured, "args": [str(SERVERS / "featured.py"), era]} for era in ERAS})
     shop = folder(world, "shop")
     for mode in ("auto", "legacy"):
         for client in ("", mode):
-            seen = used_in(world, shop, mode, url, client, ["ask", {"n": 3, "kind": ["form", "sampling", "roots"]}])
-            form, sampled, roots = json.loads(seen["results"][0]).values()
-            assert (form["content"], sampled["content"]["text"]) == ({"name": mode}, mode)
-            assert [root["uri"] for root in roots["roots"]] == [shop.as_uri()]
+            calls = [[f"{era}_ask", {"n": 3, "kind": ["form", "sampling", "roots"]}] for era in ERAS]
+            seen = used_in(world, shop, mode, url, client, *calls)
+            for result in seen["results"]:
+                form, sampled, roots = json.loads(result).values()
+                assert (form["content"], sampled["content"]["text"]) == ({"name": mode}, mode)
+                assert [root["uri"] for root in roots["roots"]] == [shop.as_uri()]

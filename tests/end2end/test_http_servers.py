@@ -2,12 +2,14 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.end2end.processes import Program, World, wait_until
+from tests.end2end.processes import Program, World, new_world, wait_until
 
 REMOTE = Path(__file__).parent / "servers" / "remote.py"
+KINDS = ("streamable", "json", "stateless", "sse", "fastmcp")
 BIG = 20_000_000
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -32,22 +34,45 @@ class Remote:
         self._program.heeds_stdin = False
         self._program.end()
 
+    def client(self, name: str = "") -> Program:
+        """A bridge to it alone, by its kind or another name that it has."""
+        return self._world.start_bridge("--server", name or self._kind)
+
+    def legacy_client(self, name: str = "") -> Program:
+        bridge = self.client(name)
+        bridge.initialize()
+        return bridge
+
     @property
     def entry(self) -> dict:
         path = "sse" if self._kind == "sse" else "mcp"
         return {"url": f"http://127.0.0.1:{self.port}/{path}", "type": "sse" if self._kind == "sse" else "http", "autoApprove": ["all"]}
 
+    @property
+    def untyped(self) -> dict:
+        return {key: value for key, value in self.entry.items() if key != "type"}
 
-def start_hub(world: World, entry: dict) -> None:
+
+def start_hub(world: World, **entries: dict) -> None:
     world.root.mkdir(mode=0o700, exist_ok=True)
-    (world.root / "settings.json").write_text(json.dumps({"version": 1, "mcpServers": {"far": entry}, "defaultServers": ["far"]}))
+    (world.root / "settings.json").write_text(json.dumps({"version": 1, "mcpServers": entries, "defaultServers": list(entries)}))
     world.start_hub()
 
 
-def legacy_client(world: World) -> Program:
-    bridge = world.start_bridge()
-    bridge.initialize()
-    return bridge
+@pytest.fixture(scope="module")
+def shared(fastmcp_python: str) -> Iterator[tuple[World, dict[str, Remote]]]:
+    """A server of each kind, all behind one hub, under the name of its kind; `untyped` is the one of SSE, by its URL alone."""
+    with new_world() as world:
+        found = {kind: Remote(world, kind, fastmcp_python if kind == "fastmcp" else sys.executable) for kind in KINDS}
+        start_hub(world, untyped=found["sse"].untyped, **{kind: remote.entry for kind, remote in found.items()})
+        yield world, found
+
+
+@pytest.fixture
+def remote(shared: tuple[World, dict[str, Remote]], kind: str) -> Iterator[Remote]:
+    world, remotes = shared
+    with world.visit():
+        yield remotes[kind]
 
 
 def call(client: Program, tool: str, *, id: str = "call", meta: dict | None = None, **arguments) -> dict:
@@ -59,10 +84,9 @@ def text_of(reply: dict) -> str:
     return reply["result"]["content"][0]["text"]
 
 
-@pytest.mark.parametrize("kind", ["streamable", "json", "stateless", "sse", "fastmcp"])
-def test_a_server_over_http_works_for_clients_of_both_eras(world, fastmcp_python, kind):
-    start_hub(world, Remote(world, kind, fastmcp_python if kind == "fastmcp" else sys.executable).entry)
-    legacy, modern = legacy_client(world), world.start_bridge()
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_server_over_http_works_for_clients_of_both_eras(remote):
+    legacy, modern = remote.legacy_client(), remote.client()
     assert {"echo", "big", "steps", "ask"} <= {tool["name"] for tool in legacy.request("tools/list")["result"]["tools"]}
     assert {"echo", "ask"} <= {tool["name"] for tool in modern.request("tools/list", {"_meta": META})["result"]["tools"]}
     for client, meta in ((legacy, None), (modern, META)):
@@ -71,9 +95,8 @@ def test_a_server_over_http_works_for_clients_of_both_eras(world, fastmcp_python
 
 
 @pytest.mark.parametrize("kind", ["streamable", "sse", "fastmcp"])
-def test_progress_and_questions_of_a_server_over_http_reach_the_client(world, fastmcp_python, kind):
-    start_hub(world, Remote(world, kind, fastmcp_python if kind == "fastmcp" else sys.executable).entry)
-    client = world.start_bridge()
+def test_progress_and_questions_of_a_server_over_http_reach_the_client(remote):
+    client = remote.client()
     client.initialize(capabilities={"elicitation": {}})
     client.request("tools/list", id="list")
     params = {"name": "steps", "arguments": {"n": 3}, "_meta": {"progressToken": "p"}}
@@ -89,8 +112,8 @@ def test_progress_and_questions_of_a_server_over_http_reach_the_client(world, fa
 @pytest.mark.parametrize("kind", ["streamable", "fastmcp"])
 def test_a_server_that_restarts_is_opened_anew_and_the_next_calls_work(world, fastmcp_python, kind):
     remote = Remote(world, kind, fastmcp_python if kind == "fastmcp" else sys.executable)
-    start_hub(world, remote.entry)
-    legacy, modern = legacy_client(world), world.start_bridge()
+    start_hub(world, **{kind: remote.entry})
+    legacy, modern = remote.legacy_client(), remote.client()
     assert text_of(call(legacy, "echo", text="before")) == "before"
     assert text_of(call(modern, "echo", meta=META, text="before")) == "before"
     remote.stop()
@@ -113,8 +136,8 @@ def texts_of_calls_at_once(client: Program) -> set[str]:
 
 def test_a_server_over_sse_that_restarts_is_opened_anew(world):
     remote = Remote(world, "sse")
-    start_hub(world, remote.entry)
-    client = legacy_client(world)
+    start_hub(world, sse=remote.entry)
+    client = remote.legacy_client()
     assert text_of(call(client, "echo", text="before")) == "before"
     remote.stop()
     remote.start()
@@ -124,7 +147,7 @@ def test_a_server_over_sse_that_restarts_is_opened_anew(world):
 def test_a_server_that_comes_late_is_found_in_the_background(world):
     remote = Remote(world, "streamable")
     remote.stop()
-    start_hub(world, remote.entry)
+    start_hub(world, far=remote.entry)
 
     def state() -> dict:
         servers = json.loads(world.tooltray("status", "--json").stdout)["servers"]
@@ -136,8 +159,6 @@ def test_a_server_that_comes_late_is_found_in_the_background(world):
     wait_until(lambda: state()["state"] == "running", "the server to be found", timeout_s=60.0)
 
 
-def test_a_url_alone_is_enough_for_a_server_that_speaks_sse(world):
-    remote = Remote(world, "sse")
-    untyped = {key: value for key, value in remote.entry.items() if key != "type"}
-    start_hub(world, untyped)
-    assert text_of(call(legacy_client(world), "echo", text="found")) == "found"
+@pytest.mark.parametrize("kind", ["sse"])
+def test_a_url_alone_is_enough_for_a_server_that_speaks_sse(remote):
+    assert text_of(call(remote.legacy_client("untyped"), "echo", text="found")) == "found"

@@ -6,19 +6,31 @@ Five groups, as the service was asked for: start, requests and replies, errors, 
 import json
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.end2end.processes import Program, World, wait_until
+from tests.end2end.processes import Program, World, new_world, wait_until
 
 HABITS = Path(__file__).parent / "servers" / "habits.py"
 
 
-@pytest.fixture
-def service(world: World) -> Program:
+def start_service(world: World) -> Program:
     program = world.start(sys.executable, "-m", "tooltray", "serve", "--stdio", "--execution-id", "run-1")
     world.wait_for(program)
     return program
+
+
+@pytest.fixture
+def service(world: World) -> Program:
+    return start_service(world)
+
+
+@pytest.fixture(scope="module")
+def strict() -> Iterator[Program]:
+    """A service that nobody greets, for requests that are wrong."""
+    with new_world() as world:
+        yield start_service(world)
 
 
 def logged(program: Program) -> list[dict]:
@@ -32,40 +44,25 @@ def events(program: Program, event: str) -> list[dict]:
 # start
 
 
-def test_it_binds_stdin_and_stdout_and_waits_for_requests(service):
+def test_it_binds_stdin_and_stdout_and_is_a_hub_like_any_other_with_lock_and_socket(world, service):
     assert service.initialize()["serverInfo"]["name"] == "tooltray"
     assert service.process.poll() is None
-
-
-def test_it_is_a_hub_like_any_other_with_lock_and_socket(world, service):
     status = json.loads(world.tooltray("status", "--json").stdout)
     assert status["pid"] == world.hub_pid()
     bridge = world.start_bridge("--no-start")
     assert bridge.initialize()["serverInfo"]["name"] == "tooltray"
 
 
-def test_a_second_one_answers_its_first_request_with_the_reason_and_ends_with_3(world, service):
-    second = world.start(sys.executable, "-m", "tooltray", "serve", "--stdio")
-    reply = second.request("initialize", {}, id="first")
-    assert reply["error"]["code"] == -32603
-    assert str(world.hub_pid()) in reply["error"]["message"]
-    assert second.wait() == 3
-
-
 # requests and replies
 
 
-def test_several_requests_are_answered_under_their_ids_and_notifications_never(service):
+def test_several_requests_are_answered_under_their_ids_notifications_never_and_a_tool_is_listed_and_called(service):
     service.initialize()
     service.send({"jsonrpc": "2.0", "method": "notifications/unknown"})
     for id in (1, "two", 2**53):
         service.send_request("ping", id=id)
     _, before = service.reply_and_before(2**53)
     assert [message["id"] for message in before if "id" in message] == [1, "two"]
-
-
-def test_a_tool_is_listed_and_called(service):
-    service.initialize()
     tools = service.request("tools/list")["result"]["tools"]
     assert {tool["name"] for tool in tools} == {"collect_feedback", "list_servers", "server_status"}
     result = service.request("tools/call", {"name": "server_status", "arguments": {"name": "hub"}})["result"]
@@ -99,11 +96,11 @@ def test_a_file_of_requests_as_stdin_is_answered_to_the_last(world):
         (b'{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}', 7, -32602),
     ],
 )
-def test_a_request_that_is_wrong_gets_the_code_that_json_rpc_has_for_it(service, line, id, code):
-    service.write(line + b"\n")
-    reply = service.reply_to(id)
+def test_a_request_that_is_wrong_gets_the_code_that_json_rpc_has_for_it(strict, line, id, code):
+    strict.write(line + b"\n")
+    reply = strict.reply_to(id)
     assert (reply["jsonrpc"], reply["error"]["code"]) == ("2.0", code)
-    assert service.request("ping", id="after")["result"] == {}
+    assert strict.request("ping", id="after")["result"] == {}
 
 
 # the log
@@ -133,15 +130,6 @@ def test_the_same_records_are_in_the_log_files(world, service):
 
 
 # the end
-
-
-def test_the_end_of_stdin_ends_it_with_0_after_the_last_reply(world, service):
-    service.initialize()
-    service.send_request("ping", id="last")
-    service.close_stdin()
-    assert service.reply_to("last")["result"] == {}
-    assert service.wait() == 0
-    assert events(service, "service_stopped")[0]["reason"] == "stdin"
 
 
 @pytest.mark.parametrize(("number", "code", "reason"), [(signal.SIGINT, 130, "sigint"), (signal.SIGTERM, 143, "sigterm")])

@@ -16,7 +16,7 @@ from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.resources import resource
 from tooltray.settings.settings import read_settings
-from tooltray.settings.settings_places import SettingsPlaces
+from tooltray.settings.usable import SettingsPlaces
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.i18n import CONTEXT, LANGUAGES, JsonTranslator, install_language, say, tr, wanted_language
 from tooltray.ui.problem_words import in_a_row, whole
@@ -91,14 +91,13 @@ SAYING = {"Problem", "TooltrayError", "NotFound", "Conflict", "Denied", "CannotU
 OF_STARTS = (
     *("transports/stdio_transport.py", "transports/transports.py", "transports/self_reference.py", "launch/command_lookup.py"),
     *("launch/login_shell.py", "transports/http/http_*.py", "transports/http/sse_transport.py", "transports/http/proxies.py"),
-    *("upstream/instance.py", "upstream/managed_server.py", "upstream/handshake.py", "presenter/notices.py", "secrets/secret_errors.py"),
+    *("upstream/instance.py", "upstream/managed_server.py", "upstream/handshake.py", "presenter/notices.py", "secrets/vaults.py"),
 )
 """Where that is worded which a card says of a server that does not run."""
 OF_FILES = (
     *(
         "settings/settings.py",
         "settings/settings_file.py",
-        "settings/settings_places.py",
         "settings/server_config.py",
         "settings/usable.py",
     ),

@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Mapping
 import msgspec
 
 from tooltray.errors import TooltrayError
-from tooltray.secrets.secrets import SecretMissing, SecretStore
+from tooltray.secrets.secrets import SecretStore
+from tooltray.secrets.vaults import SecretMissing
 
 TRUSTED_SECRET = "tooltray/trusted tokens"  # no server's secret has a blank after the slash
 

@@ -5,7 +5,6 @@ Above it: StructuredLog. Below it: nothing. The only value in the log is the too
 
 import json
 from itertools import islice
-from typing import Any
 
 import msgspec
 
@@ -14,10 +13,9 @@ MAX_NAMES = 32
 MAX_NAME_LENGTH = 64  # characters
 
 _TYPES = {type(None): "null", bool: "boolean", int: "number", float: "number", str: "string", list: "array", dict: "object"}
-_COUNTED = frozenset({"string", "array", "object"})
 
 
-def describe(method: str, params: bytes) -> dict[str, Any]:
+def describe(method: str, params: bytes) -> dict[str, object]:
     """Fields for the log.
 
     Args:
@@ -32,7 +30,7 @@ def describe(method: str, params: bytes) -> dict[str, Any]:
         values = _values(params)
     except (ValueError, RecursionError):
         return {}
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     if method == "tools/call" and type(values) is dict:
         if type(name := values.get("name")) is str:
             found["tool"] = _cut(name)
@@ -45,7 +43,7 @@ def describe(method: str, params: bytes) -> dict[str, Any]:
     return found
 
 
-def _values(params: bytes) -> Any:
+def _values(params: bytes) -> object:
     if not len(params):
         return {}
     try:
@@ -54,9 +52,9 @@ def _values(params: bytes) -> Any:
         return json.loads(bytes(params))  # takes halves of surrogate pairs and 1e400
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     name = _TYPES[type(value)]
-    return f"{name}({len(value)})" if name in _COUNTED else name
+    return f"{name}({len(value)})" if isinstance(value, str | list | dict) else name
 
 
 def _cut(name: str) -> str:

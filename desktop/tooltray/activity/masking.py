@@ -7,7 +7,6 @@ Does not know where secrets come from.
 import json
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
-from typing import Any
 from urllib.parse import quote
 
 MASKED = "***"
@@ -70,18 +69,20 @@ class Mask:
         self.refresh()
         return self.text(text, len(text))
 
-    def value(self, value: Any, depth: int = 0) -> Any:
+    def fields(self, fields: Mapping[str, object], depth: int = 0) -> dict[str, object]:
+        """Converts the fields of a record, as `value` does."""
+        return {self.text(str(key)): self.value(member, depth + 1) for key, member in islice(fields.items(), MAX_MEMBERS)}
+
+    def value(self, value: object, depth: int = 0) -> object:
         """Converts a value into JSON types, bounded and masked; objects of other types become text."""
-        kind = type(value)  # exact types first: this runs for every field of every record
-        if kind is str:
+        if type(value) is str:  # exact types first: this runs for every field of every record
             return self.text(value)
-        if kind in _PLAIN:
+        if type(value) in _PLAIN:
             return value
         if depth == MAX_DEPTH:
             return "…"
         if isinstance(value, Mapping):
-            members = islice(value.items(), MAX_MEMBERS)
-            return {self.text(str(key)): self.value(member, depth + 1) for key, member in members}
+            return self.fields(value, depth)
         if isinstance(value, list | tuple | set | frozenset):
             return [self.value(member, depth + 1) for member in islice(value, MAX_MEMBERS)]
         return self.text(str(value))

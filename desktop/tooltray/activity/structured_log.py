@@ -45,8 +45,10 @@ MAX_COMPONENTS = 1000  # whose names are cached as JSON
 MAX_MESSAGE_LENGTH = 64 * 1024  # characters of a text in the queue; the line keeps far less
 STACK_FRAMES = 8
 
-Record = tuple[str, str, dict[str, Any]]
+Record = tuple[str, str, dict[str, object]]
 """Event, summary, further fields."""
+Waiting = tuple[Callable[..., Record], float, str, tuple[Any, ...]]
+"""A record that the thread makes and encodes: a function, the time, the component, the function's arguments."""
 
 
 class StructuredLog:
@@ -77,7 +79,7 @@ class StructuredLog:
         self._is_copied = to_stderr
         self._stderr: StderrCopy | None = None
         self._mask = Mask(mask)
-        self._queue: deque[bytes | tuple[Any, ...]] = deque()  # lines, and what becomes lines in the thread
+        self._queue: deque[bytes | Waiting | threading.Event] = deque()  # an event is set once what came before it is written
         self._limit = MAX_QUEUED
         self._put_bytes = self._taken_bytes = 0  # of parameters; the first is changed by callers, the second by the thread
         self._dropped = 0
@@ -113,14 +115,14 @@ class StructuredLog:
         """Waits until all records so far are written; returns False after `timeout_s` seconds, or if the log is not running."""
         deadline = time.monotonic() + timeout_s
         written = threading.Event()
-        self._queue.append((written,))
+        self._queue.append(written)
         self._hurry.set()
         self._wake.set()
         if not self._thread.is_alive() or not written.wait(timeout_s):
             return False
         return not self._stderr or self._stderr.flush(max(0.0, deadline - time.monotonic()))
 
-    def record(self, event: str, summary: str, *, component: str | None = None, **fields: Any) -> None:
+    def record(self, event: str, summary: str, *, component: str | None = None, **fields: object) -> None:
         """Records an event.
 
         Args:
@@ -173,7 +175,7 @@ class StructuredLog:
         now = self._clock() if at is None else at
         self._put(_error, now, component, id, code, message[:MAX_MESSAGE_LENGTH], stack[:MAX_MESSAGE_LENGTH])
 
-    def _put(self, make: Callable[..., Record], now: float, component: str, *parts: Any) -> bool:
+    def _put(self, make: Callable[..., Record], now: float, component: str, *parts: object) -> bool:
         if len(self._queue) >= self._limit:
             self._drop(1)
             return False
@@ -197,7 +199,7 @@ class StructuredLog:
         head = self._head(now, component)
         event, summary, fields = _request(id, method, params, len(params))
         if self._mask.is_needed or len(method) > MAX_ID_BYTES:
-            summary, fields = self._mask.text(summary), self._mask.value(fields)
+            summary, fields = self._mask.text(summary), self._mask.fields(fields)
         try:
             rest = msgspec.json.encode({"event": event, "summary": summary, **fields})
         except (ValueError, TypeError):  # halves of surrogate pairs
@@ -261,8 +263,8 @@ class StructuredLog:
                 left -= 1
                 continue
             left -= LINES_A_RECORD
-            if isinstance(entry[0], threading.Event):
-                flushed.append(entry[0])
+            if isinstance(entry, threading.Event):
+                flushed.append(entry)
             else:
                 lines.append(self._line(*entry))
         reported = self._report_drops(lines)
@@ -301,15 +303,15 @@ class StructuredLog:
         except Exception as error:  # a field that raises when it is encoded; recorded in its place, and the thread goes on
             return self._filled(now, component, "record_unreadable", f"a record could not be written: {type(error).__name__}", {})
 
-    def _filled(self, now: float, component: str, event: str, summary: str, fields: dict[str, Any]) -> bytes:
-        line: dict[str, Any] = {
+    def _filled(self, now: float, component: str, event: str, summary: str, fields: dict[str, object]) -> bytes:
+        line: dict[str, object] = {
             "timestamp": self._timestamp(now),
             "executionId": self._execution_id,
             "component": self._mask.text(component),
             "event": event,
             "summary": self._mask.text(summary),
         }
-        whole = self._mask.value(fields)
+        whole = self._mask.fields(fields)
         written = _encoded(line | whole if line.keys().isdisjoint(whole) else line | whole | line)  # no field replaces the fixed ones
         return written if len(written) <= MAX_LINE_BYTES else _encoded(line | {"leftOut": f"fields of {len(written)} bytes"})
 
@@ -338,7 +340,7 @@ class LogHandler(logging.Handler):
             summary = record.getMessage()
         except Exception as error:  # wrong arguments for its text: the text alone is better than nothing
             summary = f"{record.msg} ({type(error).__name__}: {error})"
-        fields: dict[str, Any] = {"level": record.levelname.lower()}
+        fields: dict[str, object] = {"level": record.levelname.lower()}
         if record.exc_info and record.exc_info[1]:
             fields["stack"] = short_stack(record.exc_info[1])
         event = "error" if record.levelno >= logging.ERROR else "log"
@@ -350,7 +352,7 @@ def short_stack(error: BaseException) -> str:
     return "".join(traceback.format_exception(error, limit=-STACK_FRAMES))[-MAX_MESSAGE_LENGTH:]
 
 
-def _as_given(event: str, summary: str, fields: dict[str, Any]) -> Record:
+def _as_given(event: str, summary: str, fields: dict[str, object]) -> Record:
     return event, summary, fields
 
 
@@ -370,7 +372,7 @@ def _error(id: bytes, code: int, message: str, stack: str) -> Record:
     return "response_error", f"error {code}: {message}", fields | ({"stack": stack} if stack else {})
 
 
-def _id(id: bytes) -> Any:
+def _id(id: bytes) -> object:
     """An id as the client wrote it; as text if it is too long or not JSON, None if there is none."""
     text = bytes(id)
     if text.isdigit() and len(text) <= MAX_DIGITS and text[:1] != b"0":
@@ -383,7 +385,7 @@ def _id(id: bytes) -> Any:
     return text[:MAX_ID_BYTES].decode("utf-8", "replace")
 
 
-def _encoded(line: dict[str, Any]) -> bytes:
+def _encoded(line: dict[str, object]) -> bytes:
     try:
         return msgspec.json.encode(line) + b"\n"
     except (ValueError, OverflowError, TypeError):  # halves of surrogate pairs, integers beyond 64 bits, subclasses of str

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -81,7 +81,7 @@ class Tool(msgspec.Struct, frozen=True):
 
     name: str
     category: Category
-    hints: Mapping[str, Any]
+    hints: Mapping[str, object]
 
     @property
     def verbs(self) -> _Verbs:
@@ -135,7 +135,7 @@ class Decision(msgspec.Struct, frozen=True):
 _APPROVED: dict[Category, Decision] = {"read": Decision(True, "read"), "write": Decision(True, "write")}
 
 
-def category(name: str, annotations: Any) -> Category:
+def category(name: str, annotations: object) -> Category:
     """What a tool does, as far as its server tells.
 
     Args:
@@ -145,7 +145,7 @@ def category(name: str, annotations: Any) -> Category:
     return _tool(name, annotations).category
 
 
-def _tool(name: str, annotations: Any) -> Tool:
+def _tool(name: str, annotations: object) -> Tool:
     hints = annotations if isinstance(annotations, dict) else {}
     verbs = _verbs_in(name)
     # `destructiveHint: "yes"` is no boolean; what is meant as a warning is taken as one
@@ -154,7 +154,7 @@ def _tool(name: str, annotations: Any) -> Tool:
     return Tool(name, "read" if reads else "write", hints)
 
 
-def decide(server: str, original_name: str, annotations: Any, auto_approve: Collection[str]) -> Decision:
+def decide(server: str, original_name: str, annotations: object, auto_approve: Collection[str]) -> Decision:
     """Whether a call goes through, and if not, why and how to allow it.
 
     Args:

@@ -4,7 +4,6 @@ Above it: the API. Below it: ServerManager and the instances of its servers, and
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager
@@ -43,7 +42,7 @@ class Connections:
         )
 
 
-def _server_info(client: McpClient) -> Mapping[str, Any]:
+def _server_info(client: McpClient) -> Mapping[str, object]:
     """Each era has its own place for it; some servers say nothing."""
     said = envelope.load(client.greeting.result)
     meta = said.get("_meta")

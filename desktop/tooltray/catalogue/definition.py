@@ -54,7 +54,7 @@ class ToolDefinition(msgspec.Struct, frozen=True):
 
     name: str
     description: str
-    annotations: Any
+    annotations: object
     raw: Raw
     flaws: tuple[str, ...] = ()
     is_task_only: bool = False
@@ -121,7 +121,7 @@ def read_definition(raw: bytes) -> ToolDefinition:
     return ToolDefinition(name, description if isinstance(description, str) else "", annotations, raw, flaws, is_task_only)
 
 
-def _is_task_only(execution: Any) -> bool:
+def _is_task_only(execution: object) -> bool:
     return isinstance(execution, dict) and execution.get("taskSupport") == "required"
 
 
@@ -163,7 +163,7 @@ def _header_fault(tool: ToolDefinition) -> str:
     return ""
 
 
-def _flaws(members: Mapping[str, Raw], annotations: Any) -> Iterable[str]:
+def _flaws(members: Mapping[str, Raw], annotations: object) -> Iterable[str]:
     if "inputSchema" not in members:
         yield "inputSchema is missing"
     for key, (_, kind) in _FIRST_BYTES.items():
@@ -173,7 +173,7 @@ def _flaws(members: Mapping[str, Raw], annotations: Any) -> Iterable[str]:
         yield from (f"{hint} is no boolean" for hint in _HINTS if not isinstance(annotations.get(hint, True), bool))
 
 
-def _mended(members: Mapping[str, Raw], annotations: Any) -> dict[str, Raw]:
+def _mended(members: Mapping[str, Raw], annotations: object) -> dict[str, Raw]:
     """Without the members that no client could read, and with an input schema: the tool stays usable, and so does the list it is in."""
     kept = {key: value for key, value in members.items() if key not in _FIRST_BYTES or _begins_well(key, value)}
     kept.setdefault("inputSchema", Raw(b'{"type":"object"}'))
@@ -203,7 +203,7 @@ def _split(raw: Raw) -> Mapping[str, Raw]:
         return {name: Raw(value) for name, value in member_scanner.members_of(text).items()}
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON")
 
 
@@ -214,7 +214,7 @@ def _joined(members: Mapping[str, Raw]) -> Raw:
         return Raw(b"{" + b",".join(json.dumps(name).encode() + b":" + bytes(value) for name, value in members.items()) + b"}")
 
 
-def _value(raw: Raw) -> Any:
+def _value(raw: Raw) -> object:
     """A small member as Python values; None where it is no JSON that Python can hold."""
     try:
         return msgspec.json.decode(raw)
@@ -284,11 +284,11 @@ def _text(raw: bytes) -> str:
         return raw.decode("utf-8", "replace")
 
 
-def _written(value: Any) -> str:
+def _written(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-def _once_named(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def _once_named(pairs: Iterable[tuple[str, object]]) -> dict[str, object]:
     listed = list(pairs)
     members = dict(listed)
     if len(members) < len(listed):

@@ -4,12 +4,12 @@ Above it: the tools that activate lazy servers. Below it: the settings of one se
 package, its program or its host, else by the name that the person gave it; of others nothing is said that nobody knows.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
+
+import msgspec
 
 from tooltray.settings.server_config import MCPServerConfig
 
@@ -20,6 +20,24 @@ _VERSION = re.compile(r"(?<=.)(@[^/]*|==.*|\[.*\])$")
 _BETWEEN_WORDS = re.compile(r"[\s_-]+")
 
 
+class _Known(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        words: it is recognised by any of them.
+        offers: a sentence.
+        needs: environment variables that it does not work without.
+    """
+
+    words: tuple[str, ...]
+    title: str
+    offers: str
+    needs: tuple[str, ...] = ()
+
+
+class _File(msgspec.Struct):
+    servers: list[_Known]
+
+
 class KnownServers:
     """Does not change."""
 
@@ -28,13 +46,14 @@ class KnownServers:
         Args:
             path: `known-servers.json`.
         """
-        self._by_word = {word: entry for entry in json.loads(path.read_bytes())["servers"] for word in entry["words"]}
+        known = msgspec.json.decode(path.read_bytes(), type=_File)
+        self._by_word = {word: entry for entry in known.servers for word in entry.words}
 
     def title(self, name: str, config: MCPServerConfig) -> str:
         """How a server is called in a sentence."""
         known = self._known(name, config)
         if known and self._by_word.get(name.lower()) == known:
-            return str(known["title"])
+            return known.title
         return " ".join(word[:1].upper() + word[1:] for word in _BETWEEN_WORDS.split(name) if word) or name
 
     def offers(self, name: str, config: MCPServerConfig) -> str:
@@ -43,14 +62,14 @@ class KnownServers:
         if own:
             return own if own[-1] in ".!?。！？" else f"{own}."
         known = self._known(name, config)
-        return str(known["offers"]) if known else ""
+        return known.offers if known else ""
 
     def variables(self, name: str, config: MCPServerConfig) -> tuple[str, ...]:
         """The environment variables that a server does not work without, as far as anybody knows; none of one that runs elsewhere."""
         known = self._known(name, config) if config.command else None
-        return tuple(known.get("needs", ())) if known else ()
+        return known.needs if known else ()
 
-    def _known(self, name: str, config: MCPServerConfig) -> dict[str, Any] | None:
+    def _known(self, name: str, config: MCPServerConfig) -> _Known | None:
         return next((self._by_word[word] for word in _words(name, config) if word in self._by_word), None)
 
 

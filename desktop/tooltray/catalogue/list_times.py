@@ -88,7 +88,7 @@ class FirstListings:
 
 
 class Relisting:
-    """When one copy of a server was listed, whether that is new enough, and how soon it is listed again. All times are the loop's.
+    """When one instance of a server was listed, whether that is new enough, and how soon it is listed again. All times are the loop's.
 
     A few changes in a row are followed at once; a server that changes its lists all the time has them read, compared, saved and told to all
     clients again and again, so it is listed less and less often until it is calm.

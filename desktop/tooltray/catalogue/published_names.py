@@ -19,7 +19,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from tooltray.catalogue.tool_settings import Tool, as_compared, tool_of
 from tooltray.errors import TooltrayError
@@ -75,7 +75,7 @@ class NameSpace:
                 other.take_over(*tool, name)
         return other
 
-    def take_over(self, server: str, original: str, name: Any) -> bool:
+    def take_over(self, server: str, original: str, name: object) -> bool:
         """Takes a name that was given earlier, if it keeps the promises that names make."""
         if not isinstance(name, str) or not _VALID.fullmatch(name) or len(name) > HARD_MAX_LENGTH or as_compared(name) in self._taken:
             return False
@@ -298,12 +298,10 @@ class PublishedNames:
             logger.warning("%s cannot be used as it is (%s); it is set aside as %s", self._path, reason, aside.name)
 
 
-def _checked(document: Any) -> dict[str, Any]:
-    is_ours = isinstance(document, dict) and document.get("version") == FILE_VERSION and isinstance(document.get("names"), dict)
-    if not is_ours:
-        raise ValueError("no file of tool names")
-    members: dict[str, Any] = document
-    return members
+def _checked(document: object) -> dict[str, object]:
+    if isinstance(document, dict) and document.get("version") == FILE_VERSION and isinstance(document.get("names"), dict):
+        return document
+    raise ValueError("no file of tool names")
 
 
 def _by_server(space: NameSpace) -> dict[str, dict[str, str]]:
@@ -313,7 +311,7 @@ def _by_server(space: NameSpace) -> dict[str, dict[str, str]]:
     return servers
 
 
-def _entries(servers: Any) -> Iterator[tuple[str, str, Any]]:
+def _entries(servers: object) -> Iterator[tuple[str, str, object]]:
     """(server, original, name), sorted; where a server's names are no object, one entry that cannot be used."""
     for server, names in sorted((servers if isinstance(servers, dict) else {"": None}).items()):
         yield from ((server, original, name) for original, name in sorted((names if isinstance(names, dict) else {"": None}).items()))

@@ -3,10 +3,10 @@
 Above it: ToolManager, which has one for the tools, and Offers, which has one for all else: neither waits for the lists of the other. Below
 it: ServerManager, list_pages, and the catalogue on disk. Knows nothing of what AI clients make of a list, nor of settings for single tools.
 
-The rules: what was last known is offered at once, also of a server that does not run. A copy that has opened is asked, and again when it
-says that a list has changed, or when somebody doubts what is known; one listing at a time, so that an old one never overwrites a newer one.
-A sudden empty list has to be confirmed. A server in error offers what it listed for a while; one that is stopped or switched off offers
-nothing. AI clients wait for the first list of a server that is on its way, but for none that has failed before it listed anything.
+The rules: what was last known is offered at once, also of a server that does not run. An instance that has opened is asked, and again when
+it says that a list has changed, or when somebody doubts what is known; one listing at a time, so that an old one never overwrites a newer
+one. A sudden empty list has to be confirmed. A server in error offers what it listed for a while; one that is stopped or switched off
+offers nothing. AI clients wait for the first list of a server that is on its way, but for none that has failed before it listed anything.
 """
 
 import asyncio
@@ -66,7 +66,7 @@ class _List(msgspec.Struct, Generic[Item], frozen=True):
         items: None until it was listed once.
         is_declared: the server has such a list.
         config_hash: the configuration under which it was listed; under this one it is on the disk, too.
-        came_from: the copy that listed it, and all that this one wrote; None for a list from the disk.
+        came_from: the instance that listed it, and all that this one wrote; None for a list from the disk.
     """
 
     items: tuple[Item, ...] | None = None
@@ -164,7 +164,7 @@ class ServerLists(Generic[Item]):
         Args:
             on_changed: called with a server whenever what it offers, or what its settings make of that, may be another than before.
             on_forgotten: called with the name of a server that was removed.
-            on_other_copy_changed: called with a server's name and kinds when its copy for another era says that its lists have changed.
+            on_other_copy_changed: called with a server's name and kinds when its instance for another era says that its lists have changed.
                 They are not kept here, but who has this server alone gets them.
             prepare: called in a thread with a server and what it now lists, before `on_changed`, where that is much.
         """
@@ -243,11 +243,11 @@ class ServerLists(Generic[Item]):
                     await self.listed(server).wait()
 
     async def look(self, server: ManagedServer, kinds: Iterable[OfferKind] | None = None, *, max_age_s: float = 0.0) -> None:
-        """Waits until what is known of a server is what its first copy lists now. One that does not run is not asked.
+        """Waits until what is known of a server is what its first instance lists now. One that does not run is not asked.
 
         Args:
             kinds: which lists; None: all.
-            max_age_s: a list that the copy was asked for less than so many seconds ago is new enough.
+            max_age_s: a list that the instance was asked for less than so many seconds ago is new enough.
         """
         known, now, wanted = self._known_of(server), asyncio.get_running_loop().time(), tuple(kinds or self._kinds)
         due = [kind for kind in wanted if known.relisting.asked_at(kind) <= now - max_age_s]
@@ -427,7 +427,7 @@ class ServerLists(Generic[Item]):
             logger.info("the %s of '%s' could not be listed: %s", kind.name, server.name, error)
         finally:
             is_latest = known.of is server and server.first.client is client and not known.due
-            if is_latest:  # else the next server, the next copy, or the next turn is waited for
+            if is_latest:  # else the next server, the next instance, or the next turn is waited for
                 known.listed.set()
             relisting.end(kind, is_overtaken=is_overtaken)
             self._has_progressed()

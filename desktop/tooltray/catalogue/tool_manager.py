@@ -108,7 +108,7 @@ class ToolManager:
 
         Args:
             server: only this one's tools, under their own names.
-            client: the copy of that server for the session or its era, which may offer others than the first.
+            client: the instance of that server for the session or its era, which may offer others than the first.
         """
         if client is not None and (own := await self._of_copy(client)):
             return own.listing
@@ -229,7 +229,7 @@ class ToolManager:
         return await in_slices(lambda each: self._snapshot(*each, names), known)
 
     def problems(self) -> Iterator[Problem]:
-        """What is to be said of the servers' `autoApprove` and `toolOverrides`."""
+        """What is wrong with the servers' `autoApprove` and `toolOverrides`."""
         for server in self._servers:
             names = {definition.name for definition in self._lists.known(server.name, TOOLS)}
             if problem := approval.problem_of(server.name, server.config.auto_approve, names):
@@ -306,7 +306,7 @@ class ToolManager:
         return self.route_now(exchange)
 
     async def _open(self, managed: ManagedServer, exchange: Exchange) -> None:
-        """A call of a tool of a server starts it, also of one that is not listed; a copy for the session says itself what it has."""
+        """A call of a tool of a server starts it, also of one that is not listed; an instance for the session says itself what it has."""
         with contextlib.suppress(TooltrayError):
             client = await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)
             if client is not managed.first.client:
@@ -315,7 +315,7 @@ class ToolManager:
     def unlisted_route(self, name: str, server: str) -> Route | None:
         """To a tool that its server does not list, or not yet, for a client that has this server alone: the server knows best what it has.
 
-        Nothing says that such a tool only reads. None: it is switched off, or the server does not run and says why.
+        Such a tool counts as one that writes. None: it is switched off, or the server does not run and says why.
         """
         managed = self._servers.find(server)
         if managed is None or managed.is_builtin or not self.is_offering(managed):
@@ -332,7 +332,7 @@ class ToolManager:
         return now if now or route.is_listed else self.unlisted_route(route.definition.name, route.server)
 
     async def confirmed(self, route: Route, exchange: Exchange) -> Route | None:
-        """The same as the copy to which a call goes says now; that copy is started if need be, and listed anew unless it just was.
+        """The same as the instance to which a call goes says now; that instance is started if need be, and listed anew unless it just was.
 
         Raises:
             TooltrayError: it does not run, or has not said in time which tools it has; says why.
@@ -351,7 +351,7 @@ class ToolManager:
         return self.current(route, exchange)
 
     def is_outdated(self, route: Route, exchange: Exchange) -> bool:
-        """Whether the copy to which a call goes has said, since it was listed, that its tools are others now."""
+        """Whether the instance to which a call goes has said, since it was listed, that its tools are others now."""
         managed = self._servers.find(route.server)
         client = managed.client_for(exchange.era, exchange.session) if managed else None
         return client is not None and self._copies.is_outdated(client)
@@ -377,7 +377,7 @@ class ToolManager:
         return own or self._offered.get(server, NOTHING_OFFERED).routes.get(name)
 
     def _own_route(self, server: str, name: str, exchange: Exchange) -> Route | None:
-        """To a copy for the session or its era; the settings may be others than when it was listed."""
+        """To an instance for the session or its era; the settings may be others than when it was listed."""
         managed = self._servers.find(server)
         client = managed.client_for(exchange.era, exchange.session) if managed else None
         definition = self._copies.tool(client, name) if client else None
@@ -386,7 +386,7 @@ class ToolManager:
         return route_to(managed, definition)
 
     async def _of_copy(self, client: McpClient) -> OfferedTools | None:
-        """What a copy for a session or an era offers now; calls of it then go there. None if it does not say."""
+        """What an instance for a session or an era offers now; calls of it then go there. None if it does not say."""
         definitions = await self._copies.listed(client)
         return None if definitions is None else offered_tools(self._servers.get(client.name), definitions)
 

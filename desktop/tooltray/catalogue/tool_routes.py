@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import Raw
 
-from tooltray.catalogue import approval, tokens, tool_settings
+from tooltray.catalogue import approval, token_counts, tool_settings
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.offer import TOOLS, listing_of
 from tooltray.settings.server_config import ToolOverride
@@ -107,7 +107,7 @@ def joint_listing(named: Iterable[tuple[str, Route]]) -> tuple[tuple[Entry, ...]
 
 def size_of(offered: OfferedTools) -> tuple[int, int]:
     sizes = (route.published(name) if route.override else route.definition.raw for name, route in offered.routes.items())
-    return len(offered.routes), sum(map(tokens.counted_size, sizes))
+    return len(offered.routes), sum(map(token_counts.counted_size, sizes))
 
 
 def overrides_of(offered: OfferedTools) -> list[ToolOverride | None]:

@@ -1,7 +1,7 @@
-"""`tooltray approve ...` and `tooltray grants ...`: a person's yes to tool calls, where no window asks for it.
+"""`tooltray approve ...` and `tooltray grants ...`: a person's consent to tool calls, where no window asks for it.
 
-Above it: run. Below it: the running hub. A yes needs a terminal at both ends, and the person reads what it is about before giving it: what
-an AI client can start by itself without one is not to allow its own calls.
+Above it: run. Below it: the running hub. Consent needs a terminal at both ends, where the person reads first what it is about: an AI
+client that starts the command by itself must not allow its own calls.
 """
 
 import argparse
@@ -18,12 +18,12 @@ from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolCh
 from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
-DESCRIPTION_COLUMNS = 100  # of each tool that a yes covers; there may be dozens, and each is to be seen as one line
+DESCRIPTION_COLUMNS = 100  # of each tool that consent covers; there may be dozens, and each is shown on one line
 QUESTION = "Allow this?"
 
 
 def approve(args: argparse.Namespace, home: Home) -> int:
-    """What the words mean is decided here: a list, an answer to one call, or a grant."""
+    """Lists waiting calls, answers one of them, or adds a grant; the words decide which."""
     words: Sequence[str] = args.words
     if list(words) in ([], ["list"]):
         return _list_waiting(args, home)
@@ -47,7 +47,7 @@ def _waiting_row(call: ApprovalSnapshot) -> list[str]:
 
 
 def _refuse(id: str, home: Home) -> int:
-    """A no needs no terminal: it allows nothing."""
+    """A refusal needs no terminal: it allows nothing."""
     with started_hub(home) as hub:
         hub.ask(hub.api.approvals.answer_approval(id=_waiting(hub, id).id, answer="refuse"))
     print("Refused.")
@@ -104,7 +104,7 @@ def _grant(hub: Hub, args: argparse.Namespace, words: Sequence[str]) -> int:
 
 
 def rules(args: argparse.Namespace, home: Home) -> int:
-    """Chooses which calls of one kind of AI client go through auto_approve."""
+    """Chooses the auto-approval rules of one kind of AI client."""
     chosen: list[str] | None = None if args.default else args.rules
     with started_hub(home) as hub:
         modes = hub.ask(hub.api.views.get_client_modes())
@@ -120,7 +120,7 @@ def rules(args: argparse.Namespace, home: Home) -> int:
 
 
 def server_rules(args: argparse.Namespace, home: Home) -> int:
-    """Chooses which calls of one server go through auto_approve."""
+    """Chooses the auto-approval rules of one server."""
     chosen = auto_approve.checked(args.name, args.rules)
     with any_hub(home) as hub:
         before = auto_approve.of_entry(hub.ask(hub.api.servers.get_server_entry(name=args.name)).counts)
@@ -154,7 +154,7 @@ def remove(args: argparse.Namespace, home: Home) -> int:
 
 
 def preview(args: argparse.Namespace, home: Home) -> int:
-    """Which tools `tooltray approve` with the same words would allow."""
+    """Shows which tools `tooltray approve` with the same words would allow."""
     kind = "tool" if args.tool else "reads"
     with started_hub(home) as hub:
         looking = hub.api.approvals.preview_grant(server=args.server, kind=kind, tool=args.tool or "")
@@ -174,7 +174,7 @@ def changes(args: argparse.Namespace, home: Home) -> int:
 
 
 def accept(args: argparse.Namespace, home: Home) -> int:
-    """What was allowed counts for a tool as it is now."""
+    """Renews consent for a tool whose definition has changed."""
     check_terminal()
     with started_hub(home) as hub:
         found = hub.ask(hub.api.approvals.get_tool_changes())

@@ -1,6 +1,6 @@
-"""The rules of a server's `autoApprove` as they are typed: checked, and said in words.
+"""The rules of a server's `autoApprove` as they are typed: checks them, compares them, describes them.
 
-Above it: `servers add` and `servers approve`. Below it: tools/approval, which knows what a rule means, and is imported where one is typed.
+Above it: `servers add` and `servers approve`. Below it: catalogue/approval, which knows what a rule means; imported where one is typed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,18 +26,18 @@ def checked(server: str, rules: Sequence[str]) -> list[str]:
 
 
 def of_entry(entry: Mapping[str, object]) -> list[str]:
-    """What goes through unasked by an entry of the settings."""
+    """Returns the rules of an entry of the settings."""
     rules = entry.get("autoApprove", [READ])
     return [rule for rule in rules if isinstance(rule, str)] if isinstance(rules, list) else [READ]
 
 
 def narrows(rules: Sequence[str], before: Sequence[str]) -> bool:
-    """Whether nothing goes through by these rules that did not by those before them, whatever tools there are."""
+    """Returns whether these rules allow no call that those before them did not, whatever tools there are."""
     return ALL in before or {READ, WRITE} <= {*before} or {*rules} <= {*before}
 
 
 def in_words(rules: Sequence[str]) -> str:
-    """What is said of a server that was added."""
+    """Describes the rules of a server that was added."""
     if ALL in rules:
         return "All its tools may be called without asking (autoApprove: all)."
     if not rules:

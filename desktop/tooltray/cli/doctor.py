@@ -1,4 +1,4 @@
-"""`tooltray doctor`: says what is wrong, with the facts, and what to do about it.
+"""`tooltray doctor`: diagnoses the hub and its servers: the facts, what is wrong, and what to do about it.
 
 Above it: run. Below it: a hub, which diagnoses its servers; one is started where none runs. What can be looked at without a hub is looked
 at without one: the doctor has to work when nothing else does.
@@ -32,7 +32,7 @@ _ELSEWHERE = ("http", "sse")
 
 
 class Check(msgspec.Struct, frozen=True):
-    """One thing that was looked at: `facts` say how it is, `problem` what is wrong with it."""
+    """One checked thing, with the facts about it or its problem."""
 
     name: str
     facts: str = ""
@@ -40,10 +40,10 @@ class Check(msgspec.Struct, frozen=True):
 
 
 def doctor(args: argparse.Namespace, home: Home) -> int:
-    """Looks at one server, or at everything.
+    """Diagnoses one server, or everything.
 
     Returns:
-        1 where something is wrong. A server that is still on its way to running is not.
+        1 where something is wrong. A server that is still starting is not.
     """
     if args.fix is not None:
         return _fix(args, home)
@@ -66,7 +66,7 @@ def doctor(args: argparse.Namespace, home: Home) -> int:
 
 
 def _fix(args: argparse.Namespace, home: Home) -> int:
-    """Carries out one of the remedies that were shown for a server, and waits for what comes of it.
+    """Applies one of the remedies that were shown for a server, and waits for the outcome.
 
     Raises:
         TooltrayError: there is no such remedy, it cannot be carried out, or the server does not run with it either.
@@ -110,7 +110,7 @@ def _look_at_everything(home: Home) -> tuple[list[Check], "list[Diagnosis]"]:
 
 
 def _diagnose(hub: RunningHub, server: str | None) -> "list[Diagnosis]":
-    """What is found, once no server is on its way to running any more, or after a while."""
+    """Returns the diagnoses once no server is starting any more, or after `SETTLE_TIMEOUT_S`."""
     if sys.stderr.isatty():
         print_note("Looking at the servers ...")
     return hub.ask(hub.api.hub.diagnose(server=server, wait_s=SETTLE_TIMEOUT_S), timeout_s=START_TIMEOUT_S)
@@ -136,13 +136,13 @@ def _checks_of_hub(hub: RunningHub, home: Home) -> Iterator[Check]:
     with contextlib.suppress(TooltrayError):  # an older hub does not know it
         yield _check_environment(hub)
     yield _check_secrets(hub, home)
-    with contextlib.suppress(TooltrayError):  # why they cannot be looked into has been said
+    with contextlib.suppress(TooltrayError):  # the check of the secrets has reported why
         if unused := hub.ask(hub.api.secrets.get_unused_secrets(), timeout_s=START_TIMEOUT_S):
             yield Check("unused secrets", f"no server uses {', '.join(unused)}; to forget them: {REMOVE}")
 
 
 def _check_environment(hub: RunningHub) -> Check:
-    """Certificates, proxies and package indexes: what servers get, and what was another when one last worked."""
+    """Checks certificates, proxies and package indexes: what servers get, and what has changed since one last worked."""
     environment = hub.ask(hub.api.hub.get_environment(), timeout_s=START_TIMEOUT_S)
     lines = [_variable_line(each) for each in environment.variables]
     lines += [_change_line(each) for each in environment.changes]
@@ -239,7 +239,7 @@ def _print_facts(diagnosis: "Diagnosis") -> None:
 
 
 def _now(diagnosis: "Diagnosis") -> str:
-    """Of a server that is on its way to running."""
+    """Describes a server that is starting."""
     return in_one_line(state_in_words(diagnosis.state), diagnosis.detail or "")
 
 
@@ -257,7 +257,7 @@ def _spared(processes: int) -> str:
 
 
 def _remedy_lines(server: str, remedies: "Sequence[Remedy]") -> Iterator[str]:
-    """What a person can do by hand, then what Tooltray does when told so."""
+    """Yields what a person can do by hand, then what `--fix` does."""
     for remedy in remedies:
         if not remedy.is_automatic:
             yield f"{remedy.title}: {remedy.value}" if remedy.value else remedy.title
@@ -267,7 +267,7 @@ def _remedy_lines(server: str, remedies: "Sequence[Remedy]") -> Iterator[str]:
 
 
 def _print_fact(label: str, text: str) -> None:
-    """A labelled fact; its further lines stand below the first. Nothing for no text."""
+    """Prints a labelled fact, further lines below the first; nothing for an empty text."""
     lines = clean(text).splitlines()
     for at, line in enumerate(lines):
         print(f"  {(label + ':' if at == 0 else ''):<{_LABEL_COLUMNS}} {line}".rstrip())

@@ -1,7 +1,7 @@
-"""Whether what was chosen has an effect: settings can be written, and be of none beside something else in them, or name what is not there.
+"""Checks that changed settings have an effect: others may override them, and they may name servers or tools that do not exist.
 
-Above it: the commands that change settings. Below it: a hub, whose notices say why. Starts no server: where nobody knows yet which tools a
-server has, nothing is said of them.
+Above it: the commands that change settings. Below it: a hub, whose notices give the reason. Starts no server: of one that was never
+listed, no tool is reported as missing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,10 +19,10 @@ def check_effect(hub: Hub, what: str, *, counts: bool) -> None:
     """
     Args:
         what: what was written, as the beginning of a sentence.
-        counts: whether it is what the hub has by now.
+        counts: whether the hub has it by now.
 
     Raises:
-        TooltrayError: it is not; tells what is wrong with the settings.
+        TooltrayError: it has not; the message has the problems of the settings.
     """
     if counts:
         return
@@ -32,7 +32,7 @@ def check_effect(hub: Hub, what: str, *, counts: bool) -> None:
 
 
 def warn_of_missing(hub: Hub, servers: Iterable[str], tools: Mapping[str, Iterable[str]]) -> None:
-    """Notes which servers, and which tools of servers, there are not.
+    """Prints a note about servers and tools that do not exist.
 
     Args:
         servers: by name.
@@ -43,7 +43,7 @@ def warn_of_missing(hub: Hub, servers: Iterable[str], tools: Mapping[str, Iterab
 
 
 def tools_of(hub: Hub, server: str) -> dict[str, ToolSnapshot]:
-    """The tools that a server is known to have, by its own names for them; empty while it was never listed."""
+    """Returns the known tools of a server, by its own names for them; empty if it was never listed."""
     if not any(each.name == server and each.tool_count for each in hub.ask(hub.api.hub.get_snapshot()).servers):
         return {}
     return {each.original_name: each for each in hub.ask(hub.api.tools.get_tools(server=server), timeout_s=LIST_TIMEOUT_S)}

@@ -1,6 +1,6 @@
 """The one place where a command's errors become text and an exit code.
 
-Above it: run, and serve, whose work happens in a child of its own. Below it: terminal, imported only when there is something to say.
+Above it: run, and serve, whose work happens in a child of its own. Below it: terminal, imported only when there is an error.
 """
 
 import os
@@ -13,7 +13,7 @@ FAILED, HUB_RUNNING, INTERRUPTED = 1, 3, 130
 
 
 def outcome(action: Callable[[], int], *, as_json: bool = False) -> int:
-    """Runs a command and returns its exit code; what goes wrong is said on standard error."""
+    """Runs a command and returns its exit code; reports errors on standard error."""
     try:
         code = action()
         if sys.stdout is not None:
@@ -34,7 +34,7 @@ def outcome(action: Callable[[], int], *, as_json: bool = False) -> int:
 
 
 def complain(problem: Problem, *, as_json: bool) -> int:
-    """Says what went wrong; returns the exit code for it."""
+    """Prints what went wrong; returns the exit code for it."""
     from tooltray.cli.terminal import print_error
 
     print_error(problem, as_json=as_json)
@@ -42,7 +42,7 @@ def complain(problem: Problem, *, as_json: bool) -> int:
 
 
 def silence_stdout() -> None:
-    """Who read our output has seen enough (`| head`): nothing may be left that the interpreter tries to write at its end."""
+    """Discards what is left of standard output, whose reader is gone (`| head`), so that the interpreter does not fail at its end."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
     os.close(nowhere)

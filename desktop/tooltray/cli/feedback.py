@@ -1,7 +1,7 @@
 """`tooltray feedback ...`: the reports of models that wait for a person, where no window shows them.
 
 Above it: run. Below it: the running hub; without one nothing waits, and the history is read from its files. Reports are written by models:
-all of them goes through the terminal's cleaning.
+all of their text goes through `clean`.
 """
 
 import argparse
@@ -39,7 +39,7 @@ def list_reports(args: argparse.Namespace, home: Home) -> int:
 
 
 def show(args: argparse.Namespace, home: Home) -> int:
-    """One report, whole, with its answer if it has one."""
+    """Shows one whole report, with its answer if it has one."""
     reports: list[Report] = [*_waiting(home), *_history(home, "")]
     found = next((each for each in reports if each.id == args.id), None)
     if found is None:
@@ -124,7 +124,7 @@ def _picture(name: str) -> FeedbackAttachment:
 
 
 def _file(name: str) -> FeedbackAttachment:
-    """Its content, or where it is if that is too large for a model to read at once."""
+    """Attaches a file's content, or its path if it is too large for a model to read at once."""
     path = Path(name).absolute()
     mime_type = mimetypes.guess_type(path.name)[0] or ""
     data = _read(path, MOST_FILE_BYTES)

@@ -1,7 +1,7 @@
 """`tooltray http ...`, `tooltray clients token|list|remove`: who may connect over HTTP, AI clients and other programs, and by which tokens.
 
 Above it: run. Below it: a hub, or its API without one. What makes a token prints it, and nothing else beside it, for pipes; it cannot be
-read again. A trusted one, with which a program says yes in a person's place, needs a terminal, as a yes itself does.
+read again. A trusted one, with which a program may consent in a person's place, needs a terminal, as consent does.
 """
 
 import argparse
@@ -69,7 +69,7 @@ def _words(status: HttpStatus, *, is_hub_running: bool) -> list[str]:
 
 
 def http_entry(url: str, *, requires_token: bool) -> dict[str, object]:
-    """The entry in the form that most AI clients read."""
+    """Returns the entry in the form that most AI clients read."""
     headers = {"headers": {"Authorization": f"Bearer {TOKEN_HERE}"}} if requires_token else {}
     return {"mcpServers": {"tooltray": {"type": "http", "url": url, **headers}}}
 
@@ -78,7 +78,7 @@ def http_entry(url: str, *, requires_token: bool) -> dict[str, object]:
 
 
 def client_token(args: argparse.Namespace, home: Home) -> int:
-    """Makes a token, or another one in its place; alone on standard output, for pipes."""
+    """Makes or replaces a token."""
     with any_hub(home) as hub:
         is_another = args.name in (each.name for each in hub.ask(hub.api.access.list_client_tokens()))
         made = hub.ask(hub.api.access.create_client_token(name=args.name))
@@ -130,7 +130,7 @@ def api_off(args: argparse.Namespace, home: Home) -> int:
 
 
 def api_token(args: argparse.Namespace, home: Home) -> int:
-    """The default one, or a new one."""
+    """Shows the default token, or makes a new one."""
     if args.trusted:
         check_terminal("A trusted token")
     with any_hub(home) as hub:
@@ -162,7 +162,7 @@ def api_rotate(args: argparse.Namespace, home: Home) -> int:
 
 
 def _api_words(status: HttpStatus, *, is_hub_running: bool) -> list[str]:
-    """How the REST interface is, for a person."""
+    """Describes the state of the REST interface."""
     if not status.is_api_enabled:
         return ["Other programs cannot use the REST interface. Switch it on with: tooltray http api on"]
     lines = [TRUSTED] if status.is_api_trusted else []

@@ -43,7 +43,7 @@ class Hub:
             timeout_s: None waits for good.
 
         Raises:
-            TooltrayError: it failed; says why and what to do.
+            TooltrayError: the verb failed.
         """
         raise NotImplementedError
 
@@ -100,13 +100,13 @@ class RunningHub(Hub):
 
 
 def running_hub(home: Home) -> RunningHub | None:
-    """The running hub; None where none runs."""
+    """Returns the running hub; None if there is none."""
     client = ControlClient.connect(home, is_at_terminal=is_at_terminal())
     return RunningHub(client) if client else None
 
 
 def any_hub(home: Home) -> Hub:
-    """The running hub, or, where none runs, its API without one, under the hub's lock until `close`: no hub starts meanwhile.
+    """Returns the running hub, or, if there is none, its API without one, holding the hub's lock until `close`.
 
     Raises:
         TooltrayError: the home cannot be used, or something holds the lock and does not listen.
@@ -129,12 +129,12 @@ def any_hub(home: Home) -> Hub:
 
 
 def started_hub(home: Home) -> RunningHub:
-    """The running hub; where none runs, one is started in the way of the bridge, and leaves again when nobody uses it for a while.
+    """Returns the running hub; if there is none, starts one as the bridge does, which ends when nobody uses it for a while.
 
-    A bridge asks first whether it may do that in this home; here a person has named the home.
+    A bridge first checks that it may do that in this home; here a person has named the home.
 
     Raises:
-        TooltrayError: the home cannot be used, or no hub could be started; says why.
+        TooltrayError: the home cannot be used, or no hub could be started.
     """
     hub = running_hub(home)
     if hub is not None:
@@ -159,7 +159,7 @@ def started_hub(home: Home) -> RunningHub:
 
 
 def _remember_environment(home: Home) -> None:
-    """The hub that is started gets nothing of this process; what a person's terminal has of certificates and proxies it finds there."""
+    """Stores the certificates and proxies of a person's terminal, as the started hub inherits nothing of this process."""
     from tooltray.launch.remembered_variables import RememberedVariables, is_started_in_terminal
 
     if is_started_in_terminal():
@@ -176,5 +176,5 @@ def _is_taken(lock: HubLock, home: Home) -> bool:
 
 
 def folder_path(text: str) -> str:
-    """A folder as the hub may read it, which runs elsewhere; what can be no path at all it refuses itself."""
+    """Returns the absolute path of a folder, for the hub, which runs elsewhere; the hub refuses what cannot be a path."""
     return os.path.abspath(text) if text and "\0" not in text else text

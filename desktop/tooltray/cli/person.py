@@ -1,4 +1,4 @@
-"""What a command asks the person who runs it: for a yes, or for secrets; and whether one is there.
+"""What a command asks the person who runs it, confirmations and secrets, and whether there is one.
 
 Above it: the commands. A command at a terminal is the command line's way to confirm (see confirmation): what an AI client can start by
 itself, without one, allows nothing. Where nobody can be asked about other things, the answer has to come with the command. A secret is
@@ -17,17 +17,17 @@ YES, NO = ("y", "yes"), ("n", "no")
 
 
 def is_person_there() -> bool:
-    """Whether standard input is a terminal, at which somebody can be asked."""
+    """Returns whether standard input is a terminal, at which somebody can be asked."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
 def is_at_terminal() -> bool:
-    """Whether somebody has typed the command and sees what it prints."""
+    """Returns whether somebody typed the command and sees its output."""
     return is_person_there() and sys.stdout is not None and sys.stdout.isatty()
 
 
 def asker() -> Asker:
-    """Who runs this command."""
+    """Returns who runs this command."""
     return PERSON if is_at_terminal() else UNATTENDED
 
 
@@ -42,13 +42,13 @@ def check_terminal(what: str = "A yes to tool calls") -> None:
 
 
 def confirmed(question: str, *, yes: bool) -> bool:
-    """Returns whether it is to be done.
+    """Asks whether to go on.
 
     Args:
-        yes: the answer came with the command.
+        yes: the command already has the answer.
 
     Raises:
-        TooltrayError: it did not, and nobody is there to ask.
+        TooltrayError: it does not, and nobody is there to ask.
     """
     if yes:
         return True
@@ -59,7 +59,7 @@ def confirmed(question: str, *, yes: bool) -> bool:
 
 
 def typed_answer(question: str) -> str:
-    """What a person types, in small letters; nothing at the end of the input."""
+    """Returns what a person types, in small letters; empty at the end of the input."""
     try:
         return input(f"{question} [y/N] ").strip().lower()
     except EOFError:

@@ -17,7 +17,7 @@ OF_CLIENTS = "For an AI client itself, the folder in which it was started and th
 
 
 def list_projects(args: argparse.Namespace, home: Home) -> int:
-    """The folders that are allowed, and what runs for which project."""
+    """Lists the allowed folders, and what runs for which project."""
     with any_hub(home) as hub:
         allowed = hub.ask(hub.api.projects.get_allowed_folders())
         servers = [server for server in hub.ask(hub.api.hub.get_snapshot()).servers if server.is_deferred]
@@ -57,7 +57,7 @@ def disallow(args: argparse.Namespace, home: Home) -> int:
 
 
 def start(args: argparse.Namespace, home: Home) -> int:
-    """For a folder, which is allowed thereby, or as the settings say without one."""
+    """Starts a deferred server for a folder, which is allowed thereby, or without a project."""
     with started_hub(home) as hub:
         note_start(args.name)
         projects = hub.api.projects

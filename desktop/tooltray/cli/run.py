@@ -3,7 +3,7 @@
 Above it: `tooltray.__main__`, which hands in what opens the desktop (this package never imports Qt). Below it: arguments, outcome, and the
 modules of the commands, each imported only when its command runs.
 
-Exit codes: 0 done; 1 it failed, and standard error says why; 2 wrong usage; 3 another hub runs; 130 Ctrl-C; 143 SIGTERM.
+Exit codes: 0 done; 1 it failed, and standard error has the reason; 2 wrong usage; 3 another hub runs; 130 Ctrl-C; 143 SIGTERM.
 """
 
 import argparse

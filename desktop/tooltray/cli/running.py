@@ -1,4 +1,4 @@
-"""`tooltray status`, `reload` and `stop`: what the running hub does, has read, or is to end.
+"""`tooltray status`, `reload` and `stop`: shows what the running hub does, has it read its files, or ends it.
 
 Above it: run. Below it: the running hub. Never starts anything; that no hub runs is an answer, not an error.
 """
@@ -44,7 +44,7 @@ _IN_TROUBLE = (ServerState.ERROR, ServerState.RESTARTING)
 
 
 def stop(args: argparse.Namespace, home: Home) -> int:
-    """Ends it and waits until it is gone; that none runs is what was wanted."""
+    """Ends the hub and waits until it is gone; it is no error if none runs."""
     hub = running_hub(home)
     if hub is None:
         return answer(args, {"stopped": False, "reason": "not running"}, f"Tooltray is not running ({home.root}).")
@@ -72,7 +72,7 @@ def _files(hub: RunningHub) -> list[ServerFileSnapshot]:
 
 
 def _file_lines(files: Sequence[ServerFileSnapshot]) -> Iterator[str]:
-    """Which servers of projects' own files wait for a person's yes, and how one gives it."""
+    """Yields which servers of projects' own files wait for consent, and how to give it."""
     for file in files:
         if names := [entry.name for entry in file.entries if entry.state in _WAITS]:
             waiting = f"{count(len(names), 'server')} of {file.path} can run only after a yes of yours: {', '.join(names)}."
@@ -96,7 +96,7 @@ def _hub_lines(info: HubInfo, snapshot: HubSnapshot, home: Home) -> Iterator[str
 
 
 def _server_lines(server: ServerSnapshot) -> Iterator[str]:
-    """What a person should know of a server."""
+    """Yields what a person should know about a server."""
     if server.waiting:
         what = "a change of it waits" if server.origin != "proposal" else "it waits"
         yield f"{what} for your yes. Look with: tooltray trust"
@@ -119,7 +119,7 @@ def _time_since(moment: float) -> str:
 
 
 def reload(args: argparse.Namespace, home: Home) -> int:
-    """Has the hub read its files again, or says what that would do. A file that is not understood is an error, for scripts."""
+    """Has the hub read its files again, or shows what that would do. The exit code is 1 if a file is not understood."""
     hub = running_hub(home)
     if hub is None:
         line = f"Tooltray is not running ({home.root}); it reads its files when it starts."

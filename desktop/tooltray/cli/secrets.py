@@ -16,8 +16,8 @@ from tooltray.cli.person import ask_for_passphrase, ask_for_secret, confirmed, i
 from tooltray.cli.terminal import answer, clean_line, count
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
-from tooltray.secrets.secret_errors import SecretsLocked
 from tooltray.secrets.secrets import PASSPHRASE_VARIABLE
+from tooltray.secrets.vaults import SecretsLocked
 from tooltray.snapshots.removals import ServerRemoval
 
 KEYRING_TIMEOUT_S = None  # the keyring may show a dialog and wait for the person
@@ -50,7 +50,7 @@ def remove(args: argparse.Namespace, home: Home) -> int:
 
 
 def unlock(args: argparse.Namespace, home: Home) -> int:
-    """Gives the running hub the passphrase; without a hub nothing could keep it."""
+    """Gives the passphrase to the running hub, which keeps it in memory."""
     hub = running_hub(home)
     if hub is None:
         raise TooltrayError("No hub is running", "The passphrase is kept by the hub alone, in memory", "Start it with: tooltray serve")
@@ -71,10 +71,10 @@ def backend(args: argparse.Namespace, home: Home) -> int:
 
 
 def _choose_file(home: Home) -> None:
-    """Goes on with the encrypted file, which is made or opened with its passphrase at once: a slip shows while the person is there.
+    """Switches to the encrypted file, which is made or opened at once, so that a typing error shows while the person is there.
 
     Raises:
-        TooltrayError: no passphrase was given, or it does not open the file that is there; what was chosen before still counts then.
+        TooltrayError: no passphrase was given, or it does not open the existing file; the backend then stays as it was.
     """
     passphrase = os.environ.get(PASSPHRASE_VARIABLE) or ask_for_passphrase(is_new=not home.secrets_file.exists())
     if not passphrase:
@@ -93,7 +93,7 @@ def _choose_file(home: Home) -> None:
 
 
 def chosen_backend(home: Home) -> str | None:
-    """What the settings say; None where nothing is chosen. Reads the file alone: a hub that runs is its only writer."""
+    """Returns the backend in the settings; None if nothing is chosen. Only reads the file: a running hub is its only writer."""
     try:
         settings = json.loads(home.settings.read_bytes())
         kind = settings["secrets"]["backend"]
@@ -105,7 +105,7 @@ def chosen_backend(home: Home) -> str | None:
 def with_secrets(home: Home, action: Callable[[Hub], T]) -> T:
     """Runs an action that touches secrets; where the encrypted file is locked, asks for its passphrase and runs the action again.
 
-    A running hub says by itself how it is unlocked. While a person types, no lock is held.
+    The error of a running hub describes how to unlock it. While a person types, no lock is held.
     """
     try:
         with any_hub(home) as hub:
@@ -123,7 +123,7 @@ def with_secrets(home: Home, action: Callable[[Hub], T]) -> T:
 
 
 def _remove_unused(args: argparse.Namespace, home: Home) -> int:
-    """Forgets, after a yes, the secrets that no server uses."""
+    """Removes the secrets that no server uses, after a confirmation."""
     unused, removed = with_secrets(home, partial(_look, args))
     if unused and not args.yes:
         if not confirmed(f"Forget {'it' if len(unused) == 1 else f'all {len(unused)}'}?", yes=False):
@@ -135,7 +135,7 @@ def _remove_unused(args: argparse.Namespace, home: Home) -> int:
 
 
 def _look(args: argparse.Namespace, hub: Hub) -> tuple[list[str], list[str]]:
-    """What is unused, and what of it was removed, where a yes came with the command: a passphrase of the environment is for one look."""
+    """Returns the unused secrets, and with `--yes` those removed, in one go: a passphrase in the environment can be used once."""
     unused = hub.ask(hub.api.secrets.get_unused_secrets(), timeout_s=KEYRING_TIMEOUT_S)
     if unused and not args.json:
         print("No server that is known here uses:", *(f"  {clean_line(name)}" for name in unused), sep="\n", flush=True)
@@ -150,7 +150,7 @@ def _remove(hub: Hub, names: list[str]) -> list[str]:
 
 
 def once_unlocked(removal: ServerRemoval, home: Home) -> ServerRemoval:
-    """What a removal has left because the secrets were locked is removed once a person has unlocked them."""
+    """Has a person unlock the secrets, and removes those that a removal had to leave."""
     names = [*removal.secrets, *filter(None, [removal.sign_in])]
     try:
         removed = with_secrets(home, partial(_remove, names=names))
@@ -161,14 +161,14 @@ def once_unlocked(removal: ServerRemoval, home: Home) -> ServerRemoval:
 
 
 def going(removal: ServerRemoval) -> list[str]:
-    """What goes with a server that is to be removed, and what stays: sentences."""
+    """Describes what is removed with a server, and what stays; sentences."""
     lines = [f"Its secret {name} is removed, too." for name in removal.secrets]
     lines += ["Its sign-in ends."] if removal.sign_in else []
     return [*lines, *_staying(removal)]
 
 
 def gone(removal: ServerRemoval) -> Iterator[str]:
-    """The same of one that was removed, each a line of its own."""
+    """Yields the same after the removal, each sentence a line."""
     if problem := removal.problem:
         for name in removal.secrets:
             yield f"Its secret {name} may still be stored"

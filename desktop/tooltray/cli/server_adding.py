@@ -44,7 +44,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
     """Adds a server; with a hub running, a default server starts at once.
 
     Returns:
-        1 where it was added but does not start: a script should notice. One that waits for a sign-in is as it should be.
+        1 if it was added but does not start, so that a script notices. Waiting for a sign-in is no failure.
     """
     rules = [auto_approve.READ] if args.ask else auto_approve.checked(args.name, args.approve)
     args.server, args.is_approval_chosen = args.name, bool(rules)
@@ -117,7 +117,7 @@ def _has_log(hub: Hub, name: str) -> bool:
 
 
 def _is_waiting_for_sign_in(hub: Hub, name: str) -> bool:
-    with contextlib.suppress(TooltrayError):  # the hub has ended, and that is being told already
+    with contextlib.suppress(TooltrayError):  # the hub has ended, which is being reported already
         server = server_snapshot(hub, name)
         return server is not None and server.state is ServerState.NEEDS_SIGN_IN
     return False
@@ -149,7 +149,7 @@ def _refuse_taken_name(hub: Hub, args: argparse.Namespace) -> None:
 
 
 def _rules_so_far(hub: Hub, name: str) -> list[str]:
-    """A server that is replaced may do no more than before without asking."""
+    """Returns the rules of a server that is replaced: it may do no more than before without asking."""
     entry = _entries(hub).get(name)
     return APPROVED if entry is None else auto_approve.of_entry(entry)
 
@@ -181,7 +181,7 @@ def _added_line(args: argparse.Namespace, added: _Added) -> str:
 
 
 def _note_braces(args: argparse.Namespace) -> None:
-    """What is not filled in, although it looks so."""
+    """Prints a note about placeholders that are not filled in."""
     if args.deferred:
         from tooltray.settings.expansion import project_remark
         from tooltray.settings.settings import read_entry
@@ -195,7 +195,7 @@ def _stops_again(args: argparse.Namespace) -> str:
 
 
 def _entry(args: argparse.Namespace) -> Entry:
-    """The entry as it stands in the settings."""
+    """Returns the entry for the settings."""
     entry = _remote_entry(args) if args.url else _command_entry(args)
     optional = {"icons": args.icon, "descriptions": args.description, "isolation": args.isolation, "idleStop": args.idle_stop}
     given = {field: value for field, value in optional.items() if value}
@@ -215,7 +215,7 @@ def _remote_entry(args: argparse.Namespace) -> Entry:
 
 
 def _oauth(args: argparse.Namespace) -> Entry:
-    """How to sign in, where the server does not say all of it."""
+    """Returns the options for signing in that the server does not announce itself."""
     given = {
         "clientId": args.client_id,
         "clientSecret": f"${{secret:{args.name}/{CLIENT_SECRET}}}" if args.client_secret else None,
@@ -232,7 +232,7 @@ def _secret_headers(args: argparse.Namespace) -> dict[str, str]:
 
 
 def _command_entry(args: argparse.Namespace) -> Entry:
-    """Paths of here are made absolute, since the hub runs elsewhere."""
+    """Makes paths absolute, as the hub runs elsewhere."""
     command, *arguments = args.command_line
     folder = os.path.abspath(args.cwd) if args.cwd and not args.cwd.startswith(("~", "$")) else args.cwd
     if os.sep in command and not command.startswith(("~", "$")):
@@ -305,7 +305,7 @@ def project_entry(entry: Entry, folder: str, *, is_approval_chosen: bool) -> Ent
     Args:
         entry: as it would stand in the settings, its paths absolute.
         folder: the project's.
-        is_approval_chosen: a person said which calls go through unasked; if not, the file says nothing of it.
+        is_approval_chosen: a person chose approval rules; if not, the file gets none.
     """
     written = {field: value for field, value in entry.items() if field != "autoApprove" or is_approval_chosen}
     command, cwd = written.get("command", ""), written.pop("cwd", "")

@@ -33,7 +33,7 @@ from tooltray.errors import NotFound, TooltrayError, in_one_line
 from tooltray.home.home import Home
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 
-START_TIMEOUT_S = 660.0  # a first start may download a whole runtime; the hub's own limits are shorter and say more
+START_TIMEOUT_S = 660.0  # a first start may download a whole runtime; the hub's own limits are shorter and give a reason
 LIST_TIMEOUT_S = 60.0  # for the first list of a server's tools
 STOP_TIMEOUT_S = 60.0  # the grace that a server gets, and more
 FOLLOW_EVERY_S = 0.5  # a log is asked for anew: the hub sends none of its lines by itself
@@ -67,7 +67,7 @@ def _row(server: ServerSnapshot) -> list[str]:
 
 
 def _starts(server: ServerSnapshot) -> str:
-    """When it starts, and when it is stopped again."""
+    """Describes when a server starts, and when it is stopped again."""
     if server.is_disabled:
         return "disabled"
     if server.is_deferred or server.is_default:
@@ -140,7 +140,7 @@ def _print_lines(lines: list[str], *, as_json: bool) -> None:
 
 
 def new_lines(seen: list[str], lines: list[str]) -> list[str]:
-    """What was added to the end of a log of which only the last lines are kept: what follows the longest overlap with what was seen."""
+    """Returns the lines added to a log of which only the last lines are kept: those after the longest overlap with the seen ones."""
     overlaps = (seen[dropped:] for dropped in range(len(seen) + 1))
     return lines[len(next(overlap for overlap in overlaps if lines[: len(overlap)] == overlap)) :]  # the empty one always is
 
@@ -149,7 +149,7 @@ def new_lines(seen: list[str], lines: list[str]) -> list[str]:
 
 
 def server_snapshot(hub: Hub, name: str) -> ServerSnapshot | None:
-    """How a server is now; None for one that is not there any more."""
+    """Returns the snapshot of a server; None if it does not exist any more."""
     return next((server for server in hub.ask(hub.api.hub.get_snapshot()).servers if server.name == name), None)
 
 
@@ -171,7 +171,7 @@ def tools_once_started(hub: Hub, name: str, *, is_again: bool = False) -> int | 
         How many tools it has; None if it has not listed them in time.
 
     Raises:
-        TooltrayError: it does not start; says why.
+        TooltrayError: it does not start.
     """
     servers = hub.api.servers
     hub.ask(servers.restart_server(name=name) if is_again else servers.start_server(name=name), timeout_s=START_TIMEOUT_S)
@@ -181,18 +181,18 @@ def tools_once_started(hub: Hub, name: str, *, is_again: bool = False) -> int | 
 
 
 def running_in_words(tools: int | None, again: str = "") -> str:
-    """What is said of a server that was started. `tools`: as of tools_once_started."""
+    """Describes a server that was started. `tools`: as of tools_once_started."""
     return f"is running{again}, but has not listed its tools yet" if tools is None else f"is running{again} and has {count(tools, 'tool')}"
 
 
 def note_start(name: str) -> None:
-    """So that a person who waits for a download does not think that nothing happens."""
+    """Prints a note, so that a person who waits for a download sees that something happens."""
     if sys.stderr.isatty():
         print_note(f"Starting {name} ... (the first start of a server may download it)")
 
 
 def note_log(name: str) -> None:
-    """Where a server that failed says more."""
+    """Prints where the output of a failed server is."""
     print_note(f"What it wrote: tooltray servers logs {shlex.quote(name)}")
 
 
@@ -219,7 +219,7 @@ def progress_shown(home: Home, server: str) -> Iterator[None]:
 def _events(home: Home) -> ControlClient | None:
     try:
         return ControlClient.connect(home, with_events=True)
-    except TooltrayError:  # the command itself will say so
+    except TooltrayError:  # the command itself will report that
         return None
 
 

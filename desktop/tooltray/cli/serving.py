@@ -1,4 +1,4 @@
-"""The hub's composition for `tooltray serve`: the engine, the signals that end it, and what is said when it starts or cannot.
+"""The hub's composition for `tooltray serve`: the engine, the signals that end it, and the messages when it starts or fails to.
 
 Above it: serve, in the guardian's child. Below it: the engine. Knows nothing of servers, tools and sessions.
 """
@@ -59,7 +59,7 @@ class Serving(msgspec.Struct, frozen=True):
         is_stdio: one AI client is served on standard input and output; its end is the hub's end.
         server: with `is_stdio`, the only server to publish.
         is_replacing: a hub that runs already is asked to hand over.
-        is_announced: what runs is said in words.
+        is_announced: prints what runs.
         execution_id: stands in every log record.
     """
 
@@ -72,7 +72,7 @@ class Serving(msgspec.Struct, frozen=True):
 
 
 def run_hub(args: argparse.Namespace, home: Home) -> int:
-    """Runs a hub as the options say and returns its exit code."""
+    """Runs a hub with these options and returns its exit code."""
     options = HubOptions(
         kind="serve",
         execution_id=args.execution_id,
@@ -119,13 +119,13 @@ def project_folder(typed: str) -> str:
 
 
 def run_engine(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
-    """Runs an engine until it ends and returns the exit code; what keeps it from starting is told to whoever waits for it."""
+    """Runs an engine until it ends and returns the exit code; reports why it cannot start to whoever waits for it."""
     try:
         with asyncio.Runner(loop_factory=new_event_loop) as runner:
             return runner.run(_run_until_stopped(serving, make_engine))
     except HubRunning as error:
         code, said = HUB_RUNNING, _hub_running(error, serving.home)
-    except HubFailed as error:  # an AI client on standard input has been told
+    except HubFailed as error:  # an AI client on standard input has its answer
         complain(error.problem, as_json=False)
         return FAILED
     except TooltrayError as error:

@@ -1,6 +1,6 @@
 """`tooltray export`, `import` and `servers reset`: the whole set-up taken out, taken over, and put back.
 
-Above it: run. Below it: a hub, or the settings where none runs. Nothing is changed before a person has seen what would be.
+Above it: run. Below it: a hub, or the settings where none runs. A person sees all changes before they are made.
 """
 
 import argparse
@@ -46,7 +46,7 @@ def export(args: argparse.Namespace, home: Home) -> int:
 
 
 def take_over(args: argparse.Namespace, home: Home) -> int:
-    """Shows what an exported set-up would change, and takes it over after a yes."""
+    """Shows what an exported set-up would change, and takes it over after a confirmation."""
     setup, replace = _read(Path(args.file)), args.replace
 
     def preview(api: "SetupApi") -> Changes:
@@ -59,7 +59,7 @@ def take_over(args: argparse.Namespace, home: Home) -> int:
 
 
 def reset(args: argparse.Namespace, home: Home) -> int:
-    """Shows what putting the default servers back would change, and does it after a yes."""
+    """Shows what putting the default servers back would change, and does it after a confirmation."""
     question = "Restore the starter servers?"
     return _preview_then(args, home, lambda api: api.preview_reset(), lambda api: api.reset_to_default_servers(), question=question)
 

@@ -20,7 +20,7 @@ from tooltray.phrases import as_json
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 
-BEGIN_TIMEOUT_S = 150.0  # a slow server and several slow answers of the authorization server; the hub's own limits say more
+BEGIN_TIMEOUT_S = 150.0  # a slow server and several slow answers of the authorization server; the hub's own limits give a reason
 FINISH_TIMEOUT_S = 690.0  # the person has ten minutes, and the tokens are got after that
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
 
@@ -49,7 +49,7 @@ def sign_out(args: argparse.Namespace, home: Home) -> int:
 
 
 def _pasted() -> str:
-    """Not an argument: there is a code in it, which other programs and the shell's history need not see."""
+    """Reads the address, which has a code in it and is no argument: other programs and the shell's history must not see it."""
     if is_person_there():
         print("The address at which the browser ended: ", end="", file=sys.stderr, flush=True)
     address = sys.stdin.readline().strip() if sys.stdin is not None else ""
@@ -59,7 +59,7 @@ def _pasted() -> str:
 
 
 def _show(page: SignInSnapshot, args: argparse.Namespace) -> None:
-    """Where JSON is wanted, standard output is for that alone."""
+    """Shows the page; with `--json` on standard error, as standard output is for JSON alone."""
     out = sys.stderr if args.json else sys.stdout
     is_opened = not args.no_browser and _open(page.url)
     print("Sign in with the browser, which opens now. Its address:" if is_opened else "Open this address in a browser:", file=out)
@@ -69,7 +69,7 @@ def _show(page: SignInSnapshot, args: argparse.Namespace) -> None:
 
 
 def _open(url: str) -> bool:
-    """Whether a browser opens. One that draws into the terminal is no help: pages to sign in need more."""
+    """Returns whether a browser opens; text browsers in the terminal are not used, as sign-in pages need more."""
     if sys.platform not in ("win32", "darwin") and not any(os.environ.get(name) for name in _DISPLAYS):
         return False
     try:
@@ -79,7 +79,7 @@ def _open(url: str) -> bool:
 
 
 def _finish(hub: RunningHub, home: Home, name: str, address: str | None) -> None:
-    """Who presses Ctrl-C does not want it any more."""
+    """Waits for the sign-in; Ctrl-C cancels it."""
     try:
         hub.ask(hub.api.sign_ins.finish_sign_in(name=name, callback_url=address), timeout_s=FINISH_TIMEOUT_S)
     except KeyboardInterrupt:
@@ -91,7 +91,7 @@ def _finish(hub: RunningHub, home: Home, name: str, address: str | None) -> None
 
 
 def _started(hub: RunningHub, name: str) -> tuple[ServerSnapshot, int | None]:
-    """The server as it is once it runs, and how many tools it has as far as it has listed them; one that is switched off stays off."""
+    """Starts the server unless it is disabled; returns its snapshot, and how many tools it has, if it has listed them."""
     server = present_server(hub, name)
     if server.is_disabled:
         return server, server.tool_count if server.is_listed else None

@@ -104,7 +104,7 @@ def print_json(value: object) -> None:
 
 
 def answer(args: Namespace, value: object, *lines: str) -> int:
-    """Prints what a command has done or found: `value` where JSON is wanted, else the lines as they are.
+    """Prints the result of a command: `value` with `--json`, else the lines as they are.
 
     Returns:
         The exit code 0.
@@ -118,7 +118,7 @@ def answer(args: Namespace, value: object, *lines: str) -> int:
 
 
 def answer_list(args: Namespace, items: Sequence[T], titles: Sequence[str], row: Callable[[T], Sequence[str]], *, empty: str) -> int:
-    """The same for a list, which becomes a table; `empty` is said where there is nothing in it."""
+    """The same for a list, which becomes a table; `empty` is printed for an empty list."""
     if args.json:
         print_json(items)
     elif items:
@@ -138,7 +138,7 @@ def print_error(problem: Problem, *, as_json: bool) -> None:
 
 
 def print_note(text: str) -> None:
-    """Something that a person should know beside the result, on standard error, so that it is in nobody's pipe."""
+    """Prints what a person should know beside the result; on standard error, to keep it out of pipes."""
     print(clean_line(text), file=sys.stderr)
 
 
@@ -163,7 +163,7 @@ def day(moment: float) -> str:
 
 
 def needs_sign_in(server: str) -> str:
-    """What a server that waits for a sign-in wants, and how it gets it."""
+    """Describes how to sign in to a server that waits for it."""
     return f"it wants you to sign in. Do so with: tooltray servers sign-in {shlex.quote(server)}"
 
 

@@ -5,8 +5,8 @@ Above it: run. Below it: a hub; one is started where none runs.
 
 import argparse
 import json
-from typing import Any
 
+from tooltray.api import JsonObject
 from tooltray.cli.hub import Hub, folder_path, started_hub
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, print_json, print_table
 from tooltray.control.control_client import HubSilent
@@ -16,8 +16,6 @@ from tooltray.snapshots.tools import ServerCost, ToolCost, ToolCosts, ToolSnapsh
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 COUNT_TIMEOUT_S = 120.0  # the same, and then 5,000 tools are counted
-
-JsonObject = dict[str, Any]  # of a server: anything may be in it
 
 
 def list_tools(args: argparse.Namespace, home: Home) -> int:
@@ -76,7 +74,7 @@ def _arguments(hub: Hub, args: argparse.Namespace) -> dict[str, object]:
 
 
 def _declared_kinds(hub: Hub, tool: str) -> dict[str, object]:
-    """The JSON type of each argument where the tool declares it: `zip=12345` may be meant as text."""
+    """Returns the JSON types of the arguments as the tool declares them: `zip=12345` may be meant as text."""
     definitions = hub.ask(hub.api.tools.get_all_tool_definitions(server=None), timeout_s=LIST_TIMEOUT_S)
     schema = next((each.get("inputSchema") for each in definitions if each.get("name") == tool), None)
     properties = schema.get("properties") if isinstance(schema, dict) else None
@@ -103,7 +101,7 @@ def _print_result(result: JsonObject) -> None:
 
 
 def _text_of(block: JsonObject) -> str:
-    """A block of content as text; what is no text is named, with its size."""
+    """Returns a block of content as text; other kinds as their name and size."""
     kind = block.get("type", "content")
     if kind == "text":
         return str(block.get("text", ""))
@@ -129,7 +127,7 @@ def reset_names(args: argparse.Namespace, home: Home) -> int:
 
 
 def cost(args: argparse.Namespace, home: Home) -> int:
-    """What definitions of tools cost in a model's context, all and as they are shown."""
+    """Shows what the definitions of tools cost in a model's context, all of them and those shown."""
     with started_hub(home) as hub:
         of_session = {"session": args.session} if args.session else {}  # of which an older hub knows nothing
         costs = hub.ask(hub.api.views.get_tool_costs(client=args.client, **of_session), timeout_s=COUNT_TIMEOUT_S)

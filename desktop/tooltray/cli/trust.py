@@ -1,7 +1,7 @@
-"""`tooltray trust ...`: a person's yes to servers of a project's own file.
+"""`tooltray trust ...`: a person's consent to servers of a project's own file.
 
-Above it: run. Below it: a hub or, where none runs, the files of the home. A yes needs a terminal at both ends, as one to a tool call does:
-what an AI client can start by itself is not to trust what it has written into a project.
+Above it: run. Below it: a hub or, where none runs, its API without one. Consent needs a terminal at both ends, as that to tool
+calls does: an AI client that starts the command by itself must not trust what it has written into a project.
 """
 
 import argparse
@@ -25,7 +25,7 @@ NOTHING_WAITS = "Nothing waits for a yes"
 
 
 def trust(args: argparse.Namespace, home: Home) -> int:
-    """What the words mean is decided here: a list, something to take back, or a folder to look at."""
+    """Lists what is trusted, takes trust back, refuses, or asks about a folder; the words decide which."""
     words: Sequence[str] = args.words
     if words[:1] == ["refuse"]:
         return _refuse(args, home, words[1])
@@ -59,7 +59,7 @@ def _trusted_row(trusted: TrustedEntry) -> tuple[str, ...]:
 
 
 def _refuse(args: argparse.Namespace, home: Home, name: str) -> int:
-    """A no needs no terminal: it allows nothing."""
+    """A refusal needs no terminal: it allows nothing."""
     with any_hub(home) as hub:
         hub.ask(hub.api.files.distrust_entries(project="", entry=name))
     refused = f"Refused. Nothing of '{clean_line(name)}' that a program has proposed waits any more."
@@ -88,7 +88,7 @@ def _wanted(hub: Hub, folder: str, entries: Sequence[str]) -> list[TrustRequest]
 
 
 def _tell_unusable(folder: str) -> int:
-    """Names what nobody can be asked about, since it cannot be used; returns how many."""
+    """Prints the problems of entries that cannot be used, which nobody is asked about; returns how many."""
     problems = read_file(Path(folder, FILE_NAME), "mcp.json").problems
     for each in problems:
         print(clean_line(str(each.problem)))
@@ -122,7 +122,7 @@ def _ask(hub: Hub, requests: Sequence[TrustRequest], folder: str) -> int:
 def _trust(hub: Hub, request: TrustRequest) -> None:
     """
     Raises:
-        TooltrayError: it is another one by now, or the yes cannot be kept.
+        TooltrayError: the entry has changed meanwhile, or the consent cannot be stored.
     """
     [server] = hub.ask(hub.api.files.trust_entries(project=request.project, entries={request.entry: request.digest}))
     taken_back = f"tooltray trust remove {shlex.quote(request.project)} {shlex.quote(request.entry)}"
@@ -153,7 +153,7 @@ def _print_request(request: TrustRequest) -> None:
 
 
 def _variables(request: TrustRequest) -> Sequence[str]:
-    """Each with how it is now; a hub of another version may not say that."""
+    """Lists the variables, each with its state, if the hub sends that."""
     names, states = request.variables, request.variable_states
     return [f"{name} ({VARIABLE_STATES[state]})" for name, state in zip(names, states, strict=True)] if states else names
 

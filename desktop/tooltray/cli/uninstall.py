@@ -1,4 +1,4 @@
-"""`tooltray uninstall`: takes away what Tooltray has left on this machine, each thing after a yes.
+"""`tooltray uninstall`: removes what Tooltray has left on this machine, each thing after a confirmation.
 
 Above it: run. Below it: the settings under the hub's lock, the secrets, and AI clients' configs. The program itself is removed in the way
 in which it was installed.
@@ -25,7 +25,7 @@ DEFAULT_PORT = 7717  # of `publish.http`
 
 
 def uninstall(args: argparse.Namespace, home: Home) -> int:
-    """Goes through everything; what is declined, or does not work, stays and is said to."""
+    """Removes everything step by step; reports what was declined or failed."""
     steps = _Steps(args)
     steps.stop_hub(home)
     clients = json.loads(resource("ai-clients.json").read_bytes())
@@ -39,7 +39,7 @@ def uninstall(args: argparse.Namespace, home: Home) -> int:
 
 
 class _Steps:
-    """What is done, declined and failed, and how it is said."""
+    """Carries out the steps, and keeps and prints what was done, declined and failed."""
 
     def __init__(self, args: argparse.Namespace) -> None:
         self._yes, self._is_json = args.yes, args.json
@@ -130,7 +130,7 @@ class _Steps:
 
 
 def _http_signs(home: Home) -> list[str]:
-    """What stands in the entries of AI clients that connect over HTTP; on the port that the settings say."""
+    """Returns the addresses in entries of AI clients that connect over HTTP, with the port of the settings."""
     try:
         port = json.loads(home.settings.read_bytes())["publish"]["http"].get("port", DEFAULT_PORT)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -139,7 +139,7 @@ def _http_signs(home: Home) -> list[str]:
 
 
 def is_ours(name: str, names: Collection[str]) -> bool:
-    """Whether we made what has this name in a home: it, what was set aside of it or kept from before, and what a killed writer left.
+    """Returns whether Tooltray made what has this name in a home; backups, files set aside and what a killed writer left count, too.
 
     Args:
         names: of what we keep there.

@@ -126,7 +126,7 @@ def _override_words(tool: str, name: str | None, got: str, description: str | No
 
 
 def _override_before(entry: Mapping[str, object], tool: str) -> dict[str, str]:
-    """What was chosen for a tool so far, as it stands in the settings; what cannot be used does not count there, either."""
+    """Returns the valid part of the override of a tool in the settings."""
     overrides = entry.get("toolOverrides")
     before = overrides.get(tool) if isinstance(overrides, dict) else None
     return {key: value for key, value in before.items() if isinstance(value, str)} if isinstance(before, dict) else {}

@@ -1,23 +1,25 @@
 """Why a server does not run, found out without changing anything.
 
-Above it: McpPresenter. Below it: command_lookup, reachability and the person's environment, and the remedies that fit. Nothing is started
-and no request is sent; what is known of the last attempt is added.
+Above it: the API. `CheckUp` waits until servers have settled and has each examined. Below it: command_lookup, reachability and the person's
+environment, and the remedies that fit. Nothing is started and no request is sent; what is known of the last attempt is added.
 """
 
 import asyncio
+import contextlib
 import importlib
 from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
+from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.doctor.diagnosis import Diagnosis
 from tooltray.doctor.remedies import Remedies
 from tooltray.errors import Problem, TooltrayError
-from tooltray.launch.child_environment import prepare_launch
+from tooltray.launch.child_environment import folder_of, placeholder_variables, prepare_launch
 from tooltray.launch.command_lookup import Lookup, look_up, not_found
-from tooltray.launch.file_surroundings import folder_of, placeholder_variables
 from tooltray.launch.login_shell import LoginShell
+from tooltray.projects.project_copies import ProjectSnapshots
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.expansion import ResolvedServer, project_remark, resolve
 from tooltray.snapshots.clients import SessionProject
@@ -26,6 +28,7 @@ from tooltray.transports.self_reference import leads_back, refusal
 from tooltray.transports.server_output import last_attempt
 from tooltray.upstream.deferred_server import DeferredServer, ProjectCopy
 from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.server_manager import ServerManager
 
 STDERR_LINES = 10
 ANY_PROJECT = SessionProject("{project_path}", "{project_name}", "person")  # its placeholders stay as they are
@@ -164,3 +167,34 @@ def _switched_off(server: ManagedServer) -> Problem | None:
     if not server.config.disable:
         return None
     return Problem(f"'{server.name}' is switched off", "`disable` is true in its settings", "Switch it on in Tooltray or in settings.json.")
+
+
+class CheckUp:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, servers: ServerManager, tools: ToolManager, project_snapshots: ProjectSnapshots, doctor: Doctor) -> None:
+        self._servers, self._tools, self._projects, self._doctor = servers, tools, project_snapshots, doctor
+
+    async def diagnose(self, server: str | None, wait_s: float) -> list[Diagnosis]:
+        """The doctor's findings on one server, or on all.
+
+        Args:
+            wait_s: how long it waits, at most, for servers that are on their way to running.
+
+        Raises:
+            TooltrayError: there is no such server.
+        """
+        servers = [self._servers.get(server)] if server else list(self._servers)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(wait_s):
+                await asyncio.gather(*(each.first.settled() for each in servers))
+        return [await self._examine(each) for each in servers]
+
+    async def _examine(self, server: ManagedServer) -> Diagnosis:
+        return await self._doctor.examine(
+            server,
+            tool_count=self._tools.tool_count(server.name),
+            is_listed=self._tools.is_listed(server.name),
+            detail=self._projects.detail(server),
+            list_problem=self._tools.list_problem(server.name),
+        )

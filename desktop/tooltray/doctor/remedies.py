@@ -14,13 +14,12 @@ from pathlib import Path
 from tooltray.catalogue.known_servers import KnownServers
 from tooltray.doctor.diagnosis import Remedy
 from tooltray.errors import NotFound, Problem, TooltrayError
-from tooltray.launch.command_lookup import Lookup, comes_with
-from tooltray.launch.found_elsewhere import COMMON, find_elsewhere, runs_by_name
+from tooltray.launch.command_lookup import COMMON, Lookup, comes_with, find_elsewhere, runs_by_name
 from tooltray.launch.npm_registry import NPM
 from tooltray.phrases import Phrase
 from tooltray.registries.npm_registries import NpmRegistries
-from tooltray.secrets.secret_errors import store_command
 from tooltray.secrets.secrets import SecretStore
+from tooltray.secrets.vaults import store_command
 from tooltray.settings.expansion import secret_names
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.servers import ServerState

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from tooltray.access.trusted_tokens import TRUSTED_SECRET
 from tooltray.entries.secret_uses import Names, SecretUses, Uses
 from tooltray.errors import TooltrayError
-from tooltray.secrets.secrets import SecretMissing, SecretStore
+from tooltray.secrets.secrets import SecretStore
+from tooltray.secrets.vaults import SecretMissing
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.sign_ins.token_store import PREFIX
 from tooltray.snapshots.removals import ServerRemoval, SharedSecret

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
+from tooltray.feedback.feedback_notes import FeedbackNotes
 from tooltray.feedback.feedbacks import Feedbacks
+from tooltray.feedback.ready_answers import ReadyAnswers
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 
 
 class FeedbackApi:
-    def __init__(self, *, feedbacks: Feedbacks) -> None:
-        self._feedbacks = feedbacks
+    def __init__(self, *, feedbacks: Feedbacks, notes: FeedbackNotes, ready: ReadyAnswers) -> None:
+        self._feedbacks, self._notes, self._ready = feedbacks, notes, ready
 
     async def get_feedback_requests(self) -> list[FeedbackSnapshot]:
         """The reports that wait for an answer, the oldest first."""
@@ -32,15 +34,15 @@ class FeedbackApi:
 
     async def get_feedback_history(self, project_path: str = "", limit: int = 50) -> list[FeedbackEntry]:
         """Reports and answers, the newest first; `project_path`: of this project alone."""
-        return await self._feedbacks.history(project_path, limit)
+        return await self._notes.read(project_path, limit)
 
     async def get_ready_answers(self) -> list[str]:
         """Answers that a person gives often; those that come with Tooltray while none were set."""
-        return self._feedbacks.ready_answers()
+        return self._ready.all()
 
     async def set_ready_answers(self, answers: list[str]) -> None:
         """
         Raises:
             TooltrayError: the settings cannot be written.
         """
-        await self._feedbacks.set_ready_answers(answers)
+        await self._ready.set(answers)

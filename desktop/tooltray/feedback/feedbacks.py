@@ -18,16 +18,13 @@ from msgspec.structs import replace
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.events import EventBus, FeedbackAsked, FeedbackEnded
 from tooltray.feedback.feedback_attachments import read_attachments
-from tooltray.feedback.feedback_history import FeedbackHistory
 from tooltray.feedback.feedback_notes import FeedbackNotes
 from tooltray.feedback.feedback_report import ANSWERED, DISMISSED, EXPIRED, REPLACED, WITHDRAWN, Answer, Asked, Report
 from tooltray.feedback.kept_answers import KeptAnswers
-from tooltray.feedback.ready_answers import ReadyAnswers
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.sessions.elicitation_form import plain
 from tooltray.sessions.session_state import SessionForgotten, SessionState
-from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
-from tooltray.tasks import Spawn
+from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
 
 MOST_OPEN = 5  # windows; a person cannot handle more
 ID_BYTES = 4  # short, since people type ids; a hub has few at a time
@@ -46,22 +43,19 @@ class Feedbacks:
         *,
         bus: EventBus,
         deadlines: DeadlineWheel,
-        spawn: Spawn,
-        history: FeedbackHistory,
-        ready: ReadyAnswers,
+        notes: FeedbackNotes,
         mask: Callable[[str], str],
         has_window: bool,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """
         Args:
-            mask: masks known secrets in texts for the history.
+            mask: masks known secrets in texts.
             has_window: whether this is the desktop's hub, which shows reports as soon as its window subscribes to events.
             now: seconds of a monotonic clock.
         """
-        self._bus, self._deadlines = bus, deadlines
-        self._ready, self._mask, self._has_window, self._now = ready, mask, has_window, now
-        self._notes = FeedbackNotes(history=history, mask=mask, spawn=spawn)
+        self._bus, self._deadlines, self._notes = bus, deadlines, notes
+        self._mask, self._has_window, self._now = mask, has_window, now
         self._open: dict[str, Report] = {}  # by id, the oldest first
         self._kept = KeptAnswers(deadlines)
         self._replaced: deque[str] = deque(maxlen=MOST_REPLACED)
@@ -156,18 +150,6 @@ class Feedbacks:
     async def dismiss(self, id: str) -> None:
         """See FeedbackApi.dismiss_feedback."""
         self._end(await self._find(id), DISMISSED)
-
-    async def history(self, project_path: str, limit: int) -> list[FeedbackEntry]:
-        """See FeedbackApi.get_feedback_history."""
-        return await self._notes.read(project_path, limit)
-
-    def ready_answers(self) -> list[str]:
-        """See FeedbackApi.get_ready_answers."""
-        return self._ready.all()
-
-    async def set_ready_answers(self, answers: list[str]) -> None:
-        """See FeedbackApi.set_ready_answers."""
-        await self._ready.set(answers)
 
     async def close(self) -> None:
         """Ends all open reports with the hub; may be called twice."""

@@ -8,6 +8,7 @@ Blocks for as long as the disk takes; on the engine's loop, call it with `asynci
 import errno
 import logging
 import os
+import re
 import stat
 import time
 from contextlib import suppress
@@ -17,6 +18,7 @@ from tempfile import mkstemp
 logger = logging.getLogger(__name__)
 STALE_AFTER_S = 60.0  # a write takes far less; an older temporary file was left by a process that was killed in the middle
 _BROKEN = ".broken-"
+_TEMPORARY = re.compile(r"\..+\.(?:(\d+)-)?[a-z0-9_]{8}\.tmp")  # as `write_beside` names them, with the writer's pid
 
 
 def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
@@ -133,3 +135,33 @@ def all_set_aside(path: Path) -> list[Path]:
     with suppress(OSError):
         return sorted(each for each in path.parent.iterdir() if each.name.startswith(path.name + _BROKEN))
     return []
+
+
+def remove_leftovers(root: Path) -> None:
+    """Removes temporary files of killed writers from a folder and those in it, because there may be a token in one.
+
+    A file is left over if its writer's process has ended, or if it is older than STALE_AFTER_S. One that cannot be removed stays.
+    """
+    for folder, _, names in os.walk(root):
+        for name in names:
+            if found := _TEMPORARY.fullmatch(name):
+                with suppress(OSError):  # its writer has just finished
+                    _remove_if_left(os.path.join(folder, name), int(found[1] or 0))
+
+
+def _remove_if_left(path: str, writer: int) -> None:
+    status = os.lstat(path)
+    is_ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid()
+    is_old = status.st_mtime < time.time() - STALE_AFTER_S  # counts even if another process has the writer's pid now
+    if is_ours and (is_old or (writer and not _is_running(writer))):
+        os.unlink(path)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):  # another user's
+        return True
+    return True

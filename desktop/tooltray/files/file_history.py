@@ -26,10 +26,11 @@ class FileHistory:
     Args:
         folder: where versions are kept; created with the first one.
         clean: returns the content without its secrets, or None if it cannot find them; nothing is kept then.
+        clock: unix nanoseconds.
     """
 
-    def __init__(self, folder: Path, clean: Callable[[bytes], bytes | None]) -> None:
-        self._folder, self._clean = folder, clean
+    def __init__(self, folder: Path, clean: Callable[[bytes], bytes | None], *, clock: Callable[[], int] = time.time_ns) -> None:
+        self._folder, self._clean, self._clock = folder, clean, clock
 
     def keep(self, path: Path, content: bytes) -> None:
         """Adds a version, unless it equals the last one.
@@ -44,7 +45,7 @@ class FileHistory:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             others = self.versions(path)
             if not others or others[-1].read_bytes() != kept:
-                write_atomically(self._folder / f"{self._prefix(path)}{_now()}", kept)
+                write_atomically(self._folder / f"{self._prefix(path)}{_in_order(self._clock())}", kept)
                 self._prune(path)
         except OSError as error:
             logger.info("what was in %s is not kept: %s", path, error.strerror or error)
@@ -66,6 +67,6 @@ class FileHistory:
             each.unlink()
 
 
-def _now() -> str:
-    """The time to the nanosecond: names sort by it, and two versions within a second are two files."""
-    return time.strftime("%Y%m%dT%H%M%S", time.gmtime()) + f"-{time.time_ns() % 10**9:09}"
+def _in_order(now: int) -> str:
+    """The time to the nanosecond, of one look at the clock: names sort by it, and two versions within a second are two files."""
+    return time.strftime("%Y%m%dT%H%M%S", time.gmtime(now // 10**9)) + f"-{now % 10**9:09}"

@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
-from typing import Any
 
 from tooltray.files.json_places import CannotRead, Token, Value, read, tokens_of
 from tooltray.phrases import Phrase
@@ -38,7 +37,7 @@ def without_member(text: str, path: Sequence[str]) -> str:
     return _without_space(before) + after
 
 
-def with_member(text: str, path: Sequence[str], content: Any) -> str:
+def with_member(text: str, path: Sequence[str], content: object) -> str:
     """Returns the text with one member set. A new member goes last; in an existing one only the parts that differ are rewritten.
 
     Args:
@@ -54,14 +53,14 @@ def with_member(text: str, path: Sequence[str], content: Any) -> str:
     at, value = holder.members[path[-1]]
     if _is_same(value.content, content):
         return text
-    if value.members and isinstance(content, Mapping) and content:
+    if isinstance(value.content, dict) and value.content and isinstance(content, Mapping) and content:
         return _with_members(text, path, value.content, content)
     is_in_one_line = "\n" not in text[value.start : value.end] and not isinstance(content, Mapping)
     written = _word(content) if is_in_one_line else _written(text, content, _indentation_at(text, at))
     return text[: value.start] + written + text[value.end :]
 
 
-def _with_members(text: str, path: Sequence[str], before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+def _with_members(text: str, path: Sequence[str], before: Mapping[str, object], after: Mapping[str, object]) -> str:
     for key in after:
         text = with_member(text, (*path, key), after[key])
     for key in before:
@@ -70,11 +69,11 @@ def _with_members(text: str, path: Sequence[str], before: Mapping[str, Any], aft
     return text
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(one: object, other: object) -> bool:
     return json.dumps(one, sort_keys=True, default=str) == json.dumps(other, sort_keys=True, default=str)  # for Python, 1 == True
 
 
-def _with_new(text: str, holder: Value, key: str, content: Any) -> str:
+def _with_new(text: str, holder: Value, key: str, content: object) -> str:
     begin, end = holder.start + 1, holder.end - 1
     last = begin + len(text[begin:end].rstrip())  # behind the last member, or the comment that follows it
     before, after = text[:last], text[last:]
@@ -89,7 +88,7 @@ def _with_new(text: str, holder: Value, key: str, content: Any) -> str:
     return text[:behind] + "," + text[behind:last] + new + after
 
 
-def _new_line(text: str, holder: Value, key: str, content: Any) -> str:
+def _new_line(text: str, holder: Value, key: str, content: object) -> str:
     indentation = _indentation_inside(text, holder)
     return _line_end(text) + indentation + _pair(key, _written(text, content, indentation))
 
@@ -98,12 +97,12 @@ def _pair(key: str, written: str) -> str:
     return f"{_word(key)}: {written}"
 
 
-def _written(text: str, content: Any, indentation: str) -> str:
+def _written(text: str, content: object, indentation: str) -> str:
     lines = _word(content, _unit(text)).split("\n")  # no text has a line end in it: there they are escaped
     return (_line_end(text) + indentation).join(lines)
 
 
-def _word(content: Any, unit: str | None = None) -> str:
+def _word(content: object, unit: str | None = None) -> str:
     try:
         written = json.dumps(content, ensure_ascii=False, allow_nan=False, indent=unit)
         written.encode()

@@ -13,7 +13,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import chain
-from typing import Any, Literal, NoReturn
+from typing import Literal, NoReturn
 
 import msgspec
 
@@ -68,7 +68,7 @@ class Value(msgspec.Struct):
         items: of a list: its values.
     """
 
-    content: Any
+    content: object
     start: int
     end: int
     members: dict[str, tuple[int, "Value"]] = msgspec.field(default_factory=dict)
@@ -210,7 +210,7 @@ class _Reader:
             return token.text
         raise _misplaced(token, Phrase("a name in quotes"))
 
-    def _scalar(self, token: Token) -> Any:
+    def _scalar(self, token: Token) -> object:
         try:
             if self._dialect == "json5":
                 return _in_json5(token.text)
@@ -246,7 +246,7 @@ def _refuse(text: str) -> NoReturn:
     raise ValueError(text)
 
 
-def _in_json5(text: str) -> Any:
+def _in_json5(text: str) -> object:
     """Decodes a string, word or number of JSON5.
 
     Raises:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from decimal import Decimal, InvalidOperation
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from tooltray.phrases import Phrase
 
@@ -47,7 +47,7 @@ class NotJson(Exception):
         self.reason, self.line = reason, line
 
 
-def read_json(data: bytes) -> tuple[Any, list[str]]:
+def read_json(data: bytes) -> tuple[object, list[str]]:
     """Parses a whole document in UTF-8, with or without a byte order mark.
 
     Returns:
@@ -58,7 +58,7 @@ def read_json(data: bytes) -> tuple[Any, list[str]]:
     """
     twice: list[str] = []
 
-    def to_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    def to_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(pairs)
         if len(found) < len(pairs):
             twice.extend(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
@@ -78,7 +78,7 @@ def read_json(data: bytes) -> tuple[Any, list[str]]:
     return document, twice
 
 
-def write_json(document: Any) -> bytes:
+def write_json(document: object) -> bytes:
     """Encodes a document as UTF-8 with an indentation of two spaces and a final newline.
 
     Raises:
@@ -89,7 +89,7 @@ def write_json(document: Any) -> bytes:
     return _LONE_SURROGATE.sub(lambda found: f"\\u{ord(found[0]):04x}", text).encode()
 
 
-def _check_depth(document: Any) -> None:
+def _check_depth(document: object) -> None:
     level = [document]
     for _ in range(MAX_DEPTH):
         level = [member for value in level for member in _members(value)]
@@ -98,7 +98,7 @@ def _check_depth(document: Any) -> None:
     raise NotJson(TOO_DEEP)
 
 
-def _members(value: Any) -> Iterable[Any]:
+def _members(value: object) -> Iterable[object]:
     match value:
         case dict():
             return value.values()
@@ -124,7 +124,7 @@ def _refuse(text: str) -> NoReturn:
     raise NotJson(Phrase("{word} is no JSON", word=text))
 
 
-def _write(value: Any, line: str) -> Iterator[str]:
+def _write(value: object, line: str) -> Iterator[str]:
     inner = line + "  "
     match value:
         case dict() if value:
@@ -147,13 +147,13 @@ def _write(value: Any, line: str) -> Iterator[str]:
             yield _word(value)
 
 
-def _key(key: Any) -> str:
+def _key(key: object) -> str:
     if not isinstance(key, str):
         raise NotJson(Phrase("a {kind} cannot be a key", kind=type(key).__name__))
     return _word(key)
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     if isinstance(value, Decimal) and value.is_finite():
         return str(value)
     try:

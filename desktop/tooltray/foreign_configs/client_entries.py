@@ -100,7 +100,7 @@ def _without(entry: ClientEntry, files: EditedFiles) -> Path:
 
 def _check_nothing_else_changed(before: str, after: str, path: tuple[str, ...]) -> None:
     expected = read(before).content
-    holder = expected
+    holder: Any = expected
     for key in path[:-1]:
         holder = holder[key]
     del holder[path[-1]]
@@ -141,7 +141,7 @@ def _entries_in(name: str, file: Path, client: Mapping[str, Any], signs: Collect
     return [ClientEntry(name, file)]
 
 
-def _paths(document: Any, keys: list[str], signs: Collection[str]) -> Iterator[tuple[str, ...]]:
+def _paths(document: object, keys: list[str], signs: Collection[str]) -> Iterator[tuple[str, ...]]:
     """The paths of Tooltray's entries. Claude Code also has a list of servers for each project."""
     if not isinstance(document, dict):
         return

@@ -7,7 +7,6 @@ A problem quotes no value, because somebody may have typed an API key there.
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.files.json_places import Lines, Value
@@ -127,9 +126,8 @@ class RawEntry:
         return self.source.line(self.at)
 
     @property
-    def written(self) -> Mapping[str, Any]:
-        content: Mapping[str, Any] = self.value.content
-        return content
+    def written(self) -> Mapping[str, object]:
+        return self.value.content if isinstance(self.value.content, dict) else {}
 
     def place_of(self, key: str) -> int:
         """Index of one of its fields; that of the entry if there is no field of this name."""
@@ -142,7 +140,7 @@ class RawEntry:
                 reason = Phrase("'{field}' of '{server}' means nothing here", field=key, server=shown(self.name))
                 self.source.remark(reason, self.place_of(key))
 
-    def checked(self, entry: Mapping[str, Any]) -> MCPServerConfig:
+    def checked(self, entry: Mapping[str, object]) -> MCPServerConfig:
         """Validates an entry.
 
         Args:

@@ -10,7 +10,6 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from tooltray.files.json_places import Value
 from tooltray.foreign_configs.config_source import CannotUse, ConfigSource, RawEntry
@@ -97,7 +96,7 @@ class _Entry:
         variables, commands = self._placeholders.variables, self._placeholders.commands
         return FileEntry(raw.name, config, raw.written, raw.line, variables, commands)
 
-    def _env(self) -> Any:
+    def _env(self) -> object:
         given = self._raw.written.get("env")
         if given is not None and not isinstance(given, dict):
             return given  # the check of the whole entry reports it
@@ -109,7 +108,7 @@ class _Entry:
         self._placeholders.know({name: found[name] for name in texts}, texts)
         return found
 
-    def _filled(self, key: str, value: Any) -> Any:
+    def _filled(self, key: str, value: object) -> object:
         match value:
             case str():
                 return self._filled_text(key, value)
@@ -130,7 +129,7 @@ class _Entry:
         except CannotFill as error:
             raise CannotUse(Phrase("'{field}': {reason}", field=key, reason=error.args[0]), self._raw.place_of(key)) from None
 
-    def _approved(self) -> Any:
+    def _approved(self) -> object:
         given = self._raw.written.get("autoApprove", True)
         return {True: ["all"], False: []}[given] if isinstance(given, bool) else given
 

@@ -10,7 +10,6 @@ Above it: reading. Below it: config_source. Knows no disk; placeholders stay as 
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from tooltray.files.json_places import Value
 from tooltray.foreign_configs.config_source import CannotUse, ConfigSource, RawEntry
@@ -83,7 +82,7 @@ def _entry(raw: RawEntry) -> FileEntry:
     return FileEntry(raw.name, raw.checked(in_our_spelling(raw)), raw.written, raw.line)
 
 
-def in_our_spelling(raw: RawEntry) -> dict[str, Any]:
+def in_our_spelling(raw: RawEntry) -> dict[str, object]:
     """The entry with the fields of our settings; unknown fields stay.
 
     Raises:
@@ -92,8 +91,7 @@ def in_our_spelling(raw: RawEntry) -> dict[str, Any]:
     entry = {key: value for key, value in raw.written.items() if value is not None}
     for ours, others in FIELD_SPELLINGS.items():
         _join(entry, ours, others, raw)
-    if isinstance(entry.get("command"), list):
-        words = entry["command"]
+    if isinstance(words := entry.get("command"), list):
         entry |= {"command": words[0] if words else None, "args": [*words[1:], *_list_of(entry, "args", raw)]}
     entry |= dict(_translated(entry, raw))
     for key in ("disabled", "enabled", "timeout", "tools"):
@@ -101,7 +99,7 @@ def in_our_spelling(raw: RawEntry) -> dict[str, Any]:
     return entry
 
 
-def _join(entry: dict[str, Any], ours: str, others: tuple[str, ...], raw: RawEntry) -> None:
+def _join(entry: dict[str, object], ours: str, others: tuple[str, ...], raw: RawEntry) -> None:
     given = [(key, entry.pop(key)) for key in (ours, *others) if key in entry]
     if any(value != given[0][1] for _, value in given[1:]):
         names = " / ".join(key for key, _ in given)
@@ -110,14 +108,14 @@ def _join(entry: dict[str, Any], ours: str, others: tuple[str, ...], raw: RawEnt
         entry[ours] = given[0][1]
 
 
-def _list_of(entry: Mapping[str, Any], key: str, raw: RawEntry) -> list[Any]:
+def _list_of(entry: Mapping[str, object], key: str, raw: RawEntry) -> list[object]:
     found = entry.get(key, [])
     if not isinstance(found, list):
         raise CannotUse(Phrase("'{field}' must be a list", field=key), raw.place_of(key))
     return found
 
 
-def _translated(entry: Mapping[str, Any], raw: RawEntry) -> Iterator[tuple[str, Any]]:
+def _translated(entry: Mapping[str, object], raw: RawEntry) -> Iterator[tuple[str, object]]:
     if "type" in entry:
         yield "type", our_type(entry["type"], raw)
     if isinstance(approved := entry.get("autoApprove"), bool):
@@ -142,7 +140,7 @@ def our_type(given: object, raw: RawEntry) -> str:
     return _TYPES[given]
 
 
-def is_off(entry: Mapping[str, Any], raw: RawEntry) -> bool:
+def is_off(entry: Mapping[str, object], raw: RawEntry) -> bool:
     """Whether the entry disables its server.
 
     Raises:

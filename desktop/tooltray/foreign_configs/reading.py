@@ -13,7 +13,7 @@ from tooltray.errors import Problem
 from tooltray.files.file_text import CannotOpen, FileText, read_text
 from tooltray.files.json_places import CannotRead, Value, read
 from tooltray.foreign_configs.config_source import CannotUse, ConfigSource, shown
-from tooltray.foreign_configs.go_variables import filled_in_outside_texts
+from tooltray.foreign_configs.go_config import filled_in_outside_texts
 from tooltray.foreign_configs.mcp_hub import read_mcp_hub
 from tooltray.foreign_configs.mcp_json import read_mcp_json
 from tooltray.foreign_configs.tbxark import is_tbxark, read_tbxark

@@ -1,6 +1,6 @@
 """Reads the `config.json` of TBXark's mcp-proxy, versions 2 and 1, with the additions of lazy-mcp, as those programs do.
 
-Above it: reading. Below it: config_source, go_fields. Knows no disk. The rules that differ from other formats:
+Above it: reading. Below it: config_source, go_config. Knows no disk. The rules that differ from other formats:
 
 - A command precedes a URL; a URL without `transportType` is SSE; `timeout` is in nanoseconds, and for streamable HTTP alone.
 - An entry inherits `authTokens` (unless it has a list of its own, even an empty one), `panicIfInvalid`, `logEnabled` and `lazyLoad` from
@@ -14,15 +14,14 @@ Above it: reading. Below it: config_source, go_fields. Knows no disk. The rules 
 import posixpath
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import urlsplit
 
 import msgspec
 
 from tooltray.files.json_places import Value
 from tooltray.foreign_configs.config_source import CannotUse, ConfigSource, RawEntry
-from tooltray.foreign_configs.go_fields import GoFields
-from tooltray.foreign_configs.go_variables import filled_in, in_our_spelling
+from tooltray.foreign_configs.go_config import GoFields, entry_in_our_spelling, filled_in, in_our_spelling
 from tooltray.phrases import Phrase
 from tooltray.settings.expansion import has_secret
 from tooltray.settings.file_server import Endpoint, FileEntry
@@ -41,7 +40,7 @@ class TbxarkReading(msgspec.Struct, frozen=True):
     must_be_valid: bool
 
 
-def is_tbxark(document: Any) -> bool:
+def is_tbxark(document: object) -> bool:
     return isinstance(document, dict) and ("mcpProxy" in document or {"server", "clients"} <= document.keys())
 
 
@@ -100,7 +99,7 @@ class _Reader:
         return self._made(raw, _target(fields.inner("config"), kind, is_old=True), fields, tokens, inherits=False)
 
     def _made(
-        self, raw: RawEntry, target: dict[str, Any], options: GoFields, tokens: list[str] | None, *, inherits: bool = True
+        self, raw: RawEntry, target: dict[str, object], options: GoFields, tokens: list[str] | None, *, inherits: bool = True
     ) -> FileEntry:
         above = self.options if inherits else GoFields(None)
 
@@ -111,7 +110,7 @@ class _Reader:
         entry = target | {"disable": bool(options.flag("disabled")), "lazyLoad": flag("lazyLoad"), "autoApprove": ["all"]}
         if (chosen := self._filter(options)) is not None:
             entry["toolFilter"] = chosen
-        config = raw.checked(in_our_spelling(entry))
+        config = raw.checked(entry_in_our_spelling(entry))
         return FileEntry(
             name=raw.name,
             config=config,
@@ -131,7 +130,7 @@ class _Reader:
             raise CannotUse(Phrase("all of its authTokens are empty, so that nobody could use it"), options.place("authTokens"))
         return found
 
-    def _filter(self, options: GoFields) -> dict[str, Any] | None:
+    def _filter(self, options: GoFields) -> dict[str, object] | None:
         given = options.inner("toolFilter")
         names = given.texts("list")
         if not names:
@@ -184,7 +183,7 @@ class _Reader:
         return f"/{clean}" if clean else "", url.netloc.rpartition("@")[2]
 
 
-def _target(fields: GoFields, kind: str, *, is_old: bool = False) -> dict[str, Any]:
+def _target(fields: GoFields, kind: str, *, is_old: bool = False) -> dict[str, object]:
     """The fields of an entry for its command or URL.
 
     Args:

@@ -7,9 +7,9 @@ modules `declared` (definitions), `calls` (calls of models), `contents` (results
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
+from tooltray.api import JsonObject
 from tooltray.errors import TooltrayError
 from tooltray.formats.anthropic import Anthropic
-from tooltray.formats.contents import JsonObject
 from tooltray.formats.gemini import Gemini
 from tooltray.formats.names import NameRule
 from tooltray.formats.openai import OpenAiChat, OpenAiResponses

@@ -7,9 +7,10 @@ images and PDF, and a flag for errors.
 import re
 from collections.abc import Iterable, Mapping
 
+from tooltray.api import JsonObject
 from tooltray.formats import contents
 from tooltray.formats.calls import no_call, tool_call
-from tooltray.formats.contents import JsonObject, Media
+from tooltray.formats.contents import Media
 from tooltray.formats.declared import declared, renamed
 from tooltray.formats.names import PLAIN, NameRule
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse

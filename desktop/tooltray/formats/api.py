@@ -1,9 +1,7 @@
 """The API about the formats of model providers; the formats themselves stand beside it."""
 
-from collections.abc import Mapping
-
+from tooltray.api import JsonObject
 from tooltray.errors import TooltrayError
-from tooltray.formats.contents import JsonObject
 from tooltray.formats.tool_formats import ToolFormats
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 
@@ -32,7 +30,7 @@ class FormatsApi:
         """
         return await self._formats.tools(_of_openai(api), server)
 
-    async def openai_tools_to_mcp_tool(self, call: Mapping[str, object]) -> MCPToolCall:
+    async def openai_tools_to_mcp_tool(self, call: JsonObject) -> MCPToolCall:
         """A tool call of OpenAI's API, of either kind, as it goes to `run_tool_call`.
 
         Raises:
@@ -44,7 +42,7 @@ class FormatsApi:
         """All tools that AI clients see, for Anthropic's API; `server`: this one's only."""
         return await self._formats.tools("anthropic", server)
 
-    async def anthropic_tool_use_to_mcp_tool(self, tool_use: Mapping[str, object]) -> MCPToolCall:
+    async def anthropic_tool_use_to_mcp_tool(self, tool_use: JsonObject) -> MCPToolCall:
         """A `tool_use` block of Anthropic's API, as it goes to `run_tool_call`; errors as `openai_tools_to_mcp_tool`."""
         return await self._formats.call("anthropic", tool_use)
 
@@ -52,7 +50,7 @@ class FormatsApi:
         """All tools that AI clients see, for Gemini's API; `server`: this one's only."""
         return await self._formats.tools("gemini", server)
 
-    async def gemini_function_call_to_mcp_tool(self, function_call: Mapping[str, object]) -> MCPToolCall:
+    async def gemini_function_call_to_mcp_tool(self, function_call: JsonObject) -> MCPToolCall:
         """A `functionCall` part of Gemini's API, as it goes to `run_tool_call`; errors as `openai_tools_to_mcp_tool`."""
         return await self._formats.call("gemini", function_call)
 

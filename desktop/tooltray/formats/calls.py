@@ -9,8 +9,8 @@ import re
 import uuid
 from collections.abc import Mapping
 
+from tooltray.api import JsonObject
 from tooltray.errors import TooltrayError
-from tooltray.formats.contents import JsonObject
 from tooltray.formats.lenient_json import NotMeant, read
 from tooltray.snapshots.calls import MCPToolCall
 

@@ -10,14 +10,13 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from tooltray.api import JsonObject
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.calls import MCPToolResponse
 
 NOTHING_SAID = "(The tool returned nothing.)"
 TOO_DEEP = "(nested too deeply to be told)"
 ERROR_PREFIX = "Error: "  # for formats without a flag for a failed call
-
-JsonObject = dict[str, object]
 
 
 class Media(msgspec.Struct, frozen=True):

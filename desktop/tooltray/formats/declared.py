@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from tooltray.api import JsonObject
 from tooltray.errors import TooltrayError
 from tooltray.formats import mending
-from tooltray.formats.contents import JsonObject
 from tooltray.formats.json_schema import by_name, required
 from tooltray.formats.names import NameMap, NameRule
 from tooltray.formats.schemas import object_schema, with_words

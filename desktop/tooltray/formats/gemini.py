@@ -9,9 +9,10 @@ that `Schema` does not have are put into descriptions.
 import re
 from collections.abc import Iterable, Mapping
 
+from tooltray.api import JsonObject
 from tooltray.formats import contents
 from tooltray.formats.calls import MADE_UP, no_call, tool_call
-from tooltray.formats.contents import JsonObject, Media
+from tooltray.formats.contents import Media
 from tooltray.formats.declared import Declared, declared, renamed
 from tooltray.formats.gemini_schema import gemini_schema
 from tooltray.formats.json_schema import string

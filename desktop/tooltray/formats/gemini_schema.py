@@ -9,8 +9,8 @@ the REST API.
 import math
 from collections.abc import Mapping
 
+from tooltray.api import JsonObject
 from tooltray.formats import mending
-from tooltray.formats.contents import JsonObject
 from tooltray.formats.gemini_words import FORMATS, is_number, said, short_json, texts, type_of
 from tooltray.formats.json_schema import Schema, alternatives, both, by_name, either, entries, required, target
 

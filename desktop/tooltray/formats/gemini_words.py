@@ -7,7 +7,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import TypeGuard
 
-from tooltray.formats.contents import JsonObject, as_json
+from tooltray.api import JsonObject
+from tooltray.formats.contents import as_json
 from tooltray.formats.json_schema import Schema, entries, string
 
 MAX_WORDS = 300  # characters of a schema within a description

@@ -6,7 +6,7 @@ everything else stays as it is. One tool that is not valid makes a provider refu
 
 from collections.abc import Iterator, Mapping
 
-from tooltray.formats.contents import JsonObject
+from tooltray.api import JsonObject
 from tooltray.formats.json_schema import Schema, by_name, entries, required
 
 MAX_DEPTH = 64  # what is nested deeper stays as it is; Python could not follow without end

@@ -5,9 +5,10 @@ Above it: formats. Schemas go whole and not `strict`, which allows a part of JSO
 
 from collections.abc import Iterable, Mapping
 
+from tooltray.api import JsonObject
 from tooltray.formats import contents
 from tooltray.formats.calls import no_call, tool_call
-from tooltray.formats.contents import JsonObject, Media
+from tooltray.formats.contents import Media
 from tooltray.formats.declared import declared
 from tooltray.formats.names import ANY_NAME, PLAIN, NameRule
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse

@@ -7,7 +7,8 @@ description. Below the top level everything stays as the server wrote it.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from tooltray.formats.contents import JsonObject, as_json
+from tooltray.api import JsonObject
+from tooltray.formats.contents import as_json
 from tooltray.formats.json_schema import Schema, alternatives, both, by_name, either, required, string, target
 from tooltray.formats.mending import mended
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from tooltray.api import JsonObject
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import NotFound
 from tooltray.formats import find_format
-from tooltray.formats.contents import JsonObject
 from tooltray.formats.declared import argument_names
 from tooltray.formats.names import NameMap
 from tooltray.protocol import envelope

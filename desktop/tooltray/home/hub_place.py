@@ -8,7 +8,6 @@ import json
 import logging
 import os
 from pathlib import Path
-from typing import Any
 
 from tooltray.errors import TooltrayError
 from tooltray.files.atomic_file import write_atomically
@@ -47,7 +46,7 @@ class HubPlace:
             raise TooltrayError("the hub's lock cannot be taken", message, "Free space on the disk, or make the folder writable.") from None
         raise HubRunning(_pid_in(self._home.hub_json))
 
-    def tell(self, **about: Any) -> None:
+    def tell(self, **about: object) -> None:
         """Says in `hub.json` who is here and where it listens.
 
         Args:

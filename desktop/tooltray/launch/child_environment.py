@@ -1,6 +1,6 @@
 """The environment of a server's process: the person's own, what the hub adds, and what the server's entry says; and what is run in it.
 
-Above it: ServerManager and the doctor, which must mean the same; login_shell. Below it: default_folders, file_surroundings, and Launch.
+Above it: ServerManager and the doctor, which must mean the same; login_shell. Below it: default_folders, FileServer, and Launch.
 Looks at the file system, and at nothing of the hub's own environment.
 
 - `PATH` of an entry goes in front of the person's PATH and does not replace it: who adds a folder still needs `node`. On Windows every
@@ -15,11 +15,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from tooltray.launch.default_folders import default_folders
-from tooltray.launch.file_surroundings import placed, process_variables
 from tooltray.launch.program_launch import Launch
 from tooltray.settings.expansion import ResolvedServer
-from tooltray.settings.file_server import FileServer
+from tooltray.settings.file_server import PROJECT_FOLDER, FileServer
 
 PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 NODE_AUTHORITIES = "NODE_EXTRA_CA_CERTS"
@@ -98,3 +99,33 @@ def _share_authorities(env: dict[str, str]) -> None:
     named = next((env[name] for name in OTHER_AUTHORITIES if env.get(name)), "")
     if named and NODE_AUTHORITIES not in env and Path(named).is_file():
         env[NODE_AUTHORITIES] = named
+
+
+def folder_of(file: FileServer | None, otherwise: str) -> str:
+    """Where a server runs unless its entry says another place. `otherwise`: where one runs whose file does not say."""
+    return file.folder if file and file.folder else otherwise
+
+
+def placeholder_variables(file: FileServer | None, environ: Mapping[str, str], values: Mapping[str, str]) -> Mapping[str, str]:
+    """What an entry's placeholders find.
+
+    Args:
+        environ: the person's environment.
+        values: of the variables that commands give.
+    """
+    return {**environ, **file.entry.variables, **values} if file else environ
+
+
+def process_variables(file: FileServer | None) -> Mapping[str, str]:
+    """What a server finds in its environment because of its file."""
+    return {PROJECT_FOLDER: file.folder} if file and file.origin == "project" else {}
+
+
+def placed(resolved: ResolvedServer, file: FileServer | None) -> ResolvedServer:
+    """The entry with its paths taken from the file's folder: a relative `cwd`, and a relative command that is no bare name."""
+    if not (file and file.folder):
+        return resolved
+    command = resolved.command
+    if command and os.path.dirname(command):
+        command = os.path.join(file.folder, command)
+    return replace(resolved, command=command, cwd=os.path.join(file.folder, resolved.cwd) if resolved.cwd else file.folder)

@@ -1,6 +1,7 @@
-"""What npm itself is configured to use: its registry, who chose that, which scopes go elsewhere, and how it signs in.
+"""What npm itself is configured to use: its registry, who chose that, which scopes go elsewhere, how it signs in, and where its logs are.
 
-Above it: NpmRegistries and the measuring of registries. Below it: files called npmrc, and npm. Knows no registry's host.
+Above it: NpmRegistries, the measuring of registries, and stdio_transport, which shows the log of a start, since npx prints nothing while it
+downloads. Below it: files called npmrc, and npm. Knows no registry's host.
 
 npm's own order counts: the environment (`npm_config_...`, in any case), the person's npmrc, the machine's, then what npm was built with.
 The first two are read here; only where they say nothing is npm asked, which takes as long as a start of Node.js.
@@ -14,7 +15,7 @@ import os
 import re
 import signal
 import subprocess
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
@@ -23,7 +24,7 @@ import msgspec
 
 from tooltray.errors import TooltrayError
 from tooltray.hidden_fields import HidesFields
-from tooltray.launch.command_lookup import look_up
+from tooltray.launch.command_lookup import look_up, program_name
 from tooltray.launch.npm_registry import host_of, normalised
 from tooltray.tasks import finish_in_thread
 
@@ -210,3 +211,30 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
     assert process.stdout
     process.stdout.close()
     process.wait()
+
+
+SILENT_LAUNCHERS = frozenset({"npx", "npm"})
+HEAD_BYTES = 4096  # npm writes the package within its first lines
+CLOCK_SLACK_S = 2.0  # some file systems keep whole seconds
+
+
+def newest_log(command: str, args: Sequence[str], env: Mapping[str, str], *, since: float) -> str:
+    """The newest log of a launcher's run that began not before `since` (unix seconds) and is about the same package; empty if none is."""
+    package = next((arg for arg in args if not arg.startswith("-") and arg not in ("exec", "x", "run")), "")
+    folder = logs_folder(env) if program_name(command) in SILENT_LAUNCHERS and package else ""
+    if not folder:
+        return ""
+    try:
+        with os.scandir(folder) as entries:
+            found = [(entry.stat().st_mtime, entry.path) for entry in entries if entry.name.endswith(".log")]
+    except OSError:
+        return ""
+    return next((path for at, path in sorted(found, reverse=True) if at >= since - CLOCK_SLACK_S and _is_about(path, package)), "")
+
+
+def _is_about(path: str, package: str) -> bool:
+    try:
+        with open(path, "rb") as log:
+            return package.encode() in log.read(HEAD_BYTES)
+    except OSError:
+        return False

@@ -1,13 +1,21 @@
-"""What is run for a server that is a process on this computer: command, arguments, environment, folder.
+"""What is run for a server that is a process on this computer: command, arguments, environment, folder; and how many files it may open.
 
-Above it: the transports, which run it, and the modules that resolve it (child_environment, direct_starts). Below it: errors.
+Above it: the transports, which run it, the modules that resolve it (child_environment, direct_starts), and the engine. Below it: errors.
+
+The hub has some files open for each AI client and each server, and the usual soft limit is 1024, or 256: it raises its own to what the
+system allows. Its children get the limit of before: programs that go through all numbers up to it take minutes where it is a million.
 """
 
+import contextlib
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from tooltray.errors import TooltrayError
 from tooltray.hidden_fields import HidesFields
+
+if sys.platform != "win32":
+    import resource
 
 
 class CannotStart(TooltrayError):
@@ -49,3 +57,26 @@ class DirectProgram(HidesFields, frozen=True):
     args: tuple[str, ...]
     env: Mapping[str, str]
     saved_processes: int
+
+
+_before: list[int] = []  # the soft limit that this process was started with; a fact of the process, like the limit itself
+
+
+def raise_file_limit() -> None:
+    """Lets this process open as many files as the system allows."""
+    if sys.platform == "win32":
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == hard:
+        return
+    with contextlib.suppress(ValueError, OSError):  # macOS names a limit that it does not grant
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+        _before[:] = [soft]
+
+
+def restore_limit_for(pid: int) -> None:
+    """Gives a child that has just been started the soft limit of before. Linux only; a step between fork and exec would cost far more."""
+    if sys.platform != "linux" or not _before:
+        return
+    with contextlib.suppress(OSError):  # it has ended already
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (_before[0], resource.getrlimit(resource.RLIMIT_NOFILE)[1]))

@@ -1,20 +1,115 @@
 """Fills in what a person's environment lacks of the variables that decide whether a server works, and knows where each one is from.
 
-Above it: LoginShell, whose outcome this completes, and the presenter, which shows it. Below it: network_variables, system_variables,
-remembered_variables, default_folders. The login shell's own value goes first, then the system's, then what is remembered.
+Above it: LoginShell, whose outcome this completes, and the API of the hub, which shows it. Below it: network_variables,
+remembered_variables, default_folders, and the system's own settings. The login shell's own value goes first, then the system's, then what
+is remembered. ServerEnvironment notes with what each server works, and shows what has changed since.
 """
 
+import contextlib
 import os
+import shlex
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import msgspec
 
+from tooltray.events import EventBus, ServerStarted
+from tooltray.files.atomic_file import read_own
 from tooltray.launch.child_environment import with_default_folders
 from tooltray.launch.login_shell import LoginShell
-from tooltray.launch.network_variables import VARIABLES, in_environ, meaning
+from tooltray.launch.network_variables import VARIABLES, in_environ, meaning, shown
 from tooltray.launch.remembered_variables import RememberedVariables
-from tooltray.launch.system_variables import Found, look_up
+from tooltray.settings.settings import BUILTIN_NAMES
+from tooltray.snapshots.environment import EnvironmentChange, EnvironmentSnapshot, EnvironmentVariable
+from tooltray.tasks import Spawn, finish_in_thread
+
+ANSWER_S = 1.0  # systemctl takes 10 ms; a server's start waits for it
+MAX_FILE_BYTES = 64 * 1024  # of a file that has a few lines
+ETC_ENVIRONMENT = Path("/etc/environment")
+_SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
+_FOR_SYSTEMCTL = ("HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+
+Run = Callable[[list[str], Mapping[str, str], float], str]
+"""Runs a command with an environment, for so many seconds; returns what it prints."""
+Found = Mapping[str, tuple[str, str]]
+"""Values by name, each with the place that it is from."""
+
+
+def run_program(command: list[str], environ: Mapping[str, str], within_s: float) -> str:
+    """
+    Raises:
+        OSError, subprocess.SubprocessError: it is not there, fails, or takes too long.
+    """
+    done = subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, timeout=within_s, check=True)
+    return done.stdout.decode("utf-8", "replace")
+
+
+def look_up(
+    names: Iterable[str],
+    environ: Mapping[str, str],
+    *,
+    platform: str = sys.platform,
+    run: Run = run_program,
+    etc_environment: Path = ETC_ENVIRONMENT,
+) -> Found:
+    """
+    Args:
+        names: which variables are wanted.
+        environ: the person's environment: it says where their session is.
+    """
+    if platform == "win32":  # a session's variables are in every process's environment already
+        return {}
+    own = {name: environ[name] for name in _FOR_SYSTEMCTL if name in environ} | {"PATH": _SYSTEM_PATH}
+    wanted = list(names)
+    if platform == "darwin":
+        return {name: (value, "launchctl") for name, value in _of_launchd(wanted, own, run).items()}
+    of_file = {name: (value, str(etc_environment)) for name, value in _of_file(etc_environment).items()}
+    of_session = {name: (value, "systemctl --user") for name, value in _of_systemd(own, run).items()}
+    found = of_file | of_session
+    return {name: found[name] for name in wanted if name in found}
+
+
+def _of_systemd(environ: Mapping[str, str], run: Run) -> dict[str, str]:
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        return _assignments(run(["systemctl", "--user", "show-environment"], environ, ANSWER_S))
+    return {}
+
+
+def _of_launchd(names: list[str], environ: Mapping[str, str], run: Run) -> dict[str, str]:
+    """It is asked for one after the other, all within the time of one answer."""
+    found, ends_at = {}, time.monotonic() + ANSWER_S
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
+        for name in names:
+            found[name] = run(["launchctl", "getenv", name], environ, max(0.0, ends_at - time.monotonic())).rstrip("\n")
+    return {name: value for name, value in found.items() if value}
+
+
+def _of_file(path: Path) -> dict[str, str]:
+    """As PAM reads it: assignments, perhaps in quotes, perhaps with `export` in front, and comments."""
+    with contextlib.suppress(OSError, ValueError):
+        return _assignments(read_own(path, MAX_FILE_BYTES).decode("utf-8", "replace"))
+    return {}
+
+
+def _assignments(text: str) -> dict[str, str]:
+    found = {}
+    for line in text.splitlines():
+        name, equals, value = line.strip().removeprefix("export ").partition("=")
+        if equals and not name.startswith("#"):
+            found[name.strip()] = _unquoted(value.strip())
+    return found
+
+
+def _unquoted(value: str) -> str:
+    """systemctl writes `$'...'` around what has spaces in it."""
+    if value[:2] == "$'" or value[:1] in ("'", '"'):
+        with contextlib.suppress(ValueError):
+            return "".join(shlex.split(value.removeprefix("$")))
+    return value
+
 
 SHELL, REMEMBERED = "login shell", "remembered"
 LookUp = Callable[[Iterable[str], Mapping[str, str]], Found]
@@ -38,7 +133,7 @@ class Source(msgspec.Struct, frozen=True):
 class VariableSources:
     """
     Args:
-        look_up: see system_variables.
+        look_up: finds variables that the system sets, see `look_up`.
         complete: adds what else an environment lacks.
     """
 
@@ -87,3 +182,43 @@ def _add(sources: dict[str, Source], further: Mapping[str, Source]) -> None:
             is_used = VARIABLES[name].can_be_used(source.value)
             if is_used or name not in sources:
                 sources[name] = Source(source.value, source.origin, source.since, is_used)
+
+
+class ServerEnvironment:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self, *, login_shell: LoginShell, sources: VariableSources, remembered: RememberedVariables, bus: EventBus, spawn: Spawn
+    ) -> None:
+        self._login_shell, self._sources, self._remembered, self._spawn = login_shell, sources, remembered, spawn
+        bus.subscribe(ServerStarted, self._on_started)
+
+    async def snapshot(self) -> EnvironmentSnapshot:
+        environ = await self._login_shell.environ()
+        variables = [
+            EnvironmentVariable(name, shown(each.value), each.origin, each.since, each.is_used)
+            for name, each in sorted(self._sources.sources.items())
+        ]
+        changes = [
+            EnvironmentChange(server, name, shown(was or ""), shown(environ.get(name, "")))
+            for server, had in sorted(self._remembered.worked.items())
+            for name, was in sorted(had.items())
+            if not environ.get(name) or was not in (None, environ[name])
+        ]
+        return EnvironmentSnapshot(tuple(variables), tuple(changes))
+
+    async def forget(self) -> None:
+        """
+        Raises:
+            TooltrayError: the file cannot be removed.
+        """
+        await finish_in_thread(self._remembered.forget)
+        self._login_shell.invalidate()
+
+    def _on_started(self, event: ServerStarted) -> None:
+        if event.server_name not in BUILTIN_NAMES:
+            self._spawn(self._note(event.server_name), name=f"environment of {event.server_name}")
+
+    async def _note(self, server: str) -> None:
+        environ = await self._login_shell.environ()
+        await finish_in_thread(self._remembered.note_worked, server, environ)

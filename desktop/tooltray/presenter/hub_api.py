@@ -9,10 +9,10 @@ from tooltray.snapshots.environment import EnvironmentSnapshot
 from tooltray.snapshots.hub import HubSnapshot
 
 if TYPE_CHECKING:
-    from tooltray.activity.recent_calls import RecentCalls
-    from tooltray.doctor.check_up import CheckUp
+    from tooltray.activity.call_stats import RecentCalls
+    from tooltray.doctor.doctor import CheckUp
     from tooltray.entries.server_starts import ServerStarts
-    from tooltray.launch.server_environment import ServerEnvironment
+    from tooltray.launch.variable_sources import ServerEnvironment
     from tooltray.presenter.hub_snapshots import HubSnapshots
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from tooltray.activity.call_stats import CallStats
 from tooltray.catalogue.tool_manager import ToolManager
-from tooltray.projects.projects import Projects
+from tooltray.projects.project_copies import ProjectSnapshots
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.sign_ins.sign_ins import SignIns
 from tooltray.snapshots.servers import ServerSnapshot
@@ -25,7 +25,7 @@ class ServerSnapshots:
         config: McpConfHelper,
         servers: ServerManager,
         tools: ToolManager,
-        projects: Projects,
+        project_snapshots: ProjectSnapshots,
         sign_ins: SignIns,
         stats: CallStats,
         waits: Callable[[str], bool] = lambda name: False,
@@ -35,7 +35,7 @@ class ServerSnapshots:
             waits: whether a change of a server waits for a person's yes.
         """
         self._config, self._servers, self._tools = config, servers, tools
-        self._projects, self._sign_ins, self._stats, self._waits = projects, sign_ins, stats, waits
+        self._projects, self._sign_ins, self._stats, self._waits = project_snapshots, sign_ins, stats, waits
 
     def of(self, server: ManagedServer) -> ServerSnapshot:
         """One server at this moment."""

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 from tooltray.confirmation import confirm_widening
 
 if TYPE_CHECKING:
-    from tooltray.projects.projects import Projects
+    from tooltray.projects.project_choices import ProjectChoices
 
 
 class ProjectsApi:
-    def __init__(self, *, projects: "Projects") -> None:
-        self._projects = projects
+    def __init__(self, *, choices: "ProjectChoices") -> None:
+        self._choices = choices
 
     async def get_allowed_folders(self) -> list[str]:
         """The folders that a person has allowed as projects; absolute paths."""
-        return self._projects.allowed()
+        return self._choices.allowed()
 
     async def allow_folder(self, path: str) -> str:
         """Allows a folder, and what is in it, as a project; returns its real path.
@@ -23,7 +23,7 @@ class ProjectsApi:
             TooltrayError: it is no folder that may be a project; says why. Or the settings cannot be written.
         """
         await self._confirm(path)
-        return await self._projects.allow(path)
+        return await self._choices.allow(path)
 
     async def disallow_folder(self, path: str) -> None:
         """Takes that back; what runs for it is stopped.
@@ -31,7 +31,7 @@ class ProjectsApi:
         Raises:
             TooltrayError: it was not allowed, or the settings cannot be written.
         """
-        await self._projects.disallow(path)
+        await self._choices.disallow(path)
 
     async def start_for_project(self, server: str, path: str) -> None:
         """A person's choice: starts a deferred server for a folder, which is allowed thereby, and waits for the outcome.
@@ -42,7 +42,7 @@ class ProjectsApi:
             TooltrayError: there is no such deferred server, the folder cannot be a project, or the server does not start; says why.
         """
         await self._confirm(path)
-        await self._projects.start(server, path)
+        await self._choices.start(server, path)
 
     async def start_without_project(self, server: str) -> None:
         """A person's choice: starts a deferred server as its `args` say, for sessions of which no project is known.
@@ -50,7 +50,7 @@ class ProjectsApi:
         Raises:
             TooltrayError: there is no such deferred server, its settings cannot do without a project, or it does not start; says why.
         """
-        await self._projects.start(server, None)
+        await self._choices.start(server, None)
 
     async def set_session_project(self, session: str, path: str) -> None:
         """A person's choice: which folder a session works on.
@@ -62,11 +62,11 @@ class ProjectsApi:
             TooltrayError: there is no such session, or the folder cannot be a project; says why.
         """
         await confirm_widening("Choosing a project for an AI client")
-        await self._projects.choose(session, path)
+        await self._choices.choose(session, path)
 
     async def reset_deferred_state(self) -> None:
         """Stops every copy of every deferred server, and forgets for which projects they were started: they wait again."""
-        await self._projects.reset()
+        await self._choices.reset()
 
     async def set_deferred(self, server: str, deferred: bool, template: list[str] | None = None) -> None:
         """Chooses whether a server waits for a project, and with which arguments it is started for one.
@@ -77,9 +77,9 @@ class ProjectsApi:
         Raises:
             TooltrayError: there is no such server in the settings, or the settings cannot be written.
         """
-        await self._projects.set_deferred(server, deferred, template)
+        await self._choices.set_deferred(server, deferred, template)
 
     async def _confirm(self, path: str) -> None:
         """A folder in one that a person has allowed already widens nothing."""
-        if not await self._projects.is_allowed(path):
+        if not await self._choices.is_allowed(path):
             await confirm_widening("Allowing a folder")

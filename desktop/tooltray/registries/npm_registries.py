@@ -20,10 +20,9 @@ from tooltray.events import ConfigChanged, EventBus, NpmRegistryChanged
 from tooltray.launch.npm_config import NpmConfiguration, ReadConfiguration, own_registry, read_configuration
 from tooltray.launch.npm_registry import CUSTOM, MIRROR, NPM, SETTINGS, Answer, Registry, has_password, host_of, normalised
 from tooltray.registries.measuring import Measure, measure_registries
-from tooltray.registries.packages import is_downloaded, is_python, probed_packages
 from tooltray.registries.registry_cache import Measured, RegistryCache
 from tooltray.registries.registry_variables import npm_variables, python_variables
-from tooltray.registries.verdict import judged, measurement
+from tooltray.registries.verdict import is_downloaded, is_python, judged, measurement, probed_packages
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, shown_url
 from tooltray.settings.settings_edits import npm_registry

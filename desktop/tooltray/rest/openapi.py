@@ -9,10 +9,11 @@ from functools import cache
 import msgspec
 
 from tooltray import __version__
+from tooltray.api import JsonObject
 from tooltray.rest.operation import Operation
 from tooltray.rest.problems import PROBLEM_TYPE
 from tooltray.rest.requests import MOST
-from tooltray.rest.shapes import JsonObject, Kind
+from tooltray.rest.shapes import Kind
 from tooltray.rest.table import OPERATIONS
 
 INDEX_PATH, OPENAPI_PATH, EVENTS_PATH = "/api/mcp", "/api/openapi.json", "/api/events"

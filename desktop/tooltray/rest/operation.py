@@ -12,9 +12,9 @@ from typing import Any, Literal, TypeAlias, get_type_hints
 
 import msgspec
 
-from tooltray.api import Verb
+from tooltray.api import JsonObject, Verb
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.rest.shapes import JsonObject, Kind, mirror
+from tooltray.rest.shapes import Kind, mirror
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.http import Scope
 from tooltray.tasks import Spawn

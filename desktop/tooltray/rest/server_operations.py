@@ -11,6 +11,7 @@ from functools import partial
 from typing import Protocol
 from urllib.parse import quote
 
+from tooltray.api import JsonObject
 from tooltray.approvals.api import ApprovalsApi
 from tooltray.calls.api import ToolsApi
 from tooltray.confirmation import must_wait
@@ -28,7 +29,6 @@ from tooltray.rest.confirmation_rules import READS, changes_arguments, changes_w
 from tooltray.rest.operation import Call, Operation
 from tooltray.rest.problems import Failed
 from tooltray.rest.servers import Restarting, ServerView, view
-from tooltray.rest.shapes import JsonObject
 from tooltray.settings.server_edits import name_is_taken
 from tooltray.sign_ins.api import SignInsApi
 from tooltray.snapshots.removals import ServerRemoval

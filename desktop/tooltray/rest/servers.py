@@ -9,11 +9,11 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from tooltray.api import JsonObject
 from tooltray.entries.portable_entry import without_secrets
 from tooltray.errors import TooltrayError
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest.problems import WHAT_IT_TAKES, Failed
-from tooltray.rest.shapes import JsonObject
 from tooltray.settings.server_config import SPELLINGS, MCPServerConfig
 from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry
 from tooltray.snapshots.servers import ServerSnapshot, ServerState

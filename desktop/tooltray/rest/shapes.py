@@ -20,7 +20,6 @@ from typing import Any, TypeAlias, Union, get_args, get_origin
 import msgspec
 
 Kind: TypeAlias = Any  # a type, also a union or a generic one, for which the type system has no name
-JsonObject: TypeAlias = dict[str, Any]
 
 
 def camel(name: str) -> str:

@@ -5,6 +5,7 @@ Above it: the table of all operations. Below it: the presenter's API.
 
 from typing import Any, Literal, Protocol
 
+from tooltray.api import JsonObject
 from tooltray.calls.api import ToolsApi
 from tooltray.calls.prompts_api import PromptsApi
 from tooltray.calls.resources_api import ResourcesApi
@@ -12,7 +13,6 @@ from tooltray.formats.api import FormatsApi
 from tooltray.formats.copilot_names import copilot_description, copilot_names, copilot_parameters
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest.operation import Call, Operation
-from tooltray.rest.shapes import JsonObject
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.views.api import ViewsApi
 

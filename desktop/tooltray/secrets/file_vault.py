@@ -17,7 +17,7 @@ import unicodedata
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import msgspec
 from cryptography.exceptions import InvalidTag
@@ -26,7 +26,7 @@ from msgspec.structs import replace
 
 from tooltray.files.atomic_file import write_atomically
 from tooltray.hidden_fields import HidesFields
-from tooltray.secrets.secret_errors import SecretsDenied, SecretsLocked
+from tooltray.secrets.vaults import SecretsDenied, SecretsLocked
 
 # OWASP's password storage cheat sheet gives these as one of five equal choices; this one takes 32 MB and about 0.3 s
 SCRYPT_N, SCRYPT_R, SCRYPT_P = 2**15, 8, 3
@@ -65,7 +65,7 @@ class _Box(msgspec.Struct, frozen=True):
         return json.dumps([VERSION, self.n, self.r, self.p, self.salt.hex(), self.check.hex()]).encode()
 
     def to_json(self) -> bytes:
-        fields: dict[str, Any] = {"version": VERSION, "n": self.n, "r": self.r, "p": self.p}
+        fields: dict[str, object] = {"version": VERSION, "n": self.n, "r": self.r, "p": self.p}
         fields |= {name: b64encode(getattr(self, name)).decode() for name in _BYTES}
         return json.dumps(fields | {"sha256": _sum(fields)}, indent=2).encode()
 
@@ -79,7 +79,7 @@ class _Box(msgspec.Struct, frozen=True):
         return cls(fields["n"], fields["r"], fields["p"], **{name: b64decode(fields[name]) for name in _BYTES})
 
 
-def _sum(fields: Mapping[str, Any]) -> str:
+def _sum(fields: Mapping[str, object]) -> str:
     return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
 
 

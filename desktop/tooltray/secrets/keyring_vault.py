@@ -18,7 +18,7 @@ from typing import Protocol, TypeVar
 
 from tooltray.errors import TooltrayError
 from tooltray.files.atomic_file import write_atomically
-from tooltray.secrets.secret_errors import SecretsAbsent, SecretsDenied, SecretsLocked
+from tooltray.secrets.vaults import SecretsAbsent, SecretsDenied, SecretsLocked
 
 logger = logging.getLogger(__name__)
 

@@ -1,31 +1,34 @@
 """Secrets by name: `${secret:NAME}` in the settings, values in the keyring, in an encrypted file, or in memory.
 
-Above it: expansion, the presenter, the command line. Below it: one vault per backend, the worker thread. Knows no server.
+Above it: expansion, the presenter, the command line. Below it: one vault per backend. Knows no server.
 
 Every call to a vault runs on one worker thread with a timeout; the engine's loop never blocks on a keyring. No value is ever in an error,
 a log record or a `repr`.
 """
 
+import asyncio
 import os
+import queue
+import threading
 from collections.abc import Callable, Collection, MutableMapping
+from concurrent.futures import Future
+from functools import partial
 from typing import TypeVar
 
 from tooltray.errors import TooltrayError
 from tooltray.events import Event, EventBus
 from tooltray.home.home import Home
 from tooltray.secrets.keyring_vault import UNLOCK, KeyringVault, SystemKeyring, open_system_keyring
-from tooltray.secrets.secret_errors import SecretMissing, SecretsAbsent, SecretsDenied, SecretsLocked, missing
-from tooltray.secrets.secret_worker import SecretWorker
-from tooltray.secrets.vaults import MemoryVault, SecretBackend, Vault
-
-__all__ = ["PASSPHRASE_VARIABLE", "SecretMissing", "SecretStore", "SecretsAbsent", "SecretsDenied", "SecretsLocked", "take_passphrase"]
+from tooltray.secrets.vaults import MemoryVault, SecretBackend, SecretsLocked, Vault, missing
 
 PASSPHRASE_VARIABLE = "TOOLTRAY_PASSPHRASE"  # opens the encrypted file where nobody can be asked; no child may get it
 CALL_TIMEOUT_S = 60.0  # time enough to type a password into the system's prompt
 CHECKED_NAME = "tooltray-check"  # a secret that need not exist
 MAX_NAME_LENGTH = 200  # a server's name, a slash, and the name of a variable
+LEAVE_S = 1.0  # a call that is not blocked takes far less; a blocked one is abandoned, and its thread ends with the process
 
 T = TypeVar("T")
+Calls = queue.SimpleQueue[Callable[[], None] | None]
 
 
 def take_passphrase(environ: MutableMapping[str, str] = os.environ) -> str | None:
@@ -210,3 +213,50 @@ def _check_value(name: str, value: str) -> None:
         reason = "it is not text"
     if reason:
         raise TooltrayError(f"The value of secret '{name}' cannot be stored", reason, "Give another value")
+
+
+class SecretWorker:
+    """Runs calls one after the other in a daemon thread, which starts with the first call and never holds up the end of the process."""
+
+    def __init__(self) -> None:
+        self._calls: Calls = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    async def run(self, call: Callable[[], T], *, timeout_s: float) -> T:
+        """Runs a call and returns its result, or raises what it raised.
+
+        If the caller is cancelled or the time is over, a call that has not begun is dropped; one that has begun cannot be stopped.
+
+        Raises:
+            TimeoutError: no result within `timeout_s` seconds, the wait for earlier calls included.
+        """
+        if self._thread is None:
+            self._calls = queue.SimpleQueue()  # a new one: an abandoned thread still reads the old one
+            self._thread = threading.Thread(target=_work, args=(self._calls,), name="secrets", daemon=True)
+            self._thread.start()
+        future: Future[T] = Future()
+        self._calls.put(partial(_answer, future, call))
+        async with asyncio.timeout(timeout_s):
+            return await asyncio.wrap_future(future)
+
+    async def close(self) -> None:
+        """Ends the thread after its queued calls; waits LEAVE_S at most, so not for a prompt."""
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            self._calls.put(None)
+            await asyncio.to_thread(thread.join, LEAVE_S)
+
+
+def _work(calls: Calls) -> None:
+    while (item := calls.get()) is not None:
+        item()
+        del item  # keeps no reference to a secret while the thread waits
+
+
+def _answer(future: Future[T], call: Callable[[], T]) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    try:
+        future.set_result(call())
+    except BaseException as error:  # it belongs to the caller, whatever it is
+        future.set_exception(error)

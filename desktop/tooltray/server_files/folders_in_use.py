@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 
 from tooltray.events import EventBus
-from tooltray.projects.project_leases import UNUSED_S
+from tooltray.projects.project_copies import UNUSED_S
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.sessions.session_state import (
     SessionConnected,

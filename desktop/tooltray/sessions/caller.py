@@ -5,7 +5,7 @@ which see nothing else of them. The rules of both eras: a capability that is not
 """
 
 from collections.abc import Hashable
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 from msgspec import Raw
@@ -104,7 +104,7 @@ class Question(msgspec.Struct):
     method: str
     params: Raw = NOTHING
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, object]:
         return {"method": self.method} | ({"params": self.params} if self.params else {})
 
 
@@ -119,7 +119,7 @@ def can_be_asked(method: str, capabilities: Raw) -> bool:
     return _declared(method, capabilities) is not None
 
 
-def lacking(question: Question, capabilities: Raw) -> dict[str, Any]:
+def lacking(question: Question, capabilities: Raw) -> dict[str, object]:
     """What a client would have to declare besides `capabilities` for a question of `CAPABILITY_FOR`; empty if it can answer."""
     name = CAPABILITY_FOR[question.method]
     declared = _declared(question.method, capabilities)
@@ -130,7 +130,7 @@ def lacking(question: Question, capabilities: Raw) -> dict[str, Any]:
     return {name: {needed: {}}} if needed and needed not in declared and not is_plain_form else {}
 
 
-def _declared(method: str, capabilities: Raw) -> dict[str, Any] | None:
+def _declared(method: str, capabilities: Raw) -> dict[str, object] | None:
     try:
         declared = msgspec.json.decode(capabilities)
     except (ValueError, RecursionError):

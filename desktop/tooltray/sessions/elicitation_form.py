@@ -8,7 +8,6 @@ stay as it wrote them.
 import math
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption
@@ -76,7 +75,7 @@ def read_form(schema: object) -> tuple[ElicitationField, ...]:
     return tuple(_fields(properties, required if isinstance(required, list) else []))
 
 
-def _fields(properties: Mapping[str, Any], required: Sequence[Any]) -> Iterator[ElicitationField]:
+def _fields(properties: Mapping[str, object], required: Sequence[object]) -> Iterator[ElicitationField]:
     for name, written in properties.items():
         field = _field(name, _without_null(written), name in required)
         if field is not None:
@@ -85,7 +84,7 @@ def _fields(properties: Mapping[str, Any], required: Sequence[Any]) -> Iterator[
             raise CannotAsk(f"the property '{plain(name, LONGEST_TITLE)}' is required and is of a kind that no form may have")
 
 
-def _without_null(written: Any) -> Any:
+def _without_null(written: object) -> Mapping[str, object]:
     """What may also be null is optional, and nothing else: generators of schemas write it in these two ways."""
     if not isinstance(written, dict):
         return {}
@@ -100,7 +99,7 @@ def _without_null(written: Any) -> Any:
     return written
 
 
-def _field(name: str, written: Mapping[str, Any], is_required: bool) -> ElicitationField | None:
+def _field(name: str, written: Mapping[str, object], is_required: bool) -> ElicitationField | None:
     kind, options = _KINDS.get(str(written.get("type"))), _options(written)
     if written.get("type") == "array":
         items = written.get("items")
@@ -127,7 +126,7 @@ def _field(name: str, written: Mapping[str, Any], is_required: bool) -> Elicitat
 _LIMITS = {AnswerKind.TEXT: ("minLength", "maxLength"), AnswerKind.CHOICES: ("minItems", "maxItems")}
 
 
-def _options(written: Mapping[str, Any]) -> tuple[ElicitationOption, ...]:
+def _options(written: Mapping[str, object]) -> tuple[ElicitationOption, ...]:
     """`enum`, with or without `enumNames`, and `oneOf` or `anyOf` of titled constants."""
     values, names = written.get("enum"), written.get("enumNames")
     if isinstance(values, list):
@@ -149,7 +148,7 @@ def _is_value(value: object) -> bool:
     return isinstance(value, str) and len(value) <= LONGEST_VALUE
 
 
-def _default(kind: AnswerKind, value: Any, options: Sequence[ElicitationOption]) -> str | float | bool | tuple[str, ...] | None:
+def _default(kind: AnswerKind, value: object, options: Sequence[ElicitationOption]) -> str | float | bool | tuple[str, ...] | None:
     """What the server itself proposes, if it is of the field's kind and can be shown as it is."""
     known = {option.value for option in options}
     match kind:
@@ -165,9 +164,10 @@ def _default(kind: AnswerKind, value: Any, options: Sequence[ElicitationOption])
     return None if number is None or (kind is AnswerKind.INTEGER and number != int(number)) else number
 
 
-def _number(value: Any) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if is_number and math.isfinite(value) and abs(value) < 1e300 else None
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return value if math.isfinite(value) and abs(value) < 1e300 else None
 
 
 def is_persons_no(action: object, waited_s: float) -> bool:

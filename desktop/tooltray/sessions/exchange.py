@@ -5,7 +5,7 @@ Session. Knows no server and no tool.
 """
 
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec import Raw
 
@@ -63,5 +63,5 @@ class Exchange:
         self.caller.tell(method, params, about=self.request.id)
 
 
-Work = Callable[[Exchange], Coroutine[Any, Any, Envelope]]
+Work = Callable[[Exchange], Coroutine[object, None, Envelope]]
 """Answers a request; may ask the client's person."""

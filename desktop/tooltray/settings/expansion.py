@@ -26,8 +26,8 @@ from urllib.parse import quote
 from tooltray.errors import TooltrayError
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
-from tooltray.secrets.secret_errors import SecretMissing, missing
 from tooltray.secrets.secrets import SecretStore
+from tooltray.secrets.vaults import SecretMissing, missing
 from tooltray.settings.server_config import MCPServerConfig, OAuthSettings
 from tooltray.snapshots.clients import SessionProject
 

@@ -36,7 +36,7 @@ from tooltray.files.json_text import NotJson, read_json, write_json
 from tooltray.phrases import Phrase
 from tooltray.settings.document import CURRENT_VERSION, Document, Edit, migrate, version_of
 from tooltray.settings.settings import Reading, read_settings
-from tooltray.settings.settings_places import SettingsPlaces
+from tooltray.settings.usable import SettingsPlaces
 from tooltray.snapshots.files import FileProblem
 
 MAX_SETTINGS_BYTES = 64 * 1024 * 1024  # hundreds of servers fit into one; this is some other file

@@ -1,9 +1,10 @@
-"""What of a part of the settings can be used, where some of it cannot: the rest counts, and each slip is told by its place.
+"""Reads the usable parts of a value, and reports each unusable part as a Slip, with its line in the file.
 
-Above it: settings, with the models. Below it: nothing. Knows no field of the settings.
+Above it: settings, with the models; settings_file. Below it: json_places. Knows no field of the settings.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TypeVar
 
 import msgspec
@@ -11,10 +12,13 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from tooltray.errors import Problem
+from tooltray.files.json_places import CannotRead, Lines, Value, read
 from tooltray.phrases import Phrase
+from tooltray.snapshots.files import FileProblem
 
 CORRECT_IT = Phrase("Correct it in settings.json")
 MOST_REASONS = 8  # of one part; whoever corrects these sees the next ones
+MAX_VALUES = 100_000  # in the file; finding lines among more takes over a second, so problems have none
 
 Model = TypeVar("Model", bound=BaseModel)
 Path = tuple[str | int, ...]
@@ -178,3 +182,64 @@ def _why(details: ErrorDetails) -> str:
         reason: str = context["error"].args[0]
         return reason
     return _IN_WORDS.get(kind) or details["msg"]
+
+
+class SettingsPlaces:
+    """Finds the lines of slips in `settings.json`; parses the text only if there is a slip.
+
+    Args:
+        content: of the file, JSON.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        self._content = content
+
+    def located(self, slips: Iterable[Slip]) -> tuple[FileProblem, ...]:
+        """The problems of the slips, with their lines."""
+        return tuple(_located(slip, self._line_of(slip.path)) for slip in slips)
+
+    def repeated(self, key: str) -> str:
+        """Describes a key that stands twice in one object."""
+        at = next((at for found, at in self._root.repeated() if found == key), None) if self._root else None
+        return _with_line(self._line(at), Phrase("'{name}' stands here a second time; the last one counts", name=printable(key)))
+
+    @cached_property
+    def _text(self) -> str:
+        return self._content.decode("utf-8-sig")
+
+    @cached_property
+    def _root(self) -> Value | None:
+        try:
+            return read(self._text, most_values=MAX_VALUES)
+        except CannotRead:
+            return None
+
+    @cached_property
+    def _lines(self) -> Lines:
+        return Lines(self._text)
+
+    def _line_of(self, path: Path) -> int:
+        """Of the part itself, or of what it is missing in."""
+        value, at = self._root, None
+        for step in path:
+            if value and step in value.members:
+                at, value = value.members[str(step)]
+            elif value and isinstance(step, int) and step < len(value.items):
+                value = value.items[step]
+                at = value.start
+            else:
+                break
+        return self._line(at)
+
+    def _line(self, at: int | None) -> int:
+        """0: nobody knows."""
+        return 0 if at is None else self._lines.place(at)[0]
+
+
+def _located(slip: Slip, line: int) -> FileProblem:
+    problem = slip.problem
+    return FileProblem(Problem(problem.title, _with_line(line, problem.message), problem.hint), line, slip.entry)
+
+
+def _with_line(line: int, reason: str) -> str:
+    return Phrase("line {line}: {reason}", line=line, reason=reason) if line else reason

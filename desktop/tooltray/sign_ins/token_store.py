@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from tooltray.files.atomic_file import write_atomically
-from tooltray.secrets.secrets import SecretMissing, SecretStore
+from tooltray.secrets.secrets import SecretStore
+from tooltray.secrets.vaults import SecretMissing
 from tooltray.sign_ins.oauth.tokens import Tokens
 from tooltray.tasks import finish_in_thread
 

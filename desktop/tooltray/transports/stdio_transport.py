@@ -9,23 +9,21 @@ import contextlib
 import os
 import secrets
 import signal
+import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from tooltray.errors import TooltrayError
 from tooltray.launch.command_lookup import look_up, not_found, why_not_run
-from tooltray.launch.descriptors import restore_for
-from tooltray.launch.launcher_log import newest_log
-from tooltray.launch.program_launch import CannotStart, Launch
+from tooltray.launch.npm_config import newest_log
+from tooltray.launch.program_launch import CannotStart, Launch, restore_limit_for
 from tooltray.phrases import Phrase
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.framing import read_in_pieces
 from tooltray.protocol.unsent import Outbox
 from tooltray.transports.process_failure import explain
-from tooltray.transports.server_output import ServerOutput, begin_attempt
-from tooltray.transports.stderr_lines import StderrLines
-from tooltray.transports.stragglers import INSTANCE_VARIABLE, end_stragglers
+from tooltray.transports.server_output import ServerOutput, StderrLines, begin_attempt
 from tooltray.transports.transport import ConnectionFailure
 
 GRACE_AFTER_STDIN_CLOSED_S = 2.0  # the spec asks servers to leave when stdin closes; most need < 0.3 s
@@ -84,7 +82,7 @@ class StdioTransport:
             where = "" if program == launch.command else program
             raise self._not_run(CannotStart(title, where, hint)) from None
         for pid in self._pipes.pids:
-            restore_for(pid)
+            restore_limit_for(pid)
         dispatcher.take_noise = self.output.printed
         dispatcher.attach(self._pipes)
 
@@ -269,3 +267,37 @@ class ChildPipes(asyncio.SubprocessProtocol):
     def _signal_group(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._transport.get_pid(), number)
+
+
+INSTANCE_VARIABLE = "TOOLTRAY_INSTANCE"  # set for every server's process; its children inherit it
+
+
+def end_stragglers(instance: str) -> int:
+    """Kills every process whose `INSTANCE_VARIABLE` has this value, and returns how many there were.
+
+    Reads /proc for some milliseconds, so it must not run in the event loop's thread.
+    """
+    mark = f"{INSTANCE_VARIABLE}={instance}".encode()
+    found = [pid for pid in _own_pids() if mark in _environ_of(pid)]
+    for pid in found:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, signal.SIGKILL)
+    return len(found)
+
+
+def _own_pids() -> Iterator[int]:
+    if sys.platform != "linux":
+        return
+    for entry in os.scandir("/proc"):
+        if entry.name.isdecimal():
+            with contextlib.suppress(OSError):
+                if entry.stat().st_uid == os.getuid():
+                    yield int(entry.name)
+
+
+def _environ_of(pid: int) -> list[bytes]:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as environ:
+            return environ.read().split(b"\0")
+    except OSError:
+        return []

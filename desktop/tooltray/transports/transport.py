@@ -1,14 +1,21 @@
-"""The interface of a transport, by which McpClient reaches a server.
+"""The interface of a transport, by which McpClient reaches a server, and the order from which one is made.
 
-Above it: McpClient. Below it: one module per transport.
+Above it: McpClient; upstream/server_transports, which fills in an order for each start; one module per transport. Below it: settings and
+launch.
 """
 
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol
 
 import msgspec
+from msgspec import Raw
 
 from tooltray.errors import Problem
+from tooltray.launch.program_launch import Launch
 from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.settings.expansion import ResolvedServer
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.transports.authorization import Authorization
 
 
 class ConnectionFailure(msgspec.Struct, frozen=True):
@@ -101,3 +108,31 @@ class Transport(Protocol):
     async def close(self) -> None:
         """Closes the connection in bounded time. May be called twice, and after `open` failed."""
         ...
+
+
+class TransportOrder(msgspec.Struct, frozen=True):
+    """The parts from which a transport is made; each type of server takes what it needs.
+
+    Attributes:
+        name: the server's name.
+        config: the server's settings as written, with placeholders.
+        resolved: the settings with all placeholders filled in.
+        environ: the environment of the person's login shell.
+        own_url: the address at which the hub itself listens for AI clients, without a path; None if it does not listen.
+        mask: masks secrets in a text.
+        tool_schema: returns the `inputSchema` of a tool, by the server's own name for it; None if the tool was never listed.
+        prepare_launch: works out the command line and environment of a server that runs as a child process.
+        start_process: makes the transport for such a launch.
+        authorize: returns the Authorization of a remote server; None if its settings already authorize the requests.
+    """
+
+    name: str
+    config: MCPServerConfig
+    resolved: ResolvedServer
+    environ: Mapping[str, str]
+    own_url: str | None
+    mask: Callable[[str], str]
+    tool_schema: Callable[[str], Raw | None]
+    prepare_launch: Callable[[], Awaitable[Launch]]
+    start_process: Callable[[Launch], Transport]
+    authorize: Callable[[], Awaitable[Authorization | None]]

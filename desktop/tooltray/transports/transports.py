@@ -11,8 +11,7 @@ from tooltray.launch.program_launch import CannotStart
 from tooltray.phrases import Phrase
 from tooltray.transports.http.remote_transport import make_remote_transport
 from tooltray.transports.self_reference import leads_back, refusal, url_leads_back
-from tooltray.transports.transport import Transport
-from tooltray.transports.transport_order import TransportOrder
+from tooltray.transports.transport import Transport, TransportOrder
 
 MakeTransport = Callable[[TransportOrder], Awaitable[Transport]]
 """

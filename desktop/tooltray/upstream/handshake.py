@@ -1,4 +1,4 @@
-"""How a connection to a server is opened, in either era, and what the server says of itself there.
+"""How a connection to a server is opened, in either era, and what the server answers.
 
 Above it: McpClient. Below it: the dispatcher. The rules for finding the era (specification 2026-07-28, "versioning"): `server/discover` is
 tried first; whatever is no proof of a modern server falls back to `initialize`.
@@ -6,7 +6,6 @@ tried first; whatever is no proof of a modern server falls back to `initialize`.
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -74,7 +73,7 @@ class Introduction(msgspec.Struct, frozen=True):
     """
 
     client_info: dict[str, str]
-    capabilities: dict[str, Any]
+    capabilities: dict[str, object]
     params: Raw = NOTHING
 
 
@@ -83,7 +82,7 @@ class Greeting(msgspec.Struct, frozen=True):
 
     era: Era
     version: str
-    capabilities: dict[str, Any]
+    capabilities: dict[str, object]
     instructions: str | None
     result: Raw = msgspec.field(default_factory=lambda: Raw(b"{}"))
 
@@ -91,7 +90,7 @@ class Greeting(msgspec.Struct, frozen=True):
 class _Error(msgspec.Struct):
     code: int = 0
     message: str = ""
-    data: Any = None
+    data: object = None
 
     @property
     def supported(self) -> list[str]:
@@ -175,17 +174,17 @@ class _Opening:
         version = _text(result.get("protocolVersion")) or ""
         if version not in HANDSHAKE_VERSIONS:
             title = Phrase("'{name}' speaks another protocol", name=self._server)
-            said = Phrase("it answered initialize with version {version}", version=repr(version))
-            raise TooltrayError(title, said, Phrase("Update the server."))
+            message = Phrase("it answered initialize with version {version}", version=repr(version))
+            raise TooltrayError(title, message, Phrase("Update the server."))
         self._dispatcher.send_notification("notifications/initialized", NOTHING)
         return Greeting(Era.LEGACY, version, _object(result.get("capabilities")), _text(result.get("instructions")), reply.result)
 
     def _words(self, reply: Envelope) -> str:
-        """What an error says; our own ones as they were worded, since a window can say those in another language."""
-        said, because = _read_error(reply).message, self._dispatcher.closed_because
+        """The message of an error; of our own errors the phrase, since a window can show it in another language."""
+        message, because = _read_error(reply).message, self._dispatcher.closed_because
         if isinstance(reply, Worded):
             return reply.words
-        return because if said == because else said
+        return because if message == because else message
 
     def _refusal(self, error: _Error, message: str) -> TooltrayError:
         if error.code in (UNSUPPORTED_PROTOCOL_VERSION, METHOD_NOT_FOUND):
@@ -200,16 +199,16 @@ def _read_error(reply: Envelope) -> _Error:
         return _Error(message="an error that cannot be read")
 
 
-def _read_object(reply: Envelope) -> dict[str, Any]:
+def _read_object(reply: Envelope) -> dict[str, object]:
     try:
         return _object(envelope.load(reply.result))
     except ValueError:  # nested too deeply
         return {}
 
 
-def _object(value: Any) -> dict[str, Any]:
+def _object(value: object) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _text(value: Any) -> str | None:
+def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None

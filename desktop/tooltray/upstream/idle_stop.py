@@ -34,7 +34,7 @@ class Usage:
         self._ended_at = clock()
 
     def begin(self) -> None:
-        """Somebody needs the copy until `end`."""
+        """Somebody needs the instance until `end`."""
         self._count += 1
 
     def end(self) -> None:
@@ -81,9 +81,9 @@ class IdleStop:
     ) -> None:
         """
         Args:
-            groups: the copies there are now, those together that stop together.
-            limit_s: how long a copy may be idle; None: as long as it likes.
-            is_wanted: whether somebody waits for news of a copy, and so uses it without calling it.
+            groups: the instances there are now, those together that stop together.
+            limit_s: how long an instance may be idle; None: as long as it likes.
+            is_wanted: whether somebody waits for news of an instance, and so uses it without calling it.
         """
         self._groups, self._limit_s, self._is_wanted, self._deadlines = groups, limit_s, is_wanted, deadlines
         self._deadline: Deadline | None = None
@@ -100,22 +100,22 @@ class IdleStop:
             self._deadline = self._deadlines.add(max(wait_s, 0.0), self._look)
 
     def _look(self) -> None:
-        """Decides and begins to stop in one go: a call that comes now finds a copy that runs, or one that is to be started again."""
+        """Decides and begins to stop in one go: a call that comes now finds an instance that runs, or one that is to be started again."""
         self._deadline = None
         limit_s = self._limit_s()
         for group in list(self._groups()):
             if limit_s is not None and _is_running(group) and self._idle_s(group) >= limit_s:
-                for copy in [copy for copy in group if copy.client]:
-                    copy.begin_stop(then=ServerState.ON_DEMAND)
+                for instance in [instance for instance in group if instance.client]:
+                    instance.begin_stop(then=ServerState.ON_DEMAND)
         self.follow()
 
     def _idle_s(self, group: Sequence[Stoppable]) -> float:
         """How long none of these was used."""
-        for copy in group:
-            if copy.client and self._is_wanted(copy.client):
-                copy.usage.note()
-        return 0.0 if any(copy.is_busy for copy in group) else min(copy.usage.idle_s for copy in group if copy.client)
+        for instance in group:
+            if instance.client and self._is_wanted(instance.client):
+                instance.usage.note()
+        return 0.0 if any(instance.is_busy for instance in group) else min(instance.usage.idle_s for instance in group if instance.client)
 
 
 def _is_running(group: Sequence[Stoppable]) -> bool:
-    return any(copy.client for copy in group)
+    return any(instance.client for instance in group)

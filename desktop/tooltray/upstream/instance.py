@@ -1,7 +1,7 @@
-"""One running copy of a server: its start, its restarts, its end.
+"""One instance of a server, a process or a connection: its start, its restarts, its end.
 
 Above it: ManagedServer. Below it: McpClient, whose owner task lives here. Knows nothing of eras but which one it is to open, and nothing of
-other copies.
+other instances.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ class Failure(msgspec.Struct, frozen=True):
 
 
 def not_running(server: str, problem: Problem) -> TooltrayError:
-    """What somebody is told who wants a server that did not start."""
+    """The error for whoever wants a server that did not start."""
     title = Phrase("server '{name}' is not running: {why}", name=server, why=problem.title)
     return TooltrayError(title, problem.message, problem.hint)
 
@@ -76,7 +76,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         is_remote: it runs elsewhere, and is tried again in the background however often it fails.
         is_isolated: every AI client has an instance of its own.
         is_known_legacy: whether the server spoke the legacy era alone when it last ran.
-        is_first_start: whether the server was never seen running: then a launcher is said to be installing it.
+        is_first_start: whether the server was never seen running: then a launcher is shown as installing it.
     """
 
     name: str
@@ -123,7 +123,7 @@ class Instance:
         self._client: McpClient | None = None  # while it runs
         self._opening: McpClient | None = None
         self.exit_code: int | None = None  # of the last process
-        self.failure: ConnectionFailure | None = None  # why the last connection ended, as its transport says
+        self.failure: ConnectionFailure | None = None  # why the last connection ended, according to its transport
         self.is_repeated = False  # its error is the one that it had before, with no success between
         self._last_error: Problem | None = None
         self._has_run = False  # since somebody started it
@@ -228,7 +228,7 @@ class Instance:
 
     @property
     def _is_to_be_waited_for(self) -> bool:
-        is_just_lost = self._client is not None  # and its owner has not been told yet
+        is_just_lost = self._client is not None  # and its owner does not know yet
         return self.client is None and (is_just_lost or self.is_busy or self._starts_again)
 
     @property
@@ -327,9 +327,9 @@ class Instance:
             else:
                 self._opening_failed(client, error)
         except TimeoutError:
-            said = Phrase("No answer within {seconds} s", seconds=f"{self._patience.start_limit_s:g}")
+            message = Phrase("No answer within {seconds} s", seconds=f"{self._patience.start_limit_s:g}")
             hint = Phrase("It may be no MCP server; its log may say more.")
-            self._failed(Problem(Phrase("'{name}' did not answer", name=self.name), said, hint))
+            self._failed(Problem(Phrase("'{name}' did not answer", name=self.name), message, hint))
         finally:
             slow.cancel()
             self._client = self._opening = None
@@ -385,12 +385,12 @@ class Instance:
         return Problem(Phrase("'{name}' ended", name=self.name), failure.how if failure else reason)
 
     def _on_slow(self) -> None:
-        """It may still come; a person who waits for it is told."""
+        """It may still come; the card shows a person who waits that it is slow."""
         self.detail = Phrase("Slow: no answer for {seconds} s", seconds=f"{self._patience.slow_after_s:g}")
         self._on_changed(self)
 
     async def _end(self, client: McpClient, reason: str) -> None:
-        """Ends the process to the last step, also when the owner is told to stop meanwhile: what is half ended outlives the hub."""
+        """Ends the process to the last step, also when the owner is cancelled meanwhile: what is half ended outlives the hub."""
         ending = self._spawn(client.close(reason), name=f"end '{self.name}'")
         try:
             await asyncio.shield(ending)
@@ -403,13 +403,13 @@ class Instance:
     def _cannot_start(self, problem: Problem) -> None:
         """Trying again would not help."""
         self._failures += 1
-        self._tell_failure(problem)
+        self._report_failure(problem)
         self._give_up(problem)
 
     def _failed(self, problem: Problem) -> None:
         self._failures += 1
         if self._sign_in is None:
-            self._tell_failure(problem)
+            self._report_failure(problem)
         self._client = None
         if self._sign_in:
             self._is_given_up = True
@@ -422,7 +422,7 @@ class Instance:
         else:
             self._give_up(problem)
 
-    def _tell_failure(self, problem: Problem) -> None:
+    def _report_failure(self, problem: Problem) -> None:
         client = self._client or self._opening
         exit_code = client.transport.exit_code if client else None
         masked = replace(problem, message=self._mask(problem.message))

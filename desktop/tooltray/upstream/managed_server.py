@@ -1,13 +1,13 @@
-"""One server of the settings: its copies, as one thing with one state.
+"""One server of the settings: its instances, as one thing with one state.
 
 A connection to a server has one era for good, and what a server offers differs by era (a dual-era server opened modern has no
-`logging/setLevel`, asks no client, keeps no subscriptions). So legacy AI clients get a legacy copy, started when the first of them comes; a
-server that speaks one era only has one copy, which serves everybody. With `isolation: session` every AI client's session has copies of its
-own besides, opened as the client introduces itself and ended with it; the shared one still tells what the server offers. A server that
-starts for a project is one of these for each project, see deferred_server.
+`logging/setLevel`, asks no client, keeps no subscriptions). So legacy AI clients get a legacy instance, started when the first of them
+comes; a server that speaks one era only has one instance, which serves everybody. With `isolation: session` every AI client's session has
+instances of its own besides, opened as the client introduces itself and ended with it; the shared one is still the one that is listed. A
+server that starts for a project is one of these for each project, see deferred_server.
 
-Above it: ServerManager, and subscribers to the events about servers, which carry objects of the engine and never leave the process.
-Below it: Instance.
+Above it: ServerManager, and subscribers to the events about servers, which carry objects of the engine and never leave the process. Below
+it: Instance.
 """
 
 import asyncio
@@ -72,8 +72,8 @@ class ManagedServer:
         """
         Args:
             idle_state: what it is while it does not run and nobody stopped it.
-            make_instance: makes a copy for an era and, if it is not for all, for one session.
-            make_idle_stop: makes what stops copies that nobody uses.
+            make_instance: makes an instance for an era and, if it is not for all, for one session.
+            make_idle_stop: makes what stops instances that nobody uses.
         """
         self.name, self.config, self.config_hash, self.log = entry.name, entry.config, entry.config_hash, log
         self.file, self.is_builtin = entry.file, entry.is_builtin
@@ -81,18 +81,18 @@ class ManagedServer:
         self.idle_stop = make_idle_stop(self)
         self._first = make_instance(self, Era.MODERN, None)
         self._legacy: Instance | None = None
-        self._own: dict[Session, dict[Era, Instance]] = {}  # copies for one session alone
-        self._is_for_both_eras = False  # whether the first copy serves the clients of both: the server speaks the modern era only
+        self._own: dict[Session, dict[Era, Instance]] = {}  # instances for one session alone
+        self._is_for_both_eras = False  # whether the first instance serves the clients of both: the server speaks the modern era only
         self.is_known = False  # whether it was listed before; if not, a launcher is installing it
         self.is_used = False  # somebody wanted it since it was last stopped
-        self.saved_processes = 0  # of a launcher, by each copy that runs without it
+        self.saved_processes = 0  # of a launcher, by each instance that runs without it
         self.restarts = 0  # that a person has asked for, and that neither run nor have failed yet
         self.idle_state = ServerState.STOPPED
         self.rest(idle_state)
 
     @property
     def whole(self) -> "ManagedServer":
-        """The server of the settings: this one, or the one that this is a copy of for one project."""
+        """The server of the settings: this one, or the deferred server whose copy for one project this is."""
         return self
 
     @property
@@ -107,7 +107,7 @@ class ManagedServer:
 
     @property
     def first(self) -> Instance:
-        """The copy that tells what the server offers, and how it is."""
+        """The instance whose lists and state stand for the server."""
         return self._first
 
     @property
@@ -195,7 +195,7 @@ class ManagedServer:
         return first
 
     async def _unless_refused(self, instance: Instance, timeout_s: float) -> McpClient | None:
-        """The connection of a copy; None if the server does not speak the era that it is to be opened in."""
+        """The connection of an instance; None if the server does not speak the era that it is to be opened in."""
         if instance.is_refused:
             return None
         self._check_has_not_failed(instance)
@@ -238,7 +238,7 @@ class ManagedServer:
         await self._first.running(timeout_s=timeout_s)
 
     def is_news(self, instance: Instance) -> bool:
-        """Whether a person should hear how a copy of it is now."""
+        """Whether a person should hear how an instance of it is now."""
         return True
 
     def require_sign_in(self, problem: Problem) -> None:
@@ -246,10 +246,10 @@ class ManagedServer:
         for instance in self.instances:
             instance.require_sign_in(problem)
         if self._first.state is ServerState.ON_DEMAND:
-            self._first.start()  # it was a copy for one session; now all see what the server wants
+            self._first.start()  # it was an instance for one session; now all see what the server wants
 
     async def stop(self, *, then: ServerState = ServerState.STOPPED) -> None:
-        """Ends its copies together, from this moment on; bounded. `then` is the state afterwards."""
+        """Ends its instances together, from this moment on; bounded. `then` is the state afterwards."""
         self.is_used = False
         ending = {owner for instance in self.instances if (owner := instance.begin_stop(then=then))}
         if ending:
@@ -281,7 +281,7 @@ class ManagedServer:
         self._check_has_not_failed(self._first)
 
     def _check_has_not_failed(self, instance: Instance) -> None:
-        """Whether a person has to sign in, the first copy says for all; others that waited for it may try again when it does."""
+        """The first instance decides for all whether a person has to sign in; others that waited for it may try again when one has."""
         needs_sign_in = self._first.state is ServerState.NEEDS_SIGN_IN
         failed = self._first if needs_sign_in else instance
         if (needs_sign_in or failed.state is ServerState.ERROR) and (problem := failed.problem):

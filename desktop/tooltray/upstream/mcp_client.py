@@ -8,9 +8,8 @@ import asyncio
 import contextlib
 import itertools
 import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import PurePath
-from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -33,8 +32,9 @@ from tooltray.upstream.idle_stop import Usage
 NO_CLIENT_TO_ASK = -32603
 OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that asks these of us echoes (`cat`, a terminal)
 CLIENT_INFO = {"name": "tooltray", "version": __version__}
-DECLARED: dict[str, Any] = {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}}  # to a server that all AI clients share
-DECLARED_TO_ISOLATED = DECLARED | {"sampling": {}}  # where each AI client has a copy of its own; the shared one tells all there is
+DECLARED: dict[str, object] = {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}}
+"""Our capabilities towards a server that all AI clients share."""
+DECLARED_TO_ISOLATED = DECLARED | {"sampling": {}}  # where each AI client has an instance of its own; the shared one declares the same
 
 AskPerson = Callable[[str, Raw], Awaitable[Envelope]]
 """Shows a server's question to the person at this machine; arguments: the server's name, and its params."""
@@ -44,8 +44,8 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
     """Who answers a server's questions.
 
     Attributes:
-        owner: the one AI client that this copy of the server is for; None: all share it.
-        is_isolated: every AI client has a copy of its own, so that a question of the server's cannot reach the wrong one.
+        owner: the one AI client that this instance of the server is for; None: all share it.
+        is_isolated: every AI client has an instance of its own, so that a question of the server's cannot reach the wrong one.
         ask_person: asked where no AI client can be; None: nobody is there.
     """
 
@@ -68,7 +68,7 @@ class McpClient:
     """Methods may be called from any task of the loop; `open` and `close` belong to the owner.
 
     Attributes:
-        greeting: what the server said of itself when it was opened.
+        greeting: the server's answer when it was opened: version, capabilities, instructions.
         era: in which it was opened.
         dispatcher: for requests that stay open, and for the transport.
     """
@@ -155,7 +155,7 @@ class McpClient:
         self.dispatcher.settle_rest()
 
     async def request(
-        self, method: str, params: dict[str, Any] | None = None, *, timeout_s: float, max_reply_bytes: int | None = None
+        self, method: str, params: Mapping[str, object] | None = None, *, timeout_s: float, max_reply_bytes: int | None = None
     ) -> Envelope:
         """A request of the hub's own (lists), in the server's era."""
         self.usage.begin()
@@ -164,18 +164,18 @@ class McpClient:
         finally:
             self.usage.end()
 
-    def start_request(self, method: str, params: dict[str, Any] | None = None) -> PendingCall:
+    def start_request(self, method: str, params: Mapping[str, object] | None = None) -> PendingCall:
         """The same for a request that stays open; `dispatcher.outcome` waits for its end."""
         return self.dispatcher.start_call(method, self._own_params(params))
 
-    def _own_params(self, params: dict[str, Any] | None) -> Raw:
+    def _own_params(self, params: Mapping[str, object] | None) -> Raw:
         raw = dump(params or {})
         if self.era is Era.MODERN:
             raw = eras.with_meta(raw, {**self._envelope, CLIENT_CAPABILITIES_KEY: dump(self._declared)})
         return raw
 
     def notify(self, method: str, params: Raw = NOTHING) -> None:
-        """Passes on what an AI client says outside of requests."""
+        """Passes on a notification of an AI client that belongs to no request."""
         self.dispatcher.send_notification(method, params)
 
     def exchanges(self) -> list[Exchange]:
@@ -194,7 +194,7 @@ class McpClient:
         """Sends an AI client's request on and returns the server's reply, verbatim but for what the other era requires.
 
         Args:
-            timeout_s: without progress; the server is told to cancel when it is over.
+            timeout_s: without progress; afterwards the server gets a cancellation.
         """
         call = self._start(exchange, timeout_s)
         try:
@@ -266,7 +266,7 @@ class McpClient:
             self.usage.end()
 
     async def _answer(self, request: Envelope) -> Envelope:
-        """A server's request goes to the AI client that owns this copy, else to the one that has a call in flight and can answer."""
+        """A server's request goes to the AI client that owns this instance, else to the one that has a call in flight and can answer."""
         method = request.method
         if method == "ping":
             return success({})

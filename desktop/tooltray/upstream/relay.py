@@ -6,7 +6,6 @@ and the calls across eras.
 
 from collections.abc import Callable, Coroutine
 from functools import partial
-from typing import Any
 
 from tooltray.errors import TooltrayError
 from tooltray.protocol import eras
@@ -30,7 +29,7 @@ class ServerRelay:
         """
         Args:
             is_paused: whether the person has paused everything.
-            log_levels: what clients asked for, which each era says in its own way.
+            log_levels: what clients asked for, which each era expresses in its own way.
             start_wait_s: how long a call waits for its server.
         """
         self._is_paused, self._log_levels, self._start_wait_s = is_paused, log_levels, start_wait_s
@@ -59,10 +58,10 @@ class ServerRelay:
                 break
         return reply
 
-    def _open(self, managed: ManagedServer, exchange: Exchange) -> Coroutine[Any, Any, McpClient]:
+    def _open(self, managed: ManagedServer, exchange: Exchange) -> Coroutine[object, None, McpClient]:
         return managed.running(exchange.era, timeout_s=self._start_wait_s, session=exchange.session)
 
-    def _send(self, client: McpClient, exchange: Exchange, timeout_s: float) -> Coroutine[Any, Any, Envelope]:
+    def _send(self, client: McpClient, exchange: Exchange, timeout_s: float) -> Coroutine[object, None, Envelope]:
         """As it is where client and server speak the same era and the request names no log level; else with what that needs."""
         if exchange.era is client.era and (exchange.era is Era.LEGACY or not exchange.head.meta.log_level):
             return client.call(exchange, timeout_s=timeout_s)

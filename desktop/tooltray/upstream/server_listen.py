@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -42,14 +41,27 @@ class _Acknowledged(msgspec.Struct):
     notifications: _Filter = msgspec.field(default_factory=_Filter)
 
 
+class _Wanted(msgspec.Struct, frozen=True):
+    """What a server is asked to tell of: lists by their kinds, and resources by their URIs."""
+
+    kinds: tuple[str, ...] = ()
+    uris: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        return {f"{kind}ListChanged": True for kind in self.kinds} | ({"resourceSubscriptions": self.uris} if self.uris else {})
+
+
+NOTHING_WANTED = _Wanted()
+
+
 class _Stream:
     """One listen that is open, or was."""
 
-    def __init__(self, pending: PendingCall, wanted: dict[str, Any]) -> None:
+    def __init__(self, pending: PendingCall, wanted: _Wanted) -> None:
         loop = asyncio.get_running_loop()
         self.pending, self.wanted, self.opened_at = pending, wanted, loop.time()
         self.answered: asyncio.Future[None] = loop.create_future()  # acknowledged, or over
-        self.honored: frozenset[str] = frozenset(wanted.get("resourceSubscriptions", ()))
+        self.honored: frozenset[str] = frozenset(wanted.uris)
         self.over: Envelope | None = None  # how it ended
         self.task: asyncio.Task[None]
 
@@ -98,10 +110,10 @@ class ServerListen:
         return f"listen to '{self._client.name}'"
 
     @property
-    def _wanted(self) -> dict[str, Any]:
+    def _wanted(self) -> _Wanted:
         capabilities = self._client.greeting.capabilities
         telling = [kind for kind in KINDS if isinstance(said := capabilities.get(kind), dict) and said.get("listChanged") is True]
-        return {f"{kind}ListChanged": True for kind in telling} | ({"resourceSubscriptions": sorted(self._uris)} if self._uris else {})
+        return _Wanted(tuple(telling), tuple(sorted(self._uris)))
 
     async def _renew(self) -> Envelope | None:
         """Makes the listen what it should be; the old one ends when the new one is acknowledged, so that nothing is lost.
@@ -113,11 +125,11 @@ class ServerListen:
             old, wanted = self._stream, self._wanted
             if self._client.dispatcher.is_closed:
                 return failure(CONNECTION_CLOSED, self._client.dispatcher.closed_because)
-            if wanted == (old.wanted if old else {}):
+            if wanted == (old.wanted if old else NOTHING_WANTED):
                 return None
             if self._is_unknown:
                 return failure(METHOD_NOT_FOUND, f"server '{self._client.name}' has no subscriptions")
-            self._stream = new = await self._opened(wanted) if wanted else None
+            self._stream = new = await self._opened(wanted) if wanted != NOTHING_WANTED else None
             if new is None or new.over is None:
                 if old:
                     old.task.cancel()
@@ -127,8 +139,8 @@ class ServerListen:
                 self._open_again()
             return new.over if new.over.error else failure(CONNECTION_CLOSED, f"server '{self._client.name}' has ended its subscriptions")
 
-    async def _opened(self, wanted: dict[str, Any]) -> _Stream:
-        stream = _Stream(self._client.start_request("subscriptions/listen", {"notifications": wanted}), wanted)
+    async def _opened(self, wanted: _Wanted) -> _Stream:
+        stream = _Stream(self._client.start_request("subscriptions/listen", {"notifications": wanted.to_json()}), wanted)
         self._opening = stream
         stream.task = self._spawn(self._follow(stream), name=self._name)
         try:
@@ -166,12 +178,11 @@ class ServerListen:
         if self._stream:
             self._tell_all(self._stream.wanted)
 
-    def _tell_all(self, wanted: dict[str, Any]) -> None:
+    def _tell_all(self, wanted: _Wanted) -> None:
         """What may have changed while nobody listened counts as changed."""
-        for kind in KINDS:
-            if f"{kind}ListChanged" in wanted:
-                self._tell(self._client, f"notifications/{kind}/list_changed", NOTHING)
-        for uri in wanted.get("resourceSubscriptions", ()):
+        for kind in wanted.kinds:
+            self._tell(self._client, f"notifications/{kind}/list_changed", NOTHING)
+        for uri in wanted.uris:
             self._tell(self._client, UPDATED, dump({"uri": uri}))
 
 

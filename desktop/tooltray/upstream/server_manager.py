@@ -1,7 +1,7 @@
 """All servers of the settings, and the life of each.
 
-Above it: McpPresenter and ToolManager. Below it: ManagedServer, and ServerTransports, which make a server's command line from its settings.
-Publishes what the servers do; knows nothing of tools or AI clients.
+Above it: McpPresenter and ToolManager. Below it: ManagedServer, and InstanceFactory, which makes its instances and publishes what they do.
+Knows nothing of tools or AI clients.
 """
 
 import asyncio
@@ -9,35 +9,21 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
-from msgspec import Raw
-
 from tooltray.errors import NotFound, Problem, TooltrayError
-from tooltray.events import ConfigChanged, ProblemReported, ServerFailed, ServerRemoved
+from tooltray.events import ConfigChanged, ServerRemoved
 from tooltray.files.revisions import digest_of
-from tooltray.launch.command_lookup import downloads
-from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.snapshots.servers import ServerState
-from tooltray.tasks import finish_in_thread
-from tooltray.transports.memory_transport import MemoryServer, MemoryTransport
+from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.server_output import new_log
-from tooltray.transports.transport import Transport
-from tooltray.transports.transports import is_remote
-from tooltray.upstream.deferred_server import DeferredServer, ProjectSource, StandIn
+from tooltray.upstream.deferred_server import DeferredServer, ProjectSource
 from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.idle_stop import IdleStop
-from tooltray.upstream.instance import Failure, Instance, Program
-from tooltray.upstream.managed_server import (
-    InstanceOpened,
-    ManagedServer,
-    ServerEntry,
-    ServerNotified,
-    ServersConfigured,
-    ServerStateChanged,
-)
+from tooltray.upstream.instance_factory import InstanceFactory
+from tooltray.upstream.managed_server import ManagedServer, ServerEntry, ServersConfigured, ServerStateChanged
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_transports import ServerTransports
 from tooltray.upstream.stops import Stops
@@ -68,7 +54,10 @@ class ServerManager:
             stops: which servers a person has stopped.
         """
         self._config, self._builtins, self._visibility, self._transports = config, builtins, visibility, transports
-        self._eras, self._stops, self.services = eras, stops, services
+        self._stops, self._deadlines = stops, services.deadlines
+        self._instances = InstanceFactory(
+            transports=transports, eras=eras, services=services, is_current=self._is_current, before_start=self._before_start
+        )
         self._bus, self._spawn = services.bus, services.spawn
         self._servers: dict[str, ManagedServer] = {}
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
@@ -76,7 +65,7 @@ class ServerManager:
         self._keep_while: list[Callable[[ManagedServer, McpClient], bool]] = []
 
     def keep_while(self, is_wanted: Callable[[ManagedServer, McpClient], bool]) -> None:
-        """An instance is not idle while one of these says that somebody waits for notifications of it."""
+        """An instance is not idle while one of these predicates holds: somebody waits for notifications of it."""
         self._keep_while.append(is_wanted)
 
     # what there is
@@ -250,7 +239,7 @@ class ServerManager:
         return name in self._servers and any(server.name == name for server in self._leaving)
 
     async def end_session(self, session: Session) -> None:
-        """Ends the copies that an AI client had for itself."""
+        """Ends the instances that an AI client had for itself."""
         await asyncio.gather(*(server.end_session(session) for server in (*self, *self._leaving)))
 
     async def close(self) -> None:
@@ -325,7 +314,7 @@ class ServerManager:
             entry,
             log=new_log(),
             idle_state=_idle_state(entry.config),
-            make_instance=partial(self._make_instance, builtin=builtin),
+            make_instance=partial(self._instances.make, builtin=builtin),
             make_idle_stop=self._make_idle_stop,
         )
 
@@ -334,7 +323,7 @@ class ServerManager:
             entry,
             log=new_log(),
             idle_state=_idle_state(entry.config),
-            make_instance=partial(self._make_instance, builtin=None),
+            make_instance=partial(self._instances.make, builtin=None),
             make_idle_stop=self._make_idle_stop,
             source=lambda: self.projects,
         )
@@ -348,8 +337,8 @@ class ServerManager:
         def is_wanted(client: McpClient) -> bool:
             return any(wants(server, client) for wants in self._keep_while)
 
-        limit_s, deadlines = partial(self._idle_limit_s, server), self.services.deadlines
-        return IdleStop(groups=lambda: server.groups, limit_s=limit_s, is_wanted=is_wanted, deadlines=deadlines)
+        limit_s = partial(self._idle_limit_s, server)
+        return IdleStop(groups=lambda: server.groups, limit_s=limit_s, is_wanted=is_wanted, deadlines=self._deadlines)
 
     def _idle_limit_s(self, server: ManagedServer) -> float | None:
         """What starts with the hub stays, and what was removed is being ended anyway."""
@@ -357,68 +346,15 @@ class ServerManager:
         stays = self.is_default(server.name) and not server.config.deferred_startup if is_there else True
         return None if stays else server.config.idle_stop
 
-    def _make_instance(self, server: ManagedServer, era: Era, owner: Session | None, *, builtin: MemoryServer | None) -> Instance:
-        kind = StandIn if isinstance(server, DeferredServer) else Instance
-        return kind(
-            program=self._program_of(server, owner, builtin),
-            wants=era,
-            owner=owner,
-            services=self.services,
-            on_changed=partial(self._on_instance_changed, server),
-            on_failed=partial(self._on_instance_failed, server),
-            on_notification=self._on_instance_notified,
-        )
+    def _is_current(self, server: ManagedServer) -> bool:
+        """Also of one that was removed: it has no successor."""
+        return self._servers.get(server.name, server) is server
 
-    def _program_of(self, server: ManagedServer, owner: Session | None, builtin: MemoryServer | None) -> Program:
-        return Program(
-            name=server.name,
-            make_transport=partial(self._make_transport, server, builtin),
-            is_launcher=downloads(server.config.command or "", server.config.arguments),
-            is_remote=is_remote(server.config.transport),
-            is_isolated=server.config.isolation == "session",
-            is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value} or (owner is None and server.prefers_legacy),
-            is_first_start=lambda: not server.whole.is_known and not self._eras.eras(server.config_hash),
-        )
-
-    async def _make_transport(self, server: ManagedServer, builtin: MemoryServer | None) -> Transport:
-        if builtin is not None:
-            return MemoryTransport(name=server.name, server=builtin, deadlines=self.services.deadlines)
+    async def _before_start(self, server: ManagedServer) -> None:
         for predecessor in [each for each in self._leaving if each.name == server.name]:
             await predecessor.stop()  # what it holds (a port, a database) is to be free
         if server.project:
             await self.projects.check(server.project)
-        return await self._transports.make(server)
-
-    # what instances do
-
-    def _on_instance_changed(self, server: ManagedServer, instance: Instance) -> None:
-        whole = server.whole
-        whole.idle_stop.follow()
-        if instance.state is ServerState.RUNNING and (client := instance.client):
-            self._remember_eras(whole)
-            self._bus.publish(InstanceOpened(whole, client))
-        if self._servers.get(whole.name, whole) is whole:  # else it is being replaced, and its successor counts
-            self._bus.publish(ServerStateChanged(whole))
-        is_only_an_era = instance.owner is not None or (instance.is_refused and instance is not server.first)
-        is_failure = instance.state is ServerState.ERROR and not is_only_an_era and not instance.is_repeated
-        needs_sign_in = instance.state is ServerState.NEEDS_SIGN_IN and instance is server.first
-        is_news = server.is_news(instance)
-        if (is_failure or needs_sign_in) and instance.problem and is_news:
-            self._bus.publish(ProblemReported(instance.problem, server.name, server.project.path if server.project else ""))
-
-    def _on_instance_failed(self, server: ManagedServer, instance: Instance, failure: Failure) -> None:
-        project = server.project.path if server.project else ""
-        news = ServerFailed(server.name, failure.problem, failure.is_start, failure.attempt, failure.exit_code, project)
-        self._bus.publish(news)
-
-    def _remember_eras(self, server: ManagedServer) -> None:
-        eras = server.eras | self._eras.eras(server.config_hash)
-        if not server.is_builtin and self._eras.remember(server.config_hash, eras):
-            self._spawn(finish_in_thread(self._eras.save), name="save eras")
-
-    def _on_instance_notified(self, instance: Instance, method: str, params: Raw) -> None:
-        if client := instance.client:
-            self._bus.publish(ServerNotified(client, method, params))
 
 
 def _idle_state(config: MCPServerConfig) -> ServerState:

@@ -1,4 +1,4 @@
-"""What a copy of a server is connected through: made anew for each start, from the server's settings with everything filled in.
+"""What an instance of a server is connected through: made anew for each start, from the server's settings with everything filled in.
 
 Above it: ServerManager. Below it: the secrets, variables and folders that settings name, and the transports. Knows nothing of the lives of
 servers.
@@ -13,10 +13,9 @@ from typing import Protocol
 import msgspec
 from msgspec import Raw
 
-from tooltray.launch.child_environment import prepare_launch
+from tooltray.launch.child_environment import folder_of, placeholder_variables, prepare_launch
 from tooltray.launch.command_lookup import is_launcher
 from tooltray.launch.direct_starts import DirectStarts
-from tooltray.launch.file_surroundings import folder_of, placeholder_variables
 from tooltray.launch.login_shell import LoginShell
 from tooltray.launch.program_launch import Launch
 from tooltray.launch.variable_commands import values_of
@@ -25,8 +24,7 @@ from tooltray.settings.expansion import ResolvedServer, resolve
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.tasks import finish_in_thread
 from tooltray.transports.authorization import Authorization
-from tooltray.transports.transport import Transport
-from tooltray.transports.transport_order import TransportOrder
+from tooltray.transports.transport import Transport, TransportOrder
 from tooltray.transports.transports import make_transport
 from tooltray.upstream.managed_server import ManagedServer
 

@@ -19,7 +19,7 @@ from tooltray.upstream.mcp_client import AskPerson
 from tooltray.upstream.start_watch import StartLimits
 
 RESTART_AFTER_S = (1.0, 2.0, 4.0)  # three failures in a row; then somebody has to act
-HEALTHY_AFTER_S = 60.0  # a copy that ran this long starts counting anew
+HEALTHY_AFTER_S = 60.0  # an instance that ran this long starts counting anew
 START_LIMIT_S = 300.0  # from the first attempt to reach it to its greeting; npx and uvx may have to download the server first
 EXPIRY_AFTER_S = 10.0  # a session that ends sooner is a failure, or we would open one after the other
 SLOW_AFTER_S = 45.0  # from then on the card says so
@@ -33,7 +33,7 @@ class Patience(msgspec.Struct, frozen=True):
 
     Attributes:
         restart_after_s: one pause per restart in a row.
-        healthy_after_s: a copy that ran this long starts counting anew.
+        healthy_after_s: an instance that ran this long starts counting anew.
         expiry_after_s: a server elsewhere that forgets our session is opened anew at once, unless it does so sooner than this.
         start_limit_s: from the first attempt to reach it to its greeting.
         start: what ends the wait sooner, by what the server does meanwhile.

@@ -6,7 +6,7 @@ there is. Nothing is hidden unless the settings say so.
 
 import msgspec
 
-from tooltray.catalogue import approval, tokens
+from tooltray.catalogue import approval, token_counts
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import NotFound, TooltrayError
@@ -259,7 +259,7 @@ class Modes:
             else:
                 more = self._tools.size(server)
             count, size_bytes = count + more[0], size_bytes + more[1]
-        return count, tokens.estimated(size_bytes)
+        return count, token_counts.estimated(size_bytes)
 
     def _has(self, key: _Key, profile: str, server: str, tool: str | None = None) -> bool:
         return self._visibility.includes(key.place, server) and self._profiles.has(profile, server, tool)
@@ -291,7 +291,7 @@ class Modes:
 
 def _counted_size(route: Route) -> int:
     """Of what is counted for `tooltray tools cost`, too."""
-    return tokens.counted_size(route.published(route.definition.name) if route.override else route.definition.raw)
+    return token_counts.counted_size(route.published(route.definition.name) if route.override else route.definition.raw)
 
 
 def _is_lazy(server: MCPServerConfig, by_default: bool | None) -> bool:

@@ -16,7 +16,7 @@ from hashlib import sha256
 from msgspec import Raw
 
 from tooltray.builtin.hub_server import NAME as HUB
-from tooltray.catalogue import tokens
+from tooltray.catalogue import token_counts
 from tooltray.catalogue.offer import TOOLS
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
@@ -41,13 +41,13 @@ class ToolCosting:
         tools: ToolManager,
         listing: Callable[[SessionState], Awaitable[Raw]],
         sees: Callable[[SessionState, str], bool],
-        count: Count = tokens.counted,
+        count: Count = token_counts.counted,
     ) -> None:
         """
         Args:
             listing: what `tools/list` answers a session.
             sees: whether a server exists for a session.
-            count: see tokens.counted; blocks.
+            count: see token_counts.counted; blocks.
         """
         self._tools, self._listing, self._sees, self._count = tools, listing, sees, count
         self._counts: dict[bytes, int] = {}
@@ -98,12 +98,14 @@ class ToolCosting:
             new = {key: texts[name] for name, key in keys.items() if key not in self._counts}
             counts = await finish_in_thread(self._count, list(new.values()))
             if counts is None:
-                return {name: tokens.estimated(len(text.encode("utf-8", "replace"))) for name, text in texts.items()}, tokens.ESTIMATE
+                return {
+                    name: token_counts.estimated(len(text.encode("utf-8", "replace"))) for name, text in texts.items()
+                }, token_counts.ESTIMATE
             self._counts.update(zip(new, counts, strict=True))
             found = {name: self._counts[key] for name, key in keys.items()}
             for key in list(self._counts)[: max(0, len(self._counts) - MOST_KEPT)]:
                 del self._counts[key]
-            return found, tokens.TOKENIZER
+            return found, token_counts.TOKENIZER
 
 
 def _texts(listing: Raw, published: Sequence[tuple[str, Route]]) -> tuple[dict[str, Raw], dict[str, str], dict[str, str]]:
@@ -134,7 +136,7 @@ def _by_name(listing: Raw) -> dict[str, Raw]:
 def _text(definition: Raw) -> str:
     """What is counted of a definition; as it stands where Python cannot hold it."""
     try:
-        members = {key: load(value) for key, value in opened(definition).items() if key in tokens.COUNTED}
+        members = {key: load(value) for key, value in opened(definition).items() if key in token_counts.COUNTED}
         return json.dumps(members, ensure_ascii=False, separators=(",", ":"))
     except (ValueError, RecursionError):
         return bytes(definition).decode("utf-8", "replace")

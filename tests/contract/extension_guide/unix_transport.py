@@ -4,8 +4,7 @@ import asyncio
 
 from tooltray.launch.program_launch import CannotStart
 from tooltray.protocol.dispatcher import RawDispatcher
-from tooltray.transports.transport import Transport
-from tooltray.transports.transport_order import TransportOrder
+from tooltray.transports.transport import Transport, TransportOrder
 
 
 async def make_unix(order: TransportOrder) -> Transport:

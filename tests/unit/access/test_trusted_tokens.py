@@ -9,7 +9,8 @@ from tooltray.access.trusted_tokens import TRUSTED_SECRET, TrustedTokens
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 from tooltray.secrets.keyring_vault import SystemKeyring
-from tooltray.secrets.secrets import SecretsAbsent, SecretStore
+from tooltray.secrets.secrets import SecretStore
+from tooltray.secrets.vaults import SecretsAbsent
 
 
 def without_keyring() -> SystemKeyring:

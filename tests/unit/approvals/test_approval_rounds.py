@@ -126,6 +126,15 @@ async def test_a_session_that_two_clients_share_is_allowed_for_the_one_that_aske
         assert "result" in await here.call()
 
 
+async def test_a_yes_to_all_reads_accepts_the_tool_as_it_was_seen_for_other_grants_too(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.parts.presenter.add_grant("s", "tool", "read_it")
+        await here.redefine(WRITE, tool("read_it", description="Reads it twice"))
+        assert [each.tool for each in await here.parts.presenter.get_tool_changes()] == ["read_it"]
+        await here.allow("read_it", answer="reads")
+        assert await here.parts.presenter.get_tool_changes() == []
+
+
 # a disk that does not take the answer
 
 

@@ -10,7 +10,7 @@ from tests.fakes.hub_parts import HubParts, hub_parts
 
 from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.errors import Conflict
-from tooltray.secrets.secrets import SecretsLocked
+from tooltray.secrets.vaults import SecretsLocked
 from tooltray.snapshots.removals import ServerRemoval, SharedSecret
 
 

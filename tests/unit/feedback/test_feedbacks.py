@@ -16,16 +16,19 @@ from tests.fakes.pictures import attached, png
 from tooltray.errors import Conflict, TooltrayError
 from tooltray.events import EventBus, FeedbackAsked, FeedbackEnded
 from tooltray.feedback.feedback_history import FeedbackHistory
+from tooltray.feedback.feedback_notes import FeedbackNotes
 from tooltray.feedback.feedback_report import Answer, Asked, Report
 from tooltray.feedback.feedbacks import LONGEST_ANSWER, MOST_OPEN, Feedbacks
 from tooltray.feedback.kept_answers import ANSWER_KEPT_S, LEAST_OPEN_S, MOST_KEPT, REPEATED_FOR_S
-from tooltray.feedback.ready_answers import ReadyAnswers
 from tooltray.sessions.session_state import KEPT_FOR_S, SessionState, SessionStates
-from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.tasks import TaskKeeper
 
 ASKED = Asked("Claude", "# Done", "shop", "/code/shop", 900.0)
+
+
+def masked(text: str) -> str:
+    return text.replace("hunter2", "***")
 
 
 class Desk:
@@ -38,15 +41,9 @@ class Desk:
         self.heard = Heard(self.bus)
         self.states = SessionStates(bus=self.bus, deadlines=deadlines)
         self.history = history or FeedbackHistory(folder / "feedback")
+        self.notes = FeedbackNotes(history=self.history, mask=masked, spawn=spawn or self.keeper.spawn)
         self.feedbacks = Feedbacks(
-            bus=self.bus,
-            deadlines=deadlines,
-            spawn=spawn or self.keeper.spawn,
-            history=self.history,
-            ready=ReadyAnswers(config=McpConfHelper(folder / "settings.json", self.bus), shipped=("Go on",)),
-            mask=lambda text: text.replace("hunter2", "***"),
-            has_window=has_window,
-            now=lambda: self.seconds,
+            bus=self.bus, deadlines=deadlines, notes=self.notes, mask=masked, has_window=has_window, now=lambda: self.seconds
         )
 
     def open(self, state: SessionState, **changes: Any) -> Report:
@@ -67,7 +64,7 @@ class Desk:
         return [each.id for each in self.feedbacks.waiting()]
 
     async def outcomes(self) -> list[tuple[str, str]]:
-        return [(entry.outcome, entry.summary) for entry in await self.feedbacks.history("", 100)]
+        return [(entry.outcome, entry.summary) for entry in await self.notes.read("", 100)]
 
     def told(self, kind: type) -> list[Any]:
         return self.heard.of(kind)
@@ -102,7 +99,7 @@ async def test_a_report_is_shown_answered_once_and_kept_in_the_history(desk: Des
     assert (answer.outcome, answer.text, answer.attachments.names) == ("answered", "Yes", ("a.png",))
     assert desk.told(FeedbackEnded) == [FeedbackEnded(report.id)]
     assert desk.feedbacks.waiting() == []
-    (entry,) = await desk.feedbacks.history("/code/shop", 10)
+    (entry,) = await desk.notes.read("/code/shop", 10)
     assert (entry.id, entry.outcome, entry.text, entry.attachments) == (report.id, "answered", "Yes", ("a.png",))
     assert entry.answered_at == answer.at
     for late in (desk.feedbacks.answer(report.id, "No", ()), desk.feedbacks.dismiss(report.id)):
@@ -137,7 +134,7 @@ async def test_two_answers_at_once_are_one(desk: Desk) -> None:
     both = await asyncio.gather(*(desk.feedbacks.answer(report.id, text, ()) for text in "ab"), return_exceptions=True)
     assert [type(each) for each in both].count(Conflict) == 1
     assert (await call).text in ("a", "b")
-    assert len(await desk.feedbacks.history("", 10)) == 1
+    assert len(await desk.notes.read("", 10)) == 1
 
 
 async def test_time_runs_out(desk: Desk) -> None:
@@ -364,19 +361,13 @@ async def test_the_history_has_no_secret_and_is_of_one_project_or_of_all(desk: D
     first = desk.open(SessionState("s1"), summary="the password is hunter2")
     await desk.feedbacks.answer(first.id, "not hunter2!", ())
     second = desk.open(SessionState("s2"), project_path="/other")
-    assert [entry.id for entry in await desk.feedbacks.history("/code/shop", 10)] == [first.id]
-    assert [entry.id for entry in await desk.feedbacks.history("", 10)] == [second.id, first.id]
-    assert [entry.id for entry in await desk.feedbacks.history("", 1)] == [second.id]
-    assert await desk.feedbacks.history("", -1) == []
+    assert [entry.id for entry in await desk.notes.read("/code/shop", 10)] == [first.id]
+    assert [entry.id for entry in await desk.notes.read("", 10)] == [second.id, first.id]
+    assert [entry.id for entry in await desk.notes.read("", 1)] == [second.id]
+    assert await desk.notes.read("", -1) == []
     await desk.feedbacks.close()
     (kept,) = FeedbackHistory(tmp_path / "feedback").read("/code/shop")
     assert (kept.summary, kept.text) == ("the password is ***", "not ***!")
-
-
-async def test_ready_answers_are_those_of_the_settings(desk: Desk) -> None:
-    assert desk.feedbacks.ready_answers() == ["Go on"]
-    await desk.feedbacks.set_ready_answers(["Yes"])
-    assert desk.feedbacks.ready_answers() == ["Yes"]
 
 
 async def test_a_report_is_in_the_history_before_it_has_an_answer(desk: Desk, tmp_path: Path) -> None:

@@ -21,6 +21,14 @@ def kept(history: FileHistory, path: Path = FILE) -> list[bytes]:
     return [each.read_bytes() for each in history.versions(path)]
 
 
+def test_versions_around_the_end_of_a_second_stay_in_order(tmp_path: Path) -> None:
+    moments = iter([1_999_999_999, 2_000_000_000, 2_000_000_001])
+    history = FileHistory(tmp_path / "history", clean=lambda content: content, clock=lambda: next(moments))
+    for content in (b"a", b"b", b"c"):
+        history.keep(FILE, content)
+    assert kept(history) == [b"a", b"b", b"c"]
+
+
 def test_the_last_versions_of_each_file_are_kept_for_the_person_alone(history: FileHistory, tmp_path: Path) -> None:
     assert kept(history) == []
     for number in range(VERSIONS + 3):

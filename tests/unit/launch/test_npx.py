@@ -10,8 +10,92 @@ import pytest
 from tests.fakes.npm_cache import PACKAGE, SPEC, VERSION, install_node, program, unpack, write_json
 
 from tooltray.launch import npx
-from tooltray.launch.npx import npx_program
+from tooltray.launch.npx import NpmSettings, npx_program, read_npm_settings
 from tooltray.launch.program_launch import DirectProgram, Launch
+
+
+class NpmMachine:
+    def __init__(self, root: Path) -> None:
+        self.home, self.prefix = root / "home", root / "node"
+        self.home.mkdir()
+        self.bin = install_node(self.prefix)
+        self.npm = self.prefix / "lib" / "node_modules" / "npm"
+
+    def read(self, npx: Path | None = None, **environ: str) -> NpmSettings | None:
+        environ = {"HOME": str(self.home), **environ}
+        return read_npm_settings(environ, npx=str(npx or self.bin / "npx"), node=str(self.bin / "node"))
+
+    def settings(self, *, cache: Path | None = None, prefix: Path | None = None) -> NpmSettings:
+        return NpmSettings(self.npm, cache or self.home / ".npm", prefix or self.prefix)
+
+
+@pytest.fixture
+def npm_machine(tmp_path: Path) -> NpmMachine:
+    return NpmMachine(tmp_path)
+
+
+def test_without_settings_the_cache_is_at_home_and_the_rest_beside_node(npm_machine: NpmMachine) -> None:
+    assert npm_machine.read() == npm_machine.settings()
+
+
+def test_settings_that_change_nothing_of_what_is_run_are_passed_over(npm_machine: NpmMachine) -> None:
+    (npm_machine.home / ".npmrc").write_text(
+        "; mine\n# also\n\n[section]\naudit = false\n//host/:_authToken=secret\n@a:registry=http://x\n=\n"
+    )
+    (npm_machine.npm / "npmrc").write_text("fund=false\n")
+    assert npm_machine.read(npm_config_registry="http://127.0.0.1:1/", NPM_CONFIG_LOGLEVEL="silent") == npm_machine.settings()
+
+
+@pytest.mark.parametrize("place", ["user", "builtin", "global"])
+@pytest.mark.parametrize("line", ["script-shell=/bin/zsh", "node-options = --inspect", "package[]=x", "min-release-age=7"])
+def test_a_setting_that_changes_what_is_run_leaves_it_to_npx(npm_machine: NpmMachine, place: str, line: str) -> None:
+    home, npm, prefix = npm_machine.home, npm_machine.npm, npm_machine.prefix
+    file = {"user": home / ".npmrc", "builtin": npm / "npmrc", "global": prefix / "etc" / "npmrc"}[place]
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(f"audit=false\n{line}\n")
+    assert npm_machine.read() is None
+
+
+@pytest.mark.parametrize("name", ["npm_config_script_shell", "NPM_CONFIG_NODE_OPTIONS", "npm_config_userconfig", "npm_config_before"])
+def test_a_variable_that_changes_what_is_run_leaves_it_to_npx_and_an_empty_one_does_not(npm_machine: NpmMachine, name: str) -> None:
+    assert npm_machine.read(**{name: "x"}) is None
+    assert npm_machine.read(**{name: ""}) == npm_machine.settings()
+
+
+def test_the_cache_may_be_elsewhere_and_variables_go_before_files(npm_machine: NpmMachine) -> None:
+    (npm_machine.home / ".npmrc").write_text('cache="/from/file"\n')
+    assert npm_machine.read() == npm_machine.settings(cache=Path("/from/file"))
+    assert npm_machine.read(npm_config_cache="~/c") == npm_machine.settings(cache=npm_machine.home / "c")
+    (npm_machine.home / ".npmrc").unlink()
+    (npm_machine.prefix / "etc").mkdir()
+    (npm_machine.prefix / "etc" / "npmrc").write_text("cache = /from/global\n")
+    assert npm_machine.read() == npm_machine.settings(cache=Path("/from/global"))
+
+
+def test_what_is_installed_for_all_may_be_elsewhere(npm_machine: NpmMachine, tmp_path: Path) -> None:
+    assert npm_machine.read(PREFIX="/own") == npm_machine.settings(prefix=Path("/own"))
+    (npm_machine.npm / "npmrc").write_text("prefix=/builtin\n")
+    assert npm_machine.read() == npm_machine.settings(prefix=Path("/builtin"))
+    (npm_machine.home / ".npmrc").write_text("prefix=~/global\n")
+    assert npm_machine.read(PREFIX="/own") == npm_machine.settings(prefix=npm_machine.home / "global")
+
+
+@pytest.mark.parametrize(
+    "line", ["cache=${HOME}/c", "prefix=$X", "cache=relative", "prefix=relative", "prefix=/own ; mine", "cache=/c#mine"]
+)
+def test_a_folder_that_is_not_plain_leaves_it_to_npx(npm_machine: NpmMachine, line: str) -> None:
+    (npm_machine.home / ".npmrc").write_text(line)
+    assert npm_machine.read() is None
+
+
+def test_a_stand_in_of_a_version_manager_is_no_npx(npm_machine: NpmMachine, tmp_path: Path) -> None:
+    assert npm_machine.read(program(tmp_path / "shims" / "npx")) is None
+    assert npm_machine.read(program(tmp_path / "odd" / "bin" / "npx-cli.js")) is None
+
+
+def test_without_a_home_or_with_another_root_it_is_left_to_npx(npm_machine: NpmMachine) -> None:
+    assert npm_machine.read(HOME="") is None
+    assert npm_machine.read(DESTDIR="/image") is None
 
 
 class Machine:

@@ -9,7 +9,7 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.errors import Conflict, Denied, NotFound
-from tooltray.secrets.secret_errors import SecretMissing
+from tooltray.secrets.vaults import SecretMissing
 
 
 @pytest.fixture

@@ -29,7 +29,7 @@ async def test_a_report_starts_all_deferred_servers_for_its_project_in_the_setti
     others = {"z": entry("program", deferredStartup=True), "plain": entry("program"), "a": entry("program", deferredStartup=True)}
     async with project_hub(tmp_path, others=others) as hub:
         folder = hub.folder("one")
-        await hub.parts.projects.allow(folder)
+        await hub.parts.project_choices.allow(folder)
         client = await hub.session()
         assert await hub.parts.projects.reported(client.state, "One!", folder) == ProjectReport(("s", "z", "a"))
         assert client.state.project == SessionProject(folder, "One!", "feedback")
@@ -87,7 +87,7 @@ async def test_a_folder_that_nobody_allowed_starts_nothing_and_says_how_it_is_al
         report = await hub.parts.projects.reported(client.state, "", folder)
         assert (report.started, report.failed, client.state.project) == ((), (), None)
         assert report.warning.endswith(f"""tooltray projects allow '{hub.root}/it'"'"'s $(mine)'""")
-        await hub.parts.projects.allow(folder)
+        await hub.parts.project_choices.allow(folder)
         assert (await hub.parts.projects.reported(client.state, "", folder)).started == ("s",)
 
 
@@ -163,7 +163,7 @@ async def test_a_person_starts_it_for_a_folder_which_sessions_of_no_project_then
         assert hub.server.client_for(Era.LEGACY, nobody)
         assert hub.server.client_for(Era.LEGACY, other) is None
         assert hub.server.copies[0].project == SessionProject(folder, "one", "person")
-        assert [copy.session_count for copy in hub.parts.projects.copies(hub.server)] == [1]
+        assert [copy.session_count for copy in hub.parts.project_snapshots.copies(hub.server)] == [1]
 
 
 async def test_a_person_starts_it_anyway_as_its_args_say(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ async def test_a_person_starts_it_anyway_as_its_args_say(tmp_path: Path) -> None
         assert hub.args() == [("--anyway",)]
         assert hub.server.client_for(Era.LEGACY, await hub.session())
         assert hub.server.client_for(Era.LEGACY, await hub.session(hub.folder("one"))) is None
-        (copy,) = hub.parts.projects.copies(hub.server)
+        (copy,) = hub.parts.project_snapshots.copies(hub.server)
         assert (copy.path, copy.name, copy.target, copy.session_count) == ("", "", "program --anyway", 1)
 
 
@@ -248,7 +248,7 @@ async def test_a_folder_taken_back_is_nobodys_project_and_what_runs_for_it_stops
 async def test_a_folder_taken_out_of_the_settings_by_hand_is_taken_back_too(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         client = await hub.session()
-        await hub.parts.projects.allow(hub.folder("one"))
+        await hub.parts.project_choices.allow(hub.folder("one"))
         await hub.parts.projects.reported(client.state, "", hub.folder("one"))
         document = json.loads(hub.parts.home.settings.read_text())
         hub.parts.home.settings.write_text(json.dumps({**document, "allowedFolders": []}))
@@ -287,7 +287,7 @@ async def test_a_card_says_what_the_server_waits_for(tmp_path: Path) -> None:
     async with project_hub(tmp_path, others={"plain": entry("program")}) as hub:
 
         def detail() -> str:
-            return hub.parts.projects.detail(hub.server)
+            return hub.parts.project_snapshots.detail(hub.server)
 
         assert detail() == "No AI client is connected"
         await hub.session(key="a")
@@ -302,7 +302,7 @@ async def test_a_card_says_what_the_server_waits_for(tmp_path: Path) -> None:
         assert detail() == "Starts for each project when it is first used"
         await hub.opened(one)
         assert detail() == ""
-        assert hub.parts.projects.copies(hub.parts.servers.get("plain")) == ()
+        assert hub.parts.project_snapshots.copies(hub.parts.servers.get("plain")) == ()
 
 
 async def test_a_card_shows_each_copy_with_its_project_filled_in_and_no_secret(tmp_path: Path) -> None:
@@ -349,7 +349,7 @@ async def test_a_person_calls_a_tool_for_an_allowed_folder_which_is_the_project_
         folder = hub.folder("one")
         with pytest.raises(TooltrayError, match="nobody has allowed it"):
             await hub.parts.presenter.call_tool("work", {}, folder)
-        await hub.parts.projects.allow(folder)
+        await hub.parts.project_choices.allow(folder)
         assert "content" in await hub.parts.presenter.call_tool("work", {}, folder)
         assert [args[1] for args in hub.args()] == [folder]
         with pytest.raises(TooltrayError, match=r"waits for a project: none was named.*--project DIR"):
@@ -385,7 +385,7 @@ async def test_where_each_request_stands_for_itself_a_copy_stays_as_long_as_its_
     now = [0.0]
     async with project_hub(tmp_path, clock=lambda: now[0]) as hub:
         client = await hub.session(key="token", is_lasting=False)
-        await hub.parts.projects.allow(hub.folder("one"))
+        await hub.parts.project_choices.allow(hub.folder("one"))
         await hub.parts.projects.reported(client.state, "", hub.folder("one"))
         await hub.opened(client)
         await hub.listed(client)
@@ -450,21 +450,21 @@ async def test_a_copy_that_somebody_wants_in_the_moment_of_its_end_goes_on(tmp_p
 
 async def test_what_a_person_has_started_stays_until_the_person_chooses_another_folder(tmp_path: Path) -> None:
     async with project_hub(tmp_path, args=["plain"]) as hub:
-        await hub.parts.projects.start("s", hub.folder("one"))
+        await hub.parts.project_choices.start("s", hub.folder("one"))
         assert hub.parts.wheel.of(60.0) == []
-        await hub.parts.projects.start("s", hub.folder("two"))
+        await hub.parts.project_choices.start("s", hub.folder("two"))
         await settled()
         assert hub.parts.wheel.expire(60.0) == 1
         await hub.program.closing.wait()
         assert [args[1] for args in hub.args()] == [hub.folder("two")]
-        await hub.parts.projects.start("s", None)
+        await hub.parts.project_choices.start("s", None)
         await settled()
         hub.parts.wheel.expire(60.0)
         await hub.program.closing.wait(count=2)
         assert hub.args() == [("plain",)]
         await settled()
         assert hub.parts.wheel.of(60.0) == []
-        await hub.parts.projects.start("s", hub.folder("one"))
+        await hub.parts.project_choices.start("s", hub.folder("one"))
         await settled()
         hub.parts.wheel.expire(60.0)
         await hub.program.closing.wait(count=3)
@@ -543,9 +543,9 @@ async def test_subscriptions_go_with_a_session_that_turns_to_another_project(tmp
 async def test_subscriptions_of_sessions_without_a_project_go_along_when_a_person_chooses_another_folder(tmp_path: Path) -> None:
     async with project_hub(tmp_path, program=talkative()) as hub:
         client = await hub.session()
-        await hub.parts.projects.start("s", hub.folder("one"))
+        await hub.parts.project_choices.start("s", hub.folder("one"))
         assert "result" in await ask(hub, client, "resources/subscribe", uri="x:/1")
-        await hub.parts.projects.start("s", hub.folder("two"))
+        await hub.parts.project_choices.start("s", hub.folder("two"))
         await hub.program.asked.until(lambda: len(asked_of(hub, "resources/subscribe")) == 2)
         assert [project for project, _ in asked_of(hub, "resources/subscribe")] == ["one", "two"]
 

@@ -16,7 +16,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tooltray.approvals.approval_form import FIELD
 from tooltray.approvals.approval_questions import ONCE
 from tooltray.events import SessionListChanged
-from tooltray.projects.project_leases import UNCALLED_S
+from tooltray.projects.project_copies import UNCALLED_S
 from tooltray.projects.root_rounds import COUNTS_FOR_S
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump

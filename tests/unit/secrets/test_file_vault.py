@@ -10,7 +10,7 @@ from tests.fakes.full_disk import full_disk
 
 from tooltray.errors import TooltrayError
 from tooltray.secrets.file_vault import SCRYPT_P, SCRYPT_R, FileVault
-from tooltray.secrets.secret_errors import SecretsDenied, SecretsLocked
+from tooltray.secrets.vaults import SecretsDenied, SecretsLocked
 
 PASSPHRASE = "correct horse"
 

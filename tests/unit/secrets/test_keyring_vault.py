@@ -14,7 +14,7 @@ from tests.fakes.system_keyring import FakeKeyring
 
 from tooltray.errors import TooltrayError
 from tooltray.secrets.keyring_vault import ALLOWED, KeyringVault, SystemKeyring, is_allowed, open_system_keyring
-from tooltray.secrets.secret_errors import SecretsAbsent, SecretsDenied, SecretsLocked
+from tooltray.secrets.vaults import SecretsAbsent, SecretsDenied, SecretsLocked
 
 
 @pytest.fixture

@@ -1,4 +1,7 @@
-from tooltray.secrets.vaults import MemoryVault
+import pytest
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.secrets.vaults import MemoryVault, SecretMissing, SecretsAbsent, SecretsDenied, SecretsLocked, missing
 
 
 def test_what_was_stored_is_there_until_it_is_removed() -> None:
@@ -17,3 +20,18 @@ def test_there_is_nothing_to_unlock_and_no_value_in_its_repr() -> None:
     vault.unlock("anything")
     vault.set("a", "hunter2")
     assert "hunter2" not in repr(vault)
+
+
+def test_a_missing_secret_says_who_needs_it_and_how_to_store_it() -> None:
+    error = missing("my files/KEY", "server 'files' needs it in env.KEY")
+    assert isinstance(error, SecretMissing)
+    assert error.problem == Problem(
+        "There is no secret 'my files/KEY'", "server 'files' needs it in env.KEY", "Store it: tooltray secrets set 'my files/KEY'"
+    )
+
+
+@pytest.mark.parametrize("kind", [SecretMissing, SecretsAbsent, SecretsDenied, SecretsLocked])
+def test_each_kind_is_caught_alone_and_together(kind: type[TooltrayError]) -> None:
+    others = {SecretMissing, SecretsAbsent, SecretsDenied, SecretsLocked} - {kind}
+    assert issubclass(kind, TooltrayError)
+    assert not any(issubclass(kind, other) for other in others)

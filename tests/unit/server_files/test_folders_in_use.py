@@ -6,7 +6,7 @@ import pytest
 from tests.fakes.manual_wheel import ManualWheel
 
 from tooltray.events import EventBus
-from tooltray.projects.project_leases import UNUSED_S
+from tooltray.projects.project_copies import UNUSED_S
 from tooltray.server_files.folders_in_use import FoldersInUse
 from tooltray.sessions.session_state import KEPT_FOR_S, SessionMoved, SessionState, SessionStates
 from tooltray.snapshots.clients import SessionProject

@@ -10,11 +10,12 @@ import pytest
 from tests.fakes.editor_saves import Save, save_by_rename, save_in_place
 
 from tooltray.errors import Conflict, NotFound, TooltrayError
+from tooltray.files import edited_files
 from tooltray.files.edited_files import EditedFiles
 from tooltray.files.file_history import FileHistory
 from tooltray.files.file_swap import exchange
-from tooltray.files.file_text import MAX_FILE_BYTES
 from tooltray.files.revisions import digest_of, revision_of
+from tooltray.server_files import project_edits
 from tooltray.server_files.project_edits import ProjectEdits
 
 ONE: dict[str, Any] = {"command": "run", "args": ["one"]}
@@ -89,10 +90,11 @@ async def test_what_could_not_be_read_again_is_not_written(folder: Path, entry: 
     assert not file(folder).exists()
 
 
-async def test_a_file_that_would_become_too_large_to_be_read_is_not_written(folder: Path) -> None:
-    text = json.dumps({"mcpServers": {}, "more": "x" * (MAX_FILE_BYTES - 100)})
+async def test_a_file_that_would_become_too_large_to_be_read_is_not_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(project_edits, "MAX_FILE_BYTES", 2**20)
+    text = json.dumps({"mcpServers": {}, "more": "x" * (2**20 - 100)})
     file(folder).write_text(text)
-    with pytest.raises(TooltrayError, match="more than 8 MB"):
+    with pytest.raises(TooltrayError, match="more than 1 MB"):
         await ProjectEdits().add(str(folder), "one", {"command": "run", "args": ["x" * 200]})
     assert file(folder).read_text() == text
 
@@ -113,8 +115,9 @@ async def test_what_is_no_file_and_a_folder_that_is_gone_are_said(folder: Path) 
         await ProjectEdits().add(str(folder / "gone"), "one", ONE)
 
 
-async def test_what_another_program_writes_meanwhile_is_kept(folder: Path) -> None:
+async def test_what_another_program_writes_meanwhile_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It writes each time that the file has been read, at first: what it wrote is seen, or the change is given up."""
+    monkeypatch.setattr(edited_files, "MOST_TRIES", 5)
     pipe = file(folder)
     pipe.write_text("{}")
 

@@ -28,6 +28,14 @@ def test_an_entry_with_a_remark_is_used_all_the_same() -> None:
     assert "taken-etc" in names
 
 
+def test_a_server_may_use_all_its_tools_unless_its_entry_says_otherwise() -> None:
+    file, names = ServedFile("/etc/servers.json"), ServedNames(is_taken=lambda name: False, reserved=())
+    strict = FileEntry("strict", read_entry("strict", {"command": "run", "autoApprove": ["read"]}), {}, line=3)
+    file.adopt(FileReading(file.path, "tbxark", "d", entries=(entry("one"), strict)))
+    servers = served_servers([file], names)
+    assert {name: server.entry.config.auto_approve for name, server in servers.items()} == {"one": ("all",), "strict": ("read",)}
+
+
 def reading(path: str, kind: Kind, *names: str, is_understood: bool = True) -> FileReading:
     return FileReading(path, kind, "d", is_understood=is_understood, entries=tuple(map(entry, names)))
 

@@ -11,7 +11,7 @@ from tests.fakes.file_hub import file_hub
 
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.events import ConfigChanged, ProblemReported, ServerFilesChanged
-from tooltray.projects.project_leases import UNUSED_S
+from tooltray.projects.project_copies import UNUSED_S
 from tooltray.server_files.project_file import MOST_ENTRIES
 
 ONE = {"command": "program", "args": ["one"]}
@@ -371,7 +371,7 @@ async def test_a_folder_that_nobody_has_allowed_is_not_written_to(tmp_path: Path
         with pytest.raises(TooltrayError, match="is not allowed as a project"):
             await hub.files.add(folder, "one", ONE)
         assert not Path(folder, ".mcp.json").exists()
-        await hub.parts.projects.allow(folder)
+        await hub.parts.project_choices.allow(folder)
         assert await hub.files.add(folder, "one", ONE) == "one"
         assert hub.names() == ["one"]
 
@@ -379,7 +379,7 @@ async def test_a_folder_that_nobody_has_allowed_is_not_written_to(tmp_path: Path
 async def test_a_server_that_is_added_to_a_project_on_which_nobody_works_is_there_for_a_while(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project()
-        await hub.parts.projects.allow(folder)
+        await hub.parts.project_choices.allow(folder)
         assert await hub.parts.presenter.add_mcp_server("one", ONE, project=folder) == "one"
         await hub.quiet()
         assert "one" in {each.name for each in (await hub.parts.presenter.get_snapshot()).servers}
@@ -405,7 +405,7 @@ async def test_what_waits_is_told_to_who_started_the_hub_and_logged_once(tmp_pat
 async def test_a_server_is_taken_out_of_its_file_also_when_nobody_works_on_its_project(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(two=TWO)
-        await hub.parts.projects.allow(folder)
+        await hub.parts.project_choices.allow(folder)
         await hub.parts.presenter.add_mcp_server("one", ONE, project=folder)
         hub.parts.wheel.expire(UNUSED_S)
         assert hub.names() == []

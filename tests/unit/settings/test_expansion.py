@@ -9,8 +9,18 @@ from tests.fakes.system_keyring import FakeKeyring
 
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
-from tooltray.secrets.secrets import SecretMissing, SecretsLocked, SecretStore
-from tooltray.settings.expansion import ResolvedServer, needs_project, project_remark, resolve, secret_names, shown_target
+from tooltray.secrets.secrets import SecretStore
+from tooltray.secrets.vaults import SecretMissing, SecretsLocked
+from tooltray.settings.expansion import (
+    ResolvedServer,
+    needed_variables,
+    needs_project,
+    project_remark,
+    resolve,
+    secret_names,
+    shown_target,
+    variable_names,
+)
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.snapshots.clients import SessionProject
 
@@ -184,6 +194,12 @@ def test_the_secrets_an_entry_wants_are_known_without_asking() -> None:
     )
     assert secret_names(config) == ("b", "a/KEY", "c")
     assert secret_names(MCPServerConfig(base_url="https://${secret:u}", custom_headers={"A": "${secret:h}"})) == ("u", "h")
+
+
+def test_the_variables_an_entry_wants_are_known_and_which_of_them_must_be_set() -> None:
+    config = MCPServerConfig(command="${A}", args=("${B:-b}", "${A}"), env={"X": "${B}", "Y": "${C:-}", "Z": "${secret:s}"})
+    assert variable_names(config) == ("A", "B", "C")
+    assert needed_variables(config) == {"A", "B"}
 
 
 async def test_the_secret_of_a_sign_in_is_filled_in_and_the_rest_of_it_stays(secrets: SecretStore) -> None:

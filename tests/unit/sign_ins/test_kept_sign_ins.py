@@ -9,7 +9,7 @@ from tests.fakes.hub_parts import HubParts, settled
 from tests.fakes.sign_in_hub import ERROR, RUNNING, hub, problems, sign_in, snapshot, start, state, wants_sign_in, whoami
 
 from tooltray.errors import TooltrayError
-from tooltray.secrets.secret_errors import SecretsDenied, SecretsLocked
+from tooltray.secrets.vaults import SecretsDenied, SecretsLocked
 
 
 class Closed:

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from tests.unit.sign_ins.test_server_access import GOOD
 
 from tooltray.home.home import Home
-from tooltray.secrets.secret_errors import SecretsLocked
 from tooltray.secrets.secrets import SecretStore
+from tooltray.secrets.vaults import SecretsLocked
 from tooltray.sign_ins.token_store import TokenStore
 
 

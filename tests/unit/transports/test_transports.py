@@ -11,7 +11,7 @@ from tooltray.settings.expansion import ResolvedServer
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.transports.http.http_transport import HttpTransport
 from tooltray.transports.http.sse_transport import SseTransport
-from tooltray.transports.transport_order import TransportOrder
+from tooltray.transports.transport import TransportOrder
 from tooltray.transports.transports import TRANSPORTS, is_remote, make_transport
 
 OWN_URL = "http://127.0.0.1:7717"

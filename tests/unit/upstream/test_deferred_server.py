@@ -302,11 +302,21 @@ async def test_only_what_needs_no_project_starts_without_one(tmp_path: Path) -> 
 
 async def test_what_was_chosen_for_one_without_a_project_is_dropped_where_new_settings_need_one(tmp_path: Path) -> None:
     async with project_hub(tmp_path, args=["plain"]) as hub:
-        await hub.parts.projects.start("s", None)
+        await hub.parts.project_choices.start("s", None)
         await hub.parts.conf.change_server("s", args=("{project_path}",))
         await hub.parts.heard.event(ServerStopped)
         await settled()
         assert (hub.server.state, hub.program.running) == (ServerState.WAITING, [])
+
+
+@pytest.mark.parametrize(("given_up", "left"), [("/w", None), ("/w/one", None), ("/v", "/w/one"), ("/w/one/src", "/w/one")])
+async def test_what_was_chosen_for_a_folder_that_is_given_up_counts_no_more(tmp_path: Path, given_up: str, left: str | None) -> None:
+    async with project_hub(tmp_path) as hub:
+        hub.server.give_up(given_up)
+        assert hub.server.chosen is None
+        hub.server.chosen = SessionProject("/w/one", "one", "folder")
+        hub.server.give_up(given_up)
+        assert (hub.server.chosen.path if hub.server.chosen else None) == left
 
 
 async def test_servers_that_are_not_deferred_are_not_found_among_those(tmp_path: Path) -> None:

@@ -1,15 +1,20 @@
-"""The body of an HTTP request, which records whether the server can have received it.
+"""POSTs of messages: a body that records whether the server can have received it, and the order in which messages are sent.
 
-Above it: http_connections. Below it: aiohttp. A server may close an idle connection at any time, even while the next request is being sent.
-Such a request may be sent again only if the server cannot have read it.
+Above it: http_connections, HttpTransport and SseTransport. Below it: aiohttp. Each message has its own POST and could overtake the others,
+so notifications are sent one after another, and nothing before `notifications/initialized` has been accepted: servers refuse requests until
+then. Every wait is bounded, because a server may receive a message and answer its POST late or never. A server may close an idle connection
+at any time, even while the next request is being sent. Such a request may be sent again only if the server cannot have read it.
 """
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from aiohttp import ClientConnectionResetError
 from aiohttp.abc import AbstractStreamWriter
 from aiohttp.http_writer import StreamWriter
 from aiohttp.payload import Payload
+
+from tooltray.tasks import Spawn
 
 SLICE_BYTES = 2**18  # large bodies are written piece by piece, as fast as they drain
 
@@ -66,3 +71,35 @@ class RequestBody(Payload):
         assert isinstance(writer, StreamWriter)
         if self._delivery.is_given_up or writer.transport is None or writer.transport.is_closing():
             raise ClientConnectionResetError("the connection ended before the request was written")
+
+
+WAIT_S = 5.0
+INITIALIZED = "notifications/initialized"
+
+Sending = Callable[[], Awaitable[None]]  # a function, so that a task cancelled while it waits leaves no coroutine that was never awaited
+
+
+class PostOrder:
+    """The order of the messages of one connection."""
+
+    def __init__(self, spawn: Spawn) -> None:
+        self._spawn = spawn
+        self._last_notification: asyncio.Task[None] | None = None
+        self._opening: asyncio.Task[None] | None = None
+
+    def notify(self, method: str, sending: Sending) -> asyncio.Task[None]:
+        """Sends a notification after the previous one."""
+        task = self._spawn(self._after(self._last_notification, sending), name=method)
+        self._last_notification = task
+        if method == INITIALIZED:
+            self._opening = task
+        return task
+
+    def start(self, name: str, sending: Sending) -> asyncio.Task[None]:
+        """Sends a request or a reply."""
+        return self._spawn(self._after(self._opening, sending), name=name)
+
+    async def _after(self, task: asyncio.Task[None] | None, sending: Sending) -> None:
+        if task and not task.done():
+            await asyncio.wait({task}, timeout=WAIT_S)
+        await sending()

@@ -23,8 +23,7 @@ from tooltray.tasks import TaskKeeper
 from tooltray.transports.http.http_connections import HttpConnection, as_ours, is_same_origin, read_error_body
 from tooltray.transports.http.http_failures import ExchangeFailed, is_lost_stream, redacted_url, refusal, refusal_words
 from tooltray.transports.http.intake import count_until_done, intake
-from tooltray.transports.http.post_order import PostOrder
-from tooltray.transports.http.request_body import Delivery
+from tooltray.transports.http.request_body import Delivery, PostOrder
 from tooltray.transports.transport import ConnectionFailure
 
 logger = logging.getLogger(__name__)

@@ -1,4 +1,4 @@
-"""catalogue/tokens.py"""
+"""catalogue/token_counts.py"""
 
 import itertools
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec import Raw
 
-from tooltray.catalogue import tokens
+from tooltray.catalogue import token_counts
 from tooltray.protocol.envelope import dump
 
 DEFINITIONS = Path(__file__).parents[2] / "contract" / "definitions"
@@ -27,11 +27,12 @@ def counts() -> dict[str, int]:
     """The short texts, and what models get of each server's definitions, counted at once: the tokenizer takes a second to start."""
     texts = {
         server: [
-            json.dumps({key: each[key] for key in tokens.COUNTED if key in each}, separators=(",", ":")) for each in definitions(server)
+            json.dumps({key: each[key] for key in token_counts.COUNTED if key in each}, separators=(",", ":"))
+            for each in definitions(server)
         ]
         for server in SERVERS
     }
-    found = iter(tokens.counted([*SHORT, *(text for each in texts.values() for text in each)]) or ())
+    found = iter(token_counts.counted([*SHORT, *(text for each in texts.values() for text in each)]) or ())
     return {text: next(found) for text in SHORT} | {server: sum(itertools.islice(found, len(each))) for server, each in texts.items()}
 
 
@@ -43,7 +44,7 @@ def test_texts_are_counted_by_a_real_tokenizer_whose_data_are_not_loaded_into_th
 def test_no_text_is_no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere")
 
-    assert tokens.counted([]) == []
+    assert token_counts.counted([]) == []
 
 
 @pytest.mark.parametrize("program", ["exit 1", "echo no JSON"])
@@ -53,22 +54,24 @@ def test_without_a_tokenizer_nothing_is_counted(tmp_path: Path, monkeypatch: pyt
     python.chmod(0o700)
     monkeypatch.setattr(sys, "executable", str(python))
 
-    assert tokens.counted(["hello"]) is None
+    assert token_counts.counted(["hello"]) is None
 
 
 def test_without_a_program_nothing_is_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "gone"))
 
-    assert tokens.counted(["hello"]) is None
+    assert token_counts.counted(["hello"]) is None
 
 
 def test_an_estimate_goes_by_size() -> None:
-    assert [tokens.estimated(size) for size in (0, 5, 4600)] == [0, 1, 1000]
+    assert [token_counts.estimated(size) for size in (0, 5, 4600)] == [0, 1, 1000]
 
 
 @pytest.mark.parametrize("server", SERVERS)
 def test_an_estimate_is_near_what_is_counted(server: str, counts: dict[str, int]) -> None:
-    assert tokens.estimated(sum(tokens.counted_size(dump(each)) for each in definitions(server))) == pytest.approx(counts[server], rel=0.06)
+    assert token_counts.estimated(sum(token_counts.counted_size(dump(each)) for each in definitions(server))) == pytest.approx(
+        counts[server], rel=0.06
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,9 +86,9 @@ def test_an_estimate_is_near_what_is_counted(server: str, counts: dict[str, int]
     ],
 )
 def test_only_what_models_get_counts_without_spaces(definition: str, counted: str) -> None:
-    assert tokens.counted_size(Raw(definition.encode())) == len(counted.encode())
+    assert token_counts.counted_size(Raw(definition.encode())) == len(counted.encode())
 
 
 @pytest.mark.parametrize("value", ['"half \\ud800"', "[" * 100_000 + "]" * 100_000])
 def test_what_cannot_be_read_counts_as_it_stands(value: str) -> None:
-    assert tokens.counted_size(Raw(f'{{"description":{value}}}'.encode())) == len(f'{{"description":{value}}}')
+    assert token_counts.counted_size(Raw(f'{{"description":{value}}}'.encode())) == len(f'{{"description":{value}}}')

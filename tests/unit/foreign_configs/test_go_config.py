@@ -1,4 +1,4 @@
-"""foreign_configs/go_variables.py: what Go's os.ExpandEnv makes of a text, and our spelling of it."""
+"""foreign_configs/go_config.py: what Go's os.ExpandEnv makes of a text, and our spelling of it."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.foreign_configs.go_variables import filled_in, filled_in_outside_texts, in_our_spelling
+from tooltray.foreign_configs.go_config import entry_in_our_spelling, filled_in, filled_in_outside_texts, in_our_spelling
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_variables_mean_what_they_mean_there(text: str, ours: str, filled: str) 
 
 def test_every_text_of_a_value_is_translated_and_no_name() -> None:
     value: Any = {"$A": ["$A", 5, None, {"b": "$B"}]}
-    assert in_our_spelling(value) == {"$A": ["${A:-}", 5, None, {"b": "${B:-}"}]}
+    assert entry_in_our_spelling(value) == {"$A": ["${A:-}", 5, None, {"b": "${B:-}"}]}
 
 
 def test_outside_of_texts_variables_are_filled_in_at_once() -> None:

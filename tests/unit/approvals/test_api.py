@@ -1,0 +1,39 @@
+"""approvals/api.py, through McpPresenter's verbs; what each of them does is shown beside the module that does it."""
+
+from pathlib import Path
+
+import pytest
+from tests.fakes.hub_parts import entry, hub_parts
+
+from tooltray.confirmation import PERSON, UNATTENDED, asked_by
+from tooltray.errors import Denied, NotFound, TooltrayError
+
+
+async def test_wider_rules_are_confirmed_by_a_person_and_narrower_ones_by_nobody(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"s": entry("p", autoApprove=["read", "write_it"])}) as parts:
+        with asked_by(UNATTENDED):
+            await parts.presenter.set_server_auto_approve("s", ["read"])
+            with pytest.raises(Denied):
+                await parts.presenter.set_server_auto_approve("s", ["read", "write_it"])
+        assert parts.settings_on_disk["mcpServers"]["s"]["autoApprove"] == ["read"]
+        with asked_by(PERSON):
+            await parts.presenter.set_server_auto_approve("s", ["all"])
+        assert parts.settings_on_disk["mcpServers"]["s"]["autoApprove"] == ["all"]
+
+
+async def test_rules_that_mean_nothing_and_servers_that_are_not_there_are_refused(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"s": entry("p")}) as parts:
+        with asked_by(UNATTENDED):
+            with pytest.raises(TooltrayError, match="means nothing"):
+                await parts.presenter.set_server_auto_approve("s", ["hint:loud"])
+            with pytest.raises(NotFound, match="no server 'gone'"):
+                await parts.presenter.set_server_auto_approve("gone", ["all"])
+
+
+async def test_a_call_that_waits_is_refused_without_a_confirmation_and_allowed_with_one(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"s": entry("p")}) as parts:
+        with asked_by(UNATTENDED):
+            with pytest.raises(TooltrayError, match="waits no longer"):
+                await parts.presenter.answer_approval("gone", "refuse")
+            with pytest.raises(Denied):
+                await parts.presenter.answer_approval("gone", "once")
