@@ -55,7 +55,7 @@ async def test_a_pasted_command_shows_what_will_run_and_is_added(theme: Theme) -
         paste(sheet, "LOG=info npx -y @scope/server-notes '/my files'")
         await until(lambda: "npx -y @scope/server-notes '/my files'" in words(sheet))
         assert "LOG" in words(sheet)
-        assert "AI clients may use all its tools" in words(sheet)
+        assert "AI clients can use all its tools" in words(sheet)
         assert field(sheet, "Name of the server").text() == "notes"
         primary(sheet).click()
         entry = {"command": "npx", "args": ["-y", "@scope/server-notes", "/my files"], "env": {"LOG": "info"}, "autoApprove": ["all"]}

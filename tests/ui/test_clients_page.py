@@ -263,7 +263,7 @@ async def test_rules_of_a_client_are_written_and_saved_or_left_to_the_servers(th
     async with Desk(engine(), theme) as desk:
         details = await kind(desk, "claude-code")
         field = rules_field(details)
-        assert "As each server's settings say" in ticked(details)
+        assert "As set for each server" in ticked(details)
         assert not field.isVisibleTo(details)
         press(details, "By these rules in their place")
         assert field.isVisibleTo(details)
@@ -273,7 +273,7 @@ async def test_rules_of_a_client_are_written_and_saved_or_left_to_the_servers(th
         QTest.keyClick(field, Qt.Key.Key_Return)
         await desk.asked("set_client_auto_approve", "claude-code", ["read", "names:get_*"])
         await until(lambda: details.client.auto_approve and field.text() == "read, names:get_*")
-        press(details, "As each server's settings say")
+        press(details, "As set for each server")
         await desk.asked("set_client_auto_approve", "claude-code", None)
 
 
@@ -294,7 +294,7 @@ async def test_rules_that_cannot_be_used_are_refused_in_words_and_what_was_writt
         press(details, "Save")
         await until(lambda: "'raed' is no rule" in words(desk.clients))
         assert rules_field(details).text() == "raed"
-        press(details, "As each server's settings say")
+        press(details, "As set for each server")
         await until(lambda: "By these rules in their place" in ticked(details))
 
 

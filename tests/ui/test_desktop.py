@@ -386,7 +386,7 @@ async def test_a_problem_that_says_whose_it_is_is_not_told_with_the_name_twice(
     _, presenter = await hidden(live)
     presenter.bus.publish(ProblemReported(Problem("'a' did not answer"), "a"))
     await until(lambda: told)
-    assert told == [("'a' did not answer", "The window of Tooltray says more.")]
+    assert told == [("'a' did not answer", "The Tooltray window has the details.")]
 
 
 async def test_the_same_problem_is_told_once_until_the_server_has_run_again(live: Callable[..., Life], told: list[tuple[str, str]]) -> None:

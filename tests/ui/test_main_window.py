@@ -171,9 +171,9 @@ async def test_notices_are_shown_one_at_a_time_and_can_be_put_away(theme: Theme)
     async with Desk(FakePresenter(notices=(first, second)), theme) as desk:
         await until(lambda: "settings.json was set aside" in drawn(desk.window).replace("Settings", "settings"))
         await until(lambda: "1 more notice" in drawn(desk.window))
-        press(desk.window, "Put this notice away")
+        press(desk.window, "Dismiss this notice")
         await until(lambda: "An entry was skipped" in drawn(desk.window))
-        press(desk.window, "Put this notice away")
+        press(desk.window, "Dismiss this notice")
         assert desk.page.notices.isHidden()
 
 
@@ -186,7 +186,7 @@ async def test_what_the_hub_says_no_more_is_no_notice_any_more_also_if_it_was_ne
     await until(lambda: "Line 4" in drawn(notices))
     notices.set_notices((Problem("an entry cannot be used", "line 9"),))  # lines were taken out above it
     await until(lambda: drawn(notices) == "A sign-in was lost\n1 more notice")
-    control(notices, "Put this notice away").click()
+    control(notices, "Dismiss this notice").click()
     await until(lambda: "Line 9" in drawn(notices))
     notices.set_notices(())
     assert notices.isHidden()

@@ -68,7 +68,7 @@ async def test_the_room_of_a_notice_that_goes_stays_empty_until_the_pointer_has_
         before = top(desk, "a")
         notices.add_notice(BROKEN)
         await until(lambda: top(desk, "a") > before)
-        close = control(notices, "Put this notice away")
+        close = control(notices, "Dismiss this notice")
         place = close.mapTo(desk.window, close.rect().center())
         point_at(desk, close)
         await until(close.underMouse)

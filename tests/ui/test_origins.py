@@ -48,14 +48,15 @@ def test_where_a_server_is_from_is_said_in_words_and_in_short(shown: ServerSnaps
 
 
 def test_what_is_changed_in_the_file_says_in_which() -> None:
-    assert "stand in .mcp.json of shop" in change_there(OF_PROJECT)
-    assert "does not write it" in change_there(SERVED)
+    assert "are in .mcp.json of shop" in change_there(OF_PROJECT)
+    assert "never writes to it" in change_there(SERVED)
 
 
 async def test_a_card_has_a_chip_of_its_file_and_opened_the_whole_line(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: found.append(url.toLocalFile()) or True)
     async with Desk(FakePresenter([OF_PROJECT, OWN]), theme) as desk:
+        await desk.window.build_pages()
         await until(lambda: desk.page.cards)
         assert "From .mcp.json of shop" in names(desk.card("db"))
         assert not any("From" in name for name in names(desk.card("own")))
@@ -90,6 +91,7 @@ async def test_its_menu_opens_the_file_in_the_place_of_copying_an_entry(theme: T
     found: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: found.append(url.toLocalFile()) or True)
     async with Desk(FakePresenter([OF_PROJECT, SERVED, OWN]), theme) as desk:
+        await desk.window.build_pages()
         await until(lambda: desk.page.cards)
         assert {"Copy settings entry", "Remove"} <= set(menu_of(desk, OWN))
         assert {"Open its file", "Remove from its file"} <= set(menu_of(desk, OF_PROJECT))
@@ -157,6 +159,7 @@ async def test_a_new_server_can_go_into_the_file_of_a_project_that_is_in_use(the
     projects: list[list[str]] = []
     desk.window.context.links.projects_changed.connect(projects.append)
     async with desk:
+        await desk.window.build_pages()
         await until(lambda: [SHOP] in projects)
         desk.page.add("npx -y memory-server")
         panel = desk.window.sheet.panel

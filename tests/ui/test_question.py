@@ -257,7 +257,7 @@ async def test_without_a_browser_the_address_can_be_copied(theme: Theme) -> None
         sheet.show_no_browser()
         sheet.show_no_browser()
         await until(lambda: words(sheet).count("No browser could be opened") == 1)
-        control(sheet, "Copy and go on").click()
+        control(sheet, "Copy and continue").click()
         assert QGuiApplication.clipboard().text() == "https://example.org/x"
         await desk.asked("answer_elicitation", "2", "accept", None)
 

@@ -252,7 +252,7 @@ async def test_why_says_what_is_wrong_and_the_server_s_last_lines_or_that_nothin
         panel = await why(
             desk, Diagnosis("a", False, "stdio", "error", problem=problem, stderr=("first", "sh: x: not found"), noise_lines=3)
         )
-        assert {"Command 'x' not found", "3 on its output that are no messages"} <= set(words(panel).split("\n"))
+        assert {"Command 'x' not found", "3 on its output are not MCP messages"} <= set(words(panel).split("\n"))
         assert panel.findChild(QPlainTextEdit).toPlainText() == "first\nsh: x: not found"
         desk.window.sheet.dismiss()
         panel = await why(desk, Diagnosis("a", True, "stdio", "running"))

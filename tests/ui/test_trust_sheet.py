@@ -265,11 +265,11 @@ async def test_what_was_put_away_comes_back_when_it_is_another_one(theme: Theme)
     async with Desk(engine([DEPLOY]), theme) as desk:
         await waiting(desk)
         assert "shop brings the server deploy. Allow it?" in words(desk.page)
-        next(each for each in desk.page.findChildren(QAbstractButton) if each.accessibleName() == "Put this notice away").click()
+        next(each for each in desk.page.findChildren(QAbstractButton) if each.accessibleName() == "Dismiss this notice").click()
         assert "Allow it?" not in words(desk.page)
         await again(desk, [replace(DB, is_change=True)])
         assert "shop brings the server db. Allow it?" in words(desk.page)
-        assert "what you trusted before goes on" in words(desk.page)
+        assert "they run as you trusted them before" in words(desk.page)
 
 
 async def test_the_page_of_files_lists_what_waits_by_project_and_leads_there_also_after_not_now(theme: Theme) -> None:

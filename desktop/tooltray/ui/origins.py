@@ -60,5 +60,5 @@ def change_there(server: ServerSnapshot) -> str:
     """Returns where what a server is can be changed."""
     file = file_name(server.file, project_of(server))
     if server.origin == "project":
-        return tr("Its command, its name and its variables stand in {file}. Changed there, they count at once.", file=file)
-    return tr("Tooltray was started with {file} and does not write it. Changed there by you, it counts at once.", file=file)
+        return tr("Its name, command and variables are in {file}. Changes there apply at once.", file=file)
+    return tr("Tooltray was started with {file} and never writes to it. Your changes there apply at once.", file=file)

@@ -90,7 +90,7 @@ class AllowToolsPanel(SheetFrame):
         self._go.setEnabled(bool(tools))
 
     def show_refusal(self, problem: Problem) -> None:
-        """Says why it cannot be done; what was chosen stays."""
+        """Shows why it cannot be done; what was chosen stays."""
         self.show_fault(problem)
         self._go.setEnabled(self._previewed == self.wish)
 

@@ -90,7 +90,7 @@ def details(grant: GrantSnapshot, now: datetime) -> str:
     if not grant.is_held:
         return until
     tools = ", ".join(grant.held_tools)
-    return f"{tr('Defined in another way since you allowed it, so it asks again: {tools}', tools=tools)}\n{until}"
+    return f"{tr('Changed since you allowed it, so it asks again: {tools}', tools=tools)}\n{until}"
 
 
 def own_permissions(count: int) -> str:

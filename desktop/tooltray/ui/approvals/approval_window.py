@@ -108,7 +108,7 @@ class ApprovalWindow(QWidget):
         self._set_usable(False)
 
     def show_fault(self, problem: Problem) -> None:
-        """Says what became of an answer that did not count; the call waits on, or another one stands below."""
+        """Shows what became of an answer that did not count; the call waits on, or another one stands below."""
         if problem == self._fault:
             return
         self._clear_fault()
@@ -122,7 +122,7 @@ class ApprovalWindow(QWidget):
         self._fit()
 
     def show_ended(self, problem: Problem) -> None:
-        """Says why an answer came too late, where nothing else waits."""
+        """Shows why an answer came too late, where nothing else waits."""
         self._request, self._body = None, None
         self._scroll.hide()
         self._clear_fault()

@@ -31,7 +31,7 @@ class ToolChangePanel(SheetFrame):
     def __init__(self, theme: Theme, change: ToolChange) -> None:
         super().__init__(theme, tr("{tool} of {server} has changed", tool=change.tool, server=change.server), WIDTH)
         self._change = change
-        text = tr("You allowed this tool, and its server defines it in another way since. Until you accept that, each call asks again.")
+        text = tr("The server has changed this tool since you allowed it. Until you accept the change, each call asks you again.")
         self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
         if change.warnings:
             self.body.addWidget(Banner(theme, "warning", tr("Look closely at this tool"), warnings(change.warnings)))

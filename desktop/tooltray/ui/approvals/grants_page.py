@@ -48,7 +48,7 @@ class GrantsPage(Page):
         self._allow.clicked.connect(self.allow_requested)
         outer.addWidget(Header(theme, tr("Approvals"), self._allow))
         self._stack = QStackedWidget()
-        text = tr("A call that is not allowed asks when it comes. What you allow for longer stands here and can be taken back.")
+        text = tr("A call that is not allowed asks you first. What you allow for longer is listed here, and you can take it back.")
         self._none = EmptyState(theme, own_permissions(0), text, ())
         self._stack.addWidget(self._none)
         self._stack.addWidget(self._lists())
@@ -94,11 +94,11 @@ class GrantsPage(Page):
         self._draw()
 
     def show_open_servers(self, count: int) -> None:
-        """Says how many servers may do everything without asking, by their own settings."""
+        """Shows how many servers may do everything without asking, by their own settings."""
         self._none.set_title(own_permissions(count))
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Says on top what did not work; None takes it away."""
+        """Shows on top what did not work; None takes it away."""
         self._fault.show_fault(problem)
 
     def _draw(self) -> None:

@@ -42,7 +42,7 @@ class UnaskedCalls(QWidget):
         super().__init__()
         self._rules = rules
         layout = column(self, spacing=8)
-        options = [(BY_SERVERS, tr("As each server's settings say")), (BY_RULES, tr("By these rules in their place"))]
+        options = [(BY_SERVERS, tr("As set for each server")), (BY_RULES, tr("By these rules in their place"))]
         self._whose = OptionList(theme, options, name=tr("Calls that run without asking"), may_be_empty=False)
         self._whose.changed.connect(self._on_whose)
         layout.addWidget(self._whose)
@@ -149,7 +149,7 @@ class ClientDetails(DetailsPane):
         self._draw()
 
     def show_costs(self, costs: ToolCosts) -> None:
-        """Says what definitions cost in this client's context."""
+        """Shows what definitions cost in this client's context."""
         self._cost.setText(tr("It reads {tokens} before the first word", tokens=tokens(costs.shown_tokens, costs.tokens)))
         self._meter.setVisible(costs.tokens > 0)
         self._meter.set_share(costs.shown_tokens / costs.tokens if costs.tokens else 0.0)
@@ -158,7 +158,7 @@ class ClientDetails(DetailsPane):
         options = [("", tr("None: it gets everything")), *((name, name) for name in self._profiles)]
         profile = OptionList(theme, options, name=tr("Profile"), chosen=[self._client.profile], may_be_empty=False)
         profile.changed.connect(partial(self._on_profile, profile))
-        note = Label(theme, tr("A client that asks for another profile gets that one."), "caption", "muted", wrap=True)
+        note = Label(theme, tr("A client that names another profile itself gets that one."), "caption", "muted", wrap=True)
         self.add_section(tr("Profile"), profile, note)
         return profile
 

@@ -165,7 +165,8 @@ class ClientsPage(Page):
         self._draw()
 
     def show_sessions(self, sessions: Sequence[SessionSnapshot]) -> None:
-        self._sessions.set_rows(sorted(sessions, key=lambda session: (not session.is_connected, session.client.casefold())))
+        connected_first = sorted(sessions, key=lambda session: (not session.is_connected, session.client.casefold()))
+        self._sessions.set_rows(connected_first)
         connected = sum(session.is_connected for session in sessions)
         self._header.set_subtitle(tr("{count} connected", count=connected) if connected else "")
         self._draw()
@@ -198,7 +199,7 @@ class ClientsPage(Page):
             details.show_costs(costs)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Says what did not work; None takes it away."""
+        """Shows what failed; None removes it."""
         self._fault.show_fault(problem)
 
     def _build_nobody(self) -> EmptyState:

@@ -1,7 +1,6 @@
 """Which servers and tools are in a profile: two tables with a check in each line."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 import msgspec
 from PySide6.QtCore import QPointF, QRectF, Qt
@@ -96,10 +95,10 @@ class ProfileChoice(msgspec.Struct):
         listed = [tool.original_name for tool in self.tools.get(server, ())]
         return [*listed, *sorted(self.only.get(server, set()) - set(listed))]
 
-    def settings(self, description: str) -> dict[str, Any]:
+    def settings(self, description: str) -> dict[str, object]:
         """Returns the profile as it stands in the settings."""
         tools = {server: [name for name in self.names(server) if name in only] for server, only in self.only.items() if self._keeps(server)}
-        result: dict[str, Any] = {"tools": tools}
+        result: dict[str, object] = {"tools": tools}
         if not self.takes_all:
             result["servers"] = [server for server in self.all_servers if server in self.chosen]
         if description:

@@ -73,7 +73,7 @@ class ProfilePanel(SheetFrame):
         self._draw()
 
     def show_refusal(self, problem: Problem) -> None:
-        """Says why it could not be saved or removed; what was chosen stays."""
+        """Shows why it could not be saved or removed; what was chosen stays."""
         self._set_busy(False)
         self.show_fault(problem)
 

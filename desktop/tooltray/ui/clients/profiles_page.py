@@ -5,7 +5,6 @@ Above it: the window. Below it: the sheet of a profile, and ProfileCommands. Dra
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget
@@ -51,7 +50,7 @@ class ProfileCommands(Commands):
         self.tools_listed.emit(await self._hub.tools.get_tools())
 
     @action()
-    async def save(self, name: str, profile: Mapping[str, Any]) -> None:
+    async def save(self, name: str, profile: Mapping[str, object]) -> None:
         """Adds a profile or replaces it: `saved`, or `refused` and all is as before."""
         try:
             await self._hub.views.set_profile(name, dict(profile))
@@ -80,9 +79,9 @@ class ProfileCommands(Commands):
         self.look()
 
 
-def profile_settings(profile: ProfileSnapshot) -> dict[str, Any]:
+def profile_settings(profile: ProfileSnapshot) -> dict[str, object]:
     """Returns a profile as it stands in the settings."""
-    settings: dict[str, Any] = {"tools": {server: list(tools) for server, tools in profile.tools.items()}}
+    settings: dict[str, object] = {"tools": {server: list(tools) for server, tools in profile.tools.items()}}
     if profile.servers is not None:
         settings["servers"] = list(profile.servers)
     if profile.description:
@@ -139,12 +138,13 @@ class ProfilesPage(Page):
         self._stack.setEnabled(is_usable)
 
     def show_profiles(self, profiles: Sequence[ProfileSnapshot]) -> None:
-        self._table.set_rows(sorted(profiles, key=lambda profile: profile.name.casefold()))
+        by_name = sorted(profiles, key=lambda profile: profile.name.casefold())
+        self._table.set_rows(by_name)
         self._header.set_subtitle(str(len(profiles) or ""))
         self._stack.setCurrentWidget(self._table if profiles else self._nothing)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Says what did not work; None takes it away."""
+        """Shows what failed; None removes it."""
         self._fault.show_fault(problem)
 
     def _open_profile(self, profile: ProfileSnapshot | None) -> None:

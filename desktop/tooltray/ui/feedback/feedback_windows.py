@@ -7,7 +7,6 @@ stays in memory, by project, until its next report.
 import contextlib
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import QObject, QPoint, QRect, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
@@ -200,7 +199,7 @@ class FeedbackWindows(QObject):
         if not QDesktopServices.openUrl(QUrl(address)):
             window.show_failure(Problem(tr("No browser could be opened"), "", tr("Copy the address and open it yourself.")))
 
-    def _do(self, verb: Callable[[], Coroutine[Any, Any, None]], show: Callable[[Problem | None], object] = _ignore) -> None:
+    def _do(self, verb: Callable[[], Coroutine[object, object, None]], show: Callable[[Problem | None], object] = _ignore) -> None:
         """Asks the engine for something in the background; `show` gets what went wrong, where a person waits for the outcome."""
         run_action(self._tasks, verb, show, name="feedback", clears=False)
 

@@ -153,11 +153,11 @@ class ReloadPlanPanel(SheetFrame):
     def show_plan(self, changes: Sequence[ReloadChange]) -> None:
         """Shows what would be done as the files are now."""
         is_something = reload_does_something(changes)
-        text = tr("This is what changes. Calls to other servers go on. Nothing is done yet.")
+        text = tr("This is what would change. Calls to other servers continue. Nothing has been done yet.")
         quiet = (
             tr("Nothing changes. What stands here needs you first.")
             if changes
-            else tr("What runs is what the files say. There is nothing to do.")
+            else tr("All servers run as their files say. There is nothing to do.")
         )
         self._what.setText(text if is_something else quiet)
         self._table.set_rows(changes)

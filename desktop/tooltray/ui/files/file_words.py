@@ -144,7 +144,7 @@ def waiting_text(requests: Sequence[TrustRequest]) -> str:
     if any(not request.project for request in requests):
         return tr("Nothing of it runs before you have seen what it starts.")
     if all(request.is_change for request in requests):
-        return tr("Their entries have changed. Until you say yes, what you trusted before goes on.")
+        return tr("Their entries have changed. Until you allow that, they run as you trusted them before.")
     return tr("A project's own servers run only after you have seen what they start.")
 
 

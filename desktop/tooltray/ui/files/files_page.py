@@ -184,7 +184,7 @@ class FilesPage(Page):
         self._follow.set_on(is_on)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Says on top what did not work; None takes it away."""
+        """Shows on top what did not work; None takes it away."""
         self._fault.show_fault(problem)
 
     def _fill(self, table: Table, rows: Sequence[object]) -> None:

@@ -5,7 +5,7 @@ Above it: the commands of each page. Below it: the task keeper and the Qt presen
 
 import functools
 from collections.abc import Callable, Coroutine
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
@@ -51,7 +51,7 @@ def as_notice(commands: Commands, problem: Problem | None, *_arguments: object) 
 
 def action(
     shown_at: Place = at_page, *, clears: bool = True
-) -> Callable[[Callable[Concatenate[C, P], Coroutine[Any, Any, None]]], Callable[Concatenate[C, P], None]]:
+) -> Callable[[Callable[Concatenate[C, P], Coroutine[object, object, None]]], Callable[Concatenate[C, P], None]]:
     """Makes a method that begins the work of a coroutine and does not wait for it.
 
     Args:
@@ -59,7 +59,7 @@ def action(
         clears: success takes away what an earlier action failed of there.
     """
 
-    def decorated(work: Callable[Concatenate[C, P], Coroutine[Any, Any, None]]) -> Callable[Concatenate[C, P], None]:
+    def decorated(work: Callable[Concatenate[C, P], Coroutine[object, object, None]]) -> Callable[Concatenate[C, P], None]:
         @functools.wraps(work)
         def begin(self: C, /, *args: P.args, **kwargs: P.kwargs) -> None:
             show = functools.partial(_show, shown_at, self, args)
@@ -72,7 +72,7 @@ def action(
 
 def run_action(
     tasks: TaskKeeper,
-    work: Callable[[], Coroutine[Any, Any, None]],
+    work: Callable[[], Coroutine[object, object, None]],
     show: Callable[[Problem | None], object],
     *,
     name: str,
@@ -90,7 +90,7 @@ def _show(place: Place, commands: Commands, arguments: tuple[object, ...], probl
     place(commands, problem, *arguments)
 
 
-async def _reported(work: Callable[[], Coroutine[Any, Any, None]], show: Callable[[Problem | None], object], clears: bool) -> None:
+async def _reported(work: Callable[[], Coroutine[object, object, None]], show: Callable[[Problem | None], object], clears: bool) -> None:
     try:
         await work()
     except TooltrayError as error:
@@ -109,7 +109,7 @@ class CoalescedRead:
 
     def __init__(
         self,
-        read: Callable[[], Coroutine[Any, Any, None]],
+        read: Callable[[], Coroutine[object, object, None]],
         *,
         tasks: TaskKeeper,
         name: str,

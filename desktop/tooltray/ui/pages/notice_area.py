@@ -134,7 +134,7 @@ class NoticeArea(QWidget):
     def _waiting_banner(self, name: str, text: str) -> Banner:
         look = Button(self._theme, tr("See what they start"), small=True)
         look.clicked.connect(self.look_requested)
-        close = IconButton(self._theme, "x", tr("Put this notice away"), small=True)
+        close = IconButton(self._theme, "x", tr("Dismiss this notice"), small=True)
         close.clicked.connect(self.put_off_requested)
         return Banner(self._theme, "info", name, text, look, close)
 
@@ -142,7 +142,7 @@ class NoticeArea(QWidget):
         text = sentences(problem)
         if more:
             text = f"{text}\n{tr('1 more notice') if more == 1 else tr('{count} more notices', count=more)}".strip()
-        close = IconButton(self._theme, "x", tr("Put this notice away"), small=True)
+        close = IconButton(self._theme, "x", tr("Dismiss this notice"), small=True)
         close.clicked.connect(self._on_close)
         buttons: list[Button] = [close]
         if report := self._reports.get(problem):

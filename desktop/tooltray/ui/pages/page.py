@@ -27,11 +27,11 @@ class Page(QWidget):
         self.is_usable = False
 
     def set_phase(self, phase: HubPhase) -> None:
-        """Says how far the hub is."""
+        """Sets how far the hub is."""
         self.set_usable(phase is HubPhase.RUNNING)
 
     def set_usable(self, is_usable: bool) -> None:
-        """Says whether there is a hub that could be asked for anything."""
+        """Sets whether there is a hub that could be asked for anything."""
         self.is_usable = is_usable
         self.enable(is_usable)
         self.look_again()

@@ -97,11 +97,11 @@ class PageContext:
         self.sheets, self.notices, self.links = Sheets(theme, window), NoticeArea(theme), PageLinks(window)
 
     def say(self, text: str) -> None:
-        """Says in passing what was done."""
+        """Shows in a toast what was done."""
         show_toast(self.theme, self.window, text)
 
     def offer_undo(self, text: str) -> Toast:
-        """Says what was done, with a button that takes it back."""
+        """Shows what was done, with a button that takes it back."""
         return show_toast(self.theme, self.window, text, tr("Undo"))
 
     def copy(self, text: str, what: str) -> None:

@@ -84,7 +84,7 @@ class EngineLink(QObject):
             self._results.clear()
             self._is_announced = False
 
-    async def run(self, verb: str, /, *args: Any, **kwargs: Any) -> Any:
+    async def run(self, verb: str, /, *args: object, **kwargs: object) -> Any:
         """Calls a verb of the engine in the engine's loop and waits for what it returns.
 
         Args:
@@ -189,7 +189,7 @@ class EngineLink(QObject):
             self.news_arrived.emit(news)
 
 
-async def _asked_by_person(work: Coroutine[Any, Any, T]) -> T:
+async def _asked_by_person(work: Coroutine[object, object, T]) -> T:
     """The window shows what it is about before it calls a verb that widens something."""
     set_asker(PERSON)
     return await work

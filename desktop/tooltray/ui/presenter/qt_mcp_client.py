@@ -1,12 +1,56 @@
 """QtMcpClient: the engine's McpClient, one server, for the GUI thread."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Protocol
 
 from PySide6.QtCore import Property, QObject, Signal
 
+from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
+
+
+class Remedy(Protocol):
+    """Something that can be done about a server; see doctor/diagnosis.py."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def value(self) -> str: ...
+    @property
+    def is_automatic(self) -> bool: ...
+
+
+class Diagnosis(Protocol):
+    """What the doctor found out about a server, as far as it is shown; see doctor/diagnosis.py."""
+
+    @property
+    def is_ok(self) -> bool: ...
+    @property
+    def problem(self) -> Problem | None: ...
+    @property
+    def remark(self) -> str: ...
+    @property
+    def remedies(self) -> Sequence[Remedy]: ...
+    @property
+    def command(self) -> Sequence[str]: ...
+    @property
+    def resolved_command(self) -> str: ...
+    @property
+    def searched(self) -> Sequence[str]: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def cwd(self) -> str: ...
+    @property
+    def exit_code(self) -> int | None: ...
+    @property
+    def stderr(self) -> Sequence[str]: ...
+    @property
+    def noise_lines(self) -> int: ...
 
 
 class QtMcpClient(QObject):
@@ -38,8 +82,8 @@ class QtMcpClient(QObject):
             self._snapshot = None
             self.removed.emit()
 
-    async def diagnose(self) -> Any:
-        """What the doctor found out about the server; see doctor/diagnosis.py for what it has."""
+    async def diagnose(self) -> Diagnosis | None:
+        """What the doctor found out about the server; None: nothing."""
         return next(iter(await self._hub.hub.diagnose(self.name)), None)
 
     async def apply_remedy(self, kind: str, value: str) -> str:

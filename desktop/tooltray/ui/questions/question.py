@@ -68,7 +68,7 @@ class QuestionPanel(Surface):
         self.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_waiting(self, count: int) -> None:
-        """Says how many more questions wait behind this one."""
+        """Shows how many more questions wait behind this one."""
         self._more.setVisible(count > 0)
         self._more.setText(tr("1 more question waits") if count == 1 else tr("{count} more questions wait", count=count))
 
@@ -87,7 +87,7 @@ class QuestionPanel(Surface):
     def show_no_browser(self) -> None:
         """The page could not be opened; the person can still do it by hand."""
         if self._failure is None:
-            copy = Button(self._theme, tr("Copy and go on"), small=True)
+            copy = Button(self._theme, tr("Copy and continue"), small=True)
             copy.clicked.connect(self._on_copy)
             text = tr("Copy the address and open it yourself.")
             self._failure = Banner(self._theme, "warning", tr("No browser could be opened"), text, copy)

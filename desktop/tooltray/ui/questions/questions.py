@@ -3,8 +3,6 @@
 Above it: the window. Below it: the sheet of one question, and the line of those that wait.
 """
 
-from typing import Any
-
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
@@ -94,12 +92,12 @@ class Questions(Commands):
         if (panel := self._panel) is not None:
             panel.settle()  # it is shown again afterwards
 
-    def _on_answered(self, id: str, action: str, content: dict[str, Any] | None) -> None:
+    def _on_answered(self, id: str, action: str, content: dict[str, object] | None) -> None:
         self.answer(id, action, content)
         self._line.drop(id)
 
     @action(as_notice)
-    async def answer(self, id: str, action: str, content: dict[str, Any] | None) -> None:
+    async def answer(self, id: str, action: str, content: dict[str, object] | None) -> None:
         """Sends a person's answer to the server that asked."""
         await self._hub.questions.answer_elicitation(id, action, content)
 

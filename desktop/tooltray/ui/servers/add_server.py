@@ -111,7 +111,7 @@ class AddServerPanel(Surface):
         return self._complaint.text()
 
     def show_failure(self, problem: Problem, is_about_secrets: bool) -> None:
-        """Says why adding did not work; what was pasted and typed stays."""
+        """Shows why adding did not work; what was pasted and typed stays."""
         self._set_busy(False)
         if is_about_secrets:
             help = SecretsHelp(self._theme, problem)
@@ -237,7 +237,7 @@ class AddServerPanel(Surface):
             self._previews.append(preview)
             self._preview_layout.addWidget(preview)
         if found:
-            text = tr("AI clients may use all its tools at once, also those that write. Single tools can be switched off afterwards.")
+            text = tr("AI clients can use all its tools right away, also those that write. You can switch off single tools afterwards.")
             self._preview_layout.addWidget(Label(self._theme, text, "caption", "muted", wrap=True))
         self._on_preview_changed()
 

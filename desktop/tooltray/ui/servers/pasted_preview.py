@@ -1,7 +1,7 @@
 """What will run or be reached, of one pasted server: its command, folder and variables, or its host, address and headers; name, secrets and
 start are for the person to change."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
@@ -98,7 +98,8 @@ class PastedPreview(Surface):
         self._add(tr("Command"), CodeLabel(theme, self._shown_target))
         if config.get("cwd"):
             self._add(tr("Folder"), CodeLabel(theme, str(config["cwd"])))
-        plain = [key for key in config.get("env", {}) if key not in self._pasted.secrets]
+        variables = config.get("env")
+        plain = [str(key) for key in variables if key not in self._pasted.secrets] if isinstance(variables, Mapping) else []
         if plain:
             self._add(tr("Variables"), CodeLabel(theme, ", ".join(plain)))
 

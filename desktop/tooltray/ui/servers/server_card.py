@@ -81,12 +81,12 @@ class ServerCard(GridCard):
         self._draw()
 
     def set_refusal(self, problem: Problem | None) -> None:
-        """Says why what a person asked for did not work, and puts the switch back; None takes it away."""
+        """Shows why what a person asked for did not work, and puts the switch back; None takes it away."""
         self._wanted, self._refusal = None, problem
         self._draw()
 
     def set_paused(self, is_paused: bool) -> None:
-        """Says that every call is refused, whatever state the server is in."""
+        """Shows that every call is refused, whatever state the server is in."""
         if is_paused != self._is_paused:
             self._is_paused = is_paused
             self._fill = "surface.sunken" if is_paused else "surface"
@@ -95,13 +95,13 @@ class ServerCard(GridCard):
             self._draw()
 
     def set_matches(self, count: int) -> None:
-        """Says how many of its tools a search found; -1 is no search."""
+        """Shows how many of its tools a search found; -1 is no search."""
         if count != self._matches:
             self._matches = count
             self._draw()
 
     def set_cost(self, cost: ServerCost | None) -> None:
-        """Says what the definitions of its tools cost; None: that is not known."""
+        """Shows what the definitions of its tools cost; None: that is not known."""
         if cost != self._cost:
             self._cost = cost
             self._draw()

@@ -6,7 +6,7 @@ is a verb or two of the engine; a failure comes back as a Problem, to be shown w
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 from PySide6.QtCore import Signal
@@ -30,7 +30,7 @@ class NewServer(HidesFields, frozen=True):
     hidden: ClassVar = ("secrets",)
 
     name: str
-    entry: Mapping[str, Any]
+    entry: Mapping[str, object]
     is_default: bool
     secrets: Mapping[str, str] = msgspec.field(default_factory=dict)
     project: str = ""  # a folder, into whose own file it goes; empty: into the settings

@@ -94,7 +94,7 @@ class ServerDetails(QFrame):
         self._draw()
 
     def set_cost(self, cost: ServerCost | None) -> None:
-        """Says what the definitions of its tools cost; None: that is not known."""
+        """Shows what the definitions of its tools cost; None: that is not known."""
         self._cost = cost
         self._draw()
 

@@ -102,7 +102,7 @@ class ServerFilter(QWidget):
         self._tabs.set_text(RUNNING, tr("Paused") if is_paused else tr("Running"))
 
     def set_width(self, width: int) -> None:
-        """Says how much room the page has."""
+        """Sets the width of the page: where it is narrow, the tokens are hidden."""
         self.tokens.setVisible(width >= ROOM_FOR_TOKENS)
 
     def set_words(self, text: str) -> None:

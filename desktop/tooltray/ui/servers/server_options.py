@@ -1,7 +1,6 @@
 """When a server's tools are shown to AI clients, and whether it waits for a project. Choices apply at once."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
@@ -54,7 +53,7 @@ class ServerOptionsPanel(SheetFrame):
         self._add_template()
         waiting = QWidget()
         lines = column(waiting, spacing=12)
-        text = tr("It does not start with the hub, but when it is known on which folder a client works, once for each folder.")
+        text = tr("It does not start with the hub, but once for each project folder, when a client works in one.")
         lines.addLayout(_question(theme, self._deferred, text))
         lines.addWidget(self._project)
         self.body.addWidget(divider())
@@ -79,20 +78,20 @@ class ServerOptionsPanel(SheetFrame):
         self._draw()
 
     def set_cost(self, cost: ServerCost | None) -> None:
-        """Says what the definitions of its tools cost; None: that is not known."""
+        """Shows what the definitions of its tools cost; None: that is not known."""
         known = cost is not None and cost.tokens > 0
         self._cost.setVisible(known)
         if cost is not None and known:
             self._cost.setText(tr("Clients read {tokens} of it before the first word.", tokens=tokens(cost.shown_tokens, cost.tokens)))
 
-    def set_entry(self, entry: Mapping[str, Any]) -> None:
-        """Says how the server stands in the settings: with which arguments it starts for a project."""
+    def set_entry(self, entry: Mapping[str, object]) -> None:
+        """Shows how the server stands in the settings: with which arguments it starts for a project."""
         template = entry.get("startupArgsTemplate")
-        self._template = [str(each) for each in template] if isinstance(template, list) else None
+        self._template = _texts(template) if isinstance(template, list) else None
         arguments = entry.get("args") if self._template is None else self._template
         self._deferred.setEnabled(True)
         has_command, before = "command" in entry, self._arguments
-        self._arguments = [str(each) for each in arguments or ()] if has_command else None
+        self._arguments = _texts(arguments) if has_command else None
         if self._arguments != before:  # else what a person is writing stays
             self._field.setPlainText("\n".join(self._arguments or ()))
         self._own_lazy = own_lazy_load(entry)
@@ -105,7 +104,7 @@ class ServerOptionsPanel(SheetFrame):
         self._on_edited()
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Says why a wish did not work, and puts the switches back; None takes it away."""
+        """Shows why a wish did not work, and puts the switches back; None takes it away."""
         self.show_fault(problem)
         self._draw()
 
@@ -170,7 +169,12 @@ class ServerOptionsPanel(SheetFrame):
         self.deferred_requested.emit(True, list(arguments))
 
 
-def own_lazy_load(entry: Mapping[str, Any]) -> bool | None:
+def _texts(value: object) -> list[str]:
+    """The arguments in an entry; none where it has something else there."""
+    return [str(each) for each in value] if isinstance(value, list | tuple) else []
+
+
+def own_lazy_load(entry: Mapping[str, object]) -> bool | None:
     """Returns what a server's entry in the settings says of itself; None: what counts for all servers."""
     options = entry.get("options")
     inner = options.get("lazyLoad") if isinstance(options, Mapping) else None

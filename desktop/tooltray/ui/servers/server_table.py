@@ -44,7 +44,7 @@ class ServerTable(Table):
         self.set_rows(servers)
 
     def set_paused(self, is_paused: bool) -> None:
-        """Says that every call is refused, whatever state a server is in."""
+        """Shows that every call is refused, whatever state a server is in."""
         self._is_paused = is_paused
         self.viewport().update()
 

@@ -100,9 +100,9 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
 def _waiting(server: ServerSnapshot) -> Foot:
     """What a program has proposed, and a person has not answered."""
     if server.origin == "proposal":
-        text = tr("It runs when you have seen what it starts, and said yes.")
+        text = tr("It runs only after you have seen what it starts, and allowed it.")
         return Foot(Action.TRUST, tr("A program wants to add this server"), text, "warning")
-    text = tr("It goes on as it is until you say yes.")
+    text = tr("It runs unchanged until you allow the change.")
     return Foot(Action.TRUST, tr("A program wants to change this server"), text, "warning")
 
 

@@ -110,7 +110,7 @@ class ServersPage(Page):
         return details if isinstance(details, ServerDetails) else None
 
     def set_phase(self, phase: HubPhase) -> None:
-        """Says whether the hub is on its way while nothing is known of servers; otherwise the page is blank until then."""
+        """Shows that the hub is starting while no servers are known; otherwise the page is blank until then."""
         super().set_phase(phase)
         if not self._is_loaded:
             is_loading = phase in (HubPhase.STARTING, HubPhase.TAKING_OVER)
@@ -126,7 +126,7 @@ class ServersPage(Page):
         self.need_person.emit(sum(needs_person(server) for server in snapshot.servers) if snapshot is not None else 0)
 
     def set_paused(self, is_paused: bool) -> None:
-        """Says on the whole page that every call is refused."""
+        """Shows on the whole page that every call is refused."""
         self._is_paused = is_paused
         self._table.set_paused(is_paused)
         self._filter.set_paused(is_paused)
@@ -134,7 +134,7 @@ class ServersPage(Page):
             card.set_paused(is_paused)
 
     def show_refusal(self, name: str, problem: Problem | None) -> None:
-        """Says at a server why a wish did not work; None takes it away."""
+        """Shows at a server why a wish did not work; None takes it away."""
         if (card := self._cards.get(name)) is not None:
             card.set_refusal(problem)
         if (details := self.details) is not None and details.server.name == name:
@@ -162,7 +162,7 @@ class ServersPage(Page):
             details.set_cost(self._costs.get(details.server.name))
 
     def show_costs_problem(self, problem: Problem) -> None:
-        """Says that the tokens could not be counted, and why."""
+        """Shows that the tokens could not be counted, and why."""
         self._filter.tokens.show_problem(problem)
 
     def await_card(self, name: str) -> None:
@@ -188,7 +188,7 @@ class ServersPage(Page):
         empty = EmptyState(
             self._theme,
             tr("Add your first server"),
-            tr("Every AI client you connect can use it at once."),
+            tr("Every AI client that you connect can use it right away."),
             [
                 ("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config")),
                 ("copy", tr("Copy the entry for an AI client"), tr("Paste it into Claude Code, Cursor or another client")),

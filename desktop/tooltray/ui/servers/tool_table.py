@@ -1,7 +1,6 @@
 """The tools of a server as a table with a switch in each line, and the sheet that words one of them for AI clients."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from msgspec.structs import replace
 from PySide6.QtCore import QModelIndex, Qt, Signal
@@ -158,8 +157,8 @@ class ToolWordsPanel(SheetFrame):
         super().showEvent(event)
         self._name.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def set_entry(self, entry: Mapping[str, Any]) -> None:
-        """Says how the server stands in the settings: whether the tool has other words there."""
+    def set_entry(self, entry: Mapping[str, object]) -> None:
+        """Shows how the server stands in the settings: whether the tool has other words there."""
         if self._save.isEnabled():
             return  # a person may be writing
         overrides = entry.get("toolOverrides")
@@ -172,7 +171,7 @@ class ToolWordsPanel(SheetFrame):
         self._save.setEnabled(True)
 
     def show_problem(self, problem: Problem | None) -> None:
-        """Says why it could not be saved; what was written stays."""
+        """Shows why it could not be saved; what was written stays."""
         self.show_fault(problem)
 
     def _add_name(self) -> QLineEdit:

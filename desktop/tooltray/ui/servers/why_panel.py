@@ -1,8 +1,7 @@
 """Why a server does not run: what was found out about it, and what can be done, most promising first."""
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -12,7 +11,7 @@ from tooltray.errors import Problem
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import run_action
-from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
+from tooltray.ui.presenter.qt_mcp_client import Diagnosis, QtMcpClient, Remedy
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
@@ -63,7 +62,7 @@ class WhyPanel(SheetFrame):
         super().hideEvent(event)
         self._is_open = False
 
-    def _do(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    def _do(self, work: Callable[[], Coroutine[object, object, None]]) -> None:
         run_action(self._tasks, work, self._show_failure, name=f"why {self._client.name} does not run", clears=False)
 
     def _show_failure(self, problem: Problem | None) -> None:
@@ -83,8 +82,7 @@ class WhyPanel(SheetFrame):
         if not self._found.count():
             self._found.addWidget(Label(self._theme, tr("Nothing was found out."), "body", "muted"))
 
-    def _show(self, found: Any) -> None:
-        """Draws a Diagnosis."""
+    def _show(self, found: Diagnosis) -> None:
         if found.problem is not None:
             self._found.addWidget(Banner(self._theme, "error", title(found.problem), sentences(found.problem)))
         elif found.is_ok:
@@ -103,7 +101,7 @@ class WhyPanel(SheetFrame):
             name = tr("Lines that {name} wrote", name=self._client.name)
             self._found.addWidget(CodeView(self._theme, "\n".join(found.stderr), name, lines=min(len(found.stderr), STDERR_LINES)))
 
-    def _remedies(self, remedies: Any) -> Surface:
+    def _remedies(self, remedies: Sequence[Remedy]) -> Surface:
         box = Surface(self._theme, "surface", "border", "m")
         lines = column(box, margins=(14, 4, 14, 4))
         for index, remedy in enumerate(remedies):
@@ -120,7 +118,7 @@ class WhyPanel(SheetFrame):
             lines.addLayout(line)
         return box
 
-    def _remedy_button(self, remedy: Any) -> QWidget | None:
+    def _remedy_button(self, remedy: Remedy) -> QWidget | None:
         if remedy.is_automatic or remedy.kind == "sign_in":
             button = Button(self._theme, _verb(remedy.kind), small=True)
             button.clicked.connect(partial(self._on_remedy, remedy))
@@ -146,7 +144,7 @@ class WhyPanel(SheetFrame):
             lines.addLayout(line)
         return box
 
-    def _on_remedy(self, remedy: Any) -> None:
+    def _on_remedy(self, remedy: Remedy) -> None:
         if remedy.kind == "sign_in":
             self.sign_in_requested.emit(self._client.name)
             self.close_requested.emit()
@@ -154,7 +152,7 @@ class WhyPanel(SheetFrame):
         self._set_enabled(False)  # one at a time
         self._do(partial(self._apply, remedy))
 
-    async def _apply(self, remedy: Any) -> None:
+    async def _apply(self, remedy: Remedy) -> None:
         self.show_fault(None)
         clear(self._done)
         try:
@@ -179,7 +177,7 @@ class WhyPanel(SheetFrame):
         self.log_requested.emit(self._client.name)
 
 
-def _facts(found: Any) -> list[tuple[str, str]]:
+def _facts(found: Diagnosis) -> list[tuple[str, str]]:
     facts: list[tuple[str, str]] = [
         (tr("Was run"), " ".join(found.command)),
         (tr("Found at"), found.resolved_command),
@@ -187,7 +185,7 @@ def _facts(found: Any) -> list[tuple[str, str]]:
         (tr("PATH"), found.path),
         (tr("Folder"), found.cwd),
         (tr("Exit code"), "" if found.exit_code is None else str(found.exit_code)),
-        (tr("Odd lines"), tr("{count} on its output that are no messages", count=found.noise_lines) if found.noise_lines else ""),
+        (tr("Odd lines"), tr("{count} on its output are not MCP messages", count=found.noise_lines) if found.noise_lines else ""),
     ]
     return [(name, value) for name, value in facts if value]
 

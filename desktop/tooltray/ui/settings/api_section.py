@@ -80,7 +80,7 @@ class ApiSection(QWidget):
         self._show.set_face(tr("Show"), "")
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Says what did not work; None takes it away."""
+        """Shows what failed; None removes it."""
         clear(self._faults)
         if problem is not None:
             self._faults.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
@@ -124,7 +124,7 @@ class ApiSection(QWidget):
             theme,
             "warning",
             tr("Shall a program decide in your place?"),
-            tr("A setting of an older version says so, and is not counted: any program could have written it. A token decides that now."),
+            tr("An older version's setting allows this. It is ignored: any program could have written it. A trusted token is needed now."),
             *(yes, no),
         )
         lines.addWidget(self._asked)

@@ -106,7 +106,7 @@ class MakeTokenPanel(SheetFrame):
             self._made.addWidget(Banner(self._theme, "info", note, ""))
 
     def show_refusal(self, problem: Problem) -> None:
-        """Says why there is none; what was typed stays."""
+        """Shows why there is none; what was typed stays."""
         self.show_fault(problem)
         self._draw()
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -144,7 +144,7 @@ class NewTokenPanel(SheetFrame):
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Make another token?"), NEW_TOKEN_WIDTH)
-        text = tr("Programs that have the one of now do not get in any more, and what they have open ends. Give them the new one.")
+        text = tr("Programs that use the current token lose access at once, and their connections end. Give them the new one.")
         self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
         self.buttons.addStretch(1)
         self._keep = Button(theme, tr("Keep it"))

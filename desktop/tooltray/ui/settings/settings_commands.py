@@ -7,7 +7,6 @@ widget.
 import json
 from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from PySide6.QtCore import Signal
@@ -27,7 +26,7 @@ PRIVATE = 0o600  # a set-up has no secrets, and still is nobody else's business
 class SetupPreview(msgspec.Struct, frozen=True):
     """What an import would change, or putting the default servers back, for which `setup` is None."""
 
-    setup: Mapping[str, Any] | None
+    setup: Mapping[str, object] | None
     is_replacing: bool  # servers of the same name
     changes: Sequence[SetupChange]
 
@@ -124,8 +123,8 @@ class SettingsCommands(Commands):
         self.previewed.emit(SetupPreview(None, False, tuple(await self._hub.setup.preview_reset())))
 
     @action(at_section("setup"))
-    async def preview_import(self, setup: Mapping[str, Any], replace: bool) -> None:
-        """Says what an import would do, for a sheet that is open: `previewed` or `setup_refused`."""
+    async def preview_import(self, setup: Mapping[str, object], replace: bool) -> None:
+        """Shows what an import would do, for a sheet that is open: `previewed` or `setup_refused`."""
         try:
             changes = await self._hub.setup.preview_import(setup, replace)
         except TooltrayError as error:
@@ -144,7 +143,7 @@ class SettingsCommands(Commands):
         await self._carry_out(self._hub.setup.reset_to_default_servers(), tr("The starter servers are back"))
 
     @action(at_section("setup"))
-    async def import_setup(self, setup: Mapping[str, Any], replace: bool) -> None:
+    async def import_setup(self, setup: Mapping[str, object], replace: bool) -> None:
         await self._carry_out(self._hub.setup.import_setup(setup, replace), tr("The backup is imported"))
 
     @action(at_section("setup"))
@@ -156,7 +155,7 @@ class SettingsCommands(Commands):
             raise TooltrayError(tr("The file could not be written"), f"{path}: {error.strerror or error}") from None
         self.done.emit(tr("Exported to {file}", file=Path(path).name))
 
-    async def _carry_out(self, work: Coroutine[Any, Any, object], done: str) -> None:
+    async def _carry_out(self, work: Coroutine[object, object, object], done: str) -> None:
         try:
             await work
         except TooltrayError as error:
@@ -166,7 +165,7 @@ class SettingsCommands(Commands):
         self.done.emit(done)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, object]:
     """Reads a file that should be a set-up.
 
     Raises:

@@ -125,7 +125,7 @@ class SettingsPage(Page):
         self.show_fault("http", None)
 
     def show_fault(self, where: str, problem: Problem | None) -> None:
-        """Says above a section what did not work there; None takes it away.
+        """Shows above a section what did not work there; None takes it away.
 
         Args:
             where: "registry", "http" or "setup".

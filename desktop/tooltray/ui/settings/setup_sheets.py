@@ -55,7 +55,7 @@ class AddRegistryPanel(SheetFrame):
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_refusal(self, problem: Problem) -> None:
-        """Says why the registry cannot be used; what was typed stays."""
+        """Shows why the registry cannot be used; what was typed stays."""
         self._set_busy(False)
         self.show_fault(problem)
         self._field.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -1,17 +1,37 @@
-"""What a person can send to who mends a bug of Tooltray.
+"""The report of a bug, which a person can send to the developers, and the log handler that notices bugs.
 
 Above it: the desktop's life, which notices bugs. Below it: the standard library. Knows no widget.
 """
 
+import contextlib
+import logging
 import platform
 import traceback
+from collections.abc import Callable
 
 from PySide6.QtCore import qVersion
 
 from tooltray import __version__
+from tooltray.errors import TooltrayError
 
 
 def bug_report(error: BaseException) -> str:
-    """Returns what who mends a bug wants to know; lines of the program, and none of the settings."""
+    """Returns versions and the trace; nothing of the settings is in it."""
     where = f"Tooltray {__version__}, Python {platform.python_version()}, Qt {qVersion()}, {platform.platform()}"
     return f"{where}\n\n{''.join(traceback.format_exception(error))}"
+
+
+class BugWatch(logging.Handler):
+    """Reports the first bug that is logged, from any thread; later ones are in the log alone."""
+
+    def __init__(self, show: Callable[[str], object]) -> None:
+        super().__init__(logging.ERROR)
+        self._show: Callable[[str], object] | None = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        show = self._show
+        if show is not None and error is not None and not isinstance(error, TooltrayError):
+            self._show = None
+            with contextlib.suppress(RuntimeError):  # the window has just been closed
+                show(bug_report(error))

@@ -30,7 +30,7 @@ from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.shell.bug_report import bug_report
+from tooltray.ui.shell.bug_report import BugWatch
 from tooltray.ui.shell.motion import MotionSetting
 from tooltray.ui.shell.tray import Tray
 from tooltray.ui.theme import Theme, system_mode
@@ -330,7 +330,7 @@ class Desktop:
     @contextlib.contextmanager
     def _telling_of_bugs(self) -> Iterator[None]:
         """What nobody caught, here or in the engine, is logged with its trace and shown once, and the rest goes on."""
-        sign = _BugSign(lambda report: self._loop.call_soon_threadsafe(self._show_bug, report))
+        sign = BugWatch(lambda report: self._loop.call_soon_threadsafe(self._show_bug, report))
         loggers = [logging.getLogger(name) for name in ("tooltray", "asyncio")]
         self._loop.set_exception_handler(log_loop_exception)
         for each in loggers:
@@ -347,22 +347,6 @@ class Desktop:
         self._window.context.notices.add_bug(problem, report)
 
 
-class _BugSign(logging.Handler):
-    """Tells once of what is logged as a bug, from whichever thread; more of them stand in the log alone."""
-
-    def __init__(self, show: Callable[[str], object]) -> None:
-        super().__init__(logging.ERROR)
-        self._show: Callable[[str], object] | None = show
-
-    def emit(self, record: logging.LogRecord) -> None:
-        error = record.exc_info[1] if record.exc_info else None
-        show = self._show
-        if show is not None and error is not None and not isinstance(error, TooltrayError):
-            self._show = None
-            with contextlib.suppress(RuntimeError):  # the window has just been closed
-                show(bug_report(error))
-
-
 def _rest(problem: Problem) -> str:
     """What a notification says below its title."""
-    return sentences(problem) or tr("The window of Tooltray says more.")
+    return sentences(problem) or tr("The Tooltray window has the details.")

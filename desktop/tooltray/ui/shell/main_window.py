@@ -143,7 +143,7 @@ class MainWindow(QMainWindow):
         return self.context.sheets.sheet
 
     def set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
-        """Says how far the hub is; `problem` is why it does not run."""
+        """Shows how far the hub is; `problem` is why it does not run."""
         self._phase = phase
         for page in self._pages.values():
             page.set_phase(phase)

@@ -96,11 +96,11 @@ class Sidebar(QFrame):
         self._items[page].setChecked(True)
 
     def set_badge(self, page: int, count: int) -> None:
-        """Says how many things on a page need a person."""
+        """Shows how many things on a page need a person."""
         self._items[page].set_badge(count)
 
     def show_hub(self, words: HubWords, *, can_pause: bool, is_paused: bool) -> None:
-        """Says at the foot how the hub is."""
+        """Shows at the foot how the hub is."""
         self._is_paused = is_paused
         self._shape.set_icon(words.look.icon, words.look.tone)
         self._word.set_text(words.look.word)

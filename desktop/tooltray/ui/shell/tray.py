@@ -127,7 +127,7 @@ class TrayMenu(QMenu):
         self._quit.triggered.connect(self.quit_requested)
 
     def show_hub(self, phase: HubPhase, snapshot: HubSnapshot | None) -> None:
-        """Says how the hub and its servers are now."""
+        """Shows how the hub and its servers are now."""
         self._head.setText(summary(phase, snapshot))
         self._is_paused = snapshot is not None and snapshot.is_paused
         if self._icons[self._pause] != (icon := "play" if self._is_paused else "pause"):

@@ -52,7 +52,7 @@ class FaultArea(QWidget):
         self.hide()
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Says what did not work; None takes it away."""
+        """Shows what failed; None removes it."""
         clear(self._layout)
         if problem is not None:
             self._layout.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))

@@ -5,7 +5,6 @@ words before anything is laid out, since Qt would look for them on the disk; lin
 """
 
 import unicodedata
-from typing import Any
 
 from PySide6.QtCore import QSize, QUrl, Signal
 from PySide6.QtGui import (
@@ -70,7 +69,7 @@ class MarkdownView(QTextBrowser):
     def sizeHint(self) -> QSize:
         return self.minimumSizeHint()  # it takes what the others leave
 
-    def loadResource(self, kind: int, name: QUrl | str) -> Any:
+    def loadResource(self, kind: int, name: QUrl | str) -> object:
         """Loads nothing; an empty picture keeps Qt from looking for one by itself."""
         return QImage(1, 1, QImage.Format.Format_ARGB32_Premultiplied)
 

@@ -193,7 +193,7 @@ class SheetFrame(Surface):
         layout.addLayout(self.buttons)
 
     def show_fault(self, problem: Problem | None) -> None:
-        """Says on top what did not work; None takes it away."""
+        """Shows on top what did not work; None takes it away."""
         clear(self._fault)
         if problem is not None:
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))

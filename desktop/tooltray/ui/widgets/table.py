@@ -3,7 +3,7 @@
 5,000 rows cost as much as the 20 that are visible; no widget is made per row.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from enum import Enum, auto
 from typing import Any
 
@@ -44,7 +44,7 @@ class Column(msgspec.Struct, frozen=True):
     """A column: its title, how to get its value from a row, how to draw it; `width` 0 takes what is left."""
 
     title: str
-    value: Callable[[Any], Any]
+    value: Callable[[Any], object]
     kind: Kind = Kind.TEXT
     width: int = 0
     tip: Callable[[Any], str] | None = None  # what else there is to know of a cell
@@ -53,14 +53,14 @@ class Column(msgspec.Struct, frozen=True):
 class RowModel(QAbstractTableModel):
     """Frozen rows. `key` tells which row is which when they are replaced; no two rows may have the same."""
 
-    def __init__(self, columns: Sequence[Column], key: Callable[[Any], Any]) -> None:
+    def __init__(self, columns: Sequence[Column], key: Callable[[Any], Hashable]) -> None:
         super().__init__()
         self.columns = columns
         self.rows: list[Any] = []
         self._key = key
-        self._places: dict[Any, int] = {}
+        self._places: dict[Hashable, int] = {}
 
-    def set_rows(self, rows: Sequence[Any]) -> bool:
+    def set_rows(self, rows: Sequence[object]) -> bool:
         """Replaces the rows; returns whether they are the same ones with, at most, other values."""
         keys = [self._key(row) for row in rows]
         if keys == list(self._places):
@@ -73,14 +73,14 @@ class RowModel(QAbstractTableModel):
         self.endResetModel()
         return False
 
-    def replace(self, row: Any) -> None:
+    def replace(self, row: object) -> None:
         """Shows a row's new values; does nothing for a row that is not there."""
         place = self.find(self._key(row))
         if place >= 0 and row is not self.rows[place] and row != self.rows[place]:
             self.rows[place] = row
             self.dataChanged.emit(self.index(place, 0), self.index(place, len(self.columns) - 1))
 
-    def find(self, key: Any) -> int:
+    def find(self, key: Hashable) -> int:
         """Returns a row's place, -1 if it is not there."""
         return self._places.get(key, -1)
 
@@ -90,7 +90,7 @@ class RowModel(QAbstractTableModel):
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
         return 0 if parent.isValid() else len(self.columns)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         column = self.columns[index.column()]
         value = column.value(self.rows[index.row()])
         if role == Qt.ItemDataRole.UserRole:
@@ -101,7 +101,7 @@ class RowModel(QAbstractTableModel):
             return _words(column.kind, value)
         return None
 
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if orientation is not Qt.Orientation.Horizontal:
             return None
         column = self.columns[section]
@@ -220,7 +220,7 @@ class Table(QTableView):
         theme: Theme,
         columns: Sequence[Column],
         name: str,
-        key: Callable[[Any], Any],
+        key: Callable[[Any], Hashable],
         *,
         in_card: bool = False,
         has_header: bool | None = None,
@@ -273,7 +273,7 @@ class Table(QTableView):
         """The place of the row under the pointer; -1: there is none."""
         return self._hovered_row
 
-    def set_rows(self, rows: Sequence[Any]) -> None:
+    def set_rows(self, rows: Sequence[object]) -> None:
         """Replaces the rows; selection, focus and scroll position stay, as far as their rows do."""
         current = self.currentIndex()
         key = self._key(self._model.rows[current.row()]) if current.isValid() else None
@@ -284,7 +284,7 @@ class Table(QTableView):
             self.setCurrentIndex(self._model.index(place, max(current.column(), 0)))
         self.verticalScrollBar().setValue(scrolled)
 
-    def update_row(self, row: Any) -> None:
+    def update_row(self, row: object) -> None:
         """Shows a row's new values; does nothing for a row that is not there."""
         self._model.replace(row)
 
