@@ -67,7 +67,7 @@ from tooltray.control.control_session import HubControl
 from tooltray.doctor.doctor import CheckUp, Doctor
 from tooltray.doctor.remedies import Remedies
 from tooltray.downstream.endpoints import Doors
-from tooltray.downstream.http_listener import HttpListener
+from tooltray.downstream.http_listener import EndpointTokens, HttpListener
 from tooltray.downstream.served.served_listener import ServedListener
 from tooltray.downstream.served.served_tokens import ServedTokens
 from tooltray.downstream.served.surroundings import in_surroundings
@@ -480,7 +480,7 @@ class Hub:
     api: Api = made(lambda hub: Api(**{name: getattr(hub, f"{name}_api") for name in PARTS}))
     presenter: McpPresenter = part(snapshots="hub_snapshots")
     sessions: Sessions = part()
-    http: HttpListener = part()
+    http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted))
     served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ), schemas="presenter")
     doors: Doors = part()
 

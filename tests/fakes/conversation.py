@@ -11,7 +11,7 @@ from tests.fakes.fake_core_presenter import FakeCorePresenter
 from tests.fakes.kept_log import KeptLog
 
 from tooltray import __version__
-from tooltray.downstream.client_session import ClientSession
+from tooltray.downstream.client_session import ClientSession, SessionTerms
 from tooltray.events import EventBus, ToolListChanged
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.eras import Era
@@ -45,9 +45,7 @@ class Conversation:
         self.presenter, self.bus, self.log, self.channel = FakeCorePresenter(), EventBus(), KeptLog(), FakeChannel()
         self.session = ClientSession(
             name="client 1",
-            server=server,
-            refusal=refusal,
-            held=held,
+            terms=SessionTerms(server, refusal, held=held),
             state=SessionState("s1", server),
             presenter=self.presenter,  # type: ignore[arg-type]
             bus=self.bus,

@@ -47,6 +47,26 @@ OPENING_WAIT_S = 5.0  # for one server's own greeting; clients give a handshake 
 ANSWERED_HERE = frozenset({"initialize", "ping", "server/discover", "subscriptions/listen"})
 
 
+class SessionTerms(msgspec.Struct, frozen=True):
+    """How a client is served.
+
+    Attributes:
+        server: only this server's tools, under their own names; None: those of all servers.
+        refusal: why this client cannot be served; every request is answered with it.
+        must_find: not every session may have the server; the first request waits until it is known whether the client's project has it.
+        is_lasting: False for a single request without a connection.
+        client: the name of its token; several sessions may belong to one client.
+        held: its calls that wait for an answer, if they outlive this session; None: the session's own.
+    """
+
+    server: str | None = None
+    refusal: str = ""
+    must_find: bool = False
+    is_lasting: bool = True
+    client: str = ""
+    held: HeldCalls | None = None
+
+
 class ClientSession:
     """Serves until its dispatcher is closed. Satisfies Caller, so that servers can ask its client."""
 
@@ -54,13 +74,8 @@ class ClientSession:
         self,
         *,
         name: str,
-        server: str | None,
-        refusal: str,
-        must_find: bool = False,
+        terms: SessionTerms,
         state: SessionState,
-        is_lasting: bool = True,
-        client: str = "",
-        held: HeldCalls | None = None,
         presenter: McpPresenter,
         bus: EventBus,
         deadlines: DeadlineWheel,
@@ -69,28 +84,22 @@ class ClientSession:
         """
         Args:
             name: for records.
-            server: only this server's tools, under their own names.
-            refusal: why this client cannot be served; every request is answered with it.
-            must_find: its server is none that every session may have; whether it is one of its project, its first request waits for.
-            state: what is kept of it, also for its next connection.
-            is_lasting: False for one request that stands for itself.
-            client: the name of its token, where several sessions may be of one client.
-            held: its calls that wait for an answer, where they outlive this session; None: its own.
+            state: its state, which its next connection takes over.
         """
         self.session: Session = self
-        self.name, self.state, self.is_lasting = name, state, is_lasting
+        self.name, self.state, self.is_lasting = name, state, terms.is_lasting
         self.folder = state.folder
-        self.identity: Hashable = ("token", client) if client else self
+        self.identity: Hashable = ("token", terms.client) if terms.client else self
         self.introduction = NOTHING
         self.request_count = 0  # answered
-        self._server, self._refusal, self._presenter, self._bus = server, refusal, presenter, bus
+        self._server, self._refusal, self._must_find = terms.server, terms.refusal, terms.must_find
+        self._presenter, self._bus = presenter, bus
         self._router, self._notifications = presenter.router, presenter.router.notifications
-        self._must_find = must_find
         self._capabilities = Raw(b"{}")
         self._client = name
         self._tasks = TaskKeeper()
-        self._held = held or HeldCalls(deadlines=deadlines, spawn=self._tasks.spawn)
-        self._own_held = None if held else self._held
+        self._held = terms.held or HeldCalls(deadlines=deadlines, spawn=self._tasks.spawn)
+        self._own_held = None if terms.held else self._held
         self._recorder = Recorder(log, name)
         self._is_initialized = asyncio.Event()
         self.dispatcher = RawDispatcher(

@@ -10,6 +10,8 @@ import errno
 import importlib
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tooltray.access.api_tokens import ApiTokens
 from tooltray.access.client_tokens import ClientTokens
 from tooltray.access.trusted_tokens import TrustedTokens
@@ -39,6 +41,14 @@ API_PATH = "/api/mcp"
 END_GRACE_S = 0.5  # for requests in flight, as when the hub ends
 
 
+class EndpointTokens(msgspec.Struct, frozen=True):
+    """Who may come in: AI clients, other programs over REST, and those that a person trusts with more."""
+
+    clients: ClientTokens
+    programs: ApiTokens
+    trusted: TrustedTokens
+
+
 class HttpListener:
     """Belongs to the engine's loop."""
 
@@ -46,9 +56,7 @@ class HttpListener:
         self,
         *,
         config: McpConfHelper,
-        tokens: ClientTokens,
-        api_tokens: ApiTokens,
-        trusted: TrustedTokens,
+        tokens: EndpointTokens,
         sessions: OpensClients,
         presenter: McpPresenter,
         bus: EventBus,
@@ -56,7 +64,6 @@ class HttpListener:
         spawn: Spawn,
     ) -> None:
         self._config, self._tokens = config, tokens
-        self._api_tokens, self._trusted = api_tokens, trusted
         self._sessions, self._presenter = sessions, presenter
         self._bus, self._deadlines, self._spawn = bus, deadlines, spawn
         self._place: HttpPlace[HttpSettings, HttpApp] = HttpPlace(
@@ -79,7 +86,7 @@ class HttpListener:
             problem=self._place.problem,
             is_api_enabled=settings.api.enabled,
             api_url=base + API_PATH if base and settings.api.enabled else "",
-            is_api_trusted=self._api_tokens.has_trusted,
+            is_api_trusted=self._tokens.programs.has_trusted,
             is_trust_asked=settings.api.trusted,
         )
 
@@ -163,7 +170,7 @@ class HttpListener:
         from tooltray.downstream.streamable_http import StreamableHttp
 
         return HttpApp(
-            guard=Guard(host=settings.host, port=port, requires_token=settings.require_token, owner_of=self._tokens.owner),
+            guard=Guard(host=settings.host, port=port, requires_token=settings.require_token, owner_of=self._tokens.clients.owner),
             has_server=self._presenter.has_server,
             streamable=StreamableHttp(HttpSessions(self._sessions, deadlines=self._deadlines)),
             modern=ModernHttp(self._sessions, held_calls_of=self._held_calls_of, tool_schema=self._presenter.tool_schema),
@@ -182,8 +189,8 @@ class HttpListener:
             self._api = RestApi(
                 presenter=self._presenter,
                 config=self._config,
-                tokens=self._api_tokens,
-                trusted=self._trusted,
+                tokens=self._tokens.programs,
+                trusted=self._tokens.trusted,
                 events=self._events.answer,
                 spawn=self._spawn,
             )

@@ -14,7 +14,7 @@ from tooltray.activity.structured_log import StructuredLog
 from tooltray.confirmation import PERSON, UNATTENDED
 from tooltray.control.control_session import ControlSession, HubControl
 from tooltray.downstream.change_notices import ACKNOWLEDGED, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
-from tooltray.downstream.client_session import ClientSession
+from tooltray.downstream.client_session import ClientSession, SessionTerms
 from tooltray.downstream.connection import CONTROL, Connection, Hello
 from tooltray.events import EventBus, SessionsChanged
 from tooltray.presenter.mcp_presenter import McpPresenter
@@ -61,50 +61,40 @@ class Sessions:
         key = ("bridge", hello.session, hello.server, hello.profile) if hello.session else None
         refusal = self._refusal(hello)
         must_find = bool(hello.server) and not self._presenter.has_server(hello.server or "")
-        return self.open_client(
-            hello.server, refusal=refusal, must_find=must_find, folder=hello.cwd, profile=hello.profile, key=key
-        ).dispatcher
+        terms = SessionTerms(hello.server, refusal, must_find)
+        return self._open(terms, folder=hello.cwd, profile=hello.profile, key=key).dispatcher
 
-    def open_client(
-        self,
-        server: str | None,
-        *,
-        refusal: str = "",
-        must_find: bool = False,
-        folder: str = "",
-        profile: str = "",
-        key: Hashable = None,
-        is_lasting: bool = True,
-        client: str = "",
-        held: HeldCalls | None = None,
-    ) -> ClientSession:
-        """Makes an AI client's session, which ends with its dispatcher; the caller attaches that to where the client is.
+    def open_client(self, server: str | None, *, is_lasting: bool = True, client: str = "", held: HeldCalls | None = None) -> ClientSession:
+        """Makes an AI client's session, which ends with its dispatcher; the caller attaches that to the client's connection.
 
         Args:
-            server, refusal, must_find, is_lasting, client, held: see ClientSession.
+            server, is_lasting, client, held: see SessionTerms.
+        """
+        return self._open(SessionTerms(server, is_lasting=is_lasting, client=client, held=held))
+
+    def _open(self, terms: SessionTerms, *, folder: str = "", profile: str = "", key: Hashable = None) -> ClientSession:
+        """
+        Args:
             folder, profile: see SessionState.
-            key: tells the client's next connection from others'; None: there is none that could go on with this one.
+            key: identifies the client's next connection, which goes on with this one's state; None: there is none.
         """
         number = next(self._numbers)
-        is_passing = not (is_lasting or client or key)
-        key = ("token", client, server) if client else key or number
-        state = self._states.connect(key, server=server, folder=folder, profile=profile, is_lasting=is_lasting, is_passing=is_passing)
+        is_passing = not (terms.is_lasting or terms.client or key)
+        key = ("token", terms.client, terms.server) if terms.client else key or number
+        state = self._states.connect(
+            key, server=terms.server, folder=folder, profile=profile, is_lasting=terms.is_lasting, is_passing=is_passing
+        )
         session = ClientSession(
             name=f"client {number}",
-            server=server,
-            refusal=refusal,
-            must_find=must_find,
+            terms=terms,
             state=state,
-            is_lasting=is_lasting,
-            client=client,
-            held=held,
             presenter=self._presenter,
             bus=self._bus,
             deadlines=self._deadlines,
             log=self._log,
         )
         self._clients.add(session)
-        if is_lasting:
+        if terms.is_lasting:
             self._count()
         self._tasks.spawn(self._serve(session, key), name=session.name)
         return session

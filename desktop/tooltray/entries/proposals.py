@@ -25,7 +25,7 @@ from tooltray.events import EventBus, ServerChanged, ServerFilesChanged, ServerR
 from tooltray.files.json_text import check_revision, digest_of
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
-from tooltray.server_files.trust_requests import trust_request, wanted_variables
+from tooltray.server_files.trust_requests import Place, trust_request, wanted_variables
 from tooltray.settings.file_server import FILE_NAME, FileEntry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry
@@ -341,13 +341,11 @@ class Proposals:
         folder = kept.project or (server.folder if server else "")
         request = trust_request(
             FileEntry(name, config, kept.entry),
-            folder=folder or str(self._home),
-            file=self._file(name, kept),
+            Place(folder or str(self._home), self._file(name, kept), is_of_project=bool(folder)),
             auto_approve=tuple(config.auto_approve),
             is_change=kept.is_change,
             before=before,
             environ=environ,
-            is_of_project=bool(folder),
         )
         return replace(request, project="", digest=self._digest(name, kept), asked_by=kept.asked_by or "?")
 

@@ -15,7 +15,7 @@ from tooltray.phrases import Phrase
 from tooltray.projects.project_folders import ProjectFolders
 from tooltray.server_files.project_file import ProjectFile
 from tooltray.server_files.project_paths import check_stays_inside
-from tooltray.server_files.trust_requests import trust_request, wanted_variables
+from tooltray.server_files.trust_requests import Place, trust_request, wanted_variables
 from tooltray.server_files.trusted_entries import Trust
 from tooltray.settings.file_server import FILE_NAME, FileEntry, FileReading, Kind
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -118,8 +118,7 @@ class TrustDecisions:
         rules = entry.config.auto_approve if chosen is None or chosen.auto_approve is None else chosen.auto_approve
         return trust_request(
             entry,
-            folder=file.folder,
-            file=file.path,
+            Place(file.folder, file.path),
             auto_approve=tuple(rules),
             is_change=bool(self._trust.digest(file.folder, entry.name)),
             before=before,

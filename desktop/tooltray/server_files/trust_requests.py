@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+import msgspec
+
 from tooltray.approvals.suspicion import visible
 from tooltray.foreign_configs.mcp_json import FIELD_SPELLINGS
 from tooltray.phrases import Phrase
@@ -47,23 +49,33 @@ SHOWN_FIELDS = frozenset(name for field, spellings in FIELD_SPELLINGS.items() if
 """Fields that have their own members in a TrustRequest, and are not repeated among the others."""
 
 
+class Place(msgspec.Struct, frozen=True):
+    """Where an entry is written, and where its server runs.
+
+    Attributes:
+        folder: the project's real path.
+        file: the path of the file with the entry.
+        is_of_project: False if the folder is only the working folder of the server.
+    """
+
+    folder: str
+    file: str
+    is_of_project: bool = True
+
+
 def trust_request(
     entry: FileEntry,
+    place: Place,
     *,
-    folder: str,
-    file: str,
     auto_approve: tuple[str, ...],
     is_change: bool,
     before: FileEntry | None,
     environ: Mapping[str, str],
-    is_of_project: bool = True,
 ) -> TrustRequest:
     """Builds the request for one entry.
 
     Args:
         environ: the environment in which variables would be looked up; their values are not shown.
-        folder: the project's real path.
-        is_of_project: False if the folder is only the working folder of the server.
         auto_approve: the effective approval rules for its calls, with the choices made in Tooltray.
         is_change: a person consented to an earlier content.
         before: the earlier content, if it is known.
@@ -73,8 +85,8 @@ def trust_request(
     env, headers = _pairs(config.env, "="), _pairs(config.custom_headers, ": ")
     variables = wanted_variables(config)
     return TrustRequest(
-        project=folder,
-        file=file,
+        project=place.folder,
+        file=place.file,
         entry=entry.name,
         digest=entry.digest,
         is_change=is_change,
@@ -82,17 +94,17 @@ def trust_request(
         target=in_one_line(written_target(config)),
         command=in_one_line(config.command or "") if is_process else "",
         host="" if is_process else visible(host_of(config.base_url or "")),
-        cwd=in_one_line(config.cwd or folder),
+        cwd=in_one_line(config.cwd or place.folder),
         secrets=tuple(map(visible, secret_names(config))),
         variables=variables,
         variable_states=tuple(_states(config, variables, environ)),
         env=env if is_process else (),
         headers=() if is_process else headers,
         others=tuple(_others(entry.written)),
-        is_inside=is_of_project and is_process and found_inside(config, folder),
+        is_inside=place.is_of_project and is_process and found_inside(config, place.folder),
         auto_approve=auto_approve,
         diff=entry_diff(before.written, entry.written) if before else (),
-        warnings=tuple(_warnings(entry, folder if is_of_project else "", file, auto_approve))[:MOST_WARNINGS],
+        warnings=tuple(_warnings(entry, place.folder if place.is_of_project else "", place.file, auto_approve))[:MOST_WARNINGS],
         line=entry.line,
     )
 

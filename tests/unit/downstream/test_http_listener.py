@@ -22,7 +22,7 @@ from tooltray.access.api_token import ApiToken
 from tooltray.access.api_tokens import ApiTokens
 from tooltray.access.client_tokens import ClientTokens
 from tooltray.access.trusted_tokens import TrustedTokens
-from tooltray.downstream.http_listener import HttpListener
+from tooltray.downstream.http_listener import EndpointTokens, HttpListener
 from tooltray.events import EventBus, HttpAddressChanged, ProblemReported, ServerStarted
 from tooltray.home.home import Home
 from tooltray.protocol.deadlines import DeadlineWheel
@@ -79,9 +79,9 @@ async def listening(folder: Path, **http: Any) -> AsyncIterator[Listening]:
     async with aiohttp.ClientSession() as session:
         listener = HttpListener(
             config=config,
-            tokens=tokens,
-            api_tokens=ApiTokens(api_token, folder / "api-tokens.json"),
-            trusted=TrustedTokens(SecretStore(Home(folder), "memory")),
+            tokens=EndpointTokens(
+                tokens, ApiTokens(api_token, folder / "api-tokens.json"), TrustedTokens(SecretStore(Home(folder), "memory"))
+            ),
             sessions=clients,
             presenter=presenter,
             bus=bus,
@@ -216,9 +216,7 @@ async def test_a_bug_while_opening_leaves_no_socket(tmp_path: Path) -> None:
     await config.edit(http_access(True, 0))
     listener = HttpListener(
         config=config,
-        tokens=nothing,
-        api_tokens=ApiTokens(ApiToken(tmp_path / "http-token"), tmp_path / "api-tokens.json"),
-        trusted=nothing,
+        tokens=EndpointTokens(nothing, ApiTokens(ApiToken(tmp_path / "http-token"), tmp_path / "api-tokens.json"), nothing),
         sessions=nothing,
         presenter=nothing,
         bus=EventBus(),

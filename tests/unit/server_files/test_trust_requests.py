@@ -7,7 +7,7 @@ import pytest
 
 from tooltray.errors import Denied
 from tooltray.server_files.project_paths import check_stays_inside, is_writable_by_others
-from tooltray.server_files.trust_requests import LONGEST_LINE, MOST_LINES, MOST_WARNINGS, entry_diff, host_of, trust_request
+from tooltray.server_files.trust_requests import LONGEST_LINE, MOST_LINES, MOST_WARNINGS, Place, entry_diff, host_of, trust_request
 from tooltray.settings.file_server import FileEntry
 from tooltray.settings.settings import read_entry
 from tooltray.snapshots.trust import TrustRequest
@@ -18,8 +18,7 @@ def request(
 ) -> TrustRequest:
     return trust_request(
         made(entry),
-        folder=str(folder),
-        file=f"{folder}/.mcp.json",
+        Place(str(folder), f"{folder}/.mcp.json"),
         auto_approve=rules,
         is_change=bool(before),
         before=made(before) if before else None,
@@ -200,7 +199,7 @@ def test_a_name_of_several_alphabets_is_pointed_out(tmp_path: Path) -> None:
     def of(name: str) -> TrustRequest:
         entry = {"command": "x"}
         made_of = FileEntry(name, read_entry("one", entry), entry)
-        return trust_request(made_of, folder=str(tmp_path), file="/f", auto_approve=(), is_change=False, before=None, environ={})
+        return trust_request(made_of, Place(str(tmp_path), "/f"), auto_approve=(), is_change=False, before=None, environ={})
 
     assert "may look like another one: g\\u0456thub" in said(of("g\u0456thub"))
     assert [said(of(name)) for name in ("github", "\u0444\u0430\u0439\u043b", "\u8cc7\u6599 fs", "1-2")] == ["", "", "", ""]
