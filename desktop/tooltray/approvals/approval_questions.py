@@ -1,7 +1,8 @@
 """One tool call about which a person is asked, and what the person reads before an answer.
 
-Above it: Approvals. Below it: the rules in tools/ (fingerprints, edits, suspicion). Servers and models write these texts, so that they come
-out harmless: everything in them can be seen, known secrets are masked, and they are bounded.
+Above it: Approvals. Below it: edits, suspicion, fingerprints of definitions. Servers and models write these texts, so that they come out
+harmless: everything in them can be seen, known secrets are masked, and they are bounded. The same question as a form for an AI client's
+own person has one field; what is no clear yes is a no.
 """
 
 import json
@@ -25,7 +26,7 @@ from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.snapshots.approvals import ApprovalSnapshot
 
-LONGEST_ARGUMENTS = 20_000  # characters that are shown; what is cut is said
+LONGEST_ARGUMENTS = 20_000  # characters that are shown; a cut is marked
 READ_BELOW_BYTES = 262_144  # larger arguments are shown by their beginning: reading them would keep the loop from other calls
 LONGEST_DESCRIPTION, LONGEST_NAME = 1_000, 200  # characters
 ONCE, SESSION, ALWAYS, READS, REFUSE = "once", "session", "always", "reads", "refuse"

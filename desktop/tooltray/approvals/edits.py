@@ -1,6 +1,6 @@
 """What a call would change, as lines that a person can read: the edit in its arguments, and how one definition differs from another.
 
-Above it: the broker of approvals. Below it: fingerprints and suspicion, for what is read and shown. Pure; no file is opened, so an edit is
+Above it: approval_questions, GrantBook. Below it: definition, suspicion, for what is read and shown. Pure; no file is opened, so an edit is
 shown as its arguments have it. A line begins with "+", "-" or " ".
 """
 

@@ -1,6 +1,6 @@
 """What a person has allowed for longer than one call, kept over restarts: `grants.json` in the home.
 
-Above it: the presenter's book of grants. Below it: atomic_file. Each grant names the tools that it is for and their fingerprints; the
+Above it: GrantBook. Below it: atomic_file. Each grant names the tools that it is for and their fingerprints; the
 definitions that a person has seen are kept beside, so that a changed one can be compared. No arguments of calls are in the file.
 """
 

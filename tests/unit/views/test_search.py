@@ -1,13 +1,17 @@
-"""views/search.py: which tools are found, and in which order."""
+"""views/search.py: which tools are found, and in which order; words of queries."""
 
 import json
 from pathlib import Path
 
 import pytest
 from msgspec import Raw
+from tests.fakes.hub_parts import hub_parts, started, two_servers
+from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.protocol.envelope import dump
 from tooltray.resources import resource
+from tooltray.sessions.session_state import SessionState
+from tooltray.views import search
 from tooltray.views.search import MAX_TEXT, MAX_WORDS, QueryWords, ToolIndex, ToolText, read_query_words, text_of
 
 TOOLS = (
@@ -250,3 +254,12 @@ def test_no_word_stands_twice_in_the_table_that_comes_with_tooltray() -> None:
     for part in json.loads(resource("search-words.json").read_text("utf-8")).values():
         words = [word for words in part for word in words.split()]
         assert len(words) == len(set(words))
+
+
+async def test_of_too_many_indexes_the_oldest_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "MOST_INDEXES", 1)
+    async with hub_parts(tmp_path, **two_servers(ScriptedServer(tool("read_it")), ScriptedServer(tool("write_it")))) as parts:
+        await started(parts, "a", "b")
+        for server, name in [("a", "read_it"), ("b", "write_it"), ("a", "read_it")]:
+            entries = await parts.search.found(name, 1, SessionState("1", server=server), client=None)
+            assert [entry.route.definition.name for entry in entries] == [name]
