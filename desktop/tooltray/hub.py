@@ -257,8 +257,6 @@ class Hub:
         await self.config.load()
         await asyncio.to_thread(self._make, [name for name, each in self.parts().items() if each.reads])
         self._make(self.parts())
-        self.servers.keep_while(self.subscriptions.is_wanted)
-        self.sign_ins.follow()
         self.servers.load()
 
     def _make(self, names: Iterable[str]) -> None:
@@ -323,7 +321,12 @@ class Hub:
     elicitations: Elicitations = part(has_window="has_window")
     ask_person: AskPerson = made(lambda hub: hub.elicitations.ask)
     builtins: dict[str, MemoryServer] = made(lambda hub: {hub_server.NAME: hub.own_server})
-    services: UpstreamServices = part(mask="mask.masked", ask_person="ask_person")
+    services: UpstreamServices = part(
+        mask="mask.masked",
+        ask_person="ask_person",
+        get_projects=lambda hub: lambda: hub.projects,
+        is_wanted=lambda hub: lambda server, client: hub.subscriptions.is_wanted(server, client),
+    )
     servers: ServerManager = part()
 
     # what servers offer

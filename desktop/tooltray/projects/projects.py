@@ -66,7 +66,6 @@ class Projects:
         self._config, self._servers, self._folders, self._includes, self._spawn = config, servers, folders, includes, spawn
         self.sources, self.rounds = sources, rounds
         self._looks: dict[str, asyncio.Task[TooltrayError | None]] = {}  # by folder, those that are under way
-        servers.projects = self
 
     # what sessions work on (ProjectSource)
 

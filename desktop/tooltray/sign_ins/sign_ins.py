@@ -62,12 +62,8 @@ class SignIns:
         self._flows: dict[str, tuple[SignInFlow, asyncio.Task[Any]]] = {}
         self._unsaved: dict[str, Problem] = {}
         self._storing: set[asyncio.Task[Any]] = set()
-
-    def follow(self) -> None:
-        """Follows the settings from now on. A change made through Tooltray deletes tokens that no longer fit. An edited or missing file
-        deletes none: the file may be half written, or its project may only be closed."""
-        self._bus.subscribe(EntriesEdited, self._on_edited)
-        self._bus.subscribe(ConfigChanged, self._on_config_changed)
+        bus.subscribe(EntriesEdited, self._on_edited)
+        bus.subscribe(ConfigChanged, self._on_config_changed)
 
     # for ServerSecrets
 

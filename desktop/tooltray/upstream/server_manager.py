@@ -6,7 +6,7 @@ Knows nothing of tools or AI clients.
 
 import asyncio
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
 from tooltray.errors import NotFound, Problem, TooltrayError
@@ -19,7 +19,7 @@ from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.server_output import new_log
-from tooltray.upstream.deferred_server import DeferredServer, ProjectSource
+from tooltray.upstream.deferred_server import DeferredServer
 from tooltray.upstream.idle_stop import IdleStop
 from tooltray.upstream.instance_factory import EraMemory, InstanceFactory
 from tooltray.upstream.managed_server import ManagedServer, ServerEntry, ServersConfigured, ServerStateChanged
@@ -60,12 +60,7 @@ class ServerManager:
         self._bus, self._spawn = services.bus, services.spawn
         self._servers: dict[str, ManagedServer] = {}
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
-        self.projects: ProjectSource  # set by the one who knows, before the first session
-        self._keep_while: list[Callable[[ManagedServer, McpClient], bool]] = []
-
-    def keep_while(self, is_wanted: Callable[[ManagedServer, McpClient], bool]) -> None:
-        """An instance is not idle while one of these predicates holds: somebody waits for notifications of it."""
-        self._keep_while.append(is_wanted)
+        self._get_projects, self._is_wanted = services.get_projects, services.is_wanted
 
     # what there is
 
@@ -324,7 +319,7 @@ class ServerManager:
             idle_state=_idle_state(entry.config),
             make_instance=partial(self._instances.make, builtin=None),
             make_idle_stop=self._make_idle_stop,
-            source=lambda: self.projects,
+            source=self._get_projects,
         )
 
     def _hash(self, name: str, config: MCPServerConfig) -> str:
@@ -333,10 +328,7 @@ class ServerManager:
         return digest_of([own, file.folder]) if file and file.folder else own
 
     def _make_idle_stop(self, server: ManagedServer) -> IdleStop:
-        def is_wanted(client: McpClient) -> bool:
-            return any(wants(server, client) for wants in self._keep_while)
-
-        limit_s = partial(self._idle_limit_s, server)
+        limit_s, is_wanted = partial(self._idle_limit_s, server), partial(self._is_wanted, server)
         return IdleStop(groups=lambda: server.groups, limit_s=limit_s, is_wanted=is_wanted, deadlines=self._deadlines)
 
     def _idle_limit_s(self, server: ManagedServer) -> float | None:
@@ -353,7 +345,7 @@ class ServerManager:
         for predecessor in [each for each in self._leaving if each.name == server.name]:
             await predecessor.stop()  # what it holds (a port, a database) is to be free
         if server.project:
-            await self.projects.check(server.project)
+            await self._get_projects().check(server.project)
 
 
 def _idle_state(config: MCPServerConfig) -> ServerState:
