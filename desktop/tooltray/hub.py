@@ -9,12 +9,10 @@ tests/contract/test_hub.py holds every parameter to the type of its part.
 """
 
 import asyncio
-import inspect
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from operator import attrgetter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, get_origin
+from typing import Any, Literal
 
 import msgspec
 
@@ -63,6 +61,7 @@ from tooltray.catalogue.second_looks import LookPatience, SecondLooks
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
+from tooltray.composition import Composition, made, part, read
 from tooltray.control.control_session import HubControl
 from tooltray.doctor.doctor import CheckUp, Doctor
 from tooltray.doctor.remedies import Remedies
@@ -140,7 +139,7 @@ from tooltray.upstream.log_levels import LogLevels
 from tooltray.upstream.mcp_client import AskPerson
 from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_listen import ServerListens
-from tooltray.upstream.server_manager import ServerManager
+from tooltray.upstream.server_manager import ServerManager, SessionNeeds
 from tooltray.upstream.server_transports import ProgramStarts, ServerTransports, StartProcess
 from tooltray.upstream.stops import StoppedServers, Stops
 from tooltray.upstream.upstream_services import UpstreamServices
@@ -184,56 +183,7 @@ class HubOptions(msgspec.Struct, frozen=True):
     on_raise_window: Callable[[], None] | None = None
 
 
-Make = Callable[["Hub"], Any]
-Given = str | Make
-"""What a parameter gets: another part, or a part's attribute, by name; or what is made for it."""
-
-
-class Part:
-    """One line of the hub: makes its part once, when it is first asked for.
-
-    Attributes:
-        given: what parameters of the constructor get, by name.
-        make: in the place of a constructor.
-        reads: it is made of files, in a thread, before the others.
-    """
-
-    def __init__(self, given: Mapping[str, Given], *, make: Make | None = None, reads: bool = False) -> None:
-        self.given, self.make, self.reads = given, make, reads
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-        self.kind: Any = owner.__annotations__[name]
-
-    def __get__(self, hub: "Hub", owner: type) -> Any:
-        part = self.make(hub) if self.make else self.kind(**dict(self._arguments(hub)))
-        hub.__dict__[self._name] = part  # found there from now on
-        return part
-
-    def _arguments(self, hub: "Hub") -> Iterator[tuple[str, Any]]:
-        for name, parameter in inspect.signature(get_origin(self.kind) or self.kind).parameters.items():
-            if given := self.given.get(name):
-                yield name, attrgetter(given)(hub) if isinstance(given, str) else given(hub)
-            elif parameter.default is parameter.empty or name in hub.limits:
-                yield name, getattr(hub, name)
-
-
-def part(**given: Given) -> Any:
-    """A part that its class makes; `given` are the parameters that are not the part of the same name. One with a default keeps it."""
-    return Part(given)
-
-
-def made(make: Make) -> Any:
-    """A part that is no more than a value."""
-    return Part({}, make=make)
-
-
-def read(make: Make) -> Any:
-    """A part that is read from a file."""
-    return Part({}, make=make, reads=True)
-
-
-class Hub:
+class Hub(Composition):
     """Belongs to the engine's loop. `build` once, then `load`; what has to be started and ended besides, the engine starts and ends."""
 
     def __init__(self, home: Home, options: HubOptions, *, control: HubControl, limits: Mapping[str, Any] | None = None) -> None:
@@ -242,26 +192,17 @@ class Hub:
             control: what a control session may do with the hub.
             limits: in the place of defaults, for parameters of these names: how long who waits for what. For tests.
         """
-        self.home, self.options, self.control, self.limits = home, options, control, limits or {}
-        vars(self).update(self.limits)
+        super().__init__(limits or {})
+        self.home, self.options, self.control = home, options, control
         self.bus, self.tasks = EventBus(), TaskKeeper()
         self.spawn = self.tasks.spawn
-
-    @classmethod
-    def parts(cls) -> dict[str, Part]:
-        """All lines, by name; those of a subclass count before those of its base."""
-        return {name: each for kind in reversed(cls.__mro__) for name, each in vars(kind).items() if isinstance(each, Part)}
 
     async def build(self) -> None:
         """Reads the settings and all stores, and makes every part; nothing runs yet."""
         await self.config.load()
-        await asyncio.to_thread(self._make, [name for name, each in self.parts().items() if each.reads])
-        self._make(self.parts())
+        await asyncio.to_thread(self.make, [name for name, each in self.parts().items() if each.reads])
+        self.make(self.parts())
         self.servers.load()
-
-    def _make(self, names: Iterable[str]) -> None:
-        for name in names:
-            getattr(self, name)
 
     async def load(self) -> None:
         """Reads what was known of the servers when the last hub ended."""
@@ -324,6 +265,8 @@ class Hub:
     services: UpstreamServices = part(
         mask="mask.masked",
         ask_person="ask_person",
+    )
+    needs: SessionNeeds = part(
         get_projects=lambda hub: lambda: hub.projects,
         is_wanted=lambda hub: lambda server, client: hub.subscriptions.is_wanted(server, client),
     )

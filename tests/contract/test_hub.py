@@ -11,10 +11,11 @@ import msgspec
 import pytest
 
 from tooltray import hub
+from tooltray.composition import Part
 from tooltray.control.control_session import HubControl
 from tooltray.events import EventBus
 from tooltray.home.home import Home
-from tooltray.hub import Hub, HubOptions, Part
+from tooltray.hub import Hub, HubOptions
 from tooltray.tasks import Spawn
 
 GROUND = {"home": Home, "bus": EventBus, "spawn": Spawn, "options": HubOptions, "control": HubControl}  # what a hub has besides its parts

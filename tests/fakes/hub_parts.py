@@ -26,12 +26,13 @@ from tooltray.calls.tool_call import OwnTool
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.list_times import FirstPatience
 from tooltray.catalogue.published_names import PublishedNames
+from tooltray.composition import made, part
 from tooltray.confirmation import PERSON, set_asker
 from tooltray.control.control_session import HubControl
 from tooltray.errors import Problem
 from tooltray.events import EventBus
 from tooltray.home.home import Home
-from tooltray.hub import Hub, HubOptions, made, part
+from tooltray.hub import Hub, HubOptions
 from tooltray.launch.program_launch import Launch
 from tooltray.launch.variable_sources import VariableSources
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, success

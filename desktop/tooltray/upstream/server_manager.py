@@ -6,8 +6,10 @@ Knows nothing of tools or AI clients.
 
 import asyncio
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+
+import msgspec
 
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, ServerRemoved
@@ -19,7 +21,7 @@ from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.server_output import new_log
-from tooltray.upstream.deferred_server import DeferredServer
+from tooltray.upstream.deferred_server import DeferredServer, ProjectSource
 from tooltray.upstream.idle_stop import IdleStop
 from tooltray.upstream.instance_factory import EraMemory, InstanceFactory
 from tooltray.upstream.managed_server import ManagedServer, ServerEntry, ServersConfigured, ServerStateChanged
@@ -30,6 +32,18 @@ from tooltray.upstream.upstream_services import UpstreamServices
 from tooltray.upstream.visibility import EVERYBODY, Visibility
 
 STARTED_BY_HAND_WAIT_S = 300.0  # a person who starts a server wants its outcome, also of a first npx
+
+
+class SessionNeeds(msgspec.Struct, frozen=True):
+    """What sessions need of servers.
+
+    Attributes:
+        get_projects: returns what knows on which projects sessions work.
+        is_wanted: whether a session waits for notifications of an instance, which therefore is not idle.
+    """
+
+    get_projects: Callable[[], ProjectSource]
+    is_wanted: Callable[[ManagedServer, McpClient], bool]
 
 
 class ServerManager:
@@ -45,6 +59,7 @@ class ServerManager:
         eras: EraMemory,
         stops: Stops,
         services: UpstreamServices,
+        needs: SessionNeeds,
     ) -> None:
         """
         Args:
@@ -60,7 +75,7 @@ class ServerManager:
         self._bus, self._spawn = services.bus, services.spawn
         self._servers: dict[str, ManagedServer] = {}
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
-        self._get_projects, self._is_wanted = services.get_projects, services.is_wanted
+        self._needs = needs
 
     # what there is
 
@@ -319,7 +334,7 @@ class ServerManager:
             idle_state=_idle_state(entry.config),
             make_instance=partial(self._instances.make, builtin=None),
             make_idle_stop=self._make_idle_stop,
-            source=self._get_projects,
+            source=self._needs.get_projects,
         )
 
     def _hash(self, name: str, config: MCPServerConfig) -> str:
@@ -328,7 +343,7 @@ class ServerManager:
         return digest_of([own, file.folder]) if file and file.folder else own
 
     def _make_idle_stop(self, server: ManagedServer) -> IdleStop:
-        limit_s, is_wanted = partial(self._idle_limit_s, server), partial(self._is_wanted, server)
+        limit_s, is_wanted = partial(self._idle_limit_s, server), partial(self._needs.is_wanted, server)
         return IdleStop(groups=lambda: server.groups, limit_s=limit_s, is_wanted=is_wanted, deadlines=self._deadlines)
 
     def _idle_limit_s(self, server: ManagedServer) -> float | None:
@@ -345,7 +360,7 @@ class ServerManager:
         for predecessor in [each for each in self._leaving if each.name == server.name]:
             await predecessor.stop()  # what it holds (a port, a database) is to be free
         if server.project:
-            await self._get_projects().check(server.project)
+            await self._needs.get_projects().check(server.project)
 
 
 def _idle_state(config: MCPServerConfig) -> ServerState:

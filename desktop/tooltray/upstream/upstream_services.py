@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import time
 from collections.abc import AsyncIterator, Callable
-from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,12 +15,8 @@ from tooltray.events import EventBus
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.tasks import Spawn
 from tooltray.upstream.handshake import DISCOVER_TIMEOUT_S
-from tooltray.upstream.mcp_client import AskPerson, McpClient
+from tooltray.upstream.mcp_client import AskPerson
 from tooltray.upstream.start_watch import StartLimits
-
-if TYPE_CHECKING:
-    from tooltray.upstream.deferred_server import ProjectSource
-    from tooltray.upstream.managed_server import ManagedServer
 
 RESTART_AFTER_S = (1.0, 2.0, 4.0)  # three failures in a row; then somebody has to act
 HEALTHY_AFTER_S = 60.0  # an instance that ran this long starts counting anew
@@ -96,15 +91,11 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         patience: how long servers are waited for.
         gate: how many may be starting at once.
         idle_clock: by which servers are idle; seconds that never go back.
-        get_projects: returns what knows on which projects sessions work; asked for when a server is used.
-        is_wanted: whether somebody waits for notifications of an instance of a server, which therefore is not idle.
     """
 
     bus: EventBus
     deadlines: DeadlineWheel
     spawn: Spawn
-    get_projects: Callable[[], "ProjectSource"]
-    is_wanted: Callable[["ManagedServer", McpClient], bool]
     mask: Callable[[str], str] = str
     ask_person: AskPerson | None = None
     patience: Patience = msgspec.field(default_factory=Patience)

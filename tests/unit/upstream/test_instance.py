@@ -72,8 +72,6 @@ class Life:
                 bus=EventBus(),
                 deadlines=wheel,
                 spawn=self.keeper.spawn,
-                get_projects=never,
-                is_wanted=never,
                 mask=mask,
                 patience=patience,
             ),

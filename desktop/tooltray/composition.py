@@ -1,0 +1,94 @@
+"""How parts are put together by their names: a line of a composition says which class makes a part, and what its constructor is given.
+
+Above it: hub.py and the tests, which write the lines. Below it: nothing of Tooltray.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import attrgetter
+from typing import Any, get_origin
+
+import msgspec
+
+
+class Composition:
+    """Has parts as attributes: each is made when it is first asked for.
+
+    Attributes:
+        limits: values for parameters with a default, by their names, in its place; they are attributes, too.
+    """
+
+    def __init__(self, limits: Mapping[str, Any]) -> None:
+        self.limits = limits
+        vars(self).update(limits)
+
+    @classmethod
+    def parts(cls) -> dict[str, "Part"]:
+        """All lines, by name; those of a subclass count before those of its base."""
+        return {name: each for kind in reversed(cls.__mro__) for name, each in vars(kind).items() if isinstance(each, Part)}
+
+    def make(self, names: Iterable[str]) -> None:
+        """Makes these parts, and those that they need."""
+        for name in names:
+            getattr(self, name)
+
+
+Make = Callable[[Any], Any]
+Given = str | Make
+"""What a parameter gets: another part, or a part's attribute, by name; or what is made for it."""
+
+
+class Part:
+    """One line of the hub: makes its part once, when it is first asked for.
+
+    Attributes:
+        given: what parameters of the constructor get, by name.
+        make: in the place of a constructor.
+        reads: it is made of files, in a thread, before the others.
+    """
+
+    def __init__(self, given: Mapping[str, Given], *, make: Make | None = None, reads: bool = False) -> None:
+        self.given, self.make, self.reads = given, make, reads
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+        self.kind: Any = owner.__annotations__[name]
+
+    def __get__(self, hub: Composition, owner: type) -> Any:
+        part = self.make(hub) if self.make else self.kind(**dict(self._arguments(hub)))
+        hub.__dict__[self._name] = part  # found there from now on
+        return part
+
+    def _arguments(self, hub: Composition) -> Iterator[tuple[str, Any]]:
+        for name, is_required in _parameters(get_origin(self.kind) or self.kind):
+            if given := self.given.get(name):
+                yield name, attrgetter(given)(hub) if isinstance(given, str) else given(hub)
+            elif is_required or name in hub.limits:
+                yield name, getattr(hub, name)
+
+
+def _parameters(kind: type) -> list[tuple[str, bool]]:
+    """The parameters of a constructor, and whether each is required. `inspect.signature` would evaluate the annotations for that."""
+    if issubclass(kind, msgspec.Struct):
+        names, defaults = kind.__struct_fields__, kind.__struct_defaults__
+        required = len(names) - len(defaults)
+        return [(name, i < required or defaults[i - required] is msgspec.NODEFAULT) for i, name in enumerate(names)]
+    make: Any = kind.__init__
+    code, positional = make.__code__, make.__code__.co_argcount
+    names = code.co_varnames[: positional + code.co_kwonlyargcount]
+    optional = {*names[positional - len(make.__defaults__ or ()) : positional], *(make.__kwdefaults__ or ())}
+    return [(name, name not in optional) for name in names[1:]]
+
+
+def part(**given: Given) -> Any:
+    """A part that its class makes; `given` are the parameters that are not the part of the same name. One with a default keeps it."""
+    return Part(given)
+
+
+def made(make: Make) -> Any:
+    """A part that is no more than a value."""
+    return Part({}, make=make)
+
+
+def read(make: Make) -> Any:
+    """A part that is read from a file."""
+    return Part({}, make=make, reads=True)
