@@ -14,7 +14,7 @@ _SUBCOMMANDS = re.compile("run|exec|x|dlx|tool")
 _LAUNCHER_WORDS = re.compile("-y|--yes|-m|-i|-it|-t|--rm|-q|--quiet|--init|-A|-c|/c")
 _TAKES_VALUE = re.compile("-p|--package|--from|--with|--python|--directory|--project|-e|--env|-v|--mount|--network|--name")
 _WRAPPERS = {"cmd", "cmd.exe", "env", "sudo"}
-ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=(?!=)")  # with two it is a version: uvx name==1.2
 PATH_VALUE = re.compile(r"[~.]{0,2}/|[A-Za-z]:[\\/]")
 _AFFIX = re.compile(r"^(?:mcp-servers?-|server-|mcp-)+|(?:-mcp-servers?|-servers?-mcp|-mcp|-servers?)+$")
 

@@ -1,6 +1,6 @@
 """Splits a tool's result into pieces of text and media, which each format passes on or describes in words.
 
-Above it: the formats, schemas, gemini_words. Knows no format. Nothing is left out: media that a format cannot carry are replaced by a line
+Above it: the formats, schemas, gemini_schema. Knows no format. Nothing is left out: media that a format cannot carry are replaced by a line
 with their kind and size, and a block of an unknown type is passed on as JSON text.
 """
 

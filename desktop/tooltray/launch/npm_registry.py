@@ -1,6 +1,6 @@
 """What an npm registry is to us: an address in one spelling, a name for people, and how it answered.
 
-Above it: everything else named npm_registry_*, and NpmRegistries. Pure but for reading the list of mirrors. Knows no host: npm's own
+Above it: npm_config, and NpmRegistries. Pure but for reading the list of mirrors. Knows no host: npm's own
 registry is read from npm's configuration, mirrors are data.
 """
 

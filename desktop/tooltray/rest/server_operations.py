@@ -1,6 +1,6 @@
 """The REST operations on servers.
 
-Above it: the table of all operations. Below it: the presenter's API, and server_views.
+Above it: the table of all operations. Below it: the presenter's API, and server_json.
 """
 
 import logging

@@ -32,7 +32,7 @@ async def test_a_hub_of_a_version_without_a_control_socket_is_found_also_beside_
     if is_left:
         with socket.socket(socket.AF_UNIX) as dead:
             dead.bind(os.fspath(hub_home.control_socket))
-    with FakeControlHub(hub_home, is_old=True):
+    with FakeControlHub(hub_home, {"get_secret_names": ["s/KEY"]}, is_old=True):
         assert version_found(hub_home) == "9.9.9"
-        assert (await HubCalls(hub_home, may_start=False).call("hub/info", timeout_s=10))["version"] == "9.9.9"
+        assert await HubCalls(hub_home, may_start=False).within(10).secrets.get_secret_names() == ["s/KEY"]
     assert version_found(hub_home) is None

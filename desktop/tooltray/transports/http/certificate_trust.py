@@ -1,6 +1,6 @@
 """The trusted certificate authorities: those of the operating system's store, and those named by environment variables.
 
-Above it: transports, web_client, registries and the doctor. Companies have their own certificate authorities. Their staff has set the
+Above it: transports, sign_ins, registries and the doctor. Companies have their own certificate authorities. Their staff has set the
 variable of one program or another and expects every program to honour it, so the variables of all common programs are read.
 """
 

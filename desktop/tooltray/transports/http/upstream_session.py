@@ -1,6 +1,6 @@
 """The session with one server over streamable HTTP: its id, its protocol version, and the dispatcher that gets its messages.
 
-Above it: http_exchange, standing_stream, http_transport. Below it: HttpConnection and the dispatcher.
+Above it: http_exchange, http_transport. Below it: HttpConnection and the dispatcher.
 """
 
 import logging
