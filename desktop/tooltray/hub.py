@@ -121,8 +121,12 @@ from tooltray.registries.npm_registries import NpmRegistries
 from tooltray.registries.registry_cache import RegistryCache
 from tooltray.resources import resource
 from tooltray.secrets.secrets import SecretStore, take_passphrase
+from tooltray.server_files.files_in_use import FilesInUse
 from tooltray.server_files.hot_reload import HotReload
+from tooltray.server_files.project_edits import ProjectEdits
+from tooltray.server_files.project_servers import ProjectServers
 from tooltray.server_files.server_files import ServerFiles
+from tooltray.server_files.trust_decisions import ReadFile, TrustDecisions
 from tooltray.server_files.trust_store import TrustStore
 from tooltray.sessions.caller import OwnCaller, Session
 from tooltray.sessions.session_state import SessionStates
@@ -314,7 +318,7 @@ class Hub(Composition):
 
     grant_store: GrantStore = read(lambda hub: GrantStore(hub.home.grants))
     grants: GrantBook = part(
-        store="grant_store", is_of_file=lambda hub: lambda server: hub.files.keeps(server), now=lambda hub: SteadyWallClock()
+        store="grant_store", is_of_file=lambda hub: lambda server: hub.project_servers.keeps(server), now=lambda hub: SteadyWallClock()
     )
     rules: ApprovalRules = part()
     waiting: WaitingApprovals = part()
@@ -334,15 +338,12 @@ class Hub(Composition):
     feedback_tool: FeedbackTool = part(offers="views.offers")
     trust_store: TrustStore = read(lambda hub: TrustStore(hub.home.trust))
     hot_reload: HotReload = part(make_watcher=lambda hub: FileWatcher)
-    files: ServerFiles = part(
-        store="trust_store",
-        watching="hot_reload",
-        read=lambda hub: in_surroundings(read_file, os.environ),
-        home=lambda hub: str(hub.user_folder),
-        configs="options.configs",
-        project="options.project",
-        history="history",
-    )
+    read_file: ReadFile = made(lambda hub: in_surroundings(read_file, os.environ))
+    files_in_use: FilesInUse = part(store="trust_store", configs="options.configs", project="options.project")
+    decisions: TrustDecisions = part(trust="files_in_use.trust", read="read_file")
+    edits: ProjectEdits = part(history="history")
+    files: ServerFiles = part(watching="hot_reload")
+    project_servers: ProjectServers = part()
 
     # requests of AI clients
 
@@ -379,6 +380,7 @@ class Hub(Composition):
     )
     proposal_store: ProposalStore = read(lambda hub: ProposalStore(hub.home.proposals))
     proposals: Proposals = part(
+        files="project_servers",
         store="proposal_store",
         remove_unused="server_secrets.remove_unused",
         home="user_folder",

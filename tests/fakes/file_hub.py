@@ -12,6 +12,7 @@ from tests.fakes.hub_parts import Client, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 from tests.fakes.session_hub import SessionHub
 
+from tooltray.server_files.project_servers import ProjectServers
 from tooltray.server_files.server_files import ServerFiles
 
 
@@ -21,6 +22,10 @@ class FileHub(SessionHub):
     @property
     def files(self) -> ServerFiles:
         return self.parts.files
+
+    @property
+    def project_servers(self) -> ProjectServers:
+        return self.parts.project_servers
 
     def project(self, name: str = "shop", **entries: Any) -> str:
         """A folder with a `.mcp.json` that has these entries; without any there is no file."""
@@ -49,8 +54,8 @@ class FileHub(SessionHub):
 
     async def trusted(self, folder: str) -> list[str]:
         """A person says yes to all that waits in a project's file; the names of the servers here."""
-        requests = await self.files.trust_requests(folder)
-        names = await self.files.trust(folder, {each.entry: each.digest for each in requests})
+        requests = await self.project_servers.trust_requests(folder)
+        names = await self.project_servers.trust(folder, {each.entry: each.digest for each in requests})
         await self.quiet()
         return names
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tooltray.catalogue.tool_manager import ToolManager
     from tooltray.entries.proposals import Proposals
     from tooltray.entries.server_secrets import ServerSecrets
-    from tooltray.server_files.server_files import ServerFiles
+    from tooltray.server_files.project_servers import ProjectServers
     from tooltray.upstream.server_manager import ServerManager
 
 
@@ -27,14 +27,14 @@ class ServersApi:
         self,
         *,
         config: McpConfHelper,
-        files: "ServerFiles",
+        project_servers: "ProjectServers",
         proposals: "Proposals",
         server_secrets: "ServerSecrets",
         servers: "ServerManager",
         tools: "ToolManager",
         connections: "Connections",
     ) -> None:
-        self._config, self._files, self._proposals, self._server_secrets = config, files, proposals, server_secrets
+        self._config, self._project_servers, self._proposals, self._server_secrets = config, project_servers, proposals, server_secrets
         self._servers, self._tools, self._connections = servers, tools, connections
 
     # entries
@@ -72,7 +72,7 @@ class ServersApi:
         if await must_wait():
             return await self._proposals.add(name, config, is_default=is_default, project=project)
         if project:
-            return await self._files.add(project, name, config)
+            return await self._project_servers.add(project, name, config)
         if name in self._config.settings.mcp_servers:
             raise name_is_taken(name)
         await self._config.set_server(name, {"autoApprove": ["all"], **config}, is_default=is_default, is_new=True)
@@ -96,7 +96,7 @@ class ServersApi:
         if await must_wait():
             return await self._proposals.change(name, config, revision)
         if self._config.file_server(name):
-            return await self._files.change(name, config, revision)
+            return await self._project_servers.change(name, config, revision)
         return await self._config.set_server(name, config, revision=revision)
 
     async def remove_mcp_server(self, name: str, revision: str = "", keep_secrets: bool = False) -> ServerRemoval:
@@ -118,8 +118,8 @@ class ServersApi:
             return ServerRemoval(name, tuple(await self._proposals.withdraw(name)))
         check_is_not_builtin(self._servers, name)
         removal = await self._server_secrets.of(name)
-        if name not in self._config.own_settings.mcp_servers and self._files.keeps(name):
-            await self._files.remove(name, revision)
+        if name not in self._config.own_settings.mcp_servers and self._project_servers.keeps(name):
+            await self._project_servers.remove(name, revision)
         else:
             await self._config.remove_server(name, revision=revision)
         await self._proposals.removed(name)

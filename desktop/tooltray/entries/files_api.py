@@ -9,12 +9,13 @@ from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
 if TYPE_CHECKING:
     from tooltray.entries.proposals import Proposals
+    from tooltray.server_files.project_servers import ProjectServers
     from tooltray.server_files.server_files import ServerFiles
 
 
 class FilesApi:
-    def __init__(self, *, files: "ServerFiles", proposals: "Proposals") -> None:
-        self._files, self._proposals = files, proposals
+    def __init__(self, *, files: "ServerFiles", project_servers: "ProjectServers", proposals: "Proposals") -> None:
+        self._files, self._project_servers, self._proposals = files, project_servers, proposals
 
     async def get_server_files(self) -> list[ServerFileSnapshot]:
         """The settings and every other file that servers come from now, as it was last read."""
@@ -29,7 +30,7 @@ class FilesApi:
         Raises:
             TooltrayError: this folder cannot be a project, or its file cannot be read; says why.
         """
-        return [*await self._files.trust_requests(project), *([] if project else await self._proposals.requests())]
+        return [*await self._project_servers.trust_requests(project), *([] if project else await self._proposals.requests())]
 
     async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
         """A person says yes to entries of a project's own file, or of programs, and what is in use of them starts.
@@ -46,7 +47,7 @@ class FilesApi:
             TooltrayError: there is no such entry, or the yes cannot be kept.
         """
         await confirm_widening("A yes to a project's servers")
-        return await (self._files.trust(project, entries) if project else self._proposals.trust(entries))
+        return await (self._project_servers.trust(project, entries) if project else self._proposals.trust(entries))
 
     async def distrust_entries(self, project: str, entry: str = "") -> None:
         """Takes a yes back; what runs by it is stopped. Of what a program has proposed: says no.
@@ -59,13 +60,13 @@ class FilesApi:
             NotFound: nobody said yes to that.
         """
         if project:
-            await self._files.distrust(project, entry)
+            await self._project_servers.distrust(project, entry)
         else:
             await self._proposals.withdraw(entry)
 
     async def get_trusted_entries(self) -> list[TrustedEntry]:
         """To what a person said yes, also of projects that nobody works on now."""
-        return self._files.trusted()
+        return self._project_servers.trusted()
 
     async def preview_reload(self) -> list[ReloadChange]:
         """What `reload` would do."""

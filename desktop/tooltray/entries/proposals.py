@@ -41,7 +41,7 @@ WAITS = Phrase("it waits for your yes")
 
 
 class ProjectFiles(Protocol):
-    """The part of ServerFiles that is used here."""
+    """The part of ProjectServers that is used here."""
 
     async def folder_to_write(self, project: str) -> str:
         """Returns the real path of a project's folder whose file may be written.

@@ -8,35 +8,28 @@ import contextlib
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
-from tooltray.errors import NotFound, Problem, TooltrayError
+from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ServerFilesChanged
-from tooltray.files.file_history import FileHistory
-from tooltray.phrases import Phrase
-from tooltray.projects.project_folders import ProjectFolders
-from tooltray.projects.projects import OWN, Projects
+from tooltray.projects.projects import Projects
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.server_files.file_readings import SECOND_LOOK_S, FileReadings, is_sure
 from tooltray.server_files.file_reports import ProblemReports, first_problems, served_lines, waiting_lines
 from tooltray.server_files.files_in_use import AnyFile, FilesInUse, settings_snapshot
 from tooltray.server_files.folders_in_use import FoldersInUse
 from tooltray.server_files.hot_reload import WatchedFileChanged
-from tooltray.server_files.project_edits import ProjectEdits
 from tooltray.server_files.project_file import ProjectFile
 from tooltray.server_files.reload_plan import Known, kept, left_out, plan, unusable, waiting
-from tooltray.server_files.trust_decisions import Environ, ReadFile, TrustDecisions, read_project_file
-from tooltray.server_files.trust_store import TrustStore
+from tooltray.server_files.trust_decisions import ReadFile, read_project_file
 from tooltray.sessions.caller import Session
-from tooltray.sessions.session_state import SessionState, SessionStates
-from tooltray.settings.file_server import FileReading, FileServer
+from tooltray.sessions.session_state import SessionStates
+from tooltray.settings.file_server import FileReading
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
-from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.tasks import Spawn
 
 logger = logging.getLogger(__name__)
-USUAL_RULES = ("autoApprove", ["read"])  # the default for a project's file; not written into it, since other programs read it too
 LISTING_WAIT_S = 2.0  # a list waits for the first reading of its project's file, but not for a disk that hangs
 
 
@@ -57,40 +50,27 @@ class ServerFiles:
         self,
         *,
         config: McpConfHelper,
-        store: TrustStore,
+        files_in_use: FilesInUse,
         projects: Projects,
         states: SessionStates,
         watching: Watching,
-        read: ReadFile,
-        environ: Environ,
-        home: str,
+        read_file: ReadFile,
         bus: EventBus,
         deadlines: DeadlineWheel,
         spawn: Spawn,
-        configs: Iterable[str] = (),
-        project: str = "",
         second_look_s: float = SECOND_LOOK_S,
-        history: FileHistory | None = None,
     ) -> None:
         """
         Args:
-            environ: returns the environment that servers get.
-            home: the person's home folder.
-            configs, project: see HubOptions.
             second_look_s: seconds until a malformed or missing file is read again.
-            history: receives the previous contents of projects' files that are changed here.
         """
-        self._config, self._projects, self._states = config, projects, states
-        self._watching, self._read, self._bus, self._spawn = watching, read, bus, spawn
+        self._config, self._files, self._projects, self._states = config, files_in_use, projects, states
+        self._watching, self._read, self._bus, self._spawn = watching, read_file, bus, spawn
         self.endpoints: dict[str, str] = {}
-        self._files = FilesInUse(config=config, store=store, configs=configs, project=project)
-        self._trust = self._files.trust
+        self._trust = files_in_use.trust
         self._in_use = FoldersInUse(
-            states=states, bus=bus, deadlines=deadlines, keeps=self._files.says_something, on_changed=self._on_folders_changed
+            states=states, bus=bus, deadlines=deadlines, keeps=files_in_use.says_something, on_changed=self._on_folders_changed
         )
-        self._folders = ProjectFolders(config=config, home=home)
-        self._decisions = TrustDecisions(config=config, trust=self._trust, folders=self._folders, read=read, environ=environ)
-        self._edits = ProjectEdits(history)
         self._readings = FileReadings[AnyFile](read=self._read_file, spawn=spawn, on_read=self._on_read, second_look_s=second_look_s)
         self._reports = ProblemReports(bus)
         self._shown: list[ServerFileSnapshot] = []
@@ -122,10 +102,6 @@ class ServerFiles:
     def lost_projects(self) -> tuple[str, ...]:
         """Returns the trust files that cannot be read, whose projects are therefore unknown."""
         return self._trust.lost
-
-    def keeps(self, server: str) -> bool:
-        """Returns whether a server of a file has this name, also one of a project that is not in use."""
-        return self._config.file_server(server) is not None or self._trust.is_trusted(server)
 
     @property
     def startup_lines(self) -> tuple[str, ...]:
@@ -248,85 +224,9 @@ class ServerFiles:
                 for entry in file.waiting():
                     yield waiting(file.name(entry), file.path, is_change=file.running(entry.name) is not None)
 
-    # trust
+    # changes by ProjectServers
 
-    async def trust_requests(self, project: str) -> list[TrustRequest]:
-        """See FilesApi.get_trust_requests."""
-        files = [await self._decisions.file(project)] if project else self._files.project_files
-        return [request for file in files for request in await self._requests(file)]
-
-    async def _requests(self, file: ProjectFile) -> list[TrustRequest]:
-        followed = self._files.of_folder(file.folder) or file
-        return await self._decisions.requests(file, followed.running)
-
-    async def trust(self, project: str, entries: Mapping[str, str]) -> list[str]:
-        """See FilesApi.trust_entries."""
-        file, names = await self._decisions.trust(project, entries)
-        await self._read_now(file.folder)  # the reading for the decision may be outdated by now
-        return names
-
-    async def distrust(self, project: str, entry: str) -> None:
-        """See FilesApi.distrust_entries."""
-        folder = await self._decisions.distrust(project, entry)
-        if file := self._files.of_folder(folder):
-            file.settle()
-        self._apply()
-
-    def trusted(self) -> list[TrustedEntry]:
-        """See FilesApi.get_trusted_entries."""
-        return list(self._trust.entries())
-
-    # changes
-
-    async def add(self, project: str, name: str, entry: Mapping[str, Any]) -> str:
-        """Writes a new entry into a project's own file and trusts it; returns the server's name in the hub."""
-        folder = await self.folder_to_write(project)
-        written = {key: value for key, value in entry.items() if (key, value) != USUAL_RULES}
-        digest = await self._edits.add(folder, name, written)
-        [server] = await self._decisions.trust_own(folder, name, digest, unasked=None if "autoApprove" in entry else ("all",))
-        self._in_use.touch(folder)  # a person who adds a server to a project wants to see it
-        await self._read_now(folder)
-        return server
-
-    async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None:
-        """Replaces the entry of a server in the project's own file."""
-        there = self._project_server(server)
-        digest = await self._edits.change(there.folder, there.entry.name, entry, revision)
-        await self._decisions.trust_own(there.folder, there.entry.name, digest)
-        await self._read_now(there.folder)
-
-    async def remove(self, server: str, revision: str) -> None:
-        """Removes a server's entry from the project's own file, also if the project is not in use."""
-        if not (place := None if self._config.file_server(server) else self._trust.place(server)):
-            there = self._project_server(server)
-            place = there.folder, there.entry.name
-        folder, entry = place
-        await self._edits.remove(folder, entry, revision)
-        await self._decisions.distrust(folder, entry)
-        await self._read_now(folder)
-
-    async def folder_to_write(self, project: str) -> str:
-        """Returns the real path of a folder whose file may be written: it is allowed, trusted or in use.
-
-        Raises:
-            TooltrayError: the folder's file may not be written.
-        """
-        folder = await self._folders.real(project)
-        if folder in self._in_use or self._trust.knows(folder):
-            return folder
-        return await self._folders.permitted(folder, SessionState(OWN))
-
-    def _project_server(self, server: str) -> FileServer:
-        there = self._config.file_server(server)
-        if there is None:
-            title = Phrase("there is no server '{server}' of a project", server=server)
-            raise NotFound(title, hint=Phrase("See which there are: tooltray servers list"))
-        if there.origin == "served":
-            title, where = Phrase("'{name}' is not changed", name=server), Phrase("its entry is in {file}", file=there.file)
-            raise TooltrayError(title, where, Phrase("Change it there."))
-        return there
-
-    async def _read_now(self, folder: str) -> None:
+    async def read_now(self, folder: str) -> None:
         """Applies at once what was just written into a file or trusted, if the file is in use."""
         if file := self._files.of_folder(folder):
             reading = await self._readings.now(file)
@@ -336,3 +236,17 @@ class ServerFiles:
                 file.settle()
             self._readings.begin(file)  # an older reading may end after this one
         self._apply()
+
+    def settle(self, folder: str) -> None:
+        """Applies at once what was just decided about entries of a folder's file."""
+        if file := self._files.of_folder(folder):
+            file.settle()
+        self._apply()
+
+    def touch(self, folder: str) -> None:
+        """Takes a folder into use for a person without a session: who adds a server to a project wants to see it."""
+        self._in_use.touch(folder)
+
+    def is_in_use(self, folder: str) -> bool:
+        """Returns whether a session works, or worked until recently, on a folder."""
+        return folder in self._in_use

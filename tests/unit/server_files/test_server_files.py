@@ -51,7 +51,7 @@ async def test_a_changed_entry_waits_and_the_old_one_goes_on(tmp_path: Path) -> 
         await hub.saved(folder, {"one": TWO})
         assert hub.states(folder) == {"one": "changed"}
         assert hub.parts.conf.settings.mcp_servers["one"].args == ("one",)
-        [request] = await hub.files.trust_requests("")
+        [request] = await hub.project_servers.trust_requests("")
         assert request.is_change
         assert '-    "one"' in request.diff
         assert '+    "two"' in request.diff
@@ -77,12 +77,12 @@ async def test_a_yes_is_for_the_content_that_was_seen(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE, two=TWO)
         await hub.session(folder)
-        seen = {each.entry: each.digest for each in await hub.files.trust_requests(folder)}
+        seen = {each.entry: each.digest for each in await hub.project_servers.trust_requests(folder)}
         hub.write(folder, {"one": ONE, "two": {"command": "program", "args": ["evil"]}})
         with pytest.raises(Conflict, match="another one by now"):
-            await hub.files.trust(folder, seen)
+            await hub.project_servers.trust(folder, seen)
         with pytest.raises(NotFound, match="there is no 'three'"):
-            await hub.files.trust(folder, {"three": "x"})
+            await hub.project_servers.trust(folder, {"three": "x"})
         assert hub.names() == []
 
 
@@ -91,13 +91,13 @@ async def test_a_yes_is_taken_back_and_what_runs_by_it_ends(tmp_path: Path) -> N
         folder = hub.project(one=ONE, two=TWO)
         await hub.session(folder)
         await hub.trusted(folder)
-        await hub.files.distrust(folder, "one")
+        await hub.project_servers.distrust(folder, "one")
         assert hub.names() == ["two"]
-        assert [each.entry for each in hub.files.trusted()] == ["two"]
-        await hub.files.distrust(folder, "")
-        assert (hub.names(), hub.files.trusted()) == ([], [])
+        assert [each.entry for each in hub.project_servers.trusted()] == ["two"]
+        await hub.project_servers.distrust(folder, "")
+        assert (hub.names(), hub.project_servers.trusted()) == ([], [])
         with pytest.raises(NotFound, match="is not trusted"):
-            await hub.files.distrust(folder, "")
+            await hub.project_servers.distrust(folder, "")
 
 
 async def test_servers_of_a_project_end_a_while_after_its_last_session_left(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ async def test_what_ran_goes_on_while_a_file_is_not_understood_and_the_problem_i
         assert "line 1" in told.problem.message
         assert told.problem in list(hub.files.problems())
         with pytest.raises(TooltrayError, match="cannot be read"):
-            await hub.files.trust_requests(folder)
+            await hub.project_servers.trust_requests(folder)
         assert [(each.kind, each.name) for each in await hub.files.reload()] == [("keep", "")]
         await hub.saved(folder, {"one": ONE})
         assert list(hub.files.problems()) == []
@@ -172,7 +172,7 @@ async def test_a_project_without_a_file_has_no_servers_and_no_problem(tmp_path: 
     async with file_hub(tmp_path) as hub:
         folder = hub.project()
         client = await hub.session(folder)
-        assert (hub.names(), list(hub.files.problems()), await hub.files.trust_requests(folder)) == ([], [], [])
+        assert (hub.names(), list(hub.files.problems()), await hub.project_servers.trust_requests(folder)) == ([], [], [])
         assert await hub.listed(client) == []
         assert f"{folder}/.mcp.json" in hub.parts.watching.paths
         await hub.saved(folder, {"one": ONE})
@@ -187,9 +187,9 @@ async def test_a_link_that_leads_out_of_the_project_is_not_read(tmp_path: Path) 
         await hub.quiet()
         assert hub.states(folder) == {}
         with pytest.raises(TooltrayError, match="leads out of the project"):
-            await hub.files.trust_requests(folder)
+            await hub.project_servers.trust_requests(folder)
         with pytest.raises(TooltrayError, match="leads out of the project"):
-            await hub.files.add(folder, "two", TWO)
+            await hub.project_servers.add(folder, "two", TWO)
 
 
 async def test_the_project_that_the_hub_was_started_for_serves_all_and_needs_a_yes_too(tmp_path: Path) -> None:
@@ -261,7 +261,7 @@ async def test_servers_of_a_served_config_run_without_a_yes_and_all_their_calls_
         assert {entry.name: entry.state for entry in served.entries} == {"one": "used", "shy": "used", "off": "off"}
         assert [reading.path for reading in hub.files.served()] == [str(config)]
         with pytest.raises(TooltrayError, match="Change it there"):
-            await hub.files.remove("shy", "")
+            await hub.project_servers.remove("shy", "")
         config.write_text(json.dumps({"mcpServers": {"new": ONE}}))
         hub.parts.watching.changed(config)
         await hub.quiet()
@@ -288,16 +288,16 @@ async def test_an_entry_that_is_added_here_is_trusted_at_once_and_all_its_calls_
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE)
         await hub.session(folder)
-        assert await hub.files.add(folder, "two", TWO) == "two"
-        assert await hub.files.add(folder, "shy", {**TWO, "autoApprove": ["read"]}) == "shy"
+        assert await hub.project_servers.add(folder, "two", TWO) == "two"
+        assert await hub.project_servers.add(folder, "shy", {**TWO, "autoApprove": ["read"]}) == "shy"
         assert hub.states(folder) == {"one": "waits", "two": "used", "shy": "used"}
         servers = hub.parts.conf.settings.mcp_servers
         assert (servers["two"].auto_approve, servers["shy"].auto_approve) == (("all",), ("read",))
-        assert [(each.entry, each.is_own) for each in hub.files.trusted()] == [("two", True), ("shy", True)]
+        assert [(each.entry, each.is_own) for each in hub.project_servers.trusted()] == [("two", True), ("shy", True)]
         with pytest.raises(Conflict, match="already"):
-            await hub.files.add(folder, "one", TWO)
+            await hub.project_servers.add(folder, "one", TWO)
         with pytest.raises(TooltrayError, match="neither a command nor a URL"):
-            await hub.files.add(folder, "none", {"args": ["x"]})
+            await hub.project_servers.add(folder, "none", {"args": ["x"]})
 
 
 async def test_an_entry_is_changed_and_removed_in_its_file_unless_it_is_another_one_by_now(tmp_path: Path) -> None:
@@ -308,14 +308,14 @@ async def test_an_entry_is_changed_and_removed_in_its_file_unless_it_is_another_
         revision = hub.parts.conf.revision("one")
         await hub.parts.presenter.update_mcp_server("one", TWO, revision)
         assert (hub.states(folder), hub.parts.conf.settings.mcp_servers["one"].args) == ({"one": "used"}, ("two",))
-        for change in (hub.files.change("one", ONE, revision), hub.files.remove("one", revision)):
+        for change in (hub.project_servers.change("one", ONE, revision), hub.project_servers.remove("one", revision)):
             with pytest.raises(Conflict, match="another one by now"):
                 await change
         await hub.parts.presenter.remove_mcp_server("one", hub.parts.conf.revision("one"))
-        assert (hub.names(), hub.files.trusted()) == ([], [])
+        assert (hub.names(), hub.project_servers.trusted()) == ([], [])
         assert json.loads(Path(folder, ".mcp.json").read_text()) == {"mcpServers": {}}
         with pytest.raises(NotFound, match="no server 'one' of a project"):
-            await hub.files.change("one", ONE, "")
+            await hub.project_servers.change("one", ONE, "")
 
 
 async def test_how_a_server_of_a_file_is_described_is_told_with_what_was_chosen_for_it(tmp_path: Path) -> None:
@@ -342,7 +342,7 @@ async def test_what_is_removed_and_brought_back_is_as_it_was(tmp_path: Path, is_
         await hub.session(folder)
         presenter, conf = hub.parts.presenter, hub.parts.conf
         if is_own:
-            await hub.files.add(folder, "one", ONE)
+            await hub.project_servers.add(folder, "one", ONE)
         else:
             await hub.trusted(folder)
         await presenter.set_tool_enabled("one", "query", False)
@@ -361,7 +361,7 @@ async def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE)
         await hub.session(folder)
-        await asyncio.gather(*(hub.files.add(folder, f"s{number}", {**TWO, "env": {"N": str(number)}}) for number in range(8)))
+        await asyncio.gather(*(hub.project_servers.add(folder, f"s{number}", {**TWO, "env": {"N": str(number)}}) for number in range(8)))
         assert set(hub.names()) == {f"s{number}" for number in range(8)}
 
 
@@ -369,10 +369,10 @@ async def test_a_folder_that_nobody_has_allowed_is_not_written_to(tmp_path: Path
     async with file_hub(tmp_path) as hub:
         folder = hub.project()
         with pytest.raises(TooltrayError, match="is not allowed as a project"):
-            await hub.files.add(folder, "one", ONE)
+            await hub.project_servers.add(folder, "one", ONE)
         assert not Path(folder, ".mcp.json").exists()
         await hub.parts.project_choices.allow(folder)
-        assert await hub.files.add(folder, "one", ONE) == "one"
+        assert await hub.project_servers.add(folder, "one", ONE) == "one"
         assert hub.names() == ["one"]
 
 
@@ -385,7 +385,7 @@ async def test_a_server_that_is_added_to_a_project_on_which_nobody_works_is_ther
         assert "one" in {each.name for each in (await hub.parts.presenter.get_snapshot()).servers}
         hub.parts.wheel.expire(UNUSED_S)
         assert hub.names() == []
-        await hub.files.distrust(folder, "one")
+        await hub.project_servers.distrust(folder, "one")
 
 
 async def test_what_waits_is_told_to_who_started_the_hub_and_logged_once(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -413,7 +413,7 @@ async def test_a_server_is_taken_out_of_its_file_also_when_nobody_works_on_its_p
             await hub.parts.presenter.remove_mcp_server("one", "another")
         await hub.parts.presenter.remove_mcp_server("one")
         assert list(json.loads((Path(folder) / ".mcp.json").read_text())["mcpServers"]) == ["two"]
-        assert (hub.names(), hub.files.trusted()) == ([], [])
+        assert (hub.names(), hub.project_servers.trusted()) == ([], [])
         with pytest.raises(NotFound):
             await hub.parts.presenter.remove_mcp_server("one")
 
@@ -422,10 +422,10 @@ async def test_what_is_saved_during_a_yes_counts_and_not_what_was_read_for_it(tm
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE, two=TWO)
         await hub.session(folder)
-        asked = {each.entry: each.digest for each in await hub.files.trust_requests(folder)}
+        asked = {each.entry: each.digest for each in await hub.project_servers.trust_requests(folder)}
         for steps in range(0, 40, 2):
             await hub.saved(folder, {"one": ONE, "two": TWO})
-            deciding = asyncio.ensure_future(hub.files.trust(folder, asked))
+            deciding = asyncio.ensure_future(hub.project_servers.trust(folder, asked))
             for _ in range(steps):
                 await asyncio.sleep(0)
             hub.write(folder, {"one": ONE})
@@ -448,7 +448,7 @@ async def test_what_was_allowed_of_a_server_of_a_file_stays_as_long_as_the_yes_t
         assert hub.names() == []
         await hub.session(folder, key="a")
         assert [each.server for each in await hub.parts.presenter.get_grants()] == ["one"]
-        await hub.files.distrust(folder, "one")
+        await hub.project_servers.distrust(folder, "one")
         assert await hub.parts.presenter.get_grants() == []
 
 
@@ -472,7 +472,7 @@ async def test_what_is_switched_off_in_the_file_waits_for_nobody_and_ends_at_onc
         await hub.session(folder)
         assert await hub.trusted(folder) == ["one"]
         await hub.saved(folder, {"one": {**ONE, "disabled": True}})
-        assert (hub.names(), hub.states(folder), await hub.files.trust_requests("")) == ([], {"one": "off"}, [])
+        assert (hub.names(), hub.states(folder), await hub.project_servers.trust_requests("")) == ([], {"one": "off"}, [])
 
 
 async def test_a_first_reading_that_is_not_understood_is_told_too(tmp_path: Path) -> None:
@@ -614,7 +614,7 @@ async def test_a_yes_that_is_taken_back_during_a_call_ends_the_call(tmp_path: Pa
         hub.program.hold("tools/call")
         calling = asyncio.ensure_future(hub.parts.call("work", client))
         await hub.program.call("work")
-        await hub.files.distrust(folder, "one")
+        await hub.project_servers.distrust(folder, "one")
         async with asyncio.timeout(10):
             assert "error" in await calling
         assert hub.names() == []
@@ -633,7 +633,7 @@ async def test_a_file_that_is_gone_for_a_moment_after_a_change_of_ours_keeps_its
                 path.unlink()
 
         hub.parts.bus.subscribe(ConfigChanged, take_away)
-        await hub.files.add(folder, "two", TWO)
+        await hub.project_servers.add(folder, "two", TWO)
         assert hub.names() == ["one"]
         await hub.saved(folder, content[0])
         assert hub.names() == ["one", "two"]
@@ -663,5 +663,5 @@ async def test_a_request_says_whether_its_variables_are_set_where_its_server_wou
         hub.parts.shell.variables = {"PATH": "/usr/bin:/bin", "SET": "hunter2"}
         folder = hub.project(one={**ONE, "env": {"A": "${SET}${GONE}${LEFT:-x}"}})
         await hub.session(folder)
-        [request] = await hub.files.trust_requests("")
+        [request] = await hub.project_servers.trust_requests("")
         assert (request.variables, request.variable_states) == (("SET", "GONE", "LEFT"), ("set", "missing", "default"))

@@ -1,0 +1,120 @@
+"""Servers of projects' own files as a person decides about them: which entries may run, and entries added, changed and removed.
+
+Above it: the API, and Proposals. Below it: TrustDecisions (consents), ProjectEdits (the text of a file), ServerFiles, which applies both.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from tooltray.errors import NotFound, TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.projects.project_folders import ProjectFolders
+from tooltray.projects.projects import OWN
+from tooltray.server_files.files_in_use import FilesInUse
+from tooltray.server_files.project_edits import ProjectEdits
+from tooltray.server_files.project_file import ProjectFile
+from tooltray.server_files.server_files import ServerFiles
+from tooltray.server_files.trust_decisions import TrustDecisions
+from tooltray.sessions.session_state import SessionState
+from tooltray.settings.file_server import FileServer
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+
+USUAL_RULES = ("autoApprove", ["read"])  # the default for a project's file; not written into it, since other programs read it too
+
+
+class ProjectServers:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        files: ServerFiles,
+        files_in_use: FilesInUse,
+        folders: ProjectFolders,
+        decisions: TrustDecisions,
+        edits: ProjectEdits,
+    ) -> None:
+        self._config, self._files, self._files_in_use, self._folders = config, files, files_in_use, folders
+        self._decisions, self._edits, self._trust = decisions, edits, files_in_use.trust
+
+    def keeps(self, server: str) -> bool:
+        """Returns whether a server of a file has this name, also one of a project that is not in use."""
+        return self._config.file_server(server) is not None or self._trust.is_trusted(server)
+
+    # trust
+
+    async def trust_requests(self, project: str) -> list[TrustRequest]:
+        """See FilesApi.get_trust_requests."""
+        files = [await self._decisions.file(project)] if project else self._files_in_use.project_files
+        return [request for file in files for request in await self._requests(file)]
+
+    async def _requests(self, file: ProjectFile) -> list[TrustRequest]:
+        followed = self._files_in_use.of_folder(file.folder) or file
+        return await self._decisions.requests(file, followed.running)
+
+    async def trust(self, project: str, entries: Mapping[str, str]) -> list[str]:
+        """See FilesApi.trust_entries."""
+        file, names = await self._decisions.trust(project, entries)
+        await self._files.read_now(file.folder)  # the reading for the decision may be outdated by now
+        return names
+
+    async def distrust(self, project: str, entry: str) -> None:
+        """See FilesApi.distrust_entries."""
+        folder = await self._decisions.distrust(project, entry)
+        self._files.settle(folder)
+
+    def trusted(self) -> list[TrustedEntry]:
+        """See FilesApi.get_trusted_entries."""
+        return list(self._trust.entries())
+
+    # changes
+
+    async def add(self, project: str, name: str, entry: Mapping[str, Any]) -> str:
+        """Writes a new entry into a project's own file and trusts it; returns the server's name in the hub."""
+        folder = await self.folder_to_write(project)
+        written = {key: value for key, value in entry.items() if (key, value) != USUAL_RULES}
+        digest = await self._edits.add(folder, name, written)
+        [server] = await self._decisions.trust_own(folder, name, digest, unasked=None if "autoApprove" in entry else ("all",))
+        self._files.touch(folder)
+        await self._files.read_now(folder)
+        return server
+
+    async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None:
+        """Replaces the entry of a server in the project's own file."""
+        there = self._project_server(server)
+        digest = await self._edits.change(there.folder, there.entry.name, entry, revision)
+        await self._decisions.trust_own(there.folder, there.entry.name, digest)
+        await self._files.read_now(there.folder)
+
+    async def remove(self, server: str, revision: str) -> None:
+        """Removes a server's entry from the project's own file, also if the project is not in use."""
+        if not (place := None if self._config.file_server(server) else self._trust.place(server)):
+            there = self._project_server(server)
+            place = there.folder, there.entry.name
+        folder, entry = place
+        await self._edits.remove(folder, entry, revision)
+        await self._decisions.distrust(folder, entry)
+        await self._files.read_now(folder)
+
+    async def folder_to_write(self, project: str) -> str:
+        """Returns the real path of a folder whose file may be written: it is allowed, trusted or in use.
+
+        Raises:
+            TooltrayError: the folder's file may not be written.
+        """
+        folder = await self._folders.real(project)
+        if self._files.is_in_use(folder) or self._trust.knows(folder):
+            return folder
+        return await self._folders.permitted(folder, SessionState(OWN))
+
+    def _project_server(self, server: str) -> FileServer:
+        there = self._config.file_server(server)
+        if there is None:
+            title = Phrase("there is no server '{server}' of a project", server=server)
+            raise NotFound(title, hint=Phrase("See which there are: tooltray servers list"))
+        if there.origin == "served":
+            title, where = Phrase("'{name}' is not changed", name=server), Phrase("its entry is in {file}", file=there.file)
+            raise TooltrayError(title, where, Phrase("Change it there."))
+        return there
