@@ -191,4 +191,5 @@ def check_revision(revision: str, seen: str) -> None:
         Conflict: the two differ.
     """
     if seen and seen != revision:
-        raise Conflict("This entry is another one by now", "somebody has changed it since you looked at it", "Look again, and decide anew.")
+        title, message = Phrase("This entry is another one by now"), Phrase("somebody has changed it since you looked at it")
+        raise Conflict(title, message, Phrase("Look again, and decide anew."))
