@@ -127,13 +127,16 @@ def kill_client(world: World) -> None:
 KILLS = (kill_server, kill_hub, kill_bridge, kill_client)
 
 
+def names_of(bridge: Program) -> set[str]:
+    return {tool["name"] for tool in bridge.request("tools/list", id="list")["result"]["tools"]}
+
+
 @contextlib.contextmanager
 def calling_bridge(world: World) -> Iterator[Program]:
     """A bridge with a call under way that would take a minute."""
     bridge = world.start_bridge()
     bridge.initialize()
-    names = {tool["name"] for tool in bridge.request("tools/list", id="list")["result"]["tools"]}
-    assert "trigger-long-running-operation" in names
+    wait_until(lambda: "trigger-long-running-operation" in names_of(bridge), "the first lists, which wait a second for a slow server")
     arguments = {"duration": 60, "steps": 600}
     params = {"name": "trigger-long-running-operation", "arguments": arguments, "_meta": {"progressToken": "t"}}
     bridge.send_request("tools/call", params, id="long")
