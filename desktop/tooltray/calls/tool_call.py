@@ -1,7 +1,9 @@
 """A `tools/call` from its client to its server and back, in four stages: resolve, authorize, forward, record.
 
-Each stage is a class of its own: ToolResolver, Approvals, ToolForwarder, CallRecorder. Above it: the router, and OwnCalls. Below it:
-ToolManager, which knows the routes; Views, which knows what a session may see; Approvals, which asks the person; and ServerRelay.
+Each stage is a class of its own: ToolResolver, ApprovalRules and Approvals, ToolForwarder, CallRecorder.
+
+Above it: the router, and OwnCalls. Below it: ToolManager, which knows the routes; Views, which knows what a session may see; Approvals, which
+asks the person; and ServerRelay.
 """
 
 import time

@@ -1,6 +1,6 @@
 """One AI client's connection: both eras on one dispatcher.
 
-Above it: sessions. Below it: McpPresenter, which lists and calls. Handshake, discovery, ping and subscriptions are answered here. The era
+Above it: sessions. Below it: RequestRouter, which lists and calls. Handshake, discovery, ping and subscriptions are answered here. The era
 is told request by request, so a client that tries `server/discover` and then changes its mind is served too.
 """
 

@@ -61,7 +61,16 @@ async def _not_offered(verb: str, /, **params: object) -> Any:
     raise TooltrayError("No hub is running", f"{verb} needs one", "Start it with: tooltray serve")
 
 
-class _HubApi(HubApi):
+class _Unstarted:
+    """A part of the API without what only a hub has: an inherited verb that asks for it is not offered, either."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise TooltrayError("No hub is running", "This needs one", "Start it with: tooltray serve")
+
+
+class _HubApi(_Unstarted, HubApi):
     def __init__(self, parts: UnstartedParts) -> None:
         self._parts = parts
 
@@ -107,7 +116,7 @@ class _HubApi(HubApi):
         RememberedVariables(self._parts.home.environment).forget()
 
 
-class _ServersApi(ServersApi):
+class _ServersApi(_Unstarted, ServersApi):
     def __init__(self, parts: UnstartedParts) -> None:
         self._parts, self._config = parts, parts.config
 
@@ -146,7 +155,7 @@ class _ServersApi(ServersApi):
         await self._config.set_default(name, False)
 
 
-class _SecretsApi(SecretsApi):
+class _SecretsApi(_Unstarted, SecretsApi):
     def __init__(self, parts: UnstartedParts) -> None:
         super().__init__(config=parts.config, secrets=parts.secrets, server_secrets=parts.server_secrets, starts=parts.starts)
 
@@ -155,7 +164,7 @@ class _SecretsApi(SecretsApi):
         await super().set_secret(name, value)
 
 
-class _SetupApi(SetupApi):
+class _SetupApi(_Unstarted, SetupApi):
     def __init__(self, parts: UnstartedParts) -> None:
         self._setup, self._starts, self._parts = parts.setup, parts.starts, parts
 
@@ -176,7 +185,7 @@ def _check_keeps_secrets(kind: str, name: str) -> None:
         raise TooltrayError(f"{name} cannot be stored", message, "Start it with: tooltray serve")
 
 
-class _AccessApi(AccessApi):
+class _AccessApi(_Unstarted, AccessApi):
     def __init__(self, parts: UnstartedParts) -> None:
         super().__init__(http=parts.http)
 
@@ -191,12 +200,12 @@ class _AccessApi(AccessApi):
         return made
 
 
-class _ApprovalsApi(ApprovalsApi):
+class _ApprovalsApi(_Unstarted, ApprovalsApi):
     def __init__(self, parts: UnstartedParts) -> None:
         self._config = parts.config
 
 
-class _ProjectsApi(ProjectsApi):
+class _ProjectsApi(_Unstarted, ProjectsApi):
     def __init__(self, parts: UnstartedParts) -> None:
         self._folders = parts.folders
 
@@ -211,7 +220,7 @@ class _ProjectsApi(ProjectsApi):
         await self._folders.disallow(path)
 
 
-class _FilesApi(FilesApi):
+class _FilesApi(_Unstarted, FilesApi):
     def __init__(self, parts: UnstartedParts) -> None:
         self._parts = parts
 

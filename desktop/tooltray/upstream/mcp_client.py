@@ -1,6 +1,6 @@
 """One connection to one server and the calls in flight on it; owned by one task from open to close.
 
-Above it: Instance (lifecycle), ToolManager and McpPresenter (calls). Below it: a transport and the dispatcher. Knows nothing of settings,
+Above it: Instance (lifecycle), ServerRelay (calls). Below it: a transport and the dispatcher. Knows nothing of settings,
 of names shown to AI clients, or of other servers.
 """
 

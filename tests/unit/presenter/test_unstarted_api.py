@@ -1,16 +1,23 @@
 """presenter/unstarted_api.py and unstarted_parts.py: what commands do not reach; the commands' own tests prove the rest."""
 
+import contextlib
+import copy
+import inspect
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, get_origin
 
 import pytest
+from tests.fakes.verb_table import KINDS
 
-from tooltray.api import Api
+from tooltray.api import Api, verbs_of
 from tooltray.confirmation import PERSON, asked_by
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.home.home import Home
 from tooltray.presenter.unstarted_api import unstarted_api
 from tooltray.presenter.unstarted_parts import ProjectFiles, UnstartedParts
+
+SAMPLES: dict[Any, Any] = {Mapping: {}, dict: {}, list: [], tuple: ()}
 
 
 @pytest.fixture
@@ -32,6 +39,23 @@ def api(parts: UnstartedParts) -> Api:
 async def test_what_needs_a_running_hub_is_not_offered(api: Api) -> None:
     with pytest.raises(TooltrayError, match="No hub is running: get_sessions needs one"):
         await api.views.get_sessions()
+
+
+@pytest.mark.parametrize(
+    ("part", "verb"), [(part, verb) for part, kind in KINDS.items() if part != "registries" for verb in verbs_of(kind)]
+)
+async def test_a_verb_is_done_or_not_offered_and_never_a_bug(api: Api, part: str, verb: str) -> None:
+    """Also one that a class here inherits without having what it stands on."""
+    call = getattr(getattr(api, part), verb)
+    parameters = inspect.signature(getattr(KINDS[part], verb)).parameters.values()
+    given = {each.name: SAMPLES.get(get_origin(each.annotation), "x") for each in parameters if each.default is each.empty}
+    given.pop("self")
+    with contextlib.suppress(TooltrayError), asked_by(PERSON):  # "x" names nothing
+        await call(**given)
+
+
+def test_a_part_that_is_not_there_is_no_attribute_for_who_only_looks(parts: UnstartedParts) -> None:
+    assert copy.copy(unstarted_api(parts).hub._made()) is not None  # type: ignore[attr-defined]
 
 
 async def test_a_token_is_not_trusted_for_the_time_of_a_hub_that_does_not_run(api: Api) -> None:
