@@ -148,6 +148,11 @@ def test_after_stop_the_next_request_of_a_client_brings_a_hub_back(world):
     assert result["content"][0]["text"] == "again"
 
 
+def problem_of(hub, name):
+    status = json.loads(hub.tooltray("status", "--json").stdout)
+    return next(server for server in status["servers"] if server["name"] == name)["problem"]
+
+
 @pytest.mark.parametrize("hidden", [False, True])
 def test_an_entry_that_leads_back_to_the_hub_is_refused(hub, hidden):
     bridge = [sys.executable, "-I", "-S", str(BRIDGE)]
@@ -156,8 +161,8 @@ def test_an_entry_that_leads_back_to_the_hub_is_refused(hub, hidden):
     script.write_text(f"#!/bin/sh\necho wrapped >&2\n{' '.join(bridge)}\n")
     script.chmod(0o700)
     hub.tooltray("servers", "add", loop, "--", *([str(script)] if hidden else bridge))
-    status = json.loads(hub.tooltray("status", "--json").stdout)
-    problem = next(server for server in status["servers"] if server["name"] == loop)["problem"]
+    wait_until(lambda: problem_of(hub, loop) is not None, "the start to fail")
+    problem = problem_of(hub, loop)
     assert "leads back" in problem["title"] + problem["message"]
 
 

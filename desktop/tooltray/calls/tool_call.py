@@ -2,8 +2,8 @@
 
 Each stage is a class of its own: ToolResolver, ApprovalRules and Approvals, ToolForwarder, CallRecorder.
 
-Above it: the router, and OwnCalls. Below it: ToolManager, which knows the routes; Views, which knows what a session may see; Approvals, which
-asks the person; and ServerRelay.
+Above it: the router, and OwnCalls. Below it: ToolManager, which knows the routes; Views, which knows what a session may see; Approvals,
+which asks the person; and ServerRelay.
 """
 
 import time
