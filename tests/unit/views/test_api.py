@@ -12,3 +12,8 @@ async def test_sessions_of_clients_are_told(parts: HubParts) -> None:
     assert await parts.presenter.get_sessions() == []
     parts.states.connect("a").client = "Cursor"
     assert [each.client for each in await parts.presenter.get_sessions()] == ["Cursor"]
+
+
+async def test_profiles_are_written_and_read(parts: HubParts) -> None:
+    await parts.presenter.set_profile("work", {"servers": ["s"]})
+    assert [each.name for each in await parts.presenter.get_profiles()] == ["work"]
