@@ -282,13 +282,20 @@ class McpClient:
             return await self._ask(exchange.caller, request, exchange.request.id)
         if self.owner and self.owner.can_answer(method):
             return await self._ask(self.owner, request, NOTHING)
-        if method == "roots/list":
+        if method == "roots/list" and not self._waits_for_a_call():
             return success({"roots": self._roots()})
         if method == "elicitation/create" and self._ask_person:
             with _clock_stopped(list(self._calls)):
                 return await self._ask_person(self.name, request.params)
         who = "no AI client" if not able else "more than one AI client"
         return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {method}")
+
+    def _waits_for_a_call(self) -> bool:
+        """Whether the owner is a modern client without a call in flight: only its next call says which roots it has.
+
+        An error makes servers ask again then; an empty list is one that they keep (server-everything asks once, 350 ms after its start).
+        """
+        return self.owner is not None and not self.owner.introduction and not self.exchanges()
 
     async def _pass_on(self, request: Envelope) -> Envelope:
         """Whatever a server asks of the one AI client it is for: an extension may know it."""

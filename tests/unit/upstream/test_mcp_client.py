@@ -402,6 +402,21 @@ async def test_the_owner_is_asked_also_while_it_calls_nothing_and_whatever_the_m
     assert set(greeted["capabilities"]) == {"roots", "elicitation", "sampling"}
 
 
+INTRODUCTION = Raw(b'{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}')
+
+
+async def test_a_modern_owners_roots_are_not_known_before_it_calls(connect: Any) -> None:
+    """A list without any would be kept by servers that ask once."""
+    legacy = await connect(ScriptedServer(), owner=Client(introduction=INTRODUCTION), is_isolated=True)
+    assert await legacy.server.copy.ask("roots/list") == {"roots": []}
+    owner = Client()
+    relay = await connect(ScriptedServer(tool("t")), owner=owner, is_isolated=True)
+    assert "no AI client with a call in flight" in (await relay.server.copy.ask("roots/list"))["message"]
+    relay.calling("hang", owner)
+    await relay.server.call("hang")
+    assert await relay.server.copy.ask("roots/list") == {"roots": []}
+
+
 async def test_what_an_extension_asks_of_the_owner_belongs_to_its_latest_request(connect: Any) -> None:
     owner = Client(answer={})
     relay = await connect(ScriptedServer(tool("t")), owner=owner)
