@@ -16,11 +16,13 @@ test: prepare
 	@rm -f .coverage.*  # of programs killed while they wrote it
 	.venv/bin/python -m coverage report; report=$$?; .venv/bin/python scripts/check_branches.py && exit $$report
 
-check: .venv/.dev
+check: .venv/.dev .cache/audit/.installed
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
 	.venv/bin/lint-imports
+	.venv/bin/python scripts/licences.py
+	.venv/bin/python scripts/audit.py .cache/audit/bin/pip-audit
 
 bench: prepare
 	.venv/bin/python tests/bench/run.py
@@ -67,6 +69,12 @@ prepare: .venv/.dev .cache/fastmcp/.installed .cache/serena/.installed tests/npm
 	@scripts/make_venv.sh .cache/serena
 	@echo "Installing Serena into .cache/serena ..."
 	@.cache/serena/bin/python $(LOCKED) --no-binary proxy-tools -r requirements/serena.txt
+	@touch $@
+
+.cache/audit/.installed: requirements/audit.txt
+	@scripts/make_venv.sh .cache/audit
+	@echo "Installing pip-audit into .cache/audit ..."
+	@.cache/audit/bin/python $(LOCKED) -r requirements/audit.txt
 	@touch $@
 
 .cache/docs/.installed: requirements/docs.txt
