@@ -6,12 +6,17 @@ Above it: whoever starts the program. Below it: cli and, only where windows are 
 import sys
 from typing import TYPE_CHECKING
 
+from tooltray import programs
+
 if TYPE_CHECKING:
     from tooltray.home.home import Home
 
 
 def main() -> int:
-    """Runs the command line; returns the exit code."""
+    """Runs the command line, or one of our modules in a frozen app; returns the exit code."""
+    programs.restore_environment()
+    if sys.argv[1:2] == [programs.RUN_MODULE]:
+        return programs.run_module(sys.argv[2:])
     from tooltray.cli.run import run
 
     return run(sys.argv[1:], open_desktop=_open_desktop)

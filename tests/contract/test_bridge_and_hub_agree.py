@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tests.fakes.fake_channel import make_dispatcher
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_hub import request
 
+from tooltray import programs
 from tooltray.cli.arguments import parse
 from tooltray.cli.error_report import HUB_RUNNING
 from tooltray.downstream.connection import Connection, Hello
@@ -226,3 +228,9 @@ def test_the_hello_line_fits_into_what_the_hub_reads_of_it() -> None:
     from tooltray.downstream.connection import MAX_HELLO_BYTES
 
     assert len(hot.hello("x" * 64, "p" * 100)) < MAX_HELLO_BYTES
+
+
+@pytest.mark.parametrize("is_frozen", [False, True])
+def test_both_start_the_same_hub(monkeypatch: pytest.MonkeyPatch, is_frozen: bool) -> None:
+    monkeypatch.setattr(sys, "frozen", is_frozen, raising=False)
+    assert start.program() == programs.tooltray_command()

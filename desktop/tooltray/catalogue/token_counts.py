@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
+from tooltray.programs import module_command
 from tooltray.protocol.member_scanner import opened
 
 logger = logging.getLogger(__name__)
@@ -55,7 +56,7 @@ def counted(texts: Sequence[str]) -> list[int] | None:
         return []
     written = (json.dumps(text.encode("utf-8", "replace").decode()).encode() for text in texts)  # one by one: Python's lock is given away
     question = b"[%b]" % b",".join(written)
-    command = [sys.executable, "-I", "-m", __spec__.name]
+    command = module_command("tooltray.catalogue.token_counts")
     try:
         done = subprocess.run(command, input=question, capture_output=True, timeout=LONGEST_S, check=True)
         counts: list[int] = json.loads(done.stdout)
@@ -65,7 +66,7 @@ def counted(texts: Sequence[str]) -> list[int] | None:
     return counts
 
 
-def _main() -> int:
+def main() -> int:
     """Counts the texts on standard input, a JSON array; writes their numbers, another one."""
     import bpe_openai  # type: ignore[import-untyped,import-not-found,unused-ignore]
 
@@ -75,4 +76,4 @@ def _main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_main())
+    sys.exit(main())

@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import json
 import os
-import sys
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from tooltray.control.verb_results import typed_result
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 from tooltray.phrases import as_json
+from tooltray.programs import module_command
 from tooltray.protocol.dispatcher import CANCELLED
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 
@@ -111,7 +111,7 @@ async def _start_hub(home: Home) -> None:
         TooltrayError: no hub could be started; the error gives the reason.
     """
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-m", "tooltray.copilot.start_hub", os.fspath(home.root)),
+        *module_command("tooltray.copilot.start_hub", os.fspath(home.root)),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

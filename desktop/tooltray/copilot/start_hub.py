@@ -11,12 +11,9 @@ from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 
 
-def main(root: str) -> int:
-    """Starts a hub if none runs; returns the exit code.
-
-    Args:
-        root: absolute path of the home.
-    """
+def main() -> int:
+    """Starts a hub in the home whose absolute path is the one argument, if none runs; returns the exit code."""
+    root = sys.argv[1]
     try:
         started_hub(Home(Path(root))).close()
     except TooltrayError as error:
@@ -27,4 +24,4 @@ def main(root: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main())

@@ -5,15 +5,12 @@ Above it: the command line and the desktop app. Below it: the home. Knows no AI 
 
 import json
 import os
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home, find_home
-
-_BRIDGE = Path(__file__).absolute().parents[2] / "tooltray_bridge" / "__main__.py"
+from tooltray.programs import bridge_command
 
 
 def bridge_entry(home: Home, environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
@@ -25,10 +22,7 @@ def bridge_entry(home: Home, environ: Mapping[str, str] = os.environ) -> dict[st
     Args:
         environ: where HOME is looked up, to tell whether the home is the default one.
     """
-    if getattr(sys, "frozen", False):
-        command, arguments = str(Path(sys.executable).with_name("tooltray-bridge" + Path(sys.executable).suffix)), []
-    else:
-        command, arguments = os.path.abspath(sys.executable), ["-I", "-S", str(_BRIDGE)]
+    command, *arguments = bridge_command()
     if home != default_home(environ):
         arguments += ["--home", str(home.root)]
     return {"mcpServers": {"tooltray": {"command": command, "args": arguments}}}

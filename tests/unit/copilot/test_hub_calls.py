@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import os
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -199,12 +200,20 @@ async def test_who_gives_up_while_a_hub_starts_leaves_nothing_behind(hub_home: H
             await HubCalls(hub_home, may_start=True).within(SHORT_S).hub.echo()
 
 
-def test_the_starter_leaves_a_hub_that_runs_alone(hub: FakeControlHub, hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
-    assert start_hub.main(str(hub_home.root)) == 0
+@pytest.fixture
+def starter(hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program that starts hubs has the home as its argument."""
+    monkeypatch.setattr(sys, "argv", ["start_hub", str(hub_home.root)])
+
+
+@pytest.mark.usefixtures("starter", "hub")
+def test_the_starter_leaves_a_hub_that_runs_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert start_hub.main() == 0
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.usefixtures("starter")
 def test_the_starter_says_why_there_is_no_hub(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     hub_home.root.write_text("a file where the folder should be")
-    assert start_hub.main(str(hub_home.root)) == 1
+    assert start_hub.main() == 1
     assert str(hub_home.root) in capsys.readouterr().out

@@ -1,0 +1,72 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tooltray import programs
+
+BEFORE = {"PATH": "/usr/bin", "QT_SCALE_FACTOR": "2"}
+DURING = {"_PYI_ARCHIVE_FILE": "/opt/tooltray/tooltray", "_MEIPASS2": "/opt/tooltray", "QT_PLUGIN_PATH": "/opt/tooltray/plugins"}
+
+
+@pytest.fixture
+def frozen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", "/opt/tooltray/tooltray")
+
+
+def test_a_frozen_app_runs_the_programs_beside_it(frozen: None) -> None:
+    assert programs.tooltray_command("serve") == ["/opt/tooltray/tooltray", "serve"]
+    assert programs.bridge_command() == ["/opt/tooltray/tooltray-bridge"]
+    module = programs.MODULES[0]
+    assert programs.module_command(module, "x") == ["/opt/tooltray/tooltray", "run-module", module, "x"]
+
+
+def test_elsewhere_the_interpreter_runs_them_with_nothing_of_the_users() -> None:
+    assert programs.tooltray_command("serve") == [sys.executable, "-I", "-m", "tooltray", "serve"]
+    *interpreter, script = programs.bridge_command()
+    assert interpreter == [sys.executable, "-I", "-S"]
+    assert Path(script).is_file()
+    assert programs.module_command(programs.MODULES[1], "x") == [sys.executable, "-I", "-m", programs.MODULES[1], "x"]
+
+
+@pytest.mark.parametrize("module", programs.MODULES)
+def test_every_module_that_a_frozen_app_runs_can_be_run(module: str) -> None:
+    found = subprocess.run(programs.module_command(module), input=b"[]", capture_output=True, check=False)
+    assert b"No module" not in found.stderr
+    assert programs.run_module(["tooltray.nothing"]) == 2
+    assert programs.run_module([]) == 2
+
+
+def test_a_module_is_run_with_its_own_arguments(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["tooltray", "run-module"])
+    (file := tmp_path / "file").write_text("where the home's folder should be")
+    assert programs.run_module(["tooltray.copilot.start_hub", str(file)]) == 1
+    assert str(file) in capsys.readouterr().out
+
+
+def test_no_other_module_is_run() -> None:
+    with pytest.raises(ValueError, match=r"tooltray\.cli\.run"):
+        programs.module_command("tooltray.cli.run")
+
+
+def test_what_the_freezer_put_into_the_environment_goes_and_what_it_put_aside_comes_back() -> None:
+    set_aside = {"LD_LIBRARY_PATH": "/opt/tooltray:/home/me/lib", "LD_LIBRARY_PATH_ORIG": "/home/me/lib"}
+    assert programs.environment_before_freezing(BEFORE | DURING | set_aside) == BEFORE | {"LD_LIBRARY_PATH": "/home/me/lib"}
+    assert programs.environment_before_freezing(BEFORE | {"LD_LIBRARY_PATH": "/opt/tooltray"}) == BEFORE
+    assert programs.environment_before_freezing(BEFORE | {"LD_LIBRARY_PATH": "/opt", "LD_LIBRARY_PATH_ORIG": ""}) == BEFORE
+
+
+def test_a_frozen_process_gets_its_environment_back(frozen: None) -> None:
+    environ = BEFORE | DURING | {"LD_LIBRARY_PATH": "/opt/tooltray", "LD_LIBRARY_PATH_ORIG": "/home/me/lib"}
+    programs.restore_environment(environ)
+    assert environ == BEFORE | {"LD_LIBRARY_PATH": "/home/me/lib"}
+
+
+def test_a_process_that_is_not_frozen_keeps_its_environment() -> None:
+    environ = BEFORE | DURING
+    programs.restore_environment(environ)
+    assert environ == BEFORE | DURING
