@@ -21,6 +21,7 @@ COMPLETE = (
     "desktop/tooltray/files/*.py",
     "desktop/tooltray/foreign_configs/*.py",
     "desktop/tooltray/home/*.py",
+    "desktop/tooltray/installs/*.py",
     "desktop/tooltray/presenter/*.py",
     "desktop/tooltray/projects/*.py",
     "desktop/tooltray/protocol/*.py",

@@ -20,9 +20,11 @@ from tooltray.errors import TooltrayError
 from tooltray.event_loop import use_pidfd_watcher
 from tooltray.events import HttpAddressChanged
 from tooltray.files.atomic_file import remove_leftovers
-from tooltray.home.home import Home
+from tooltray.home.home import Home, default_home
 from tooltray.home.hub_place import HubPlace
 from tooltray.hub import Hub, HubOptions
+from tooltray.installs.installation import this_installation
+from tooltray.installs.installations import Installations
 from tooltray.launch.program_launch import raise_file_limit
 from tooltray.tasks import end_in_turn, finish_in_thread
 
@@ -86,6 +88,7 @@ class Engine:
         hub.hot_reload.start()
         await finish_in_thread(self._tell_place)
         self._idle_exit.start()
+        hub.spawn(finish_in_thread(self._record_installation), name="record installation")
         hub.log.record(
             "service_started", f"hub of {self._home.root} started", pid=os.getpid(), version=__version__, kind=self._options.kind
         )
@@ -175,6 +178,11 @@ class Engine:
     def _on_http_changed(self, event: HttpAddressChanged) -> None:
         if not self._is_closed:
             self.hub.spawn(finish_in_thread(self._tell_place), name="hub.json")
+
+    def _record_installation(self) -> None:
+        """AI clients point at one path in the person's own home; a hub of another home leaves it alone."""
+        if self._home == default_home():
+            Installations(self._home).record(this_installation())
 
     def _tell_place(self) -> None:
         self._place.tell(version=__version__, http=self.hub.http.address, kind=self._options.kind)

@@ -77,6 +77,7 @@ def _parser() -> Usage:
     consent_options.declare_approve(commands)
     consent_options.declare_trust(commands)
     consent_options.declare_grants(commands)
+    upkeep_options.declare_bridge(commands)
     upkeep_options.declare_doctor(commands)
     reload = command(commands, "reload", "read the settings and all other files with servers in them again", "running:reload")
     reload.add_argument("--dry-run", action="store_true", help="say what it would do, and do nothing")

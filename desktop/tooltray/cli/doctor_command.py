@@ -19,7 +19,7 @@ from tooltray.cli.secrets_command import REMOVE, chosen_backend
 from tooltray.cli.servers_command import ON_ITS_WAY, START_TIMEOUT_S, note_start, progress_shown, running_in_words, tools_once_started
 from tooltray.cli.terminal import answer, clean, clean_line, count, print_json, print_note, state_in_words
 from tooltray.errors import Problem, TooltrayError, in_one_line
-from tooltray.home.home import Home
+from tooltray.home.home import Home, default_home
 from tooltray.snapshots.hub import EnvironmentChange, EnvironmentVariable
 
 if TYPE_CHECKING:
@@ -176,15 +176,23 @@ def _check_secrets(hub: RunningHub, home: Home) -> Check:
 
 
 def _check_bridge(home: Home) -> Check:
+    """Checks the program that AI clients start, and writes it anew where it is not as it should be."""
     from tooltray.downstream.bridge_entry import bridge_entry
+    from tooltray.installs.installations import Installations
 
+    installations = Installations(default_home() or home)
+    try:
+        mended = "\nit was not as it should be, and is written anew" if installations.mend() else ""
+    except TooltrayError as error:
+        return Check("bridge", problem=error.problem)
     entry = bridge_entry(home)["mcpServers"]["tooltray"]
     words = [entry["command"], *entry["args"]]
     missing = [word for word in words if os.path.isabs(word) and not os.path.exists(word)]
     if missing:
         hint = "Install Tooltray again, then paste the entry that `tooltray serve` prints into the AI client"
         return Check("bridge", problem=Problem("The program that AI clients start is missing", ", ".join(missing), hint))
-    return Check("bridge", " ".join(words))
+    owner = f" ({installations.owner.words})" if installations.owner else ""
+    return Check("bridge", f"{' '.join(words)}{owner}{mended}")
 
 
 def _print_check(check: Check) -> None:

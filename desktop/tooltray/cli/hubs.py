@@ -141,7 +141,7 @@ def started_hub(home: Home) -> RunningHub:
         return hub
     home.prepare()
     _remember_environment(home)
-    from tooltray.downstream.bridge_entry import default_home
+    from tooltray.home.home import default_home
     from tooltray_bridge.start import HubStart
 
     start = HubStart(os.fspath(home.root), os.fspath((default_home() or home).root))

@@ -8,32 +8,32 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from tooltray.errors import TooltrayError
-from tooltray.home.home import Home, find_home
+from tooltray.home.home import Home, default_home
+from tooltray.installs.installations import Installations
 from tooltray.programs import bridge_command
 
 
 def bridge_entry(home: Home, environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """The entry for one home, in the form that most AI clients read.
 
-    The interpreter and the script stand in it with absolute paths and no console script between: AI clients have another PATH than a
-    terminal, and a shim costs more time than the bridge. A home other than the default one is named; AI clients pass no TOOLTRAY_HOME.
+    An installed Tooltray gives the one path that never changes (installs.installations). A checkout that has not taken that path names its
+    own interpreter and script, with absolute paths: AI clients have another PATH than a terminal. A home other than the default one is
+    named; AI clients pass no TOOLTRAY_HOME.
 
     Args:
         environ: where HOME is looked up, to tell whether the home is the default one.
     """
-    command, *arguments = bridge_command()
-    if home != default_home(environ):
+    own = default_home(environ)
+    command, *arguments = _command(own)
+    if home != own:
         arguments += ["--home", str(home.root)]
     return {"mcpServers": {"tooltray": {"command": command, "args": arguments}}}
 
 
-def default_home(environ: Mapping[str, str] = os.environ) -> Home | None:
-    """The home of a person who asks for no other one; None where nothing says where that person's folder is."""
-    try:
-        return find_home(None, {name: value for name, value in environ.items() if name != "TOOLTRAY_HOME"})
-    except TooltrayError:
-        return None
+def _command(own: Home | None) -> list[str]:
+    installations = Installations(own) if own else None
+    has_path = installations and installations.owner and os.access(installations.path, os.X_OK)
+    return [str(installations.path)] if installations and has_path else bridge_command()
 
 
 def bridge_entry_text(home: Home) -> str:

@@ -161,6 +161,16 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "sign-ins.json"
 
     @property
+    def installs(self) -> Path:
+        """The installations of Tooltray; in the person's own home alone."""
+        return self.root / "installs.json"
+
+    @property
+    def bin(self) -> Path:
+        """The program that AI clients start."""
+        return self.root / "bin"
+
+    @property
     def environment(self) -> Path:
         """Certificates, proxies and package indexes of a person's terminal; no password is among them."""
         return self.root / "environment.json"
@@ -221,6 +231,14 @@ def find_home(argument: str | None = None, environ: Mapping[str, str] = os.envir
     if chosen == "~" or chosen.startswith("~/"):
         chosen = _user_folder(environ) + chosen[1:]
     return Home(Path(os.path.abspath(chosen)))
+
+
+def default_home(environ: Mapping[str, str] = os.environ) -> Home | None:
+    """The home of a person who asks for no other one; None where nothing says where that person's folder is."""
+    try:
+        return find_home(None, {name: value for name, value in environ.items() if name != "TOOLTRAY_HOME"})
+    except TooltrayError:
+        return None
 
 
 def _user_folder(environ: Mapping[str, str]) -> str:

@@ -9,6 +9,8 @@ from tests.unit.cli.conftest import Tooltray
 from tooltray.cli.doctor_command import SETTLE_TIMEOUT_S
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
+from tooltray.installs.installation import this_installation
+from tooltray.installs.installations import Installations
 
 
 def diagnosis(server: str, **changes: Any) -> dict[str, Any]:
@@ -323,6 +325,21 @@ def test_a_read_only_home_is_told(tooltray: Tooltray, hub_home: Home, monkeypatc
         patch.setattr("os.access", lambda path, mode: path != hub_home.root)
         result = tooltray("doctor")
     assert "PROBLEM: home: Tooltray's folder cannot be written to" in result.out
+
+
+def test_the_path_of_ai_clients_is_mended_and_that_is_said(tooltray: Tooltray, hub_home: Home) -> None:
+    hub_home.prepare()
+    installations = Installations(hub_home)
+    installations.use(this_installation())
+    installations.path.unlink()
+    mended = f"ok: bridge: {installations.path} ({this_installation().words})\n    it was not as it should be, and is written anew\n"
+    with well(hub_home):
+        assert mended in tooltray("doctor").out
+        assert "written anew" not in tooltray("doctor").out
+        installations.path.unlink()
+        hub_home.bin.rmdir()
+        hub_home.bin.touch()
+        assert "PROBLEM: bridge: The program that AI clients start cannot be written" in tooltray("doctor").out
 
 
 def test_a_bridge_that_is_missing_is_told(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:

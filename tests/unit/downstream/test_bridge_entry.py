@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.downstream.bridge_entry import bridge_entry, bridge_entry_text, default_home
-from tooltray.home.home import Home
+from tooltray.downstream.bridge_entry import bridge_entry, bridge_entry_text
+from tooltray.home.home import Home, default_home
 
 
 def words_of(home: Home, environ: dict[str, str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""What can be typed behind `tooltray secrets`, `feedback`, `doctor`, `export`, `import` and `uninstall`.
+"""What can be typed behind `tooltray secrets`, `feedback`, `bridge`, `doctor`, `export`, `import` and `uninstall`.
 
 Above it: arguments. Knows the names of the functions that carry it out, not the functions.
 """
@@ -49,6 +49,12 @@ def declare_feedback(commands: Commands) -> None:
     history.add_argument(
         "-n", "--lines", metavar="LINES", type=values.line_count, default=FEEDBACK_LINES, help=f"default: {FEEDBACK_LINES}"
     )
+
+
+def declare_bridge(commands: Commands) -> None:
+    bridge = group(commands, "bridge", "the program that AI clients start")
+    command(bridge, "show", "show its path, and which installation of Tooltray it starts", "bridge_command:show")
+    command(bridge, "use", "make it start this installation", "bridge_command:use")
 
 
 def declare_doctor(commands: Commands) -> None:

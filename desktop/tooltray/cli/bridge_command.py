@@ -1,0 +1,52 @@
+"""`tooltray bridge show|use`: the program that AI clients start, and which installation of Tooltray it leads to.
+
+Above it: run. Below it: installs. Needs no hub. The path belongs to the person, whatever home a command is given.
+"""
+
+import argparse
+import json
+
+from tooltray.cli.terminal import answer, clean_line
+from tooltray.downstream.bridge_entry import bridge_entry
+from tooltray.errors import TooltrayError
+from tooltray.home.home import Home, default_home
+from tooltray.installs.installation import Installation, this_installation
+from tooltray.installs.installations import Installations
+from tooltray.phrases import as_json
+
+
+def show(args: argparse.Namespace, home: Home) -> int:
+    """Shows the path, the installations behind it, and the entry for AI clients."""
+    own = _own_home()
+    installations = Installations(own)
+    known, owner = installations.known(), installations.owner
+    entry = bridge_entry(home)
+    value = {"path": str(installations.path), "owner": owner, "installations": known, "entry": entry}
+    lines = [f"{installations.path} starts {owner.words}" if owner else "No installation has the path that AI clients can point at yet."]
+    lines += [f"  {clean_line(_line(each, owner))}" for each in known]
+    if not owner:
+        lines.append("To give it to this installation: tooltray bridge use")
+    lines.append(f"Paste this into the config of an AI client:\n{json.dumps(entry, indent=2, ensure_ascii=False)}")
+    return answer(args, as_json(value), *lines)
+
+
+def use(args: argparse.Namespace, home: Home) -> int:
+    """Makes AI clients start this installation."""
+    own, this = _own_home(), this_installation()
+    own.prepare()
+    installations = Installations(own)
+    installations.use(this)
+    value = {"path": str(installations.path), "owner": this}
+    return answer(args, as_json(value), clean_line(f"{installations.path} starts {this.words}."))
+
+
+def _line(installation: Installation, owner: Installation | None) -> str:
+    mark = "in use" if installation == owner else "there"
+    return f"{mark}: {installation.words}: {' '.join(installation.bridge)}"
+
+
+def _own_home() -> Home:
+    own = default_home()
+    if own is None:
+        raise TooltrayError("No home folder found", "HOME is not set and the user database does not know this user", "Set HOME")
+    return own

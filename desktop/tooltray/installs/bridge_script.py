@@ -1,0 +1,49 @@
+"""The script `bin/tooltray-bridge` that AI clients start on Linux and macOS: it becomes the bridge of the first installation that is there.
+
+Above it: installations, which writes it. Below it: nothing. Plain POSIX `sh`: it needs no PATH and no variable, and costs some 2 ms.
+Without any installation it answers each request with an error, so that the AI client shows a person what to do.
+"""
+
+import shlex
+from collections.abc import Iterable, Sequence
+
+NO_INSTALLATION = -32000
+"""The JSON-RPC code of that error: the first one that servers may use for their own."""
+
+_HEAD = """\
+#!/bin/sh
+# Made by Tooltray. AI clients start this file; it starts the bridge of the installation in use, or else of another one.
+# Look at it and mend it with `tooltray doctor`; choose an installation with `tooltray bridge use`.
+"""
+_TAIL = """\
+# none of them is there: answer, so that the AI client says what to do
+while IFS= read -r line || [ -n "$line" ]; do
+    case $line in *'"method"'*) ;; *) continue ;; esac
+    case $line in *'"id":'*) ;; *) continue ;; esac
+    id=${line#*'"id":'}
+    id=${id#"${id%%[! ]*}"}
+    case $id in
+    '"'*) id=${id#'"'} id="\\"${id%%'"'*}\\"" ;;
+    *) id=${id%%[!0-9.-]*} ;;
+    esac
+    printf '{"jsonrpc":"2.0","id":%s,"error":{"code":CODE,"message":"MESSAGE"}}\\n' "${id:-null}"
+done
+"""
+MESSAGE = (
+    "No installation of Tooltray is there any more. Install Tooltray again, or remove this entry from the AI client. "
+    "If it is installed, start it once, or run: tooltray doctor"
+)
+
+
+def script(bridges: Iterable[Sequence[str]]) -> str:
+    """
+    Args:
+        bridges: commands of bridges, the one in use first.
+    """
+    return _HEAD + "".join(map(_line, bridges)) + _TAIL.replace("CODE", str(NO_INSTALLATION)).replace("MESSAGE", MESSAGE)
+
+
+def _line(bridge: Sequence[str]) -> str:
+    program, *arguments = bridge
+    tests = [f"[ -x {shlex.quote(program)} ]", *(f"[ -e {shlex.quote(each)} ]" for each in arguments if each.startswith("/"))]
+    return f'{" && ".join(tests)} && exec {shlex.join(bridge)} "$@"\n'

@@ -1,0 +1,49 @@
+"""The one path that AI clients' configs hold, started as AI clients do: `~/.tooltray/bin/tooltray-bridge`."""
+
+import json
+import sys
+from pathlib import Path
+
+from tests.end2end.processes import World
+
+HABITS = Path(__file__).parent / "servers" / "habits.py"
+
+
+def started_by_path(world: World) -> list[str]:
+    """The command of the entry that a person pastes."""
+    shown = json.loads(world.tooltray("bridge", "show", "--json").stdout)
+    entry = shown["entry"]["mcpServers"]["tooltray"]
+    return [entry["command"], *entry["args"]]
+
+
+def test_an_ai_client_that_passes_no_environment_reaches_its_tools_by_the_path(world: World) -> None:
+    assert world.tooltray("servers", "add", "habits", "--", sys.executable, str(HABITS)).returncode == 0
+    assert world.tooltray("bridge", "use").returncode == 0
+    command = started_by_path(world)
+    assert command == [str(world.root / "bin" / "tooltray-bridge")]
+    environ = dict.fromkeys(set(world.environ) - {"HOME", "TOOLTRAY_TEST_ID"}, "")
+    client = world.start(*command, "--server", "habits", environ=environ)
+    client.initialize()
+    assert "echo" in [tool["name"] for tool in client.request("tools/list", id=2)["result"]["tools"]]
+    client.close_stdin()
+    assert client.wait() == 0
+    world.stop_hub()
+
+
+def test_when_programs_have_moved_the_entry_that_was_pasted_leads_to_the_new_ones(world: World) -> None:
+    assert world.tooltray("bridge", "use").returncode == 0
+    [path] = started_by_path(world)
+    record = json.loads((world.root / "installs.json").read_bytes())
+    gone = record["installations"][0] | {"bridge": ["/nowhere/python", "-I", "-S", "/nowhere/bridge.py"]}
+    (world.root / "installs.json").write_text(json.dumps({**record, "chosen": gone["bridge"], "installations": [gone]}))
+    (world.root / "bin" / "tooltray-bridge").unlink()
+    world.start_hub()  # a checkout: it takes nothing, and forgets what is gone
+    assert world.tooltray("bridge", "use").returncode == 0
+    assert "result" in world.start(path).request("initialize", {"protocolVersion": "2025-11-25"}, id=1)
+
+
+def test_uninstalling_removes_the_path(world: World) -> None:
+    assert world.tooltray("bridge", "use").returncode == 0
+    assert (world.root / "bin" / "tooltray-bridge").exists()
+    assert world.tooltray("uninstall", "--yes").returncode == 0
+    assert not world.root.exists()
