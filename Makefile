@@ -1,6 +1,7 @@
 # run: the app. test: everything, with what it needs. check: style, types, imports. bench: figures. soak: a million calls. conformance: the
-# official suite, direct and behind the hub. docs: the site. lock: newer dependencies.
-.PHONY: run test check bench soak conformance docs lock prepare
+# official suite, direct and behind the hub. docs: the site. package: files to install, in dist/;
+# package-test: those, in a bare Debian. lock: newer dependencies.
+.PHONY: run test check bench soak conformance docs package package-test lock prepare
 .DELETE_ON_ERROR:
 
 PIP = -m pip --disable-pip-version-check --no-input install --quiet
@@ -39,6 +40,14 @@ docs: .venv/.run .cache/docs/.installed
 	.venv/bin/python scripts/docs_reference.py build/reference
 	.cache/docs/bin/python -m mkdocs build --strict --quiet
 
+package: .cache/package/.installed
+	@scripts/system_packages.sh package
+	.cache/package/bin/python packaging/build.py
+
+package-test:
+	@scripts/system_packages.sh package-test
+	python3 packaging/selftest.py
+
 lock:
 	scripts/lock.sh
 
@@ -69,6 +78,13 @@ prepare: .venv/.dev .cache/fastmcp/.installed .cache/serena/.installed tests/npm
 	@scripts/make_venv.sh .cache/serena
 	@echo "Installing Serena into .cache/serena ..."
 	@.cache/serena/bin/python $(LOCKED) --no-binary proxy-tools -r requirements/serena.txt
+	@touch $@
+
+.cache/package/.installed: requirements/package.txt requirements/build.txt
+	@scripts/make_venv.sh .cache/package
+	@echo "Installing what makes the packages into .cache/package ..."
+	@.cache/package/bin/python $(LOCKED) -r requirements/build.txt
+	@.cache/package/bin/python $(LOCKED) -r requirements/package.txt
 	@touch $@
 
 .cache/audit/.installed: requirements/audit.txt

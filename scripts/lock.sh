@@ -18,6 +18,7 @@ lock requirements/serena.txt requirements/serena.in
 lock requirements/node.txt requirements/node.in
 lock requirements/docs.txt requirements/docs.in
 lock requirements/audit.txt requirements/audit.in
+lock requirements/package.txt requirements/package.in pyproject.toml --constraints requirements/run.txt
 npm --prefix tests/npm update --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts --no-audit --no-fund
 if grep -nE '://|^--' requirements/*.txt || grep -n '"resolved"' tests/npm/package-lock.json; then
     echo "An address stands in a lock file." >&2

@@ -14,7 +14,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QPalette
 from PySide6.QtWidgets import QApplication
 from shiboken6 import isValid
 
-from tooltray.resources import resource
+from tooltray.resources import find_resources, resource
 
 TURN_MS, STEPS = 1200, 24
 
@@ -70,6 +70,7 @@ class Theme(QObject):
         self.mode = mode
         self.reduced_motion = reduced_motion
         self.spin = SpinClock(self)
+        _add_shipped_fonts()
         fonts, system = self._tokens["type"], QFontDatabase.SystemFont
         self._families = {
             "families": _families(fonts["families"], system.GeneralFont),
@@ -151,6 +152,12 @@ class Theme(QObject):
         ):
             palette.setColor(target, self.color(name))
         return palette
+
+
+def _add_shipped_fonts() -> None:
+    """Packages bring the fonts that the design is drawn with; a checkout uses those of the system."""
+    for file in sorted((find_resources() / "fonts").glob("*.[ot]tf")):
+        QFontDatabase.addApplicationFont(str(file))
 
 
 def _families(wanted: Sequence[str], system: QFontDatabase.SystemFont) -> list[str]:

@@ -1,0 +1,247 @@
+"""Makes the packages for Linux in `dist/`: `make package`, or `python packaging/build.py [--only deb|archive|python]`.
+
+Above it: the Makefile, with the Python of .cache/package. Below it: pyinstaller.spec, Debian's dpkg-deb, hatchling, the files in
+packaging/linux.
+
+What it makes of one version: a Debian package, a portable archive with install.sh, wheel and sdist, a list of the parts (SBOM, CycloneDX),
+and SHA256SUMS. Times in them are that of the last commit (SOURCE_DATE_EPOCH), so that the same source gives the same files.
+"""
+
+import argparse
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from scripts.licences import OF_OTHER_SYSTEMS, licence, shipped
+
+LINUX, BUILD, DIST = ROOT / "packaging" / "linux", ROOT / "build" / "package", ROOT / "dist"
+VERSION = re.search(r'__version__ = "(.+)"', (ROOT / "desktop" / "tooltray" / "__init__.py").read_text())[1]  # type: ignore[index]
+FONTS = {  # by Debian's package; only the weights that the theme uses
+    "fonts-inter": ("opentype/inter", ("Inter-Regular.otf", "Inter-Medium.otf", "Inter-SemiBold.otf", "Inter-Bold.otf")),
+    "fonts-jetbrains-mono": (
+        "truetype/jetbrains-mono",
+        ("JetBrainsMono-Regular.ttf", "JetBrainsMono-Medium.ttf", "JetBrainsMono-Bold.ttf"),
+    ),
+}
+COMMON_LICENCES = Path("/usr/share/common-licenses")
+OF_QT = ("LGPL-3", "GPL-3")  # the first refers to the second
+DEPENDS = "libc6 (>= 2.36), libegl1, libgl1, fontconfig-config, xkb-data"  # what PyInstaller leaves to the system
+LICENCE_FILE = re.compile(r"(licen[cs]e|copying|notice|authors)", re.IGNORECASE)
+
+
+def epoch() -> int:
+    """The time that all files get, in seconds: SOURCE_DATE_EPOCH, else that of the last commit."""
+    if given := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(given)
+    return int(run("git", "log", "-1", "--format=%ct"))
+
+
+def run(*command: str, **environ: str) -> str:
+    """What a command prints; its errors go to ours."""
+    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **environ}, stdout=subprocess.PIPE, text=True, check=True)
+    return done.stdout
+
+
+def freeze() -> Path:
+    """The folder with both programs, without the file that says what kind of installation it is."""
+    shutil.rmtree(BUILD, ignore_errors=True)
+    fixed = {"TOOLTRAY_VERSION": VERSION, "PYTHONHASHSEED": "1", "SOURCE_DATE_EPOCH": str(epoch())}
+    options = ("--noconfirm", "--log-level", "WARN", "--distpath", str(BUILD), "--workpath", str(BUILD / "work"))
+    run(sys.executable, "-m", "PyInstaller", *options, "pyinstaller.spec", **fixed)
+    frozen = BUILD / "tooltray"
+    add_fonts(frozen / "_internal" / "tooltray" / "_resources" / "fonts")
+    (frozen / "LICENCES.txt").write_text(licences())
+    return frozen
+
+
+def add_fonts(place: Path) -> None:
+    place.mkdir()
+    for package, (folder, names) in FONTS.items():
+        for name in names:
+            shutil.copyfile(Path("/usr/share/fonts", folder, name), place / name)
+        shutil.copyfile(Path("/usr/share/doc", package, "copyright"), place / f"{package}.txt")
+
+
+def licences() -> str:
+    """The licences of Tooltray, of all packages in it, of Python, Qt and the fonts, as one text."""
+    parts = {"Tooltray": (ROOT / "LICENSE").read_text()}
+    for name in parts_of_app():
+        parts[name] = "\n".join(licence_texts(name)) or licence(importlib.metadata.metadata(name))
+    for name in OF_QT:
+        parts[f"Qt, PySide6: {name}"] = (COMMON_LICENCES / name).read_text()
+    for package in FONTS:
+        parts[package] = Path("/usr/share/doc", package, "copyright").read_text()
+    parts["Python"] = "\n".join(
+        map(str, [sys.copyright, "Python is under the PSF License Agreement: https://docs.python.org/3/license.html"])
+    )
+    return "\n\n".join(f"{'=' * 100}\n{name}\n{'=' * 100}\n\n{text.strip()}" for name, text in parts.items()) + "\n"
+
+
+def licence_texts(name: str) -> Iterator[str]:
+    for file in importlib.metadata.files(name) or ():
+        if ".dist-info" in str(file) and LICENCE_FILE.search(file.name) and (path := Path(str(file.locate()))).is_file():
+            yield path.read_text(errors="replace")
+
+
+def parts_of_app() -> list[str]:
+    """The packages that are installed here of those that are shipped: others are for other systems."""
+    names = shipped((ROOT / "requirements" / "run.txt").read_text())
+    return [name for name in names if name not in OF_OTHER_SYSTEMS]
+
+
+def sbom() -> str:
+    """The list of parts in CycloneDX 1.5, JSON: https://cyclonedx.org/docs/1.5/json/"""
+
+    def part(name: str) -> dict[str, object]:
+        about = importlib.metadata.metadata(name)
+        version = about["Version"]
+        return {
+            "type": "library",
+            "name": name,
+            "version": version,
+            "licenses": [{"expression": licence(about)}],
+            "purl": f"pkg:pypi/{name}@{version}",
+        }
+
+    python = {"type": "framework", "name": "python", "version": platform.python_version(), "licenses": [{"expression": "PSF-2.0"}]}
+    when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(epoch()))
+    about = {"timestamp": when, "component": {"type": "application", "name": "tooltray", "version": VERSION}}
+    components = [python, *map(part, parts_of_app())]
+    content = {"bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1, "metadata": about, "components": components}
+    return json.dumps(content, indent=2) + "\n"
+
+
+def with_kind(frozen: Path, place: Path, kind: str) -> None:
+    shutil.copytree(frozen, place, symlinks=True)
+    (place / "install.json").write_text(json.dumps({"kind": kind}) + "\n")
+
+
+def icon(size: int, place: Path) -> None:
+    """The app's icon as PNG, drawn by Qt as the app draws it."""
+    place.parent.mkdir(parents=True)
+    draw = (
+        "import sys; from PySide6.QtGui import QGuiApplication, QIcon; app = QGuiApplication([]);"
+        "source, size, place = sys.argv[1], int(sys.argv[2]), sys.argv[3];"
+        "sys.exit(not QIcon(source).pixmap(size, size).save(place))"
+    )
+    run(sys.executable, "-c", draw, str(ROOT / "resources/icons/tooltray.svg"), str(size), str(place), QT_QPA_PLATFORM="offscreen")
+
+
+def make_deb(frozen: Path) -> Path:
+    tree, share = BUILD / "deb", BUILD / "deb" / "usr" / "share"
+    with_kind(frozen, tree / "usr/lib/tooltray", "deb")
+    (tree / "usr/bin").mkdir()
+    for name in ("tooltray", "tooltray-bridge"):
+        (tree / "usr/bin" / name).symlink_to(f"../lib/tooltray/{name}")
+    put(LINUX / "tooltray.desktop", share / "applications/tooltray.desktop")
+    put(ROOT / "resources/icons/tooltray.svg", share / "icons/hicolor/scalable/apps/tooltray.svg")
+    for size in (48, 128):
+        icon(size, share / f"icons/hicolor/{size}x{size}/apps/tooltray.png")
+    metainfo = (LINUX / "dev.tooltray.Tooltray.metainfo.xml").read_text()
+    day = time.strftime("%Y-%m-%d", time.gmtime(epoch()))
+    write(share / "metainfo/dev.tooltray.Tooltray.metainfo.xml", metainfo.replace("@VERSION@", VERSION).replace("@DATE@", day))
+    shutil.move(tree / "usr/lib/tooltray/LICENCES.txt", made(share / "doc/tooltray/copyright"))
+    size_kb = sum(path.lstat().st_size for path in tree.rglob("*") if not path.is_dir()) // 1024
+    architecture = run("dpkg", "--print-architecture").strip()
+    write(tree / "DEBIAN/control", control(architecture, size_kb))
+    settle(tree)
+    deb = DIST / f"tooltray_{VERSION}_{architecture}.deb"
+    run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(tree), str(deb), SOURCE_DATE_EPOCH=str(epoch()))
+    return deb
+
+
+def control(architecture: str, size_kb: int) -> str:
+    return f"""Package: tooltray
+Version: {VERSION}
+Architecture: {architecture}
+Maintainer: The developers of Tooltray <tooltray@localhost>
+Installed-Size: {size_kb}
+Depends: {DEPENDS}
+Recommends: gnome-keyring | kwalletmanager
+Section: devel
+Priority: optional
+Description: one home for your MCP servers
+ Tooltray runs your MCP servers once, keeps their secrets in the keyring, and
+ gives their tools to every AI client through one small program, the bridge.
+ A tray icon shows how the servers are.
+"""
+
+
+def make_archive(frozen: Path) -> Path:
+    name = f"tooltray-{VERSION}-linux-{platform.machine()}"
+    tree = BUILD / "archive" / name
+    with_kind(frozen, tree / "tooltray", "archive")
+    for source in (LINUX / "install.sh", LINUX / "tooltray.desktop", ROOT / "resources/icons/tooltray.svg", ROOT / "LICENSE"):
+        put(source, tree / source.name)
+    write(tree / "version", VERSION + "\n")
+    settle(tree)
+    archive = DIST / f"{name}.tar.gz"
+    owner = ("--owner=0", "--group=0", "--numeric-owner", "--sort=name", f"--mtime=@{epoch()}")
+    run("tar", *owner, "--use-compress-program", "gzip -n", "-cf", str(archive), "-C", str(tree.parent), name)
+    return archive
+
+
+def make_python() -> list[Path]:
+    """Wheel and sdist."""
+    run(sys.executable, "-m", "hatchling", "build", "-d", str(DIST), "-t", "wheel", "-t", "sdist", SOURCE_DATE_EPOCH=str(epoch()))
+    return [*DIST.glob("*.whl"), *DIST.glob(f"tooltray-{VERSION}.tar.gz")]
+
+
+def put(source: Path, target: Path) -> None:
+    shutil.copy2(source, made(target))
+
+
+def write(path: Path, text: str) -> None:
+    made(path).write_text(text)
+
+
+def made(path: Path) -> Path:
+    """A path whose folder is there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def settle(tree: Path) -> None:
+    """The modes and times that do not depend on who builds, and when."""
+    for path in (tree, *tree.rglob("*")):
+        if path.is_symlink():
+            continue
+        is_program = path.is_dir() or (path.stat().st_mode & 0o100 and ".so" not in path.name)
+        path.chmod(0o755 if is_program else 0o644)
+        os.utime(path, (epoch(), epoch()))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Makes the packages for Linux in dist/.")
+    parser.add_argument("--only", choices=("deb", "archive", "python"))
+    only = parser.parse_args().only
+    shutil.rmtree(DIST, ignore_errors=True)
+    DIST.mkdir()
+    if only in (None, "python"):
+        make_python()
+    if only != "python":
+        frozen = freeze()
+        for name, make in (("deb", make_deb), ("archive", make_archive)):
+            if only in (None, name):
+                make(frozen)
+    (DIST / f"tooltray-{VERSION}.cdx.json").write_text(sbom())
+    files = sorted(DIST.iterdir())
+    (DIST / "SHA256SUMS").write_text("".join(f"{hashlib.sha256(each.read_bytes()).hexdigest()}  {each.name}\n" for each in files))
+    sys.stdout.writelines(f"{each.stat().st_size / 1e6:7.1f} MB  {each.relative_to(ROOT)}\n" for each in files)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+#!/bin/sh
+# What packaging/selftest.py does inside a bare Debian, as root: install, use, upgrade, remove. Says what failed, and stops there.
+# Usage: in_debian.sh FOLDER      with tooltray.deb, newer.deb, archive.tar.gz
+set -eu
+folder=$1
+export DEBIAN_FRONTEND=noninteractive HOME=/root LANG=C.UTF-8
+unset DISPLAY WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS
+bridge=$HOME/.tooltray/bin/tooltray-bridge
+
+fail() {
+    echo "FAILED: $*" >&2
+    exit 1
+}
+is_in() { # is_in TEXT WHERE: quietly, with the whole of WHERE when it is not
+    case $2 in *"$1"*) ;; *) fail "no '$1' in: $2" ;; esac
+}
+until_is_in() { # until_is_in TEXT COMMAND...: for at most 30 s
+    text=$1 left=60
+    shift
+    while :; do
+        said=$("$@" 2>&1) || true
+        case $said in *"$text"*) return ;; esac
+        left=$((left - 1))
+        [ $left -gt 0 ] || fail "no '$text' from $*: $said"
+        sleep 0.5
+    done
+}
+processes() { # ours, by their program; zombies have none
+    for entry in /proc/[0-9]*; do
+        program=$(readlink "$entry/exe" 2>/dev/null) || continue
+        case $program in */tooltray/* | */tooltray-bridge) echo "$program" ;; esac
+    done
+}
+none_runs() { [ -z "$(processes)" ] && echo none; }
+initialize='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"selftest","version":"1"}}}'
+call='{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"openssl"}}'
+ask() { # what a client of one server is answered; the bridge gets no environment, as from many AI clients
+    { printf '%s\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n%s\n' "$initialize" "$call" && sleep "${1:-5}"; } |
+        env -i HOME="$HOME" "$bridge" --server ssl
+}
+
+apt-get -qq update
+apt-get -qq install --yes --no-install-recommends xvfb xauth openssl >/dev/null 2>&1
+! command -v python3 || fail "this Debian has a Python, so the test would prove little"
+apt-get -qq install --yes --no-install-recommends "$folder/tooltray.deb" >/dev/null 2>&1 || fail "the package cannot be installed"
+cat >/usr/local/bin/ssl-server <<'SERVER'
+#!/bin/sh
+# an MCP server whose one tool needs the system's OpenSSL: a frozen parent's libraries must not reach it
+while IFS= read -r line; do
+    id=${line#*'"id":'} id=${id%%[,\}]*}
+    case $line in
+    *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"ssl","version":"1"}}' ;;
+    *'"tools/list"'*) result='{"tools":[{"name":"openssl","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}' ;;
+    *'"tools/call"'*) result='{"content":[{"type":"text","text":"'"$(openssl version 2>&1 | tr -d '"\\') in ${LD_LIBRARY_PATH:-no folder}"'"}]}' ;;
+    *'"id"'*) echo '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32601,"message":"Method not found"}}' && continue ;;
+    *) continue ;;
+    esac
+    echo '{"jsonrpc":"2.0","id":'"$id"',"result":'"$result"'}'
+done
+SERVER
+chmod +x /usr/local/bin/ssl-server
+
+echo "the hub alone, a server, a call through the one path"
+tooltray serve >/tmp/serve 2>&1 &
+until_is_in "is running (serve" tooltray status
+tooltray servers add ssl -- /usr/local/bin/ssl-server >/dev/null
+is_in "version 0." "$(tooltray bridge show)"
+is_in "Debian package" "$(tooltray bridge show)"
+answer=$(ask)
+is_in '"text":"OpenSSL ' "$answer"
+is_in ' in no folder' "$answer"
+tooltray stop >/dev/null
+
+echo "the desktop on a screen; an upgrade while a client is connected"
+xvfb-run -a tooltray >/tmp/desktop 2>&1 &
+until_is_in "is running (desktop" tooltray status
+ask 20 >/tmp/held &
+client=$!
+until_is_in '"text":"OpenSSL ' cat /tmp/held
+apt-get -qq install --yes --no-install-recommends "$folder/newer.deb" >/dev/null 2>&1 || fail "the newer package cannot be installed"
+until_is_in '"text":"OpenSSL ' ask
+wait $client || fail "the bridge that was connected has not ended in order"
+tooltray stop >/dev/null || true
+until_is_in none none_runs
+
+echo "removed and purged: nothing left but the home"
+apt-get -qq purge --yes tooltray >/dev/null 2>&1
+[ ! -e /usr/lib/tooltray ] && [ ! -e /usr/bin/tooltray ] || fail "programs are left"
+left=$(find / -xdev \( -path /proc -o -path /sys -o -path /dev -o -path "$folder" \) -prune -o -iname '*tooltray*' ! -path "$HOME/.tooltray*" -print)
+[ -z "$left" ] || fail "left: $left"
+is_in "Install Tooltray again" "$(echo "$initialize" | "$bridge")"
+
+echo "the portable archive for one person, whose path follows; uninstalled with everything"
+mkdir /tmp/archive
+tar -xzf "$folder/archive.tar.gz" -C /tmp/archive
+sh /tmp/archive/*/install.sh >/dev/null
+rm -r /tmp/archive
+"$HOME/.local/bin/tooltray" serve >/tmp/serve 2>&1 &
+until_is_in "portable archive" "$HOME/.local/bin/tooltray" bridge show
+until_is_in '"text":"OpenSSL ' ask
+"$HOME/.local/bin/tooltray" uninstall --yes >/dev/null
+[ ! -e "$HOME/.tooltray" ] || fail "left: $(find "$HOME/.tooltray")"
+until_is_in none none_runs
+"$HOME/.local/lib/tooltray/install.sh" --uninstall >/dev/null
+left=$(find "$HOME/.local" -iname '*tooltray*')
+[ -z "$left" ] || fail "left: $left"

@@ -1,0 +1,61 @@
+"""packaging/build.py: what stands in the packages besides the programs. The packages themselves are tried by `make package-test`."""
+
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tooltray import __version__
+from tooltray.installs.installation import KINDS
+
+ROOT = Path(__file__).parents[3]
+spec = importlib.util.spec_from_file_location("packaging_build", ROOT / "packaging" / "build.py")
+assert spec
+assert spec.loader
+build = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(build)
+
+
+@pytest.fixture(autouse=True)
+def released(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+
+
+def test_there_is_one_version() -> None:
+    assert __version__ == build.VERSION
+    assert f"\nVersion: {__version__}\n" in build.control("amd64", 1)
+
+
+def test_the_list_of_parts_names_each_with_its_licence_and_is_the_same_each_time() -> None:
+    parts = json.loads(build.sbom())
+    assert (parts["bomFormat"], parts["specVersion"], parts["metadata"]["timestamp"]) == ("CycloneDX", "1.5", "2023-11-14T22:13:20Z")
+    by_name = {each["name"]: each for each in parts["components"]}
+    assert by_name["aiohttp"]["purl"] == f"pkg:pypi/aiohttp@{by_name['aiohttp']['version']}"
+    assert all(each["licenses"][0]["expression"] for each in parts["components"])
+    assert build.sbom() == build.sbom()
+
+
+def test_files_do_not_depend_on_who_builds_and_when(tmp_path: Path) -> None:
+    for name, mode in (("program", 0o700), ("library.so.1", 0o700), ("text", 0o600)):
+        (tmp_path / name).touch(mode)
+    (tmp_path / "link").symlink_to("text")
+    build.settle(tmp_path)
+    found = {each.name: (each.stat().st_mode & 0o777, each.stat().st_mtime) for each in tmp_path.iterdir() if not each.is_symlink()}
+    assert found == {"program": (0o755, 1700000000), "library.so.1": (0o644, 1700000000), "text": (0o644, 1700000000)}
+
+
+@pytest.mark.parametrize("kind", ["deb", "archive"])
+def test_a_package_says_a_kind_that_the_app_knows(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "frozen").mkdir()
+    build.with_kind(tmp_path / "frozen", tmp_path / "made", kind)
+    assert json.loads((tmp_path / "made" / "install.json").read_text())["kind"] in KINDS
+    assert f'"{kind}")' in Path(build.__file__).read_text()
+
+
+def test_the_fonts_are_those_that_the_theme_asks_for() -> None:
+    tokens = json.loads((ROOT / "resources" / "themes" / "tokens.json").read_text())["type"]
+    assert (tokens["families"][0], tokens["mono"][0]) == ("Inter", "JetBrains Mono")
+    shipped = [name for _, names in build.FONTS.values() for name in names]
+    assert {re.split("-", name)[0] for name in shipped} == {"Inter", "JetBrainsMono"}
