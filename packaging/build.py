@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from scripts.licences import OF_OTHER_SYSTEMS, licence, shipped
+from scripts.licences import OF_OTHER_SYSTEMS, licence, shipped  # noqa: E402
 
 LINUX, BUILD, DIST = ROOT / "packaging" / "linux", ROOT / "build" / "package", ROOT / "dist"
 VERSION = re.search(r'__version__ = "(.+)"', (ROOT / "desktop" / "tooltray" / "__init__.py").read_text())[1]  # type: ignore[index]

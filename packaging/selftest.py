@@ -1,7 +1,7 @@
 """Installs and uses the packages in `dist/` in a bare Debian: `make package-test`, or `python packaging/selftest.py [SUITE ...]`.
 
-Above it: the Makefile, as root. Below it: mmdebstrap, which makes the Debian, and packaging/linux/in_debian.sh, which works in it: no Python
-and no compiler are there. Everything runs in a process namespace and below a folder of its own, which go with it.
+Above it: the Makefile, as root. Below it: mmdebstrap, which makes the Debian, and packaging/linux/in_debian.sh, which works in it: there is
+no Python and no compiler. Everything runs in a process namespace and below a folder of its own, which go with it.
 """
 
 import re
@@ -42,7 +42,7 @@ def try_in(suite: str, place: Path) -> int:
     shutil.copy(LINUX / "in_debian.sh", folder)
     newer(deb, folder / "newer.deb")
     apart = ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={root}/proc"]
-    work = f"mount -t devtmpfs none {root}/dev 2>/dev/null || mount --bind /dev {root}/dev; exec chroot {root} /packages/in_debian.sh /packages"
+    work = f"mount --bind /dev {root}/dev && exec chroot {root} /packages/in_debian.sh /packages"
     return subprocess.run([*apart, "sh", "-c", work], check=False, timeout=WITHIN_S, stdin=subprocess.DEVNULL).returncode
 
 
