@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from tooltray.settings.document import CURRENT_VERSION, migrate, version_of
+from tooltray.settings.document import CURRENT_VERSION, members, migrate, part, version_of
 
 
 def test_a_document_without_a_version_becomes_one_of_today_and_keeps_everything() -> None:
@@ -32,3 +32,12 @@ def test_an_odd_version_counts_as_none(version: Any) -> None:
 
 def test_a_version_is_what_it_says() -> None:
     assert version_of({"version": 7}) == 7
+
+
+@pytest.mark.parametrize("odd", [None, [], "text", 1])
+def test_what_is_no_object_is_read_as_empty_and_replaced_only_where_it_is_written(odd: Any) -> None:
+    document = {"mcpServers": odd}
+    assert members(document, "mcpServers") == {}
+    assert document == {"mcpServers": odd}
+    part(document, "mcpServers")["a"] = 1
+    assert members(document, "mcpServers") == {"a": 1}
