@@ -5,6 +5,7 @@ Above it: the commands. Below it: control_client; unstarted_hub and the bridge's
 
 import os
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Coroutine
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -25,7 +26,7 @@ RETRY_EVERY_S = 0.05  # while a hub starts or ends; neither its lock nor its soc
 T = TypeVar("T")
 
 
-class Hub:
+class Hub(ABC):
     """A hub's API for commands, which wait for each verb: `hub.ask(hub.api.servers.restart_server(name="files"))`.
 
     Attributes:
@@ -36,6 +37,7 @@ class Hub:
     api: Api
     is_running: bool
 
+    @abstractmethod
     def ask(self, verb: Coroutine[Any, Any, T], *, timeout_s: float | None = CALL_TIMEOUT_S) -> T:
         """Carries out a verb.
 
@@ -45,10 +47,9 @@ class Hub:
         Raises:
             TooltrayError: the verb failed.
         """
-        raise NotImplementedError
 
-    def close(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def close(self) -> None: ...
 
     def __enter__(self) -> Self:
         return self
