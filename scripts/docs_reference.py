@@ -16,7 +16,7 @@ import msgspec
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from tooltray.cli.arguments import _parser
+from tooltray.cli.arguments import command_parser
 from tooltray.events import EVENTS
 from tooltray.rest.openapi import document
 from tooltray.settings.server_config import SPELLINGS, MCPServerConfig, OAuthSettings, ServerOptions, ToolFilter, ToolOverride
@@ -67,7 +67,7 @@ def commands_page() -> str:
         "# Commands\n",
         "What each command and option does, as `--help` prints it. In a checkout `tooltray` stands for `.venv/bin/tooltray`.",
         "[Exit codes](exit-codes.md) are on a page of their own.\n",
-        *_command(_parser(), 2),
+        *_command(command_parser(), 2),
     ]
     return "\n".join(lines) + "\n"
 

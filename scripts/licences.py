@@ -21,7 +21,13 @@ OLD_NAMES = {  # how packages write it that have no SPDX expression
     "MIT License": "MIT",
     "Python Software Foundation License": "PSF-2.0",
 }
-OF_OTHER_SYSTEMS = {"pywin32-ctypes": "BSD-3-Clause"}  # not installed here, so read by hand
+NOT_HERE = {  # what other systems and other versions of Python have; read by hand
+    "pywin32-ctypes": "BSD-3-Clause",
+    "backports-tarfile": "MIT",
+    "importlib-metadata": "Apache-2.0",
+    "lazy-importer": "Apache-2.0",
+    "zipp": "MIT",
+}
 
 
 def shipped(lock: str) -> list[str]:
@@ -51,7 +57,7 @@ def not_allowed(names: list[str]) -> Iterator[str]:
         try:
             found = licence(importlib.metadata.metadata(name))
         except importlib.metadata.PackageNotFoundError:
-            found = OF_OTHER_SYSTEMS.get(name, "")
+            found = NOT_HERE.get(name, "")
         if not is_allowed(found):
             yield f"{name}: {found or 'no licence that is known'}"
 

@@ -18,7 +18,12 @@ lock requirements/serena.txt requirements/serena.in
 lock requirements/node.txt requirements/node.in
 lock requirements/docs.txt requirements/docs.in
 lock requirements/audit.txt requirements/audit.in
+lock requirements/installers.txt requirements/installers.in
 lock requirements/package.txt requirements/package.in pyproject.toml --constraints requirements/run.txt
+.cache/lock/bin/uv pip compile --quiet --no-config --python-platform x86_64-pc-windows-msvc --python-version 3.13 --generate-hashes --upgrade \
+    --no-header --no-annotate --no-emit-index-url --no-emit-find-links --output-file requirements/windows.txt \
+    pyproject.toml requirements/windows.in --constraints requirements/run.txt --constraints requirements/package.txt
+lock requirements/windows-python.txt requirements/windows-python.in
 npm --prefix tests/npm update --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts --no-audit --no-fund
 if grep -nE '://|^--' requirements/*.txt || grep -n '"resolved"' tests/npm/package-lock.json; then
     echo "An address stands in a lock file." >&2

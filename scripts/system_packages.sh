@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what has to come from the system (Debian, Ubuntu): by apt-get without questions as root; else prints the line to run and fails.
-# Says nothing when all of it is there. Usage: system_packages.sh python|tests|package|package-test
+# Says nothing when all of it is there. Usage: system_packages.sh python|tests|package|package-test|windows
 set -euo pipefail
 
 python=(python3-venv)  # Debian splits ensurepip off Python
@@ -12,17 +12,20 @@ xcb=(libxcb-cursor0 libxcb-icccm4 libxcb-image0 libxcb-keysyms1 libxcb-randr0 li
     libxcb-sync1 libxcb-util1 libxcb-xfixes0 libxcb-xkb1 libx11-xcb1 libxkbcommon-x11-0)
 screen=(xvfb xauth x11-utils imagemagick)  # a screen, a look at its windows, a picture of it
 # the freezer wants Python as a shared library, which Debian keeps apart
-freezing=("libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')" binutils dpkg xz-utils fonts-inter fonts-jetbrains-mono)
+freezing=("libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')" binutils chrpath dpkg xz-utils fonts-inter fonts-jetbrains-mono)
+# a Windows that is none, a compiler for what it lacks and for the launcher, and an installer's maker
+windows=(wine wine64 gcc-mingw-w64-x86-64 nsis xvfb xauth python3-pip fonts-inter fonts-jetbrains-mono)
 session=(dbus gnome-keyring)
 fonts=(fonts-inter fonts-jetbrains-mono fonts-noto-cjk fonts-noto-color-emoji fonts-dejavu-core)
 
 case ${1:-} in
 python) wanted=("${python[@]}") ;;
 package) wanted=("${qt[@]}" "${xcb[@]}" "${freezing[@]}") ;;
-package-test) wanted=(mmdebstrap util-linux mount) ;;
+windows) wanted=("${windows[@]}") ;;
+package-test) wanted=(mmdebstrap util-linux mount lintian dbus) ;;
 tests) wanted=("${qt[@]}" "${xcb[@]}" "${screen[@]}" "${session[@]}" "${fonts[@]}") ;;
 *)
-    echo "usage: $0 python|tests|package|package-test" >&2
+    echo "usage: $0 python|tests|package|package-test|windows" >&2
     exit 2
     ;;
 esac

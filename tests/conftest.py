@@ -10,6 +10,7 @@ import logging
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -19,11 +20,20 @@ import pytest
 import pytest_asyncio
 from tests import leaks
 from tests.leaks import Possessions, RecordKeeper
+from tests.portable import is_for_windows
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")  # before anything imports Qt; tests of a real window start their program with xcb
 
 EXAMPLES = 40  # of a property; the cases that have gone wrong before stand as @example beside it
-OUTSIDE = ("DBUS_SESSION_BUS_ADDRESS", "DISPLAY", "WAYLAND_DISPLAY", "TOOLTRAY_HOME", "TOOLTRAY_EXECUTION_ID", "XDG_RUNTIME_DIR")
+OUTSIDE = (
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "TOOLTRAY_HOME",
+    "TOOLTRAY_EXECUTION_ID",
+    "XDG_CONFIG_HOME",
+    "XDG_RUNTIME_DIR",
+)
 """Ways from a test into the desktop, the keyring and the hub of the person who runs the tests."""
 
 SHORT_TMP = "/tmp" if os.name == "posix" else None  # a unix socket's path has to stay under 100 bytes
@@ -84,6 +94,18 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     os.environ.update(config.stash[real_environ])
     tempfile.tempdir = None
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    is_left_out = sys.platform == "win32" and collection_path.suffix == ".py" and not is_for_windows(collection_path)
+    return is_left_out or None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if sys.platform == "win32":
+        of_posix = [item for item in items if item.get_closest_marker("posix")]
+        items[:] = [item for item in items if item not in set(of_posix)]
+        config.hook.pytest_deselected(items=of_posix)
 
 
 @pytest.hookimpl(wrapper=True)

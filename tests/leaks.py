@@ -8,7 +8,8 @@ import contextlib
 import gc
 import logging
 import os
-import re
+import socket
+import stat
 import tempfile
 import threading
 import time
@@ -19,8 +20,6 @@ from pathlib import Path
 import psutil
 
 GRACE_S = 3.0  # what ends by itself after a test (a reader thread at the end of its pipe, a child that was told to go) may take this long
-ACCEPTS_CONNECTIONS = 0x10000  # __SO_ACCEPTCON in the flags of /proc/net/unix
-LISTENING = "0A"  # TCP_LISTEN in the state column of /proc/net/tcp
 
 _ME = psutil.Process()
 
@@ -115,33 +114,23 @@ def _describe(process: psutil.Process) -> str:
 
 def _listening_sockets() -> set[str]:
     """Addresses on which this process listens. Linux only; elsewhere empty."""
-    inodes = set()
-    try:
-        for entry in os.scandir("/proc/self/fd"):
-            try:
-                if match := re.fullmatch(r"socket:\[(\d+)\]", os.readlink(entry.path)):
-                    inodes.add(match[1])
-            except OSError:
-                continue  # the descriptor of the scan itself
-    except OSError:
-        return set()
-    if not inodes:
-        return set()
     found = set()
-    for line in _lines("/proc/net/unix"):
-        columns = line.split(maxsplit=7)
-        if len(columns) > 6 and columns[6] in inodes and int(columns[3], 16) & ACCEPTS_CONNECTIONS:
-            found.add(f"unix {columns[7] if len(columns) > 7 else '(unnamed)'} #{columns[6]}")
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in _lines(table):
-            columns = line.split()
-            if len(columns) > 9 and columns[3] == LISTENING and columns[9] in inodes:
-                found.add(f"port {int(columns[1].rpartition(':')[2], 16)} #{columns[9]}")
+    for name in _names_in("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # the descriptor of the listing itself, or one closed meanwhile
+            if stat.S_ISSOCK((status := os.fstat(int(name))).st_mode):
+                with socket.socket(fileno=os.dup(int(name))) as copy:
+                    if copy.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                        found.add(f"{_address(copy)} #{status.st_ino}")
     return found
 
 
-def _lines(path: str) -> list[str]:
+def _address(listening: socket.socket) -> str:
+    name = listening.getsockname()
+    return f"port {name[1]}" if isinstance(name, tuple) else f"unix {name or '(unnamed)'}"
+
+
+def _names_in(folder: str) -> list[str]:
     try:
-        return Path(path).read_text().splitlines()[1:]
+        return os.listdir(folder)
     except OSError:
         return []

@@ -22,10 +22,10 @@ def main() -> int:
     return run(sys.argv[1:], open_desktop=_open_desktop)
 
 
-def _open_desktop(home: "Home") -> int:
-    from tooltray.app import run
+def _open_desktop(home: "Home", *, hidden: bool, link: str) -> int:
+    from tooltray.app import Opening, run
 
-    return run(home)
+    return run(home, Opening(hidden, link))
 
 
 if __name__ == "__main__":

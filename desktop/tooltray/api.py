@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tooltray.feedback.api import FeedbackApi
     from tooltray.formats.api import FormatsApi
     from tooltray.presenter.hub_api import HubApi
+    from tooltray.presenter.program_api import ProgramApi
     from tooltray.projects.api import ProjectsApi
     from tooltray.registries.api import RegistriesApi
     from tooltray.sign_ins.api import SignInsApi
@@ -54,6 +55,7 @@ class Api:
     registries: "RegistriesApi"
     setup: "SetupApi"
     settings: "SettingsApi"
+    program: "ProgramApi"
 
 
 PARTS = tuple(field.name for field in fields(Api))

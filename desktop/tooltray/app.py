@@ -16,10 +16,14 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from tooltray import __version__
 from tooltray.control.control_client import ControlClient
 from tooltray.errors import Problem, TooltrayError
 from tooltray.event_loop import new_event_loop
 from tooltray.home.home import Home
+from tooltray.programs import tooltray_command
 from tooltray.uncaught import log_loop_exception
 
 if TYPE_CHECKING:
@@ -46,11 +50,31 @@ X_SOCKETS = "/tmp/.X11-unix/X"  # where X servers of this computer listen; Linux
 DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
 
 
-def run(home: Home, *, hidden: bool = False, execution_id: str = "") -> int:
+class Opening(msgspec.Struct, frozen=True):
+    """What a start of the desktop is to show.
+
+    Attributes:
+        hidden: the window stays away until somebody opens it from the tray; without a tray it is shown all the same.
+        link: the address that was opened in a browser or elsewhere, `tooltray://...`; empty: none.
+    """
+
+    hidden: bool = False
+    link: str = ""
+
+    def hand_to(self, client: ControlClient) -> None:
+        """Asks the desktop that runs already for it.
+
+        Raises:
+            TooltrayError: it has no window, or does not answer.
+        """
+        if not self.hidden:
+            client.call("hub/raise_window", timeout_s=ANSWER_TIMEOUT_S, link=self.link)
+
+
+def run(home: Home, opening: Opening, *, execution_id: str = "") -> int:
     """Runs the desktop, or raises the window of the one that runs already.
 
     Args:
-        hidden: the window stays away until somebody opens it from the tray; without a tray it is shown all the same.
         execution_id: stands in every log record; made up where empty.
 
     Returns:
@@ -59,17 +83,18 @@ def run(home: Home, *, hidden: bool = False, execution_id: str = "") -> int:
     Raises:
         TooltrayError: the display is not there.
     """
-    if _raise_window(home):
+    if is_running(home, opening):
         return 0
     check_display(os.environ)
     from tooltray import guardian
 
     execution_id = execution_id or os.environ.get(EXECUTION_ID_VARIABLE, "")
-    work = functools.partial(run_here, home, hidden=hidden, execution_id=execution_id)
-    return guardian.run(work, lock=home.lock, files=(home.socket, home.control_socket, home.hub_json))
+    work = functools.partial(run_here, home, opening, execution_id=execution_id)
+    anew = tooltray_command("--home", str(home.root), "--background")
+    return guardian.run(work, lock=home.lock, files=(home.socket, home.control_socket, home.hub_json), anew=anew)
 
 
-def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int:
+def run_here(home: Home, opening: Opening, *, execution_id: str = "") -> int:
     """Runs the desktop in this process, without a guardian; returns the exit code."""
     import qasync  # type: ignore[import-untyped]
     from PySide6.QtCore import QLocale, QLoggingCategory
@@ -91,6 +116,10 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     app.setApplicationDisplayName("Tooltray")
     app.setDesktopFileName("tooltray")
     app.setQuitOnLastWindowClosed(False)
+    if sys.platform == "win32":
+        from tooltray.ui.opening_windows import open_outside_of_job
+
+        open_outside_of_job(app)
     language = wanted_language(QLocale.system().uiLanguages())
     QLocale.setDefault(QLocale(language) if language else QLocale.system())
     install_language(app, language)
@@ -101,10 +130,11 @@ def run_here(home: Home, *, hidden: bool = False, execution_id: str = "") -> int
     tray = Tray(theme, hub, wishes)
     start = Start(
         build_windows=functools.partial(_build_windows, app, theme, link=link, hub=hub, wishes=wishes, tasks=tasks),
-        start_engine=functools.partial(EngineThread.started, home, execution_id),
+        start_engine=functools.partial(EngineThread.started, home, opening, execution_id),
         read_entry=functools.partial(_entry, home),
         is_first=OneTimeNotices(home.told).is_first,
-        hidden=hidden,
+        hidden=opening.hidden,
+        link=opening.link,
     )
     desktop = Desktop(app, theme=theme, link=link, hub=hub, tray=tray, tasks=tasks, start=start)
     with qasync.QEventLoop(app) as loop:
@@ -174,14 +204,16 @@ def check_display(environ: Mapping[str, str]) -> None:
     raise TooltrayError("The display does not answer", f"DISPLAY is {display}", hint)
 
 
-def _raise_window(home: Home) -> bool:
-    """Raises the window of the desktop that runs in this home; False where none runs or none answers."""
+def is_running(home: Home, opening: Opening) -> bool:
+    """Whether a desktop runs in this home and answers; its window then shows what was to be opened."""
     try:
         client = ControlClient.connect(home)
         if client is None:
             return False
         with client:
-            client.call("hub/raise_window", timeout_s=ANSWER_TIMEOUT_S)
+            if not _is_desktop_to_keep(client.call("hub/info", timeout_s=ANSWER_TIMEOUT_S)):
+                return False
+            opening.hand_to(client)
     except TooltrayError:  # a hub without a window, or one that hangs: the window says what can be done
         return False
     return True
@@ -190,8 +222,8 @@ def _raise_window(home: Home) -> bool:
 class EngineThread:
     """Runs one engine in a thread, on a plain asyncio loop, and tells the desktop what becomes of it."""
 
-    def __init__(self, home: Home, execution_id: str, desktop: "Desktop") -> None:
-        self._home, self._execution_id, self._desktop = home, execution_id, desktop
+    def __init__(self, home: Home, opening: Opening, execution_id: str, desktop: "Desktop") -> None:
+        self._home, self._opening, self._execution_id, self._desktop = home, opening, execution_id, desktop
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[str] | None = None
@@ -199,9 +231,9 @@ class EngineThread:
         self._wanted_end = ""
 
     @classmethod
-    def started(cls, home: Home, execution_id: str, desktop: "Desktop") -> "EngineThread":
+    def started(cls, home: Home, opening: Opening, execution_id: str, desktop: "Desktop") -> "EngineThread":
         """Starts the thread; returns at once."""
-        self = cls(home, execution_id, desktop)
+        self = cls(home, opening, execution_id, desktop)
         threading.Thread(target=self._run, name="engine", daemon=True).start()  # daemon: one that hangs must not keep the process
         return self
 
@@ -245,6 +277,7 @@ class EngineThread:
             kind="desktop",
             execution_id=self._execution_id,
             remembers="all" if is_started_in_terminal() else "additions",
+            may_restart=self._desktop.may_restart,
             on_raise_window=self._desktop.on_raise_window,
         )
         engine = await self._started(options)
@@ -265,7 +298,7 @@ class EngineThread:
         link.attach(self._engine.hub.presenter.verbs, self._engine.hub.bus, self._loop)
 
     async def _started(self, options: "HubOptions") -> "Engine | None":
-        """Starts an engine; takes over from a hub without a window, and raises the window of a hub that has one.
+        """Starts an engine; takes over from a hub without a window or of an older version, and else raises its window.
 
         Returns:
             The engine; None if another desktop was faster.
@@ -299,25 +332,34 @@ class EngineThread:
         """Asks the hub that runs to leave, or to show its window. Blocks.
 
         Returns:
-            Its kind; empty where none answers yet, or no more.
+            "desktop": its window is shown; "leaving"; empty where none answers yet, or no more.
         """
         client = ControlClient.connect(self._home)
         if client is None:
             return ""
         with client:
             try:
-                kind = str(client.call("hub/info", timeout_s=ANSWER_TIMEOUT_S)["kind"])
-                if kind == "desktop":
-                    client.call("hub/raise_window", timeout_s=ANSWER_TIMEOUT_S)
-                else:
-                    self._desktop.on_taking_over()
-                    client.hand_over()
+                running = client.call("hub/info", timeout_s=ANSWER_TIMEOUT_S)
+                if _is_desktop_to_keep(running):
+                    self._opening.hand_to(client)
+                    return "desktop"
+                self._desktop.on_taking_over()
+                client.hand_over()
             except TooltrayError as error:
                 raise _does_not_leave(met, error.problem) from None
-        return kind
+        return "leaving"
+
+
+def _is_desktop_to_keep(running: Mapping[str, object]) -> bool:
+    """Whether a hub that runs is a desktop whose window is shown instead of ours: one of an older version leaves for a newer one."""
+    from tooltray.installs.installation import age_of_version
+
+    return running["kind"] == "desktop" and age_of_version(str(running["version"])) >= age_of_version(__version__)
 
 
 def _does_not_leave(met: "HubRunning", problem: Problem | None = None) -> TooltrayError:
+    if met.machine:
+        return TooltrayError("Another Tooltray holds this home", f"It runs on {met.machine}", met.problem.hint)
     who = f"Process {met.pid}" if met.pid else "A process"
     reason = f" ({problem.title})" if problem is not None else ""
     how = f"End it with `kill {met.pid}`, then try again" if met.pid else "End it, then try again"

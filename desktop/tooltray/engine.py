@@ -8,12 +8,14 @@ import logging
 import os
 import sys
 import uuid
+from collections.abc import Callable
 from functools import partial
 
 from tooltray import __version__
 from tooltray.control.control_session import HubControl
 from tooltray.downstream import stdio_connection
 from tooltray.downstream.idle_exit import IdleExit
+from tooltray.downstream.replaced_exit import ReplacedExit
 from tooltray.downstream.served.call_log import ServedCallLog
 from tooltray.downstream.served.required import RequiredServers, check_served
 from tooltray.errors import TooltrayError
@@ -25,6 +27,7 @@ from tooltray.home.hub_place import HubPlace
 from tooltray.hub import Hub, HubOptions
 from tooltray.installs.installation import this_installation
 from tooltray.installs.installations import Installations
+from tooltray.installs.own_program import OwnProgram
 from tooltray.launch.program_launch import raise_file_limit
 from tooltray.tasks import end_in_turn, finish_in_thread
 
@@ -51,6 +54,7 @@ class Engine:
         self._place = HubPlace(home)
         self._stopped: asyncio.Future[str] | None = None
         self._is_started = self._is_built = self._is_closed = False
+        self._program = OwnProgram.of(this_installation())
         self.hub = Hub(home, self._options, control=self._make_control())
         self._idle_exit = IdleExit(after_s=self._options.idle_exit_s, end=lambda: self.request_stop("idle"), bus=self.hub.bus)
         self.hub.bus.subscribe(HttpAddressChanged, self._on_http_changed)
@@ -88,13 +92,15 @@ class Engine:
         hub.hot_reload.start()
         await finish_in_thread(self._tell_place)
         self._idle_exit.start()
+        if self._options.may_restart:
+            hub.spawn(self._end_when_replaced(self._options.may_restart), name="end when replaced")
         hub.spawn(finish_in_thread(self._record_installation), name="record installation")
         hub.log.record(
             "service_started", f"hub of {self._home.root} started", pid=os.getpid(), version=__version__, kind=self._options.kind
         )
 
     async def serve(self) -> str:
-        """Until the hub is told to end; returns why: "stop", "hand_over", "idle", or what `request_stop` was given.
+        """Until the hub is told to end; returns why: "stop", "hand_over", "idle", "replaced", or what `request_stop` was given.
 
         Raises:
             HubFailed: it cannot go on; says why.
@@ -158,12 +164,22 @@ class Engine:
             self.hub.secrets.close,
         )
 
-    async def _hand_over(self) -> None:
+    async def _end_when_replaced(self, may_restart: Callable[[], bool]) -> None:
+        sessions = self.hub.sessions
+        exit_ = ReplacedExit(
+            is_replaced=self._program.is_replaced,
+            may_end=may_restart,
+            is_busy=lambda: sessions.is_busy,
+            count=lambda: sessions.request_count,
+        )
+        await exit_.run(partial(self._hand_over, "replaced"))
+
+    async def _hand_over(self, reason: str = "hand_over") -> None:
         """Takes no new clients, lets calls finish, and then ends."""
         await self.hub.doors.stop_taking()
         await self.hub.feedbacks.close()  # a person may need hours
         await self.hub.sessions.finish_calls(within_s=HAND_OVER_WAIT_S)
-        self.request_stop("hand_over")
+        self.request_stop(reason)
 
     def _make_control(self) -> HubControl:
         """What a control session may do with the hub."""

@@ -1,8 +1,8 @@
 """The hub's parent: it outlives the hub by a moment, and ends what the hub has left behind, also after `kill -9`.
 
-Above it: cli and app, which run the hub as its `work`. Below it: guardian_linux or guardian_macos, which have the same five functions;
-elsewhere the hub just runs. Standard library only, and called before anything heavy is imported: the guardian stays as long as the hub,
-and does nothing.
+Above it: cli and app, which run the hub as its `work`. Below it: guardian_linux or guardian_macos, which have the same five functions. On
+Windows the hub runs in this process, and guardian_windows puts it into a job. Standard library only, and called before anything heavy is
+imported: the guardian stays as long as the hub, and does nothing.
 
 The process that was started becomes the guardian, so that its exit code is the hub's, and its child becomes the hub, with the same
 standard input and output.
@@ -18,13 +18,16 @@ from time import monotonic
 
 if sys.platform == "darwin":
     from tooltray import guardian_macos as platform
-elif sys.platform != "win32":
+elif sys.platform == "win32":
+    from tooltray import guardian_windows
+else:
     from tooltray import guardian_linux as platform
 
 StrPath = str | os.PathLike[str]
 
 PASSED_ON = frozenset(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 FAILED = 1
+REPLACED = 75  # of a hub whose program was replaced by another version, which is to go on in its place
 EXIT_CODES: dict[int, int] = {signal.SIGINT: 130, signal.SIGTERM: 143}  # of a hub that got the signal before it could end in order
 ENDS_WITHIN_S = 30.0  # an orderly end: calls in flight 10 s at a handover, then answers, servers (4.3 s), log, each bounded; 15 s in all
 GRACE_S = 2.0  # between SIGTERM and SIGKILL for what the hub left behind; servers that go at all are gone by then
@@ -33,7 +36,12 @@ LOOK_EVERY_S = 0.05  # for what the hub left behind and is no child of ours, so 
 
 
 def run(
-    work: Callable[[], int], *, lock: StrPath | None = None, files: Sequence[StrPath] = (), ends_within_s: float = ENDS_WITHIN_S
+    work: Callable[[], int],
+    *,
+    lock: StrPath | None = None,
+    files: Sequence[StrPath] = (),
+    anew: Sequence[str] = (),
+    ends_within_s: float = ENDS_WITHIN_S,
 ) -> int:
     """Runs the hub in a child of this process, and guards it.
 
@@ -43,12 +51,15 @@ def run(
         work: the hub; returns its exit code.
         lock: the file on which a hub holds an exclusive `flock` for its life.
         files: what a hub removes at its end. What a killed one could not remove is removed for it, unless a new hub holds the lock.
+        anew: the command that follows a hub which has ended with REPLACED. This process becomes it, so whoever has started the hub (a
+            session, systemd) has it still.
         ends_within_s: after a signal that asks it to end; a hub that still runs then hangs, and is killed.
 
     Returns:
         The hub's exit code. If a signal ended it: 130 or 143 for a SIGINT or SIGTERM that was meant for it, otherwise 1.
     """
-    if sys.platform not in ("linux", "darwin"):
+    if sys.platform == "win32":  # pragma: no cover - one branch per platform
+        guardian_windows.guard_this_process()
         return work()
     for stream in filter(None, (sys.stdout, sys.stderr)):
         stream.flush()  # or both processes would write what is in them
@@ -65,6 +76,8 @@ def run(
     code = _wait_for(hub, ends_within_s)
     _tidy(lock, files)
     _end_remaining(hub, tie)
+    if code == REPLACED and anew:
+        _become(anew)
     return code
 
 
@@ -74,6 +87,12 @@ def _be_hub(work: Callable[[], int]) -> int:
         return work()
     except KeyboardInterrupt:  # before the hub has taken over its signals
         return EXIT_CODES[signal.SIGINT]
+
+
+def _become(command: Sequence[str]) -> None:
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())  # a mask is inherited
+    with contextlib.suppress(OSError):  # it was removed in this moment
+        os.execv(command[0], list(command))
 
 
 def _let_go_of_pipes() -> None:
@@ -139,7 +158,7 @@ def _tidy(lock: StrPath | None, files: Sequence[StrPath]) -> None:
         os.close(held)
 
 
-def _end_remaining(hub: int, tie: platform.Tie) -> None:
+def _end_remaining(hub: int, tie: "platform.Tie") -> None:
     started = monotonic()
     told: set[int] = set()
     while left := platform.remaining(hub, tie):

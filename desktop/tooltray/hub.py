@@ -100,11 +100,13 @@ from tooltray.launch.npm_registry import Registry, read_mirrors
 from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.launch.variable_sources import ServerEnvironment, VariableSources
 from tooltray.moments import SteadyWallClock
+from tooltray.presenter.diagnostics import Diagnostics
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.hub_snapshots import HubSnapshots
 from tooltray.presenter.live_settings import LiveSettings
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.notices import Notices, Source, problems_of_settings
+from tooltray.presenter.program_api import ProgramApi
 from tooltray.presenter.server_news import ServerNews
 from tooltray.presenter.server_snapshots import ServerSnapshots
 from tooltray.projects.api import ProjectsApi
@@ -173,7 +175,8 @@ class HubOptions(msgspec.Struct, frozen=True):
             is there, and what was remembered stays; "all": that of a terminal, what is missing there is forgotten.
         configs: files of other hubs and proxies with servers in them, which are served as they are; absolute.
         project: a folder whose own file's servers every session has; absolute, empty: none.
-        on_raise_window: a second start of the desktop was asked for; called in the engine's thread.
+        may_restart: whether this process may be started anew when its program was replaced, asked in the engine's thread; None: it may not.
+        on_raise_window: a second start of the desktop was asked for, with this address or ""; called in the engine's thread.
     """
 
     kind: Literal["serve", "desktop"] = "serve"
@@ -184,7 +187,8 @@ class HubOptions(msgspec.Struct, frozen=True):
     remembers: Literal["nothing", "additions", "all"] = "nothing"
     configs: tuple[str, ...] = ()
     project: str = ""
-    on_raise_window: Callable[[], None] | None = None
+    may_restart: Callable[[], bool] | None = None
+    on_raise_window: Callable[[str], None] | None = None
 
 
 class Hub(Composition):
@@ -407,6 +411,7 @@ class Hub(Composition):
 
     # the API, and who comes in
 
+    diagnostics: Diagnostics = part(snapshots="hub_snapshots", masked="mask.masked_whole")
     hub_api: HubApi = part(snapshots="hub_snapshots")
     servers_api: ServersApi = part()
     tools_api: ToolsApi = part(calls="own_calls")
@@ -425,6 +430,7 @@ class Hub(Composition):
     registries_api: RegistriesApi = part()
     setup_api: SetupApi = part()
     settings_api: SettingsApi = part()
+    program_api: ProgramApi = part()
     api: Api = made(lambda hub: Api(**{name: getattr(hub, f"{name}_api") for name in PARTS}))
     presenter: McpPresenter = part(snapshots="hub_snapshots")
     sessions: Sessions = part()

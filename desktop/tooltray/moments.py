@@ -5,6 +5,7 @@ long ago a moment of this process was is measured by a clock that nobody sets (M
 (SteadyWallClock), and what is kept for some days is kept for days that there were, not for days that the clock says are over (days_kept).
 """
 
+import sys
 import time
 from collections.abc import Callable, Iterable
 
@@ -15,8 +16,9 @@ JUMP_S = 30.0  # more than clocks are put right by in the background; less is no
 
 def _since_boot() -> float:
     """Seconds that never jump and go on while the computer sleeps, where the system counts those."""
-    clock = getattr(time, "CLOCK_BOOTTIME", None)
-    return time.monotonic() if clock is None else time.clock_gettime(clock)
+    if sys.platform == "linux":
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()  # which goes on while the computer sleeps on Windows, and does not on macOS
 
 
 class Moment:

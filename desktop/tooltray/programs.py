@@ -13,7 +13,7 @@ from pathlib import Path
 
 RUN_MODULE = "run-module"
 """The first argument of a frozen `tooltray` that is to run one of MODULES: it has no interpreter that takes `-m`."""
-MODULES = ("tooltray.catalogue.token_counts", "tooltray.copilot.start_hub")
+MODULES = ("tooltray.catalogue.token_counts", "tooltray.copilot.start_hub", "tooltray.win32.ctrl_break")
 """What may be run that way, each with `main() -> int`."""
 
 _BRIDGE = Path(__file__).absolute().parents[1] / "tooltray_bridge" / "__main__.py"
@@ -34,6 +34,15 @@ def tooltray_command(*arguments: str) -> list[str]:
     if is_frozen():
         return [_beside("tooltray"), *arguments]
     return [sys.executable, "-I", "-m", "tooltray", *arguments]
+
+
+def desktop_command(*arguments: str) -> list[str]:
+    """The desktop app as a session starts it: on Windows by a program without a console, whose window would flash."""
+    if sys.platform != "win32":
+        return tooltray_command(*arguments)
+    if is_frozen():
+        return [_beside("tooltray-app"), *arguments]
+    return [str(Path(sys.executable).with_name("pythonw.exe")), "-I", "-m", "tooltray", *arguments]
 
 
 def bridge_command() -> list[str]:

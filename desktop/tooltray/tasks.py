@@ -34,7 +34,7 @@ class TaskKeeper:
         while tasks := [task for task in self._tasks if task is not current]:
             for task in tasks:
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await asyncio.wait(tasks)  # not gather: of tasks that have ended already it returns before their callbacks ran, for ever
 
     def _on_done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)

@@ -6,7 +6,7 @@ standard library. All else is in `hot`, because a script is compiled at each sta
 
 import sys
 
-sys.path.append(__file__.rpartition("/")[0].rpartition("/")[0])
+sys.path.append(__file__.rsplit("\\" if sys.platform == "win32" else "/", 2)[0])
 
 from tooltray_bridge.hot import main
 

@@ -11,13 +11,19 @@ needs it. A hub that somebody else starts is found all the same.
 import errno
 import json
 import os
-import posix
-import select
 import sys
+from contextlib import suppress
 from time import monotonic
 
-from tooltray_bridge import hot, paths
+from tooltray_bridge import hot
 from tooltray_bridge.start import HubStart, why_not
+
+if sys.platform == "win32":
+    from tooltray_bridge import paths_windows as paths
+    from tooltray_bridge import relay_windows as platform
+else:
+    from tooltray_bridge import paths_posix as paths
+    from tooltray_bridge import relay_posix as platform
 
 EVERY_S = 0.02  # how often is looked for a hub that is being started
 IDLE_FROM_S, IDLE_TO_S, IDLE_FACTOR = 0.05, 1.0, 1.5  # the same while nobody waits for one
@@ -55,13 +61,6 @@ def main() -> int:
     return hot.main(sys.argv[1:])
 
 
-def _home_or_none(argument: str | None, environ: dict[bytes, bytes]) -> bytes | None:
-    try:
-        return paths.find_home(argument, environ)
-    except KeyError:
-        return None
-
-
 class Patience:
     """In place of a start where none is allowed: waits a moment for a hub that somebody else starts."""
 
@@ -84,7 +83,7 @@ class Outage:
         exit_code: with which the bridge ends if its client leaves now.
     """
 
-    def __init__(self, relay: hot.Relay, options: hot.Options, first: bytes) -> None:
+    def __init__(self, relay: platform.Relay, options: hot.Options, first: bytes) -> None:
         """
         Args:
             relay: has no hub; its tracker is offline.
@@ -97,8 +96,10 @@ class Outage:
         self._found_at: float | None = None
         self._losses, self._pause_s = 0, EVERY_S
         self._obstacle: OSError | None = None  # what stood in the way of connecting
-        self._home = _home_or_none(options.home, posix.environ)
-        self._user_home = _home_or_none(None, {name: value for name, value in posix.environ.items() if name != b"TOOLTRAY_HOME"})
+        self._home = self._user_home = None
+        with suppress(KeyError):
+            self._home = paths.find_home(options.home, paths.ENVIRON)
+            self._user_home = paths.own_home(paths.ENVIRON)
 
     def wait_for_hub(self) -> bool:
         """Waits until there is a hub, which the relay then has, or the client has left; returns whether there is one."""
@@ -114,7 +115,8 @@ class Outage:
             if relay.is_client_gone or relay.is_done:
                 self._end_attempt()
                 return False
-            self._wait(EVERY_S if self._attempt else pause_s)
+            may_read = max(relay.tracker.kept_bytes, len(relay.to_client)) < KEPT_BYTES
+            relay.wait(EVERY_S if self._attempt else pause_s, may_read=may_read)
             pause_s = min(pause_s * IDLE_FACTOR, IDLE_TO_S)
 
     def _pause_after_loss(self) -> float:
@@ -131,7 +133,7 @@ class Outage:
         if self._home is None:
             return False
         try:
-            hub = hot.connect(paths.socket_path(self._home))
+            hub = platform.connect(paths.socket_path(self._home))
         except OSError as error:
             self._obstacle = error
             return False
@@ -174,16 +176,3 @@ class Outage:
         if self._attempt:
             self._attempt.close()
         self._attempt = None
-
-    def _wait(self, within_s: float) -> None:
-        """Until the client has written something, has taken something, or has left."""
-        relay = self._relay
-        poll = select.poll()
-        poll.register(relay.stdout, select.POLLOUT if relay.to_client else 0)
-        if relay.is_input_open and max(relay.tracker.kept_bytes, len(relay.to_client)) < KEPT_BYTES:
-            poll.register(relay.stdin, select.POLLIN)
-        for fd, event in poll.poll(within_s * 1000):
-            if fd == relay.stdout:
-                relay.flush(event)
-            else:
-                relay.read_client()

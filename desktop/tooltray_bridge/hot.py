@@ -1,23 +1,20 @@
 """The bridge's hot path: finds the hub, says hello, and carries bytes both ways until one side is gone.
 
-Above it: `__main__`. Below it: paths and tracker; cold, which is imported only when there is no hub or somebody asks for help. Most of
-what a bridge costs is its start, so nothing is imported that is not built in or tiny: no os, no socket, no json, no asyncio.
-
-Neither side can block the other way. What a side does not take at once is kept, and until it has taken it nothing more is read for it:
-there is at most one chunk each way in here, and a client that reads nothing while it writes 50 MB stalls nobody but itself.
+Above it: `__main__`. Below it: paths, the relay of this platform, and the tracker; cold, which is imported only when there is no hub or
+somebody asks for help. Most of what a bridge costs is its start, so nothing is imported that is not built in or tiny: no os, no socket,
+no json, no asyncio.
 """
 
-import _socket
-import posix
-import select
 import sys
-from select import POLLERR, POLLHUP, POLLIN, POLLNVAL, POLLOUT
 
-from tooltray_bridge import paths
 from tooltray_bridge.tracker import Tracker
 
-CHUNK_BYTES = 1 << 16  # what a pipe holds; from 128 KiB on malloc maps pages for each read, whose faults cost a call 20 us
-GONE = POLLERR | POLLHUP | POLLNVAL
+if sys.platform == "win32":
+    from tooltray_bridge import paths_windows as paths
+    from tooltray_bridge import relay_windows as platform
+else:
+    from tooltray_bridge import paths_posix as paths
+    from tooltray_bridge import relay_posix as platform
 
 
 class Options:
@@ -67,190 +64,23 @@ def as_json(text: bytes) -> bytes:
 def hello(server: str | None, profile: str | None = None) -> bytes:
     """The first line on every connection of one bridge. The session in it is new with each call."""
     try:
-        folder = posix.getcwdb()
+        folder = platform.working_folder()
     except OSError:  # it has been removed
         folder = b""
     names = [b"null" if name is None else as_json(paths.to_bytes(name)) for name in (server, profile)]
     return b'{"tooltray":1,"role":"client","session":"%b","server":%b,"profile":%b,"cwd":%b}\n' % (
-        posix.urandom(16).hex().encode(),
+        platform.random_bytes(16).hex().encode(),
         *names,
         as_json(folder),
     )
 
 
-def connect(path: bytes) -> _socket.socket:
-    """Connects to the hub that listens at `path`.
-
-    Raises:
-        OSError: there is none, or it is not this user's.
-    """
-    if not paths.is_private(path.rpartition(b"/")[0]):
-        raise PermissionError(1, "other users can write to the folder of the hub's socket")
-    hub = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-    try:
-        hub.setblocking(False)
-        hub.connect(path)
-        if owner_of(hub) not in (None, posix.getuid()):
-            raise PermissionError(1, "the hub belongs to another user")
-    except OSError:
-        hub.close()
-        raise
-    return hub
-
-
-def owner_of(hub: _socket.socket) -> int | None:
-    """The user who listens at the other end; None where the system does not say so by this means."""
-    option = getattr(_socket, "SO_PEERCRED", None)  # Linux: struct ucred of pid, uid, gid
-    if option is None:
-        return None
-    return int.from_bytes(hub.getsockopt(_socket.SOL_SOCKET, option, 12)[4:8], sys.byteorder)
-
-
-class Relay:
-    """Carries bytes between the client's two pipes and one hub after the other.
-
-    Attributes:
-        hub: the connection, None while there is none.
-        to_client: what the client has not taken yet.
-        is_input_open: the client has not closed its side; one that has may still read.
-        is_client_gone: nobody reads what we write.
-        stdin, stdout: the client's pipes.
-    """
-
-    def __init__(self, tracker: Tracker, *, stdin: int = 0, stdout: int = 1) -> None:
-        self.tracker = tracker
-        self.hub: _socket.socket | None = None
-        self.to_client: bytes | memoryview = b""
-        self.is_input_open = True
-        self.is_client_gone = False
-        self.stdin, self.stdout = stdin, stdout
-        self._to_hub: bytes | memoryview = b""
-        self._is_hub_taking = False
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the client has left without waiting for anything."""
-        return not self.is_input_open and not self.to_client and not self.tracker.is_awaiting
-
-    def attach(self, hub: _socket.socket, first: bytes) -> None:
-        """Goes on with this hub.
-
-        Args:
-            first: what it is sent before anything else.
-        """
-        self.hub, self._is_hub_taking = hub, True
-        self.send_to_hub(first)
-
-    def detach(self) -> None:
-        """The hub is gone."""
-        if self.hub is not None:
-            self.hub.close()
-        self.hub, self._to_hub, self._is_hub_taking = None, b"", False
-
-    def pump(self) -> None:
-        """Carries until the hub or the client is gone."""
-        assert self.hub is not None
-        hub_fd, stdout = self.hub.fileno(), self.stdout
-        watched: tuple[bool, ...] = ()
-        poll = select.poll()
-        while not self.is_client_gone:
-            wants = bool(self.to_client), bool(self._to_hub), self.is_input_open, self._is_hub_taking
-            if wants != watched:
-                watched, poll = wants, self._watch(hub_fd)
-            for fd, event in poll.poll():
-                if fd == stdout:
-                    self.flush(event)
-                elif fd != hub_fd:
-                    self.read_client()
-                else:
-                    if event & POLLOUT:
-                        self.send_to_hub(self._to_hub)
-                    if event & ~POLLOUT and not self.to_client and not self.read_hub():
-                        return
-
-    def flush(self, event: int) -> None:
-        """Acts on what `poll` says of the client's reading side."""
-        if event & GONE:
-            self.is_client_gone = True
-        else:
-            self._send_to_client(self.to_client)
-
-    def read_client(self) -> None:
-        """Takes what the client has written and hands it on."""
-        try:
-            data = posix.read(self.stdin, CHUNK_BYTES)
-        except BlockingIOError:  # the pipe is shared, and somebody else was faster
-            return
-        except OSError:  # a terminal that has been closed
-            data = b""
-        if data:
-            data = self.tracker.client_sent(data)
-        else:
-            self.is_input_open = False
-        if self._is_hub_taking:
-            self.send_to_hub(data)
-        if self.tracker.owed:
-            self.tell_client(self.tracker.take_owed())
-
-    def read_hub(self) -> bool:
-        """Takes what the hub has written and hands it on; returns whether there can be more."""
-        assert self.hub is not None
-        try:
-            data = self.hub.recv(CHUNK_BYTES)
-        except BlockingIOError:  # woken for nothing
-            return True
-        except OSError:
-            return False
-        if not data:
-            return False
-        self._send_to_client(self.tracker.hub_sent(data))
-        if self.tracker.owed:
-            self.tell_client(self.tracker.take_owed())
-        return True
-
-    def tell_client(self, lines: bytes) -> None:
-        """Adds lines of our own behind what the client has been given so far, which must have ended with a line."""
-        self._send_to_client(b"".join((self.to_client, lines)))
-
-    def send_to_hub(self, data: bytes | memoryview) -> None:
-        """Hands over what the hub takes now and keeps the rest. Where the client has closed its side, the hub's is closed behind it."""
-        assert self.hub is not None
-        try:
-            sent = self.hub.send(data) if data else 0
-            self._to_hub = memoryview(data)[sent:] if sent < len(data) else b""
-            if not self.is_input_open and not self._to_hub:
-                self.hub.shutdown(_socket.SHUT_WR)
-        except BlockingIOError:
-            self._to_hub = data
-        except OSError:  # it is gone; what it has said before is still to be read
-            self._to_hub, self._is_hub_taking = b"", False
-
-    def _send_to_client(self, data: bytes | memoryview) -> None:
-        try:
-            written = posix.write(self.stdout, data) if data else 0
-            self.to_client = memoryview(data)[written:] if written < len(data) else b""
-        except BlockingIOError:
-            self.to_client = data
-        except OSError:
-            self.is_client_gone = True
-
-    def _watch(self, hub_fd: int) -> select.poll:
-        poll = select.poll()
-        events = (0 if self.to_client else POLLIN) | (POLLOUT if self._to_hub else 0)
-        if events:  # without any, a hub that is gone would wake us again and again
-            poll.register(hub_fd, events)  # first: what the client writes to a hub that is gone is then for the next one
-        poll.register(self.stdout, POLLOUT if self.to_client else 0)  # with 0 it still tells that nobody reads any more
-        if self.is_input_open and self._is_hub_taking and not self._to_hub:
-            poll.register(self.stdin, POLLIN)
-        return poll
-
-
 def carry(options: Options) -> int:
     """Serves one client until it leaves; returns the exit code."""
     first = hello(options.server, options.profile)
-    relay = Relay(Tracker())
+    relay = platform.Relay(Tracker())
     try:
-        relay.attach(connect(paths.socket_path(paths.find_home(options.home, posix.environ))), first)
+        relay.attach(platform.connect(paths.socket_path(paths.find_home(options.home, paths.ENVIRON))), first)
     except (OSError, KeyError):
         relay.tracker.start_offline()
     outage = None
@@ -271,16 +101,6 @@ def carry(options: Options) -> int:
             return 0
 
 
-def has_client() -> bool:
-    """Whether there are standard input and output. Were one of them closed, the connection to the hub would get its number."""
-    try:
-        posix.fstat(0)
-        posix.fstat(1)
-    except OSError:
-        return False
-    return True
-
-
 def main(arguments: list[str]) -> int:
     """Runs the bridge.
 
@@ -296,14 +116,6 @@ def main(arguments: list[str]) -> int:
             from tooltray_bridge.cold import explain
 
             return explain(arguments)
-        if not has_client():
-            return 1
-        if posix.isatty(1) or not posix.get_blocking(1):
-            return carry(options)
-        posix.set_blocking(1, False)
-        try:
-            return carry(options)
-        finally:
-            posix.set_blocking(1, True)  # it may be shared with whoever started us
+        return platform.with_client(lambda: carry(options))
     except KeyboardInterrupt:
         return 130

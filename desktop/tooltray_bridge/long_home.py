@@ -1,6 +1,6 @@
-"""Where the socket of a home with a long path is.
+"""Where the socket of a home is that cannot hold it: its path is too long, or its disk takes no sockets.
 
-Above it: paths, for the few homes whose own path leaves no room for it. Below it: nothing of ours. The rules are those at the top of
+Above it: paths, for those few homes. Below it: nothing of ours. The rules are those at the top of
 tooltray/home/socket_place.py; a hub makes the folders, a bridge only looks for them.
 """
 
@@ -32,7 +32,7 @@ def _recorded(home: bytes) -> bytes:
         return b""
     try:
         status = os.fstat(record)
-        is_ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+        is_ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
         folder = os.read(record, MAX_RECORD_BYTES) if is_ours else b""
     finally:
         os.close(record)

@@ -71,6 +71,11 @@ class Tracker:
         return bool(self._waiting)
 
     @property
+    def is_settled(self) -> bool:
+        """Whether the client has the whole answer to everything that it has asked."""
+        return not self._in_flight and not self._waiting and not self._held and self._line_id is None
+
+    @property
     def kept_bytes(self) -> int:
         """The size of the lines that wait for the next hub."""
         return sum(len(line) for _, line in self._waiting.values())

@@ -24,7 +24,8 @@ from tooltray.home import socket_place, user_posix
 from tooltray.home.home import Home, find_home
 from tooltray.protocol import envelope, framing
 from tooltray.protocol.unsent import AllUnsent
-from tooltray_bridge import hot, lines, long_home, paths, start, tracker
+from tooltray_bridge import hot, lines, long_home, start, start_posix, tracker
+from tooltray_bridge import paths_posix as paths
 
 paths_of_all_kinds = st.text(st.sampled_from("/.~ab é\udcff"), max_size=12) | st.text(
     st.characters(exclude_characters="\0"), max_size=150
@@ -76,9 +77,20 @@ def test_both_find_the_socket_of_a_long_home_wherever_it_is(home: Path, monkeypa
         record.write_bytes(spoiled)
         assert found().parent != shared / "own"
     record.write_bytes(os.fsencode(shared) + b"/own")
-    for spoil in (lambda: record.chmod(0o640), lambda: (record.unlink(), record.mkdir())):
+    for spoil in (lambda: record.chmod(0o660), lambda: (record.unlink(), record.mkdir())):
         spoil()
         assert found().parent != shared / "own"
+
+
+def test_both_find_the_socket_of_a_home_whose_disk_takes_none(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    theirs = Home(home / "usb")
+    monkeypatch.setattr(socket_place, "takes_sockets", lambda _: False)
+    theirs.prepare()
+    try:
+        assert theirs.socket.parent != theirs.run
+        assert os.fsdecode(paths.socket_path(os.fsencode(theirs.root))) == str(theirs.socket)
+    finally:
+        theirs.remove_sockets()
 
 
 @pytest.mark.parametrize("mode", [0o700, 0o750, 0o755, 0o770, 0o707, 0o1777])
@@ -91,7 +103,7 @@ def test_both_trust_the_same_folders(home: Path, mode: int) -> None:
 def test_both_name_the_files_in_a_home_alike(home: Path) -> None:
     theirs = Home(home)
 
-    assert [home / name for name in (start.START_LOCK, start.DESKTOP_JSON, start.HOMES_JSON)] == [
+    assert [home / name for name in (start.START_LOCK, start_posix.DESKTOP_JSON, start.HOMES_JSON)] == [
         theirs.start_lock,
         theirs.desktop_json,
         theirs.homes,

@@ -69,7 +69,7 @@ def old(request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], monk
     def command(*words: str, input: str = "") -> str:
         """Runs a command in this process; returns what it printed."""
         monkeypatch.setattr("sys.stdin", io.StringIO(input))
-        code = run(["--home", str(world.root), *words], open_desktop=lambda home: pytest.fail("no desktop was asked for"))
+        code = run(["--home", str(world.root), *words], open_desktop=lambda home, **_: pytest.fail("no desktop was asked for"))
         printed = capsys.readouterr()
         assert code == 0, (words, printed.err)
         return printed.out

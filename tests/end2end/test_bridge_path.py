@@ -42,8 +42,17 @@ def test_when_programs_have_moved_the_entry_that_was_pasted_leads_to_the_new_one
     assert "result" in world.start(path).request("initialize", {"protocolVersion": "2025-11-25"}, id=1)
 
 
-def test_uninstalling_removes_the_path(world: World) -> None:
+def test_uninstalling_ends_the_hub_and_leaves_nothing_in_the_person_s_folder(world: World) -> None:
+    before = files_of(world)
+    hub = world.start_hub()
     assert world.tooltray("bridge", "use").returncode == 0
+    assert world.tooltray("autostart", "on").returncode == 0
     assert (world.root / "bin" / "tooltray-bridge").exists()
+    assert (world.home / ".config" / "autostart" / "tooltray.desktop").exists()
     assert world.tooltray("uninstall", "--yes").returncode == 0
-    assert not world.root.exists()
+    assert hub.wait() == 0
+    assert files_of(world) == before
+
+
+def files_of(world: World) -> set[Path]:
+    return {path for path in world.home.rglob("*") if not path.is_dir()}

@@ -154,6 +154,7 @@ def test_a_secret_in_what_a_model_asks_a_person_is_shown_and_kept_nowhere(world:
 
     tooltray("secrets", "backend", "memory")
     tooltray("secrets", "set", "leaky/API_KEY", input=SECRET + "\n")
+    tooltray("servers", "start", "leaky")
     client = bridge_of(world, "acme", {})
     call = {"name": "key_length", "arguments": {"path": "x", "content": f"a\n{SECRET}", SECRET: 1}}
     refused = client.request("tools/call", call, id="a")

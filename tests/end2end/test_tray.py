@@ -22,11 +22,11 @@ def panel(tmp_path: Path) -> Iterator[Panel]:
         yield panel
 
 
-def start_desktop(world: World, display: XDisplay, panel: Panel | None = None) -> Program:
+def start_desktop(world: World, display: XDisplay, panel: Panel | None = None, *words: str) -> Program:
     environ = {"QT_QPA_PLATFORM": "xcb", "DISPLAY": display.name}
     if panel:
         environ["DBUS_SESSION_BUS_ADDRESS"] = panel.address
-    desktop = world.start(sys.executable, "-m", "tooltray", environ=environ)
+    desktop = world.start(sys.executable, "-m", "tooltray", *words, environ=environ)
     desktop.heeds_stdin = False
     return desktop
 
@@ -57,7 +57,7 @@ def kind(world: World) -> str:
 def test_the_tray_says_how_the_hub_is_and_quit_ends_it_in_order(world: World, display: XDisplay, panel: Panel) -> None:
     desktop = started_desktop(world, display, panel)
     assert texts(panel)[0].startswith("Hub is running")
-    assert texts(panel)[-4:] == ["Pause all servers", "Copy entry for a client", "Open Tooltray", "Quit"]
+    assert texts(panel)[-5:] == ["Pause all servers", "Copy entry for a client", "Open Tooltray", "About Tooltray", "Quit"]
     noted = json.loads((world.root / "run" / "desktop.json").read_bytes())
     assert noted["DISPLAY"] == display.name
     wait_until(lambda: ("org.gnome.desktop.interface", "enable-animations") in panel.questions, "the question for less motion")
@@ -112,6 +112,16 @@ def test_a_second_start_raises_the_first_window_and_is_done(world: World, displa
     assert start_desktop(world, display, panel).wait() == 0
     wait_until(lambda: seen_windows(display.name), "the window to come back")
     assert world.hub_pid() == pid
+
+
+def test_started_in_the_background_it_shows_its_icon_alone_and_a_second_time_nothing(world: World, display: XDisplay, panel: Panel) -> None:
+    desktop = start_desktop(world, display, panel, "--background")
+    world.wait_for(desktop)
+    wait_until(lambda: panel.items and "Hub is running" in panel.tooltip(), "the tray icon")
+    assert start_desktop(world, display, panel, "--background").wait() == 0
+    assert not seen_windows(display.name)
+    assert start_desktop(world, display, panel, "tooltray://open").wait() == 0
+    wait_until(lambda: seen_windows(display.name), "the window")
 
 
 def test_two_desktops_started_at_once_are_one(world: World, display: XDisplay, panel: Panel) -> None:

@@ -11,6 +11,7 @@ from tooltray.events import ElicitationEnded, ServerFilesChanged, ServerRemoved,
 from tooltray.snapshots.feedback import FeedbackAttachment
 from tooltray.snapshots.files import ReloadChange
 from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
+from tooltray.snapshots.program import ProgramSnapshot
 from tooltray.snapshots.servers import ServerEntry, ServerState
 from tooltray.snapshots.setup import ServerRemoval
 from tooltray.snapshots.tools import ToolSnapshot
@@ -20,6 +21,10 @@ class VerbsInMemory(HubInMemory):
     def set_mcp_enabled(self, enabled: bool) -> None:
         self.snapshot = replace(self.snapshot, is_paused=not enabled)
         self._publish_config()
+
+    def set_start_at_login(self, enabled: bool) -> ProgramSnapshot:
+        self.program = replace(self.program, starts_at_login=enabled)
+        return self.program
 
     def get_server_entry(self, name: str) -> ServerEntry:
         entry = self.entries.get(name, {})

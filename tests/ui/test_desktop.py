@@ -6,10 +6,11 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QFileOpenEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QSystemTrayIcon
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -70,7 +71,7 @@ class FakeEngine:
 class Life:
     """A desktop that runs over fake engines."""
 
-    def __init__(self, app: QApplication, theme: Theme, *, hidden: bool = False, ends_when_asked: bool = True) -> None:
+    def __init__(self, app: QApplication, theme: Theme, *, hidden: bool = False, ends_when_asked: bool = True, link: str = "") -> None:
         self.desk = Desk(FakePresenter(), theme)
         self.engines: list[FakeEngine] = []
         self._ends_when_asked = ends_when_asked
@@ -88,6 +89,7 @@ class Life:
             read_entry=lambda: "{the entry}",
             is_first=self._is_first,
             hidden=hidden,
+            link=link,
         )
         desk = self.desk
         self.desktop = Desktop(app, theme=theme, link=desk.link, hub=desk.hub, tray=self.tray, tasks=desk.tasks, start=start)
@@ -122,7 +124,7 @@ class Life:
 async def live(app: QApplication, theme: Theme) -> AsyncIterator[Callable[..., Life]]:
     lives: list[Life] = []
 
-    def make(**options: bool) -> Life:
+    def make(**options: Any) -> Life:
         lives.append(Life(app, theme, **options))
         return lives[-1]
 
@@ -301,8 +303,53 @@ async def test_a_second_start_raises_the_window(live: Callable[..., Life]) -> No
     life = live()
     await life.running()
     life.window.hide()
-    life.desktop.on_raise_window()
+    life.desktop.on_raise_window("")
     await until(life.window.isVisible)
+
+
+async def test_an_address_that_is_opened_shows_its_server_and_changes_nothing(live: Callable[..., Life]) -> None:
+    life = live()
+    await life.running()
+    calls = life.engines[-1].presenter.calls
+    asked = len(calls)
+    life.window.hide()
+    life.window.open_page("settings")
+    life.desktop.on_raise_window("tooltray://servers/a")
+    await until(lambda: life.desk.page.cards["a"].is_wide)
+    assert life.window.isVisible()
+    assert life.desk.page.isVisible()
+    await until(lambda: not len(life.desk.tasks))
+    assert all(call[0].startswith("get_") for call in calls[asked:])
+
+
+async def test_an_address_with_which_it_was_started_waits_for_its_server(
+    live: Callable[..., Life], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Tray, "is_available", staticmethod(lambda: True))
+    life = live(hidden=True, link="tooltray://servers/a")
+    await life.running()
+    await until(lambda: life.desk.page.cards["a"].is_wide)
+    assert life.window.isVisible()
+
+
+async def test_macos_hands_over_addresses_while_it_runs_and_before_there_is_a_window(
+    live: Callable[..., Life], app: QApplication, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tooltray.ui.shell.desktop.HEARS_ADDRESSES", True)
+    life = live()
+    life.may_build.clear()
+    await until(lambda: life.tray._icon.isVisible())
+    opened = QUrl("tooltray://servers/a")
+    QApplication.sendEvent(app, QFileOpenEvent(opened))
+    life.may_build.set()
+    await life.running()
+    await until(lambda: life.desk.page.cards["a"].is_wide)
+    life.window.hide()
+    QApplication.sendEvent(app, QFileOpenEvent(opened))
+    assert life.window.isVisible()
+    life.window.hide()
+    QApplication.sendEvent(app, QFileOpenEvent(QUrl("file:///etc/passwd")))
+    assert not life.window.isVisible()
 
 
 async def test_the_entry_for_ai_clients_is_copied(live: Callable[..., Life]) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
+from tests.ui.seen import control
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
@@ -337,3 +338,29 @@ async def test_while_the_hub_is_on_its_way_the_page_says_so(theme: Theme) -> Non
     desk.window.show()
     assert any("The hub is starting" in page_words(desk) for _ in desk.page.findChildren(EmptyState))
     await desk.close()
+
+
+async def test_a_server_that_is_asked_for_is_shown_though_the_filter_hides_it(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b", ServerState.STOPPED)]), theme) as desk:
+        control(desk.page, "Stopped, 1").click()
+        await until(lambda: not desk.page.cards["a"].isVisible())
+        desk.window.open_link("tooltray://servers/a")
+        assert desk.page.cards["a"].is_wide
+        assert desk.page.cards["a"].isVisible()
+        desk.window.open_link("tooltray://servers/a")  # once more: it stays open
+        assert desk.page.cards["a"].is_wide
+
+
+async def test_of_many_servers_the_one_that_is_asked_for_is_opened_beside_the_table(theme: Theme) -> None:
+    async with Desk(FakePresenter([server(f"s{number}") for number in range(40)]), theme) as desk:
+        desk.window.open_link("tooltray://servers/s30")
+        assert desk.page.details is not None
+        assert desk.page.details.server.name == "s30"
+
+
+async def test_a_server_that_is_not_there_is_forgotten_with_the_next_one(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
+        desk.window.open_link("tooltray://servers/nowhere")
+        assert not any(card.is_wide for card in desk.page.cards.values())
+        desk.window.open_link("tooltray://servers/b")
+        assert desk.page.cards["b"].is_wide

@@ -101,6 +101,7 @@ def test_the_menu_says_the_state_first_and_offers_the_app_last(menu: TrayMenu) -
         "Pause all servers",
         "Copy entry for a client",
         "Open Tooltray",
+        "About Tooltray",
         "Quit",
     ]
     assert not menu.actions()[0].isEnabled()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from tooltray.cli.arguments import _parser
+from tooltray.cli.arguments import command_parser
 from tooltray.events import EVENTS
 from tooltray.rest.openapi import document
 from tooltray.settings import server_config, settings
@@ -27,7 +27,7 @@ def commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParse
 def test_every_command_and_option_is_on_the_page() -> None:
     sections = dict(re.findall(r"^#+ `(.+)`\n((?:(?!^#).*\n)*)", PAGES["commands.md"](), re.MULTILINE))
 
-    for parser in commands(_parser()):
+    for parser in commands(command_parser()):
         shown = (action for action in parser._actions if action.help != argparse.SUPPRESS)
         for option in (option for action in shown for option in action.option_strings if option not in ("-h", "--help")):
             assert f"`{option}" in sections[parser.prog], (parser.prog, option)

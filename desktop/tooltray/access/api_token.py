@@ -11,6 +11,7 @@ import os
 import re
 import secrets
 import stat
+import sys
 import threading
 from pathlib import Path
 
@@ -113,7 +114,7 @@ def _read(path: Path) -> str:
         if not stat.S_ISREG(status.st_mode):
             raise ValueError("this is not a regular file")
         text = file.read(MOST_READ_BYTES).decode("ascii", "replace").strip()
-    if os.name == "posix" and (status.st_mode & OF_OTHERS or status.st_uid != os.getuid()):
+    if sys.platform != "win32" and (status.st_mode & OF_OTHERS or status.st_uid != os.getuid()):
         raise ValueError("other users of this machine could read it")
     if not _TOKEN.fullmatch(text):
         raise ValueError("what is in it is no token")

@@ -115,7 +115,10 @@ class ToolsApi:
         """
         reply = await self._calls.call(name, arguments, project=project)
         if reply.error:
-            raise TooltrayError(f"'{name}' could not be called", error_message(reply))
+            message = error_message(reply)
+            if message == f"Unknown tool: {name}":
+                raise TooltrayError(f"There is no tool '{name}'", hint="See which there are: tooltray tools list")
+            raise TooltrayError(f"'{name}' could not be called", message)
         return result_of(reply)
 
     async def run_tool_call(self, call: MCPToolCall) -> MCPToolResponse:

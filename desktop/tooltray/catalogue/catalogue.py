@@ -28,6 +28,7 @@ TOOLS = "tools"
 READABLE_LENGTH = 40  # of a server's name in its file's name; the hash behind it tells servers apart
 
 _UNSAFE_RUN = re.compile(r"[^a-z0-9_-]+", re.ASCII)
+_DEVICE = re.compile(r"con|prn|aux|nul|(?:com|lpt)\d")
 
 
 class Catalogue(msgspec.Struct, frozen=True):
@@ -126,6 +127,8 @@ class CatalogueStore:
 def _stem(server: str) -> str:
     """A name that every file system takes, also one that ignores case: servers may be called `CON`, `..` or `工具`."""
     readable = _UNSAFE_RUN.sub("-", server.lower())[:READABLE_LENGTH].strip("-")
+    if _DEVICE.fullmatch(readable):  # Windows takes these for devices, whatever comes behind the dot
+        readable = f"server-{readable}"
     return f"{readable or 'server'}.{hashlib.sha256(server.encode()).hexdigest()[:16]}"
 
 

@@ -333,6 +333,8 @@ class ServerLists(Generic[Item]):
             known.problems.clear()
             known.listed.clear()
         if known.state[0] is not server.state:
+            if known.state[0] is ServerState.ERROR:  # it had given up, and somebody has started it: what was wrong may be mended
+                known.has_failed = False
             known.state = server.state, asyncio.get_running_loop().time()
         if server.state in FAILING and server.problem and not known.is_complete:
             known.has_failed = True

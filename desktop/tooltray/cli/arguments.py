@@ -15,6 +15,8 @@ from tooltray.cli.options import clients_options, consent_options, serve_options
 from tooltray.cli.options.parsers import COMMAND_MARK, Usage, command
 
 DESKTOP = "desktop"
+BACKGROUND = "--background"
+SCHEME = "tooltray:"
 
 
 def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argparse.Namespace:
@@ -25,22 +27,44 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
         environ: where TOOLTRAY_EXECUTION_ID is looked up.
 
     Returns:
-        The options, with `run` as "module:function" within this package, or `DESKTOP` where no command was given.
+        The options, with `run` as "module:function" within this package, or `DESKTOP` where no command was given; `link` is the address
+        that was given in a command's place.
 
     Raises:
         UsageError: it cannot be understood.
         SystemExit: 0, after `--help` and `--version`.
     """
     ours, command_line = _split(argv)
-    args = _parser().parse_args(ours)
+    ours, link = _without_link(ours)
+    args = command_parser().parse_args(ours)
+    args.link = link
     args.command_line = command_line
     args.is_marked = COMMAND_MARK in ours
     usage: Usage = args.usage
+    if args.background and args.run != DESKTOP:
+        usage.error(f"{BACKGROUND} goes without a command")
     if args.check:
         args.check(usage, args)
     if args.run == "serve_command:serve":
         serve_options.name_run(usage, args, environ)
     return args
+
+
+def _without_link(words: list[str]) -> tuple[list[str], str]:
+    """The address that a browser or a desktop has opened stands where a command would stand.
+
+    Raises:
+        UsageError: something is behind it. Windows puts addresses between quotation marks without a look at what is in them, so that a page
+            of the web could add options, `--home` among them.
+    """
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] == "--home" else 1
+    if at >= len(words) or not words[at].startswith(SCHEME):
+        return words, ""
+    if words[at + 1 :]:
+        command_parser().error("nothing goes behind an address")
+    return words[:at], words[at]
 
 
 def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -53,12 +77,14 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 @functools.cache  # takes 20 ms
-def _parser() -> Usage:
+def command_parser() -> Usage:
+    """What every command line is read by; the commands, their options and what is said of them."""
     parser = Usage(
         prog="tooltray",
         description="One home for your MCP servers. Without a command: the desktop app, or `serve` where there is no screen.",
     )
     parser.add_argument("--home", metavar="DIR", help="use this folder instead of ~/.tooltray (also: TOOLTRAY_HOME)")
+    parser.add_argument(BACKGROUND, action="store_true", help="without a command: show the tray icon alone, and no window")
     parser.add_argument("--version", action="version", version=f"tooltray {__version__}")
     parser.set_defaults(run=DESKTOP, usage=parser, check=None, json=False)
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
@@ -78,9 +104,12 @@ def _parser() -> Usage:
     consent_options.declare_trust(commands)
     consent_options.declare_grants(commands)
     upkeep_options.declare_bridge(commands)
+    upkeep_options.declare_autostart(commands)
     upkeep_options.declare_doctor(commands)
+    upkeep_options.declare_program(commands)
     reload = command(commands, "reload", "read the settings and all other files with servers in them again", "running:reload")
     reload.add_argument("--dry-run", action="store_true", help="say what it would do, and do nothing")
     command(commands, "stop", "end the running hub", "running:stop")
     upkeep_options.declare_setup(commands)
+    upkeep_options.declare_completion(commands)
     return parser

@@ -22,10 +22,10 @@ def show(args: argparse.Namespace, home: Home) -> int:
     known, owner = installations.known(), installations.owner
     entry = bridge_entry(home)
     value = {"path": str(installations.path), "owner": owner, "installations": known, "entry": entry}
-    lines = [f"{installations.path} starts {owner.words}" if owner else "No installation has the path that AI clients can point at yet."]
+    lines = [f"{installations.path} starts {owner.words}" if owner else f"{installations.path} is not in use yet."]
     lines += [f"  {clean_line(_line(each, owner))}" for each in known]
     if not owner:
-        lines.append("To give it to this installation: tooltray bridge use")
+        lines.append("To let it start this installation: tooltray bridge use")
     lines.append(f"Paste this into the config of an AI client:\n{json.dumps(entry, indent=2, ensure_ascii=False)}")
     return answer(args, as_json(value), *lines)
 
@@ -41,7 +41,7 @@ def use(args: argparse.Namespace, home: Home) -> int:
 
 
 def _line(installation: Installation, owner: Installation | None) -> str:
-    mark = "in use" if installation == owner else "there"
+    mark = "in use" if installation == owner else "installed"
     return f"{mark}: {installation.words}: {' '.join(installation.bridge)}"
 
 

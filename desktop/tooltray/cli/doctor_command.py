@@ -9,7 +9,9 @@ import contextlib
 import os
 import shlex
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,7 +21,7 @@ from tooltray.cli.secrets_command import REMOVE, chosen_backend
 from tooltray.cli.servers_command import ON_ITS_WAY, START_TIMEOUT_S, note_start, progress_shown, running_in_words, tools_once_started
 from tooltray.cli.terminal import answer, clean, clean_line, count, print_json, print_note, state_in_words
 from tooltray.errors import Problem, TooltrayError, in_one_line
-from tooltray.home.home import Home, default_home
+from tooltray.home.home import Home, default_home, hint_for, how_to_make_writable
 from tooltray.snapshots.hub import EnvironmentChange, EnvironmentVariable
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 _LABEL_COLUMNS = 14
 SETTLE_TIMEOUT_S = 15.0  # a cold hub's servers need a few seconds, and one that fails is tried again for 7; a download may take longer
 _ON_ITS_WAY = [state.value for state in ON_ITS_WAY]
+PROBE_BYTES = 4096  # a block of most disks
 _ELSEWHERE = ("http", "sse")
 
 
@@ -101,11 +104,11 @@ def _look_at_everything(home: Home) -> tuple[list[Check], "list[Diagnosis]"]:
     try:
         with started_hub(home) as hub:
             info = hub.info()
-            checks.append(Check("hub", f"version {info.version} is running ({info.kind}, pid {info.pid})"))
+            checks.append(Check("tooltray", f"version {info.version} is running ({info.kind}, pid {info.pid})"))
             checks.extend(_checks_of_hub(hub, home))
             diagnoses = _diagnose(hub, None)
     except TooltrayError as error:
-        checks.append(Check("hub", problem=error.problem))
+        checks.append(Check("tooltray", problem=error.problem))
     return [*checks, _check_bridge(home)], diagnoses
 
 
@@ -121,10 +124,20 @@ def _check_home(home: Home) -> Check:
         home.prepare()
     except TooltrayError as error:
         return Check("home", problem=error.problem)
-    if not os.access(home.root, os.W_OK):
-        problem = Problem("Tooltray's folder cannot be written to", str(home.root), f"Make it writable: chmod u+w '{home.root}'")
-        return Check("home", problem=problem)
+    try:
+        _write_something(home.root)
+    except OSError as error:
+        hint = hint_for(error, f"Make it writable: {how_to_make_writable(home.root)}")
+        return Check("home", problem=Problem("Tooltray's folder cannot be written to", f"{home.root}: {error.strerror}", hint))
     return Check("home", str(home.root))
+
+
+def _write_something(folder: Path) -> None:
+    """Writes a file that is gone at once: a full disk or a quota refuses no folder, but what is written."""
+    with tempfile.TemporaryFile(dir=folder) as file:
+        file.write(bytes(PROBE_BYTES))
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _checks_of_hub(hub: RunningHub, home: Home) -> Iterator[Check]:
@@ -171,7 +184,7 @@ def _check_secrets(hub: RunningHub, home: Home) -> Check:
     except TooltrayError as error:
         if names or place:
             return Check(f"secrets ({place or 'keyring'})", problem=error.problem)
-        return Check("secrets", f"none stored, and no place for them yet ({error.problem.title})")
+        return Check("secrets", f"none stored, and no place chosen for them ({error.problem.title}; see `tooltray secrets backend`)")
     return Check("secrets", f"{place or 'keyring'}, {count(len(names), 'secret')}")
 
 

@@ -17,8 +17,9 @@ from tooltray.cli.person import asker, is_at_terminal
 from tooltray.control.control_client import CALL_TIMEOUT_S, ControlClient
 from tooltray.control.verb_results import typed_result
 from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
+from tooltray.home.home import Home, hint_for
 from tooltray.home.hub_lock import HubLock
+from tooltray.home.hub_place import running_elsewhere
 
 LOCKED_TIMEOUT_S = 20.0  # a hub that starts listens within 3 s; one that ends has stopped its servers by then
 RETRY_EVERY_S = 0.05  # while a hub starts or ends; neither its lock nor its socket can be waited for
@@ -124,6 +125,9 @@ def any_hub(home: Home) -> Hub:
 
             return UnstartedHub(home, release=lock.release, asker=asker())
         if time.monotonic() > deadline:
+            holder = running_elsewhere(home)
+            if holder.machine:
+                raise holder
             hint = "Wait for it, or end it by its pid, which is in hub.json beside the lock"
             raise TooltrayError("A hub is starting or ending and does not answer", f"{home.lock} is locked", hint)
         time.sleep(RETRY_EVERY_S)
@@ -173,7 +177,8 @@ def _is_taken(lock: HubLock, home: Home) -> bool:
     try:
         return lock.try_take()
     except OSError as error:
-        raise TooltrayError("Tooltray's lock cannot be taken", f"{home.lock}: {error.strerror}", "Make the folder writable") from error
+        hint = hint_for(error, "Make the folder writable")
+        raise TooltrayError("Tooltray's lock cannot be taken", f"{home.lock}: {error.strerror}", hint) from error
 
 
 def folder_path(text: str) -> str:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from io import TextIOWrapper
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from tooltray.cli import arguments
 from tooltray.cli.options.parsers import UsageError
@@ -24,12 +24,24 @@ if TYPE_CHECKING:
 WRONG_USAGE = 2
 
 
-def run(argv: Sequence[str], *, open_desktop: Callable[["Home"], int], environ: Mapping[str, str] = os.environ) -> int:
+class OpenDesktop(Protocol):
+    """Runs the desktop app on a home and returns its exit code."""
+
+    def __call__(self, home: "Home", *, hidden: bool, link: str) -> int:
+        """
+        Args:
+            hidden: the tray icon alone is shown.
+            link: the address that was opened; empty: none.
+        """
+        ...
+
+
+def run(argv: Sequence[str], *, open_desktop: OpenDesktop, environ: Mapping[str, str] = os.environ) -> int:
     """Runs one command.
 
     Args:
         argv: the words after the program's name.
-        open_desktop: runs the desktop app on a home and returns its exit code.
+        open_desktop: what a line without a command runs.
         environ: where the home, the execution id and the display are looked up.
 
     Returns:
@@ -44,8 +56,8 @@ def run(argv: Sequence[str], *, open_desktop: Callable[["Home"], int], environ: 
     as_json = "--json" in takewhile(lambda word: word != "--", argv)
     try:
         args = arguments.parse(argv, environ)
-        if args.run == arguments.DESKTOP and not has_display(environ):
-            args = arguments.parse([*argv, "serve"], environ)
+        if args.run == arguments.DESKTOP and not args.link and not has_display(environ):
+            args = arguments.parse([*(word for word in argv if word != arguments.BACKGROUND), "serve"], environ)
     except UsageError as error:
         return _complain_of_usage(error, as_json=as_json)
     except SystemExit:  # after `--help` and `--version`
@@ -56,7 +68,7 @@ def run(argv: Sequence[str], *, open_desktop: Callable[["Home"], int], environ: 
 
     def action() -> int:
         home = find_home(args.home, environ)
-        return open_desktop(home) if args.run == arguments.DESKTOP else _command(args)(args, home)
+        return open_desktop(home, hidden=args.background, link=args.link) if args.run == arguments.DESKTOP else _command(args)(args, home)
 
     return outcome(action, as_json=as_json)
 

@@ -5,9 +5,11 @@ child: the guardian lives as long as the hub and should stay small.
 """
 
 import argparse
+import sys
 
 from tooltray.cli.error_report import outcome
 from tooltray.home.home import Home
+from tooltray.programs import tooltray_command
 
 
 def serve(args: argparse.Namespace, home: Home) -> int:
@@ -15,7 +17,8 @@ def serve(args: argparse.Namespace, home: Home) -> int:
     from tooltray import guardian
 
     files = (home.socket, home.control_socket, home.hub_json)
-    return guardian.run(lambda: outcome(lambda: _serve(args, home)), lock=home.lock, files=files)
+    anew = tooltray_command(*sys.argv[1:])
+    return guardian.run(lambda: outcome(lambda: _serve(args, home)), lock=home.lock, files=files, anew=anew)
 
 
 def _serve(args: argparse.Namespace, home: Home) -> int:

@@ -22,9 +22,10 @@ from tooltray.downstream.bridge_entry import bridge_entry_text
 from tooltray.engine import Engine, HubFailed
 from tooltray.errors import TooltrayError
 from tooltray.event_loop import new_event_loop
+from tooltray.guardian import REPLACED
 from tooltray.home.home import Home
 from tooltray.home.hub_lock import HubLock
-from tooltray.home.hub_place import HubRunning
+from tooltray.home.hub_place import STOP_THERE, HubRunning
 from tooltray.hub import HubOptions
 from tooltray.launch.remembered_variables import is_started_in_terminal
 from tooltray.protocol import envelope
@@ -33,7 +34,7 @@ from tooltray.uncaught import reporting_uncaught
 
 logger = logging.getLogger(__name__)
 
-EXIT_CODES = {"stdin": 0, "stop": 0, "hand_over": 0, "idle": 0, "sigint": 130, "sigterm": 143}  # anything else is 1
+EXIT_CODES = {"stdin": 0, "stop": 0, "hand_over": 0, "idle": 0, "replaced": REPLACED, "sigint": 130, "sigterm": 143}  # anything else is 1
 REPLACE_TIMEOUT_S = END_TIMEOUT_S + 10.0  # one full handover, and another of a hub that a bridge started in between
 RETRY_EVERY_S = 0.05  # while the lock is held by a hub that does not listen (yet, or any more)
 MAX_LINE_BYTES = 64 * 1024 * 1024  # as for any AI client
@@ -81,6 +82,7 @@ def run_hub(args: argparse.Namespace, home: Home) -> int:
         is_child_of_client=args.stdio,
         remembers=_remembers(args),
         configs=served_files(args.config),
+        may_restart=None if args.stdio else lambda: True,  # the pipes of an AI client cannot be handed on
         project=project_folder(args.project) if args.project is not None else "",
     )
     serving = Serving(home, args.stdio, args.server, args.replace, is_announced=not args.started_by_bridge, execution_id=args.execution_id)
@@ -149,6 +151,8 @@ def _record(serving: Serving, error: Exception) -> None:
 
 
 def _hub_running(error: HubRunning, home: Home) -> TooltrayError:
+    if error.machine:
+        return TooltrayError(f"Another hub is running in {home.root}, on {error.machine}", hint=STOP_THERE)
     pid = f" (pid {error.pid})" if error.pid else ""
     hint = "Take over from it with `tooltray serve --replace`, or stop it with `tooltray stop`"
     return TooltrayError(f"Another hub is running{pid} in {home.root}", hint=hint)

@@ -1,7 +1,7 @@
 """`tooltray uninstall`: removes what Tooltray has left on this machine, each thing after a confirmation.
 
-Above it: run. Below it: the settings under the hub's lock, the secrets, and AI clients' configs. The program itself is removed in the way
-in which it was installed.
+Above it: run. Below it: the settings under the hub's lock, the secrets, AI clients' configs, and the installation. The program itself is
+removed by what has installed it: the person is told how; the portable archive has a script for that.
 """
 
 import argparse
@@ -9,7 +9,10 @@ import contextlib
 import json
 import os
 import shutil
-from collections.abc import Collection, Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
 
 from tooltray.cli.hubs import any_hub, running_hub
 from tooltray.cli.person import confirmed
@@ -17,7 +20,10 @@ from tooltray.cli.secrets_command import chosen_backend
 from tooltray.cli.terminal import clean_line, count, print_json, problem_line
 from tooltray.errors import TooltrayError
 from tooltray.foreign_configs.client_entries import BRIDGE_SIGNS, ClientEntry, find_entries, remove_entry
-from tooltray.home.home import Home
+from tooltray.home.home import Home, default_home
+from tooltray.installs import start_at_login
+from tooltray.installs.installation import this_installation
+from tooltray.installs.upkeep import how_to_remove, uninstaller
 from tooltray.resources import resource
 
 SECRET_NAMES = "secret-names.json"
@@ -31,9 +37,13 @@ def uninstall(args: argparse.Namespace, home: Home) -> int:
     clients = json.loads(resource("ai-clients.json").read_bytes())
     for entry in find_entries(clients, environ=os.environ, signs=(*BRIDGE_SIGNS, *_http_signs(home))):
         steps.remove_client_entry(entry)
+    if is_own := home == default_home():  # what belongs to the person and not to one of several homes
+        steps.remove_start_at_login()
     if home.root.is_dir():
         steps.remove_secrets(home)
         steps.remove_data(home)
+    if is_own:
+        steps.remove_program()
     steps.finish()
     return 1 if steps.failed else 0
 
@@ -46,6 +56,7 @@ class _Steps:
         self.done: list[str] = []
         self.left: list[str] = []
         self.failed: list[str] = []
+        self._is_program_gone = False
         self._kept: list[str] = []  # files that are left because of what they lead to
 
     def stop_hub(self, home: Home) -> None:
@@ -68,6 +79,16 @@ class _Steps:
             if is_wanted:
                 kept = remove_entry(entry)
                 self._say(self.done, f"'{name}' is no longer in {where}; the file as it was is {kept}")
+
+    def remove_start_at_login(self) -> None:
+        if not start_at_login.is_on():
+            with contextlib.suppress(TooltrayError):
+                start_at_login.switch(on=False)  # an entry that was switched off elsewhere goes, too
+            return
+        with self._step("Do not start Tooltray any more when you log in?") as is_wanted:
+            if is_wanted:
+                start_at_login.switch(on=False)
+                self._say(self.done, "Tooltray does not start any more when you log in")
 
     def remove_secrets(self, home: Home) -> None:
         """Takes them out of the system's keyring, and deletes the file of those that are in one."""
@@ -99,6 +120,8 @@ class _Steps:
             if is_wanted:
                 with any_hub(home):  # under the lock: no hub starts in what is being deleted
                     _delete(home, kept=self._kept)
+                if sys.platform == "win32":  # a lock that somebody has taken meanwhile cannot be deleted
+                    shutil.rmtree(home.run, ignore_errors=True)
                 for folder in (home.socket.parent, home.root):  # the first one is elsewhere where the home's path is long
                     with contextlib.suppress(OSError):  # gone with the rest, or something else is in it
                         folder.rmdir()
@@ -122,11 +145,25 @@ class _Steps:
         if not self._is_json:
             print(clean_line(text))
 
+    def remove_program(self) -> None:
+        """Runs the archive's own script; it is the last step, since nothing of the program can be loaded afterwards."""
+        script = uninstaller(this_installation())
+        if script is None:
+            return
+        with self._step(f"Remove the program in {script.parent}?") as is_wanted:
+            if is_wanted:
+                ran = subprocess.run(["/bin/sh", str(script), "--uninstall"], capture_output=True, text=True, check=False)
+                if ran.returncode:
+                    raise TooltrayError(f"{script} has failed", ran.stderr.strip())
+                self._is_program_gone = True
+                self._say(self.done, f"The program in {script.parent} is removed")
+
     def finish(self) -> None:
+        to_do = "" if self._is_program_gone else how_to_remove(this_installation())
         if self._is_json:
-            print_json({"done": self.done, "left": self.left, "failed": self.failed})
-        else:
-            print("The program itself goes the way it came: delete its folder, or uninstall its package.")
+            print_json({"done": self.done, "left": self.left, "failed": self.failed, "program": to_do})
+        elif to_do:
+            print(f"The program itself is still there. {to_do}")
 
 
 def _http_signs(home: Home) -> list[str]:
@@ -149,12 +186,22 @@ def is_ours(name: str, names: Collection[str]) -> bool:
     return name in names or is_beside or (name.endswith(".tmp") and any(name.startswith(f".{each}.") for each in files))
 
 
+def _leave_lock(home: Home) -> Callable[..., None]:
+    """Handles what `rmtree` could not delete: on Windows the lock, which we hold, and the folder that it is in, come last."""
+
+    def on_error(function: object, path: str, error: tuple[type[BaseException], BaseException, object]) -> None:
+        if sys.platform != "win32" or Path(path) not in (home.lock, home.run):
+            raise error[1]
+
+    return on_error
+
+
 def _delete(home: Home, *, kept: Collection[str]) -> None:
     """A home may be a folder with other things in it, which stay."""
     with os.scandir(home.root) as entries:
         ours = [entry for entry in entries if entry.name not in kept and is_ours(entry.name, home.names_in_root)]
     for entry in ours:
         if entry.is_dir(follow_symlinks=False):
-            shutil.rmtree(entry.path)
+            shutil.rmtree(entry.path, onerror=_leave_lock(home))
         else:
             os.unlink(entry.path)

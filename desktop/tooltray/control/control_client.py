@@ -7,6 +7,7 @@ replies and no verb's meaning. Cheap to import; no Qt, no asyncio.
 import contextlib
 import json
 import socket
+import sys
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -14,10 +15,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
-from tooltray.control import local_posix as local
 from tooltray.control.endpoints import control_endpoints
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
+
+if sys.platform == "win32":
+    from tooltray.control import local_windows as local
+else:
+    from tooltray.control import local_posix as local
 
 CONNECT_TIMEOUT_S = 5.0  # a hub accepts within milliseconds, also while its servers start
 CALL_TIMEOUT_S = 30.0  # for verbs that touch memory and settings; what waits for a server or a person is given more
@@ -222,7 +227,7 @@ class ControlClient:
             self._parts = [start]
 
 
-def _open(path: Path) -> socket.socket | None:
+def _open(path: Path) -> local.Channel | None:
     """A connection to a socket of this user's; None where nobody listens.
 
     Raises:

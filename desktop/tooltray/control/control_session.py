@@ -33,7 +33,7 @@ class HubControl:
 
     Attributes:
         hand_over: finishes calls and frees the hub's place; returns when calls are finished.
-        raise_window: None where there is no window.
+        raise_window: called with the address that a second start was given, or ""; None where there is no window.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class HubControl:
         execution_id: str,
         stop: Callable[[], None],
         hand_over: Callable[[], Awaitable[None]],
-        raise_window: Callable[[], None] | None,
+        raise_window: Callable[[str], None] | None,
     ) -> None:
         self.kind, self.execution_id = kind, execution_id
         self.stop, self.hand_over, self.raise_window = stop, hand_over, raise_window
@@ -95,7 +95,7 @@ class ControlSession:
         try:
             if verb := self._presenter.verbs.get(request.method):
                 return await self._call(verb, params)
-            return await self._control_hub(request.method)
+            return await self._control_hub(request.method, params)
         except TooltrayError as error:
             problem = error.problem
             data = {"title": str(problem.title), "message": str(problem.message), "hint": str(problem.hint)}
@@ -109,7 +109,7 @@ class ControlSession:
         with asked_by(self._asker):
             return success(as_json(await verb(**arguments)))
 
-    async def _control_hub(self, method: str) -> Envelope:
+    async def _control_hub(self, method: str, params: Mapping[str, object]) -> Envelope:
         match method:
             case "hub/info":
                 return success(
@@ -122,7 +122,7 @@ class ControlSession:
                 await self._control.hand_over()
                 return success({})
             case "hub/raise_window" if self._control.raise_window:
-                self._control.raise_window()
+                self._control.raise_window(str(params.get("link", "")))
                 return success({})
         return failure(METHOD_NOT_FOUND, "Method not found", method)
 

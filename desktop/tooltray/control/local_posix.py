@@ -10,13 +10,19 @@ import socket
 import struct
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    import asyncio
+
+Channel = socket.socket
+CHANNEL = "socket"
 _NOBODY_LISTENS = {errno.ENOENT, errno.ENOTDIR, errno.ECONNREFUSED}  # refused: the file of a hub that was killed
 _POLL_EVERY_S = 0.05  # where the system cannot tell of a process's end
 _UCRED = struct.Struct("3i")  # pid, uid, gid: unix(7)
 
 
-def connect(path: Path, timeout_s: float) -> socket.socket | None:
+def connect(path: Path, timeout_s: float) -> Channel | None:
     """Connects to a socket of the hub.
 
     Returns:
@@ -37,12 +43,26 @@ def connect(path: Path, timeout_s: float) -> socket.socket | None:
     return channel
 
 
-def is_ours(channel: socket.socket, path: Path) -> bool:
+def is_ours(channel: Channel, path: Path) -> bool:
     """Whether the program at the other end belongs to this user: secrets are sent to it."""
     if hasattr(socket, "SO_PEERCRED"):
         _, uid, _ = _UCRED.unpack(channel.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size))
         return bool(uid == os.getuid())
     return path.stat().st_uid == os.getuid()  # pragma: no cover - macOS
+
+
+async def open_streams(path: Path, limit: int) -> "tuple[asyncio.StreamReader, asyncio.StreamWriter]":
+    """Connects to a socket of the hub, for asyncio. `get_extra_info(CHANNEL)` of the writer is what `is_ours` takes.
+
+    Args:
+        limit: the longest line, in bytes.
+
+    Raises:
+        OSError: no hub listens, or it cannot be used.
+    """
+    import asyncio  # which commands do without
+
+    return await asyncio.open_unix_connection(path, limit=limit)
 
 
 def wait_for_end(pid: int, timeout_s: float) -> bool:

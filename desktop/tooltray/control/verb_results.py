@@ -42,6 +42,7 @@ RESULTS: Mapping[str, str] = {
     "get_tools": "snapshots.tools:ToolSnapshot[]",
     "get_trust_requests": "snapshots.trust:TrustRequest[]",
     "get_trusted_entries": "snapshots.trust:TrustedEntry[]",
+    "get_program": "snapshots.program:ProgramSnapshot",
     "import_setup": "snapshots.setup:SetupChange[]",
     "list_api_tokens": "snapshots.http:ApiTokenSnapshot[]",
     "list_client_tokens": "snapshots.http:ClientTokenSnapshot[]",
@@ -60,6 +61,7 @@ RESULTS: Mapping[str, str] = {
     "set_auto_detect_npm_registry": "snapshots.registries:NpmRegistryStatus",
     "set_custom_npm_registry": "snapshots.registries:NpmRegistryStatus",
     "set_http_enabled": "snapshots.http:HttpStatus",
+    "set_start_at_login": "snapshots.program:ProgramSnapshot",
     "test_npm_registry": "snapshots.registries:RegistryMeasurement",
 }
 

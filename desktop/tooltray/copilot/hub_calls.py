@@ -8,13 +8,12 @@ import asyncio
 import contextlib
 import json
 import os
+import sys
 from collections.abc import AsyncIterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from tooltray.api import Api, remote_parts
-from tooltray.control import local_posix as local
 from tooltray.control.control_client import HubLost, HubSilent, error_of
 from tooltray.control.endpoints import control_endpoints
 from tooltray.control.verb_results import typed_result
@@ -24,6 +23,11 @@ from tooltray.phrases import as_json
 from tooltray.programs import module_command
 from tooltray.protocol.dispatcher import CANCELLED
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
+
+if sys.platform == "win32":
+    from tooltray.control import local_windows as local
+else:
+    from tooltray.control import local_posix as local
 
 CALL_ID = 1  # the id of the only call of a connection
 MESSAGE_CHARACTERS = 500  # of the reason why no hub could be started
@@ -71,10 +75,6 @@ class HubCalls:
     async def _connection(self) -> AsyncIterator[_Streams]:
         reader, writer = await self._connect()
         try:
-            channel = writer.get_extra_info("socket")
-            path = Path(channel.getpeername())
-            if not local.is_ours(channel, path):
-                raise TooltrayError("The hub's socket belongs to another user", str(path), "Find out which program that is")
             yield reader, writer
         finally:
             if writer.transport.get_write_buffer_size():  # a hub that does not read
@@ -95,12 +95,16 @@ class HubCalls:
     async def _open(self) -> _Streams | None:
         for path in control_endpoints(self._home):
             try:
-                return await asyncio.open_unix_connection(path, limit=MAX_SERVER_LINE_BYTES)
+                reader, writer = await local.open_streams(path, MAX_SERVER_LINE_BYTES)
             except _NO_HUB:
                 continue
             except OSError as error:
                 message = f"{path}: {error.strerror or error}"
                 raise TooltrayError("The hub cannot be reached", message, "Look at what has this file open") from error
+            if local.is_ours(writer.get_extra_info(local.CHANNEL), path):
+                return reader, writer
+            writer.transport.abort()
+            raise TooltrayError("The hub's socket belongs to another user", str(path), "Find out which program that is")
         return None
 
 

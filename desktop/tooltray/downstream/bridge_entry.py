@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tooltray.home.home import Home, default_home
+from tooltray.installs.installation import this_installation
 from tooltray.installs.installations import Installations
 from tooltray.programs import bridge_command
 
@@ -16,24 +17,27 @@ from tooltray.programs import bridge_command
 def bridge_entry(home: Home, environ: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """The entry for one home, in the form that most AI clients read.
 
-    An installed Tooltray gives the one path that never changes (installs.installations). A checkout that has not taken that path names its
-    own interpreter and script, with absolute paths: AI clients have another PATH than a terminal. A home other than the default one is
-    named; AI clients pass no TOOLTRAY_HOME.
+    An installed Tooltray gives the one path that never changes (installs.installations), also before its first hub has written it. A
+    checkout that has not taken that path names its own interpreter and script, with absolute paths: AI clients have another PATH than a
+    terminal. A home other than the default one is named; AI clients pass no TOOLTRAY_HOME.
 
     Args:
         environ: where HOME is looked up, to tell whether the home is the default one.
     """
     own = default_home(environ)
-    command, *arguments = _command(own)
+    command, *arguments = _command(own, is_own=home == own)
     if home != own:
         arguments += ["--home", str(home.root)]
     return {"mcpServers": {"tooltray": {"command": command, "args": arguments}}}
 
 
-def _command(own: Home | None) -> list[str]:
-    installations = Installations(own) if own else None
-    has_path = installations and installations.owner and os.access(installations.path, os.X_OK)
-    return [str(installations.path)] if installations and has_path else bridge_command()
+def _command(own: Home | None, *, is_own: bool) -> list[str]:
+    if own is None:
+        return bridge_command()
+    installations = Installations(own)
+    has_path = installations.owner and os.access(installations.path, os.X_OK)
+    is_on_its_way = is_own and installations.will_give_path(this_installation())  # a hub of another home writes nothing
+    return [str(installations.path)] if has_path or is_on_its_way else bridge_command()
 
 
 def bridge_entry_text(home: Home) -> str:

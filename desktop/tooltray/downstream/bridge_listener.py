@@ -5,19 +5,21 @@ stale.
 """
 
 import asyncio
-import os
-import socket
+import sys
 import weakref
 from collections.abc import Callable
 from pathlib import Path
 
 from tooltray.downstream.connection import Connection, Hello
 from tooltray.errors import TooltrayError
-from tooltray.http_server.acceptor import Acceptor
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import CONNECTION_CLOSED, NOTHING, failure, reply_parts
 
-BACKLOG = 1024  # a hundred AI clients may come back in the same moment, after a restart
+if sys.platform == "win32":
+    from tooltray.downstream import local_endpoint_windows as local_endpoint
+else:
+    from tooltray.downstream import local_endpoint_posix as local_endpoint
+
 TOO_MANY = "too many AI clients are connected to Tooltray, or too many files are open; close some, or raise the limit (ulimit -n)"
 _TOO_MANY = b"".join(map(bytes, reply_parts(NOTHING, failure(CONNECTION_CLOSED, TOO_MANY))))
 
@@ -32,11 +34,15 @@ class Listener:
         """
         self._on_hello, self.only = on_hello, only
         self._strangers: weakref.WeakSet[Connection] = weakref.WeakSet()
-        self._acceptor: Acceptor | None = None
+        self._acceptor: local_endpoint.LocalAcceptor | None = None
         self._is_closed = False
 
-    def open(self, place: socket.socket) -> None:
-        self._acceptor = Acceptor(place, lambda: _Guest(self), backlog=BACKLOG, too_many=_TOO_MANY)
+    def open(self, path: Path) -> None:
+        """
+        Raises:
+            OSError: it cannot be opened.
+        """
+        self._acceptor = local_endpoint.accept_at(path, lambda: _Guest(self), too_many=_TOO_MANY)
 
     def close(self) -> None:
         """Takes nobody new and lets strangers go; sessions stay. May be called twice."""
@@ -79,21 +85,8 @@ async def listen(path: Path, on_hello: Callable[[Hello, Connection], RawDispatch
     """
     listener = Listener(on_hello, only=only)
     try:
-        await asyncio.to_thread(path.unlink, missing_ok=True)
-        listener.open(_bind(path))
+        await asyncio.to_thread(local_endpoint.remove_stale, path)
+        listener.open(path)
         return listener
     except OSError as error:
         raise TooltrayError("the hub's socket cannot be opened", f"{path}: {error.strerror or error}") from None
-
-
-def _bind(path: Path) -> socket.socket:
-    place = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    before = os.umask(0o177)  # no moment in which others could connect
-    try:
-        place.bind(os.fspath(path))
-    except OSError:
-        place.close()
-        raise
-    finally:
-        os.umask(before)
-    return place

@@ -7,9 +7,7 @@ bounds what is kept for it.
 import asyncio
 import json
 import logging
-import os
-import socket
-import struct
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -19,6 +17,11 @@ from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, failure, reply_parts
 from tooltray.protocol.framing import read_in_pieces
 from tooltray.protocol.unsent import Outbox
+
+if sys.platform == "win32":
+    from tooltray.downstream import peer_windows as peer
+else:
+    from tooltray.downstream import peer_posix as peer
 
 logger = logging.getLogger(__name__)
 HELLO_KEY, HELLO_VERSION = "tooltray", 1
@@ -65,9 +68,9 @@ class Connection(asyncio.Protocol):
         self._transport = transport
         self._outbox = Outbox(transport)
         read_in_pieces(transport)
-        self._peer_pid, uid = _peer_of(transport.get_extra_info("socket"))
-        if uid is not None and uid != os.getuid():
-            logger.warning("a connection of another user (uid %d) was refused", uid)
+        self._peer_pid, is_ours = peer.peer_of(transport)
+        if not is_ours:
+            logger.warning("a connection of another user (process %d) was refused", self._peer_pid)
             transport.abort()
 
     def write(self, data: bytes | memoryview) -> None:
@@ -142,17 +145,9 @@ class Connection(asyncio.Protocol):
     def eof_received(self) -> bool:
         if self._dispatcher:
             self._dispatcher.end_of_input("the AI client is gone", grace_s=GRACE_AFTER_EOF_S)
-        return self._dispatcher is not None
+        return self._dispatcher is not None and peer.HAS_HALVES
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._outbox.discard()
         if self._dispatcher:
             self._dispatcher.connection_lost("the AI client is gone")
-
-
-def _peer_of(connection: socket.socket) -> tuple[int, int | None]:
-    """The other end's pid and uid, as far as the system tells (Linux: SO_PEERCRED)."""
-    if not hasattr(socket, "SO_PEERCRED"):
-        return 0, None
-    pid, uid, _ = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))
-    return pid, uid

@@ -5,7 +5,7 @@ Above it: the engine. Below it: client_session and control_session.
 
 import asyncio
 import itertools
-import os
+import sys
 from collections.abc import Collection, Hashable, Iterable
 
 from msgspec import Raw
@@ -25,6 +25,11 @@ from tooltray.protocol.envelope import dump
 from tooltray.sessions.session_state import SessionStates
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.held_calls import HeldCalls
+
+if sys.platform == "win32":
+    from tooltray.downstream.peer_windows import leaders_of
+else:
+    from tooltray.downstream.peer_posix import leaders_of
 from tooltray.upstream.managed_server import ServerNotified
 from tooltray.upstream.mcp_client import McpClient
 
@@ -113,6 +118,11 @@ class Sessions:
     def request_count(self) -> int:
         """Requests of AI clients answered since the start."""
         return self._finished_requests + sum(session.request_count for session in self._clients)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether an AI client waits for an answer."""
+        return any(session.dispatcher.requests_in_flight for session in self._clients)
 
     def _on_server_notified(self, event: ServerNotified) -> None:
         """Passes a notification on to the sessions that it concerns, as far as that can be known."""
@@ -219,8 +229,5 @@ class Sessions:
         return self._presenter.profile_refusal(hello.profile)
 
     def _leads_back(self, pid: int) -> bool:
-        """Whether a bridge runs inside one of our own servers: each server leads a process session, which its children share."""
-        try:
-            return bool(pid) and os.getsid(pid) in self._presenter.server_pids
-        except OSError:
-            return False
+        """Whether a bridge runs inside one of our own servers."""
+        return bool(pid) and not leaders_of(pid).isdisjoint(self._presenter.server_pids)

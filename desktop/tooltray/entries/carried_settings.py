@@ -32,7 +32,7 @@ def exported(settings: Settings, document: Document, known: Collection[str]) -> 
         document: the settings as written in the file; defaults that nobody has written are not exported.
         known: values of secrets, which are removed from the export.
     """
-    readable = settings.model_dump(mode="json", by_alias=True, exclude_none=True)
+    readable = settings.model_dump(mode="json", by_alias=True)
     as_given = settings.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
     made: dict[str, Any] = {}
     for path in (*WHOLE, *BY_NAME):

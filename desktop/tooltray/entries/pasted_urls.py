@@ -29,7 +29,7 @@ def take_headers(config: dict[str, Any]) -> dict[str, str]:
 
 def usual_type(url: str) -> str:
     """Guesses the type of a URL without a type: "sse" for a path that ends in `/sse`, else empty."""
-    return "sse" if re.split("[?#]", url, maxsplit=1)[0].rstrip("/").endswith("/sse") else ""
+    return "sse" if re.split("[?#]", url)[0].rstrip("/").endswith("/sse") else ""
 
 
 def netloc(url: str) -> str:
@@ -42,12 +42,12 @@ def netloc(url: str) -> str:
 
 def without_keys(url: str) -> str:
     """Returns a URL without user name, password, query and fragment, which may contain keys."""
-    return re.split("[?#]", re.sub(r"^([a-z][a-z0-9+.-]*://)[^/?#]*@", r"\1", url, flags=re.IGNORECASE), maxsplit=1)[0]
+    return re.split("[?#]", re.sub(r"^([a-z][a-z0-9+.-]*://)[^/?#]*@", r"\1", url, flags=re.IGNORECASE))[0]
 
 
 def parameters(url: str) -> list[tuple[str, str]]:
     """Returns names and values of a URL's query."""
-    return parse_qsl(re.split("#", url, maxsplit=1)[0].partition("?")[2])
+    return parse_qsl(re.split("#", url)[0].partition("?")[2])
 
 
 def with_parameter(url: str, key: str, value: str) -> str:

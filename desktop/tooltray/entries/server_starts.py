@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.servers import ServerState
+from tooltray.tasks import Spawn
 
 if TYPE_CHECKING:
     from tooltray.catalogue.tool_manager import ToolManager
     from tooltray.registries.npm_registries import NpmRegistries
     from tooltray.sign_ins.sign_ins import SignIns
+    from tooltray.upstream.managed_server import ManagedServer
     from tooltray.upstream.server_manager import ServerManager
 
 
@@ -29,9 +31,10 @@ class ServerStarts:
         tools: "ToolManager",
         registries: "NpmRegistries",
         sign_ins: "SignIns",
+        spawn: Spawn,
     ) -> None:
         self._config, self._secrets, self._servers = config, secrets, servers
-        self._tools, self._registries, self._sign_ins = tools, registries, sign_ins
+        self._tools, self._registries, self._sign_ins, self._spawn = tools, registries, sign_ins, spawn
 
     async def initialize(self) -> None:
         """Measures npm registries and starts what starts with the hub, both in the background; a paused hub starts nothing.
@@ -54,8 +57,15 @@ class ServerStarts:
         self.retry_failed()
 
     def retry_failed(self) -> None:
-        """A secret is there that was missing before: servers that gave up get another chance."""
+        """A secret is there that was missing before: servers that gave up get another chance, also those that are just about to give up."""
         for server in self._servers:
-            needs_secrets = server.needs_secrets or self._sign_ins.is_signed_in(server.name)
-            if server.state is ServerState.ERROR and needs_secrets:
-                server.start()
+            if server.needs_secrets or self._sign_ins.is_signed_in(server.name):
+                if server.state is ServerState.ERROR:
+                    server.start()
+                elif server.first.is_busy:
+                    self._spawn(self._retry_if_it_fails(server), name=f"see whether '{server.name}' had the new secret")
+
+    async def _retry_if_it_fails(self, server: "ManagedServer") -> None:
+        await server.first.settled()
+        if server.state is ServerState.ERROR and self._servers.find(server.name) is server:
+            server.start()

@@ -10,11 +10,13 @@ import logging
 import os
 import re
 import stat
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkstemp
 
+StrPath = str | os.PathLike[str]
 logger = logging.getLogger(__name__)
 STALE_AFTER_S = 60.0  # a write takes far less; an older temporary file was left by a process that was killed in the middle
 _BROKEN = ".broken-"
@@ -37,7 +39,7 @@ def write_atomically(path: Path, data: bytes, mode: int = 0o600) -> None:
     target = Path(os.path.realpath(path))
     temporary = write_beside(target, data, mode)
     try:
-        os.replace(temporary, target)
+        replace(temporary, target)
     except BaseException:
         os.unlink(temporary)
         raise
@@ -59,7 +61,7 @@ def write_beside(target: Path, data: bytes, mode: int, owner: tuple[int, int] | 
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if owner:
+        if owner and sys.platform != "win32":
             with suppress(PermissionError):
                 os.chown(temporary, *owner)
         os.chmod(temporary, mode)
@@ -151,17 +153,44 @@ def remove_leftovers(root: Path) -> None:
 
 def _remove_if_left(path: str, writer: int) -> None:
     status = os.lstat(path)
-    is_ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid()
+    is_ours = stat.S_ISREG(status.st_mode) and (sys.platform == "win32" or status.st_uid == os.getuid())
     is_old = status.st_mtime < time.time() - STALE_AFTER_S  # counts even if another process has the writer's pid now
     if is_ours and (is_old or (writer and not _is_running(writer))):
         os.unlink(path)
 
 
-def _is_running(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):  # another user's
+if sys.platform == "win32":
+    from tooltray.win32.processes import is_running as _is_running
+
+    REPLACE_TRIES, REPLACE_EVERY_S = 200, 0.01  # a reader is done within milliseconds, a virus scanner within a second or two
+
+    def replace(temporary: StrPath, target: StrPath) -> None:
+        """Renames a file over another one, as soon as nobody has that one open: Windows lets nobody replace a file that is being read.
+
+        Raises:
+            OSError: somebody does not close it, the folder is read-only, ...
+        """
+        for _ in range(REPLACE_TRIES):
+            with suppress(PermissionError):
+                os.replace(temporary, target)
+                return
+            time.sleep(REPLACE_EVERY_S)
+        os.replace(temporary, target)
+else:
+
+    def replace(temporary: StrPath, target: StrPath) -> None:
+        """Renames a file over another one.
+
+        Raises:
+            OSError: the folder is read-only, ...
+        """
+        os.replace(temporary, target)
+
+    def _is_running(pid: int) -> bool:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        except (OSError, OverflowError):  # another user's
+            return True
         return True
-    return True

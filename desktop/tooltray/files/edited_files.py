@@ -28,7 +28,7 @@ from typing import TypeVar
 import msgspec
 
 from tooltray.files import file_swap
-from tooltray.files.atomic_file import finish_replacement, write_beside
+from tooltray.files.atomic_file import finish_replacement, replace, write_beside
 from tooltray.files.file_history import FileHistory
 
 AGAIN_AFTER_S = 0.02  # most editors are done by then
@@ -165,7 +165,7 @@ class EditedFiles:
         except FileExistsError:
             raise FileChanged from None
         except OSError:  # a file system without hard links
-            os.replace(temporary, target)
+            replace(temporary, target)
 
     def _restore(self, temporary: str, target: str, expected: _FileState) -> None:
         """Swaps a concurrent save back into its place.
@@ -193,15 +193,15 @@ def _replace_without_exchange(temporary: str, target: str, seen: _FileState, our
     try:
         os.link(target, aside)
     except OSError:  # a file system without hard links
-        os.replace(temporary, target)
+        replace(temporary, target)
         return
     try:
         if _state_of(target) != seen:
             raise FileChanged
-        os.replace(temporary, target)
+        replace(temporary, target)
         if _has_changed(aside, seen):
             if _state_of(target) == ours:  # else there is a newer save by now
-                os.replace(aside, target)
+                replace(aside, target)
             raise FileChanged
     finally:
         with suppress(FileNotFoundError):

@@ -84,7 +84,7 @@ def _where(source: ConfigSource, at: int | None) -> tuple[int, str]:
     return (0, "") if at is None else (source.line(at), source.place_in_words(at))
 
 
-def _not_understood(reading: FileReading, reason: str, line: int = 0, place: str = "") -> FileReading:
+def _not_understood(reading: FileReading, reason: str, line: int, place: str = "") -> FileReading:
     if not place and line:
         place = Phrase("line {line}", line=line)
     message = Phrase("{place}: {reason}", place=place, reason=reason) if place else reason

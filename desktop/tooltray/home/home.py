@@ -5,11 +5,12 @@ The bridge has its own copy of these rules, which needs the standard library alo
 both agree. The rules, in full:
 
 - The root is the argument (`--home`), else TOOLTRAY_HOME, else `.tooltray` in the user's folder; an empty string counts as absent.
-- The user's folder is HOME if that is an absolute path, else the one in the user database.
+- The user's folder is HOME if that is an absolute path, else the one in the user database; on Windows it is USERPROFILE.
 - `~` and a leading `~/` of argument and TOOLTRAY_HOME stand for the user's folder (configs of AI clients have no shell to expand them).
 - The root is made absolute and tidy without looking at the disk (`os.path.abspath`); links stay as they are.
 - The socket of bridges is `run/hub.sock`; if that has more than 100 bytes, it is outside the home: socket_place has the rules.
   `control.sock` for commands is in the same folder; a bridge never looks for it.
+- On Windows both are named pipes: user_windows has their names.
 """
 
 import errno
@@ -30,6 +31,7 @@ else:
 ANOTHER_HOME = "Choose another folder with --home or TOOLTRAY_HOME"
 
 _HINTS = {
+    errno.EROFS: ANOTHER_HOME,
     errno.ENOSPC: "Free some space on that disk",
     errno.EDQUOT: "Free some space: your quota on that disk is used up",
 }
@@ -228,7 +230,7 @@ def find_home(argument: str | None = None, environ: Mapping[str, str] = os.envir
         TooltrayError: the user's folder is unknown.
     """
     chosen = argument or environ.get("TOOLTRAY_HOME") or "~/.tooltray"
-    if chosen == "~" or chosen.startswith("~/"):
+    if chosen == "~" or chosen.startswith(("~/", f"~{os.sep}")):
         chosen = _user_folder(environ) + chosen[1:]
     return Home(Path(os.path.abspath(chosen)))
 
@@ -242,13 +244,14 @@ def default_home(environ: Mapping[str, str] = os.environ) -> Home | None:
 
 
 def _user_folder(environ: Mapping[str, str]) -> str:
-    folder = environ.get("HOME", "")
+    folder = environ.get(user.FOLDER_VARIABLE, "")
     if os.path.isabs(folder):
         return folder
     try:
         return user.home_folder()
     except KeyError:
-        raise TooltrayError("No home folder found", "HOME is not set and the user database does not know this user", ANOTHER_HOME) from None
+        reason = f"{user.FOLDER_VARIABLE} is not set and the user database does not know this user"
+        raise TooltrayError("No home folder found", reason, ANOTHER_HOME) from None
 
 
 def _make_private(folder: Path) -> None:
@@ -258,10 +261,19 @@ def _make_private(folder: Path) -> None:
     except OSError as error:
         raise _cannot_use(folder, error) from error
     if reason:
-        hint = f"{ANOTHER_HOME}, or make it yours alone: chmod 700 '{folder}'"
+        hint = f"{ANOTHER_HOME}, or make it yours alone: {user.HOW_TO_MAKE_PRIVATE.format(folder=folder)}"
         raise TooltrayError("Tooltray's folder cannot be used", f"{folder}: {reason}", hint)
 
 
 def _cannot_use(folder: Path | str, error: OSError) -> TooltrayError:
-    hint = _HINTS.get(error.errno or 0, ANOTHER_HOME)
-    return TooltrayError("Tooltray's folder cannot be used", f"{folder}: {error.strerror}", hint)
+    return TooltrayError("Tooltray's folder cannot be used", f"{folder}: {error.strerror}", hint_for(error, ANOTHER_HOME))
+
+
+def hint_for(error: OSError, otherwise: str) -> str:
+    """What to do when a file of the home cannot be written: by the error's number, which a full or a read-only disk has."""
+    return _HINTS.get(error.errno or 0, otherwise)
+
+
+def how_to_make_writable(folder: Path) -> str:
+    """The command that does it on this system."""
+    return user.HOW_TO_MAKE_WRITABLE.format(folder=folder)

@@ -7,22 +7,30 @@ import contextlib
 import json
 import logging
 import os
-from pathlib import Path
+import socket
 
 from tooltray.errors import TooltrayError
 from tooltray.files.atomic_file import write_atomically
-from tooltray.home.home import Home
+from tooltray.home.home import ANOTHER_HOME, Home, hint_for
 from tooltray.home.hub_lock import HubLock
 
 logger = logging.getLogger(__name__)
 
+STOP_THERE = f"Stop it there. {ANOTHER_HOME}"
+
 
 class HubRunning(TooltrayError):
-    """Another hub holds the lock of this home."""
+    """Another hub holds the lock of this home.
 
-    def __init__(self, pid: int) -> None:
-        super().__init__("another hub of this home is running", f"pid {pid}" if pid else "", "Stop it with `tooltray stop`.")
-        self.pid = pid
+    Attributes:
+        pid: its process; 0 if unknown.
+        machine: the host name of another machine where it runs, which has the same home on a network disk; empty: it runs here.
+    """
+
+    def __init__(self, pid: int, machine: str = "") -> None:
+        where = f"on {machine}" if machine else f"pid {pid}" if pid else ""
+        super().__init__("another hub of this home is running", where, STOP_THERE if machine else "Stop it with `tooltray stop`.")
+        self.pid, self.machine = pid, machine
 
 
 class HubPlace:
@@ -43,8 +51,8 @@ class HubPlace:
                 return
         except OSError as error:
             message = f"{self._home.lock}: {error.strerror or error}"
-            raise TooltrayError("the hub's lock cannot be taken", message, "Free space on the disk, or make the folder writable.") from None
-        raise HubRunning(_pid_in(self._home.hub_json))
+            raise TooltrayError("the hub's lock cannot be taken", message, hint_for(error, "Make the folder writable.")) from None
+        raise running_elsewhere(self._home)
 
     def tell(self, **about: object) -> None:
         """Says in `hub.json` who is here and where it listens.
@@ -52,7 +60,13 @@ class HubPlace:
         Args:
             about: what else others should know.
         """
-        content = {"pid": os.getpid(), "socket": str(self._home.socket), "control": str(self._home.control_socket), **about}
+        content = {
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "socket": str(self._home.socket),
+            "control": str(self._home.control_socket),
+            **about,
+        }
         try:
             write_atomically(self._home.hub_json, json.dumps(content).encode())
         except OSError as error:  # a full disk; the hub serves all the same, only others cannot tell its pid
@@ -70,9 +84,12 @@ class HubPlace:
         self._home.remove_sockets()
 
 
-def _pid_in(hub_json: Path) -> int:
+def running_elsewhere(home: Home) -> HubRunning:
+    """Who holds the home's lock, as far as `hub.json` has it; versions before 0.2 write no host name."""
     try:
-        pid = json.loads(hub_json.read_bytes())["pid"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return 0
-    return pid if isinstance(pid, int) else 0
+        about = json.loads(home.hub_json.read_bytes())
+        pid, host = about["pid"], about.get("host", "")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return HubRunning(0)
+    is_elsewhere = isinstance(host, str) and host != socket.gethostname()
+    return HubRunning(pid if isinstance(pid, int) else 0, host if is_elsewhere else "")

@@ -1,4 +1,7 @@
-"""Where the sockets of a home with a long path are: a socket's address has room for some 100 bytes. Linux and macOS.
+"""Where the sockets of a home are that cannot hold them itself. Linux and macOS.
+
+A socket's address has room for some 100 bytes, and some disks take no sockets at all (FAT, SMB shares, folders shared with a virtual
+machine); for those `run/socket-folder` is there, and says so to a bridge.
 
 Above it: user_posix. Below it: the file system. Standard library only. The bridge finds the same place by its own copy of these rules
 (tooltray_bridge/long_home.py); a contract test holds the two together. Of these folders the first counts that is there and is this user's
@@ -8,13 +11,16 @@ alone:
 2. `tooltray-<hash>` in `/run/user/<uid>`, into which nobody else can write; `<hash>` is that of the home's path
 3. `/tmp/tooltray-<uid>-<hash>`, where a hub of version 0.1 listens
 
-A hub makes the second where there is such a folder, else the first. It leaves a link to its socket in the third, where bridges of that
-version look; where another user has taken that name, they do not find it. The control socket is beside the other, wherever that is.
+For a long path a hub makes the second where there is such a folder, else the first; for a disk without sockets the first. It leaves a link
+to its socket in the third, where bridges of that version look; where another user has taken that name, they do not find it. The control
+socket is beside the other, wherever that is.
 """
 
+import errno
 import fcntl
 import hashlib
 import os
+import socket
 import stat
 import tempfile
 from contextlib import suppress
@@ -25,6 +31,7 @@ SHARED_FOLDER = "/tmp"
 RECORD = "run/socket-folder"
 NAME, CONTROL_NAME = "hub.sock", "control.sock"  # for bridges, for commands
 MAX_RECORD_BYTES = 4096  # a path has no more
+NO_SOCKETS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS)  # of mknod(2), which binding is to a file system
 _HASH_CHARACTERS = 16
 
 
@@ -36,8 +43,28 @@ def find_socket(root: Path) -> Path:
     return _of_session(root) / NAME
 
 
-def make_folder(root: Path) -> None:
+def is_recorded(root: Path) -> bool:
+    """Whether the home has a record of its sockets' folder, whatever is in it."""
+    return os.path.lexists(root / RECORD)
+
+
+def takes_sockets(folder: Path) -> bool:
+    """Whether the disk of this folder can hold a socket; tried, since no file system says so."""
+    path = folder / f".{os.getpid()}"  # not longer than the names of the real ones
+    try:
+        with socket.socket(socket.AF_UNIX) as tried:
+            tried.bind(os.fspath(path))
+        path.unlink()
+    except OSError as error:
+        return error.errno not in NO_SOCKETS
+    return True
+
+
+def make_folder(root: Path, *, is_recorded: bool) -> None:
     """Makes the socket's folder where there is none; two who do so at once make one. The home's own folders are there.
+
+    Args:
+        is_recorded: the home has to name the folder, as its path alone does not lead there.
 
     Raises:
         OSError: it cannot be made.
@@ -48,9 +75,9 @@ def make_folder(root: Path) -> None:
         recorded = _recorded(root)
         if recorded and _is_ours(recorded):
             return
-        if _is_ours(Path(RUNTIME_FOLDERS, str(os.getuid()))):
+        if not is_recorded and _is_ours(Path(RUNTIME_FOLDERS, str(os.getuid()))):
             _of_session(root).mkdir(mode=0o700, exist_ok=True)
-        if not _is_ours(_of_session(root)):
+        if is_recorded or not _is_ours(_of_session(root)):
             _record(root, tempfile.mkdtemp(prefix="tooltray-", dir=SHARED_FOLDER))
     finally:
         os.close(lock)
@@ -69,11 +96,11 @@ def tell_old_versions(root: Path) -> None:
 
 def remove_folder(root: Path) -> None:
     """Removes both sockets, their folder, and what leads to it. Only for who holds the home's lock."""
-    socket = find_socket(root)
-    for path in (socket, socket.with_name(CONTROL_NAME), _of_old_versions(root) / NAME, root / RECORD):
+    listening = find_socket(root)
+    for path in (listening, listening.with_name(CONTROL_NAME), _of_old_versions(root) / NAME, root / RECORD):
         with suppress(OSError):
             path.unlink()
-    for folder in (socket.parent, _of_old_versions(root)):
+    for folder in (listening.parent, _of_old_versions(root)):
         with suppress(OSError):
             folder.rmdir()
 
@@ -85,7 +112,7 @@ def _recorded(root: Path) -> Path | None:
         return None
     try:
         status = os.fstat(record)
-        is_ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o077
+        is_ours = stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
         folder = os.read(record, MAX_RECORD_BYTES) if is_ours else b""
     finally:
         os.close(record)

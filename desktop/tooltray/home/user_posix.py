@@ -6,11 +6,15 @@ Above it: home.py and login_shell.py, which use this or user_windows.py (the sam
 import os
 import pwd
 import stat
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from tooltray.home import socket_place
 
+FOLDER_VARIABLE = "HOME"
+HOW_TO_MAKE_PRIVATE = "chmod 700 '{folder}'"
+HOW_TO_MAKE_WRITABLE = "chmod u+w '{folder}'"
 SOCKET_PATH_BYTES = 100  # sun_path holds 104 bytes on macOS and 108 on Linux, the final zero included
 
 
@@ -32,10 +36,18 @@ def login_shell() -> str:
     return pwd.getpwuid(os.getuid()).pw_shell or "/bin/sh"
 
 
+def without_login_shell(own: Mapping[str, str]) -> Mapping[str, str]:
+    """The person's environment where no shell can be asked for it: this process's own.
+
+    Args:
+        own: this process's environment.
+    """
+    return own
+
+
 def socket_path(root: Path) -> Path:
-    """`run/hub.sock` in the home; where that is longer than a socket's path may be, what socket_place finds."""
-    path = root / "run" / socket_place.NAME
-    return socket_place.find_socket(root) if _is_too_long(path) else path
+    """`run/hub.sock` in the home; where that cannot be, what socket_place finds."""
+    return socket_place.find_socket(root) if _is_outside(root) else root / "run" / socket_place.NAME
 
 
 def control_path(root: Path) -> Path:
@@ -49,24 +61,31 @@ def make_socket_folder(root: Path) -> None:
     Raises:
         OSError: it cannot be made.
     """
-    if _is_too_long(root / "run" / socket_place.NAME):
-        socket_place.make_folder(root)
+    inside = root / "run" / socket_place.NAME
+    if _is_too_long(inside):
+        socket_place.make_folder(root, is_recorded=False)
+    elif not inside.exists() and not socket_place.takes_sockets(inside.parent):
+        socket_place.make_folder(root, is_recorded=True)
 
 
 def tell_old_versions(root: Path) -> None:
     """Lets older bridges find a socket that is outside the home. Only for who holds the home's lock."""
-    if _is_too_long(root / "run" / socket_place.NAME):
+    if _is_outside(root):
         socket_place.tell_old_versions(root)
 
 
 def remove_sockets(root: Path) -> None:
     """Removes both sockets, and their folder where that is outside the home. Only for who holds the home's lock."""
-    if _is_too_long(root / "run" / socket_place.NAME):
+    if _is_outside(root):
         socket_place.remove_folder(root)
         return
     for path in (socket_path(root), control_path(root)):
         with suppress(OSError):
             path.unlink()
+
+
+def _is_outside(root: Path) -> bool:
+    return _is_too_long(root / "run" / socket_place.NAME) or socket_place.is_recorded(root)
 
 
 def _is_too_long(path: Path) -> bool:

@@ -34,7 +34,7 @@ class Acceptor:
         self._place, self._make_protocol, self._too_many = place, make_protocol, too_many
         self._loop = asyncio.get_running_loop()
         self._tasks = TaskKeeper()
-        self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        self._reserve = os.open(os.devnull, os.O_RDONLY)
         self._pause: asyncio.TimerHandle | None = None
         self._has_warned = self._is_closed = False
         place.setblocking(False)
@@ -87,7 +87,7 @@ class Acceptor:
                 connection.shutdown(socket.SHUT_WR)
                 connection.recv(HEARD_BYTES)
         try:
-            self._reserve = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+            self._reserve = os.open(os.devnull, os.O_RDONLY)
         except OSError:  # another part of the process took the descriptor; wait instead of spinning
             self._loop.remove_reader(self._place)
             self._pause = self._loop.call_later(PAUSE_S, self._look_again)

@@ -3,8 +3,10 @@
 Above it: the applications of downstream. Below it: Acceptor and aiohttp. Knows no paths and no clients.
 """
 
+import asyncio
 import logging
 import socket
+import sys
 from collections.abc import Awaitable, Callable
 
 from aiohttp import HttpVersion11, web
@@ -27,7 +29,7 @@ class HttpSite:
 
     def __init__(self, application: web.Application) -> None:
         application.on_response_prepare.append(_say_nothing_of_us)
-        self._acceptor: Acceptor | None = None
+        self._acceptor: Acceptor | asyncio.Server | None = None
         self._runner = web.AppRunner(
             application,
             access_log=None,
@@ -44,7 +46,10 @@ class HttpSite:
         """Serves on a bound socket."""
         await self._runner.setup()
         assert self._runner.server
-        self._acceptor = Acceptor(place, self._runner.server, backlog=BACKLOG, too_many=_TOO_MANY)
+        if sys.platform == "win32":  # which has handles for all, and a loop that cannot wait for a socket to be ready
+            self._acceptor = await asyncio.get_running_loop().create_server(self._runner.server, sock=place, backlog=BACKLOG)
+        else:
+            self._acceptor = Acceptor(place, self._runner.server, backlog=BACKLOG, too_many=_TOO_MANY)
 
     async def stop_taking(self) -> None:
         """Stops accepting connections; responses go on. May be called twice."""

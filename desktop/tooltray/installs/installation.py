@@ -17,7 +17,7 @@ from tooltray.phrases import Phrase
 from tooltray.programs import bridge_command, is_frozen
 
 ABOUT = "install.json"
-"""Written by the packaging beside the frozen programs: `{"kind": "deb"}`."""
+"""Written by the packaging beside the frozen programs: `{"kind": "deb"}`; in an app for macOS into Contents/Resources."""
 CHECKOUT, WHEEL, ARCHIVE = "checkout", "wheel", "archive"
 KINDS: Mapping[str, str] = {
     "deb": Phrase("Debian package"),
@@ -54,13 +54,18 @@ class Installation(msgspec.Struct, frozen=True):
 
     @property
     def age(self) -> tuple[tuple[int, ...], bool]:
-        """Sorts versions, the newest last; `1.2.0rc1` comes before `1.2.0`."""
-        numbers, is_final = re.match(r"\d+(?:\.\d+)*", self.version), not re.search(r"[a-z]", self.version.partition("+")[0])
-        return tuple(map(int, numbers[0].split("."))) if numbers else (), is_final
+        """Sorts installations by version, the newest last."""
+        return age_of_version(self.version)
 
     @property
     def words(self) -> str:
         return Phrase("version {version}, {kind}", version=self.version, kind=KINDS.get(self.kind, self.kind))
+
+
+def age_of_version(version: str) -> tuple[tuple[int, ...], bool]:
+    """Sorts versions, the newest last; `1.2.0rc1` comes before `1.2.0`."""
+    numbers, is_final = re.match(r"\d+(?:\.\d+)*", version), not re.search(r"[a-z]", version.partition("+")[0])
+    return tuple(map(int, numbers[0].split("."))) if numbers else (), is_final
 
 
 def this_installation() -> Installation:
@@ -70,8 +75,12 @@ def this_installation() -> Installation:
 
 def _kind() -> str:
     if is_frozen():
-        return _said_kind(Path(sys.executable).with_name(ABOUT))
+        return _said_kind(_beside_programs(Path(sys.executable).parent) / ABOUT)
     return CHECKOUT if (Path(__file__).absolute().parents[3] / "pyproject.toml").exists() else WHEEL
+
+
+def _beside_programs(folder: Path) -> Path:
+    return folder.with_name("Resources") if folder.name == "MacOS" else folder  # codesign takes all that is in MacOS for code
 
 
 def _said_kind(about: Path) -> str:

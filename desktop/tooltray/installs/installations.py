@@ -14,26 +14,26 @@ The rules, in full:
 
 import contextlib
 import logging
-import os
-import stat
+import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import msgspec
 from msgspec.structs import replace
 
 from tooltray.errors import TooltrayError
-from tooltray.files.atomic_file import write_atomically
 from tooltray.files.edited_files import EditedFiles, digest_of_bytes
 from tooltray.home.home import Home
-from tooltray.installs.bridge_script import script
 from tooltray.installs.installation import Installation
 from tooltray.phrases import Phrase
+
+if sys.platform == "win32":
+    from tooltray.installs import bridge_file_windows as bridge_file
+else:
+    from tooltray.installs import bridge_file_posix as bridge_file
 
 logger = logging.getLogger(__name__)
 
 VERSION = 1
-MODE = 0o755
 NOT_WRITTEN = Phrase("The program that AI clients start cannot be written")
 
 
@@ -56,7 +56,7 @@ class Installations:
     """
 
     def __init__(self, home: Home, files: EditedFiles | None = None) -> None:
-        self._file, self.path = home.installs, home.bin / "tooltray-bridge"
+        self._file, self.path = home.installs, home.bin / bridge_file.NAME
         self._files = files or EditedFiles()
 
     def known(self) -> list[Installation]:
@@ -68,6 +68,10 @@ class Installations:
         """The one that AI clients get; None where only checkouts are known and none of them was chosen."""
         record, _ = self._read()
         return _owner(record, _in_order(record))
+
+    def will_give_path(self, own: Installation) -> bool:
+        """Whether AI clients get the path once this installation's hub has run in the person's own home."""
+        return own.is_packaged and bridge_file.can_write()
 
     def record(self, own: Installation) -> None:
         """Adds an installation, or its new version, and writes the script; for a hub that starts.
@@ -129,14 +133,7 @@ class Installations:
         known = _in_order(record)
         if not _owner(record, known) and not self.path.exists():
             return False
-        wanted = os.fsencode(script([each.bridge for each in known if each.is_packaged or each.bridge == record.chosen]))
-        if _is_so(self.path, wanted):
-            return False
-        self.path.parent.mkdir(mode=0o700, exist_ok=True)
-        if self.path.is_symlink():  # what it leads to is not ours
-            self.path.unlink()
-        write_atomically(self.path, wanted, MODE)
-        return True
+        return bridge_file.write(self.path, [each.bridge for each in known if each.is_packaged or each.bridge == record.chosen])
 
 
 def _in_order(record: Record) -> list[Installation]:
@@ -146,14 +143,6 @@ def _in_order(record: Record) -> list[Installation]:
 
 def _owner(record: Record, known: Sequence[Installation]) -> Installation | None:
     return next((each for each in known if each.is_packaged or each.bridge == record.chosen), None)
-
-
-def _is_so(path: Path, wanted: bytes) -> bool:
-    try:
-        status = path.lstat()
-        return stat.S_ISREG(status.st_mode) and stat.S_IMODE(status.st_mode) == MODE and path.read_bytes() == wanted
-    except OSError:
-        return False
 
 
 def _written(record: Record) -> bytes:

@@ -70,8 +70,9 @@ def child_environment(
 
 def with_default_folders(environ: Mapping[str, str]) -> dict[str, str]:
     """The person's environment with the folders behind its PATH where programs usually are. Looks at the file system."""
-    path = _merged([environ.get("PATH", ""), *default_folders(environ)], os.pathsep, "")
-    return {**environ, "PATH": path} if path else dict(environ)
+    name = next((name for name in environ if _is_path(name, IS_WINDOWS)), "PATH")
+    path = _merged([environ.get(name, ""), *default_folders(environ)], os.pathsep, "")
+    return {**environ, name: path} if path else dict(environ)
 
 
 def _is_path(name: str, is_windows: bool) -> bool:

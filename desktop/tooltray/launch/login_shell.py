@@ -20,18 +20,17 @@ import asyncio
 import logging
 import os
 import secrets
-import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from tooltray.errors import Problem
 from tooltray.launch.child_environment import with_default_folders
 from tooltray.launch.command_lookup import DEFAULT_PATH
 from tooltray.launch.network_variables import VARIABLES
+from tooltray.launch.process_family import START_OPTIONS, ProcessFamily
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import PASSPHRASE_VARIABLE
 from tooltray.tasks import finish_in_thread
@@ -128,7 +127,7 @@ class LoginShell:
 
     async def _read(self) -> Mapping[str, str]:
         if not self._shell:
-            return self._own
+            return user.without_login_shell(self._own)
         try:
             async with asyncio.timeout(self._timeout_s):
                 rest = await finish_in_thread(_unread, self._shell, self._own.get("HOME", ""))
@@ -153,8 +152,7 @@ class LoginShell:
         try:
             output = await _read_between(process.stdout.fileno(), f"{marker}\n".encode())
         finally:
-            with suppress(PermissionError):  # macOS says so of a group that has ended; the number is ours until `wait`
-                os.killpg(process.pid, signal.SIGKILL)
+            ProcessFamily(process.pid).kill()  # the number is its own until `wait`
             process.stdout.close()
             await finish_in_thread(process.wait)
         return _parse(output)
@@ -169,7 +167,7 @@ class LoginShell:
             stderr=subprocess.DEVNULL,
             cwd="/",
             env=start | {"PATH": START_PATH, "TERM": DUMB_TERMINAL, IS_RESOLVING: "1"},
-            start_new_session=True,
+            **START_OPTIONS,
         )
 
 

@@ -13,7 +13,6 @@ import json
 import logging
 import os
 import re
-import signal
 import subprocess
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
@@ -26,6 +25,8 @@ from tooltray.errors import TooltrayError
 from tooltray.hidden_fields import HidesFields
 from tooltray.launch.command_lookup import look_up, program_name
 from tooltray.launch.npm_registry import host_of, normalised
+from tooltray.launch.process_family import START_OPTIONS, ProcessFamily, command_line
+from tooltray.launch.windows_scripts import ScriptLine
 from tooltray.tasks import finish_in_thread
 
 logger = logging.getLogger(__name__)
@@ -184,30 +185,30 @@ def _asked_npm(environ: Mapping[str, str], folder: str, timeout_s: float) -> dic
 
 
 def _output_of(command: list[str], environ: Mapping[str, str], folder: str, timeout_s: float) -> str:
+    line = command_line(command[0], command[1:])
+    is_script = isinstance(line[0], ScriptLine)
     process = subprocess.Popen(
-        command,
+        line[0] if is_script else line,
+        shell=is_script,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         cwd=folder,
         env={**environ, **_QUIET},
-        start_new_session=True,
+        **START_OPTIONS,
     )
+    family = ProcessFamily(process.pid)
     try:
-        output, _ = process.communicate(timeout=timeout_s)
+        output: bytes = process.communicate(timeout=timeout_s)[0]
         return output.decode(errors="replace")
     finally:
-        _end(process)
+        _end(process, family)
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
+def _end(process: "subprocess.Popen[bytes]", family: ProcessFamily) -> None:
     """Ends it and all that it started. Its number is its own until `wait`, unless it was waited for already: then it ended by itself."""
     if process.returncode is None:
-        if os.name == "posix":
-            with suppress(PermissionError):  # macOS says so of a group that has ended
-                os.killpg(process.pid, signal.SIGKILL)
-        else:  # pragma: no cover - one branch per platform
-            process.kill()
+        family.kill()
     assert process.stdout
     process.stdout.close()
     process.wait()

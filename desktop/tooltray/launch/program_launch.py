@@ -14,9 +14,6 @@ from typing import ClassVar
 from tooltray.errors import TooltrayError
 from tooltray.hidden_fields import HidesFields
 
-if sys.platform != "win32":
-    import resource
-
 
 class CannotStart(TooltrayError):
     """A start failed in a way that a retry would repeat: a person has to change something first."""
@@ -66,6 +63,8 @@ def raise_file_limit() -> None:
     """Lets this process open as many files as the system allows."""
     if sys.platform == "win32":
         return
+    import resource
+
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == hard:
         return
@@ -78,5 +77,7 @@ def restore_limit_for(pid: int) -> None:
     """Gives a child that has just been started the soft limit of before. Linux only; a step between fork and exec would cost far more."""
     if sys.platform != "linux" or not _before:
         return
+    import resource
+
     with contextlib.suppress(OSError):  # it has ended already
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (_before[0], resource.getrlimit(resource.RLIMIT_NOFILE)[1]))

@@ -5,15 +5,15 @@ command, which may hold one, but for its first word.
 """
 
 import asyncio
-import contextlib
 import os
 import shlex
-import signal
 import sys
-from asyncio.subprocess import DEVNULL, Process
+from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping
+from functools import partial
 
 from tooltray.errors import TooltrayError
+from tooltray.launch.process_family import START_OPTIONS, ProcessFamily
 
 TIMEOUT_S = 30.0  # a password manager may ask the person first; other hubs give as long
 MOST_OUTPUT_BYTES = 1024 * 1024  # what a variable of a process can hold at most on Linux is less
@@ -37,27 +37,23 @@ async def values_of(commands: Mapping[str, str], *, environ: Mapping[str, str], 
 
 
 async def _value(command: str, environ: Mapping[str, str], cwd: str, timeout_s: float) -> str:
-    read_end, write_end = os.pipe()
     try:
-        try:
-            process = await _started(command, environ, cwd, write_end)
-        finally:
-            os.close(write_end)
-        is_over = False
+        process = await _started(command, environ, cwd)
+        family, is_over = ProcessFamily(process.pid), False
         try:
             async with asyncio.timeout(timeout_s):
-                output = await _read(read_end)
+                assert process.stdout is not None
+                output = await _read(process.stdout)
                 exit_code = await process.wait()
                 is_over = True
         finally:
-            if not is_over:
-                await _end(process)
+            if not is_over:  # what it started goes with it, which may be what holds its output open while the shell has ended
+                family.kill()
+                await process.wait()
     except TimeoutError:
         raise _failed(command, f"it took more than {timeout_s:g} s") from None
     except OSError as error:
         raise _failed(command, error.strerror or "it could not be run") from None
-    finally:
-        os.close(read_end)
     if exit_code:
         raise _failed(command, f"it ended with code {exit_code}")
     if len(output) > MOST_OUTPUT_BYTES or b"\0" in output:
@@ -65,39 +61,17 @@ async def _value(command: str, environ: Mapping[str, str], cwd: str, timeout_s: 
     return output.decode("utf-8", "replace").strip()
 
 
-async def _started(command: str, environ: Mapping[str, str], cwd: str, output: int) -> Process:
-    if sys.platform == "win32":  # pragma: no cover - one branch per platform
-        return await asyncio.create_subprocess_shell(command, stdin=DEVNULL, stdout=output, stderr=DEVNULL, cwd=cwd, env=environ)
-    return await asyncio.create_subprocess_exec(
-        *(SHELL, "-c", command), stdin=DEVNULL, stdout=output, stderr=DEVNULL, cwd=cwd, env=environ, start_new_session=True
-    )
+async def _started(command: str, environ: Mapping[str, str], cwd: str) -> Process:
+    start = partial(asyncio.create_subprocess_exec, SHELL, "-c") if sys.platform != "win32" else asyncio.create_subprocess_shell
+    return await start(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, cwd=cwd, env=environ, **START_OPTIONS)
 
 
-async def _end(process: Process) -> None:
-    """A command goes with all that it started, which may be what holds its output open while the shell has ended."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS says the latter of a group that has just ended
-        os.killpg(process.pid, signal.SIGKILL)
-    await process.wait()
-
-
-async def _read(descriptor: int) -> bytes:
+async def _read(output: asyncio.StreamReader) -> bytes:
     """Until its end, or until it is too much."""
-    loop = asyncio.get_running_loop()
-    output, is_complete = bytearray(), asyncio.Event()
-
-    def on_readable() -> None:
-        chunk = os.read(descriptor, READ_BYTES)
-        output.extend(chunk)
-        if not chunk or len(output) > MOST_OUTPUT_BYTES:
-            is_complete.set()
-            loop.remove_reader(descriptor)
-
-    loop.add_reader(descriptor, on_readable)
-    try:
-        await is_complete.wait()
-    finally:
-        loop.remove_reader(descriptor)
-    return bytes(output)
+    read = bytearray()
+    while len(read) <= MOST_OUTPUT_BYTES and (chunk := await output.read(READ_BYTES)):
+        read += chunk
+    return bytes(read)
 
 
 def _failed(command: str, why: str) -> TooltrayError:

@@ -14,6 +14,7 @@ from tooltray.entries.settings_api import SettingsApi
 from tooltray.entries.setup_api import SetupApi
 from tooltray.feedback.api import FeedbackApi
 from tooltray.presenter.hub_api import HubApi
+from tooltray.presenter.program_api import ProgramApi
 from tooltray.projects.api import ProjectsApi
 from tooltray.registries.api import RegistriesApi
 from tooltray.rest.confirmation_rules import (
@@ -89,6 +90,10 @@ _HUB = (
     Operation("PATCH", "/mcp/settings", SettingsApi.change_settings, whole="changes", run=_change_settings),
     Operation("GET", "/mcp/environment", HubApi.get_environment),
     Operation("DELETE", "/mcp/environment", HubApi.forget_environment, status=204),
+    Operation("GET", "/mcp/program", ProgramApi.get_program),
+    Operation("PUT", "/mcp/program/start-at-login", ProgramApi.set_start_at_login, needs_trust=always),
+    Operation("GET", "/mcp/program/licences", ProgramApi.get_licences, wrap="licences"),
+    Operation("GET", "/mcp/program/diagnostics", ProgramApi.get_diagnostics, wrap="diagnostics"),
     Operation("GET", "/mcp/activity", HubApi.get_recent_calls, asks=Asks.activity, page_key=_id),
 )
 

@@ -1,23 +1,23 @@
 """The stdio transport: starts a server as a child process, connects its pipes, explains its end, and ends it with all its children.
 
-Above it: McpClient. Below it: asyncio's subprocess transport, without StreamReader. The child leads its own session and process group. The
-whole group is killed with it, and so are its descendants that have left the group (stragglers).
+Above it: McpClient. Below it: asyncio's subprocess transport, without StreamReader, and process_family: the child leads a family of its
+own, which is ended with it.
 """
 
 import asyncio
 import contextlib
 import os
-import secrets
-import signal
-import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from tooltray.errors import TooltrayError
 from tooltray.launch.command_lookup import look_up, not_found, why_not_run
 from tooltray.launch.npm_config import newest_log
+from tooltray.launch.process_family import INSTANCE_VARIABLE, START_OPTIONS, ProcessFamily, command_line, new_mark
 from tooltray.launch.program_launch import CannotStart, Launch, restore_limit_for
+from tooltray.launch.windows_scripts import ScriptLine
 from tooltray.phrases import Phrase
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.framing import read_in_pieces
@@ -50,31 +50,32 @@ class StdioTransport:
         Args:
             log: receives the lines of stderr, and the lines of stdout that are no messages.
             mask: masks secrets in these lines before they are stored.
-            grace_after_stdin_closed_s: seconds from closing stdin to SIGTERM.
-            grace_after_term_s: seconds from SIGTERM to SIGKILL.
+            grace_after_stdin_closed_s: seconds from closing stdin to SIGTERM (Windows: Ctrl+Break).
+            grace_after_term_s: seconds from there to SIGKILL (Windows: the end of the job).
         """
         self._name, self._launch, self._log = name, launch, log
         self.output = ServerOutput(log=log, mask=mask, launcher_log=self._launcher_log)
         self._began = 0.0
         self._graces_s = (grace_after_stdin_closed_s, grace_after_term_s)
-        self._instance = secrets.token_hex(8)
+        self._mark = new_mark()
         self._pipes: ChildPipes | None = None
 
     async def open(self, dispatcher: RawDispatcher) -> None:
         launch = self._launch
         program = self._find_program()
-        env = {**launch.env, INSTANCE_VARIABLE: self._instance}
+        env = {**launch.env, INSTANCE_VARIABLE: self._mark}
         begin_attempt(self._log)
         self._began = time.time()
         try:
-            _, self._pipes = await asyncio.get_running_loop().subprocess_exec(
-                lambda: ChildPipes(name=self._name, dispatcher=dispatcher, output=self.output, on_silent_end=launch.on_silent_end),
-                program,
-                *launch.args,
-                env=env,
-                cwd=launch.cwd,
-                start_new_session=True,
+            pipes = partial(
+                ChildPipes,
+                name=self._name,
+                mark=self._mark,
+                dispatcher=dispatcher,
+                output=self.output,
+                on_silent_end=launch.on_silent_end,
             )
+            self._pipes = await _spawn(pipes, command_line(program, launch.args), env=env, cwd=launch.cwd)
         except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             what, hint = why_not_run(program, reason)
@@ -124,11 +125,23 @@ class StdioTransport:
         return newest_log(self._launch.command, self._launch.args, self._launch.env, since=self._began)
 
     async def close(self) -> None:
-        """Closes stdin, then sends SIGTERM, then SIGKILL, each to the whole group; then kills the processes that have left the group."""
+        """Closes stdin, then asks the whole family to end, then kills it, and what has left it."""
         if self._pipes is None:
             return
         await self._pipes.end(*self._graces_s)
-        await asyncio.to_thread(end_stragglers, self._instance)
+        await asyncio.to_thread(self._pipes.family.end_stragglers)
+
+
+async def _spawn(make_pipes: "Callable[[], ChildPipes]", command: Sequence[str], *, env: Mapping[str, str], cwd: str) -> "ChildPipes":
+    """Starts a program, or the line of a script for Windows' shell.
+
+    Raises:
+        OSError, ValueError: it cannot be started.
+    """
+    loop = asyncio.get_running_loop()
+    if isinstance(command[0], ScriptLine):
+        return (await loop.subprocess_shell(make_pipes, command[0], env=env, cwd=cwd, **START_OPTIONS))[1]
+    return (await loop.subprocess_exec(make_pipes, *command, env=env, cwd=cwd, **START_OPTIONS))[1]
 
 
 class ChildPipes(asyncio.SubprocessProtocol):
@@ -140,9 +153,14 @@ class ChildPipes(asyncio.SubprocessProtocol):
         name: str,
         dispatcher: RawDispatcher,
         output: ServerOutput,
+        mark: str = "",
         on_silent_end: Callable[[], None] | None = None,
     ) -> None:
-        self._name, self._dispatcher, self._output = name, dispatcher, output
+        """
+        Args:
+            mark: the child's value of INSTANCE_VARIABLE.
+        """
+        self._name, self._dispatcher, self._output, self._mark = name, dispatcher, output, mark
         self._on_silent_end = on_silent_end  # None once it was called, or once stdout had data
         self.has_ended = False  # the process ended by itself, or closed its output
         self._is_ending = False  # we end the process
@@ -153,6 +171,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.SubprocessTransport)
         self._transport = transport
+        self.family = ProcessFamily(transport.get_pid(), self._mark)
         stdin = transport.get_pipe_transport(0)
         assert isinstance(stdin, asyncio.WriteTransport)
         self._stdin = Outbox(stdin)
@@ -251,53 +270,15 @@ class ChildPipes(asyncio.SubprocessProtocol):
         self._stderr.read_on()
         self._stdin.discard()
         self._stdin.close()
-        for grace_s, next_signal in ((grace_after_stdin_closed_s, signal.SIGTERM), (grace_after_term_s, signal.SIGKILL)):
+        for grace_s, next_step in ((grace_after_stdin_closed_s, self.family.ask_to_end), (grace_after_term_s, self.family.kill)):
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(grace_s):
                     await self._exited.wait()
                 break
-            self._signal_group(next_signal)
+            next_step()
         await self._exited.wait()
-        self._signal_group(signal.SIGKILL)  # children that outlived the server
+        self.family.kill()  # children that outlived the server
         if self._giving_up:
             self._giving_up.cancel()
         self._stderr.finish()
         self._transport.close()
-
-    def _signal_group(self, number: int) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._transport.get_pid(), number)
-
-
-INSTANCE_VARIABLE = "TOOLTRAY_INSTANCE"  # set for every server's process; its children inherit it
-
-
-def end_stragglers(instance: str) -> int:
-    """Kills every process whose `INSTANCE_VARIABLE` has this value, and returns how many there were.
-
-    Reads /proc for some milliseconds, so it must not run in the event loop's thread.
-    """
-    mark = f"{INSTANCE_VARIABLE}={instance}".encode()
-    found = [pid for pid in _own_pids() if mark in _environ_of(pid)]
-    for pid in found:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
-    return len(found)
-
-
-def _own_pids() -> Iterator[int]:
-    if sys.platform != "linux":
-        return
-    for entry in os.scandir("/proc"):
-        if entry.name.isdecimal():
-            with contextlib.suppress(OSError):
-                if entry.stat().st_uid == os.getuid():
-                    yield int(entry.name)
-
-
-def _environ_of(pid: int) -> list[bytes]:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as environ:
-            return environ.read().split(b"\0")
-    except OSError:
-        return []

@@ -10,6 +10,7 @@ their names: a folder can be mounted in two places, and there are disks for whic
 
 import os
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import unquote
@@ -36,7 +37,9 @@ def owner_of(path: str) -> int:
 
 def own_user() -> int:
     """Our own number."""
-    return os.getuid() if os.name == "posix" else NO_OWNER
+    if sys.platform == "win32":
+        return NO_OWNER
+    return os.getuid()
 
 
 def real_folder(text: str, *, home: str, user: int, owner: Callable[[str], int] = owner_of, homes: Sequence[str] = HOME_FOLDERS) -> str:

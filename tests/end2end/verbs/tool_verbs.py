@@ -26,7 +26,7 @@ async def enable_tool(hub):
 async def call_tool(hub):
     result = await hub("call_tool", name="about", arguments={})
     assert json.loads(result["content"][0]["text"])["name"] == "kit"
-    assert "Unknown tool: gone" in await hub.refusal("call_tool", name="gone", arguments={})
+    assert "There is no tool 'gone'" in await hub.refusal("call_tool", name="gone", arguments={})
 
 
 async def run_tool_call(hub):

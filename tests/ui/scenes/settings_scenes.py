@@ -29,6 +29,20 @@ REGISTRIES = NpmRegistryStatus(
         RegistryMeasurement("https://packages.corp.example/npm/", "Company", "settings", "", None, "no answer within 10 s"),
     ),
 )
+ABOUT = "This is what you copy. Secrets are masked; look whether you want to share the rest."
+DIAGNOSTICS = """\
+Tooltray 0.1.0 (deb), Python 3.11.7
+Linux-6.1.0-amd64-x86_64-with-glibc2.36, x86_64
+desktop: KDE, wayland
+AI clients: 2; servers: 2
+
+server git: running, stdio, tools: 12
+
+server search: error, stdio, tools: 0
+  problem: the server has ended: exit code 1
+  exit code: 1
+  stderr: KEY *** is not known
+"""
 CHANGES = [
     SetupChange("add", "server", "github"),
     SetupChange("replace", "server", "filesystem", "another command"),
@@ -56,6 +70,12 @@ async def settings_bottom(theme: Theme) -> Shot:
     area = shot.desk.settings.findChild(QScrollArea)
     shot.desk.window.resize(900, 600)
     QTimer.singleShot(20, area, lambda: area.verticalScrollBar().setValue(10_000))
+    return shot
+
+
+async def settings_diagnostics(theme: Theme) -> Shot:
+    shot = await settings(theme)
+    shot.desk.settings.program_sheets.commands.text_known.emit("Diagnostics", ABOUT, DIAGNOSTICS)
     return shot
 
 
@@ -113,6 +133,7 @@ SCENES = (
     settings,
     settings_small,
     settings_bottom,
+    settings_diagnostics,
     settings_empty,
     add_registry,
     reset,

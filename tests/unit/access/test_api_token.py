@@ -1,10 +1,10 @@
 """access/api_token.py: the token of the REST interface, which stays the same and is the person's alone."""
 
 import os
-import stat
 from pathlib import Path
 
 import pytest
+from tests.fakes.modes import has_mode
 
 from tooltray.access.api_token import ApiToken
 from tooltray.errors import TooltrayError
@@ -28,7 +28,7 @@ def test_the_token_has_256_bits_and_a_mark_and_its_file_is_the_person_s_alone(tm
     value = ApiToken(path).value()
     assert value.startswith("tooltray_api_")
     assert len(value.removeprefix("tooltray_api_")) == 43
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert has_mode(path, 0o600)
 
 
 @pytest.mark.parametrize("wrong", ["", "tooltray_api_", "x", "ü", "\udcff"])
@@ -49,6 +49,7 @@ def test_another_token_ends_the_one_before(tmp_path: Path) -> None:
     assert [ApiToken(tmp_path / "http-token").is_right(each) for each in (first, second)] == [False, True]
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o666, 0o610])
 def test_a_token_that_others_could_read_is_replaced_and_that_is_said(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "http-token"
@@ -61,7 +62,7 @@ def test_a_token_that_others_could_read_is_replaced_and_that_is_said(tmp_path: P
     assert seen not in str(token.problem)
     assert token.is_right(token.value())
     assert token.problem is None
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert has_mode(path, 0o600)
     assert ApiToken(path).is_right(token.value())
 
 
@@ -78,6 +79,7 @@ def test_a_file_with_something_else_in_it_is_replaced_and_that_is_said(tmp_path:
     assert ApiToken(path).is_right(value)
 
 
+@pytest.mark.posix
 def test_a_pipe_in_its_place_keeps_nobody_waiting(tmp_path: Path) -> None:
     path = tmp_path / "http-token"
     os.mkfifo(path, 0o600)

@@ -1,10 +1,10 @@
 """access/api_tokens.py: named tokens of the REST interface, which are kept as hashes, have scopes, and end."""
 
 import json
-import stat
 from pathlib import Path
 
 import pytest
+from tests.fakes.modes import has_mode
 from tests.fakes.set_clock import SetClock
 
 from tooltray.access.api_token import ApiToken
@@ -37,7 +37,7 @@ def test_a_token_opens_what_its_scope_says_also_after_a_restart_and_is_kept_as_a
         assert known.holder(token[:-1]) is None
         assert known.holder("") is None
     assert token not in (tmp_path / "api-tokens.json").read_text()
-    assert stat.S_IMODE((tmp_path / "api-tokens.json").stat().st_mode) == 0o600
+    assert has_mode(tmp_path / "api-tokens.json", 0o600)
 
 
 def test_the_default_token_goes_on_as_before_and_may_manage_without_trust(tmp_path: Path) -> None:

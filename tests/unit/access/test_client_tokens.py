@@ -1,9 +1,9 @@
 """access/client_tokens.py: tokens that are shown once and kept as hashes."""
 
-import stat
 from pathlib import Path
 
 import pytest
+from tests.fakes.modes import has_mode
 
 from tooltray.access.client_tokens import ClientTokens
 from tooltray.errors import TooltrayError
@@ -17,7 +17,7 @@ def test_a_token_is_its_client_s_also_after_a_restart_and_is_written_nowhere(tmp
     assert [client.name for client in again.list()] == ["my client"]
     assert token not in path.read_text()
     assert token.removeprefix("tooltray_") not in path.read_text()
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert has_mode(path, 0o600)
 
 
 @pytest.mark.parametrize("wrong", ["", "tooltray_", "x", "ü", "\udcff"])

@@ -115,6 +115,7 @@ async def test_without_a_token_the_rest_interface_is_not_switched_on(parts: HubP
     assert parts.door.calls == []
 
 
+@pytest.mark.posix
 async def test_a_token_that_others_could_read_is_a_notice_until_there_is_another(tmp_path: Path) -> None:
     (tmp_path / "home" / "run").mkdir(mode=0o700, parents=True)
     (tmp_path / "home" / "run" / "http-token").write_text("tooltray_api_x")

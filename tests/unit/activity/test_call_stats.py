@@ -9,6 +9,8 @@ from tooltray.activity.call_stats import CALLS_KEPT, DURATIONS_KEPT, HOURS_SHOWN
 from tooltray.events import EventBus, ServerStarted, ToolCallResult
 from tooltray.snapshots.calls import MCPToolResponse, RecentCall
 
+pytestmark = pytest.mark.posix  # time zones go by TZ
+
 HOUR_S = 3600.0
 NOW = 1_800_000_000.0  # a full hour in UTC
 

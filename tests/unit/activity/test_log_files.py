@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.fakes.modes import has_mode
 from tests.unit.activity.log_reading import DAY_S, NOON
 
 from tooltray.activity import log_files
@@ -44,8 +45,8 @@ def test_each_day_in_utc_has_a_private_file_of_its_own(tmp_path: Path) -> None:
     folder = tmp_path / "deep" / "logs"
     assert names_in(folder) == [TODAY, "tooltray-2027-01-16.jsonl"]
     assert [path.read_bytes() for path in sorted(folder.iterdir())] == [LINE * 2, LINE * 2]
-    assert folder.stat().st_mode & 0o777 == 0o700
-    assert (folder / TODAY).stat().st_mode & 0o777 == 0o600
+    assert has_mode(folder, 0o700)
+    assert has_mode(folder / TODAY, 0o600)
 
 
 def test_a_later_run_of_the_day_goes_on_in_the_same_file(tmp_path: Path, files: LogFiles) -> None:
@@ -92,6 +93,7 @@ def test_a_line_that_another_process_is_just_writing_is_left_to_it(
     assert path.read_bytes() == LINE + LINE
 
 
+@pytest.mark.posix
 def test_a_file_that_somebody_removed_is_made_again(tmp_path: Path, files: LogFiles) -> None:
     files.append(LINE, NOON)
     (tmp_path / TODAY).unlink()

@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from tests.unit.activity.log_reading import WAIT_S, pipe, stderr_led_to
 
 from tooltray.activity.stderr_copy import MAX_WAITING_BYTES, StderrCopy
@@ -26,6 +27,7 @@ def test_pieces_arrive_whole_and_in_order_also_when_the_reader_is_slow() -> None
         assert read_to_end(reading) == b"".join(pieces)
 
 
+@pytest.mark.posix
 def test_a_stderr_that_was_made_non_blocking_gets_everything() -> None:
     with pipe() as (reading, writing):
         os.set_blocking(writing, False)

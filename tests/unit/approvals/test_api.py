@@ -37,3 +37,10 @@ async def test_a_call_that_waits_is_refused_without_a_confirmation_and_allowed_w
                 await parts.presenter.answer_approval("gone", "refuse")
             with pytest.raises(Denied):
                 await parts.presenter.answer_approval("gone", "once")
+
+
+async def test_while_no_tool_has_changed_there_is_nothing_to_accept(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"s": entry("p")}) as parts:
+        assert await parts.presenter.get_tool_changes() == []
+        with pytest.raises(TooltrayError):
+            await parts.presenter.accept_tool_change("s", "gone")

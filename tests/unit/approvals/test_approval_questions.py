@@ -58,6 +58,16 @@ def test_texts_are_harmless() -> None:
     assert question.why == "first; asked because this tool can change things"
 
 
+def test_a_tool_that_reads_is_asked_about_because_of_its_server() -> None:
+    reads = read_definition(b'{"name":"get_it","annotations":{"readOnlyHint":true}}')
+    route = Route("s", reads, approval.decide("s", reads.name, reads.annotations, ()))
+    call = asked_call(route, route.decision, exchange_of(Envelope(params=Raw(b'{"name":"x"}')), Client(), client="c"), lambda: None, gone)
+    for is_new_read, why in ((False, "asked because this server may not read without asking"), (True, "this tool is new since then")):
+        circumstances = Circumstances(before=None, is_new_read=is_new_read, has_session=False)
+        question = snapshot(call, circumstances, id="1", ends_at=0.0, masked=str)
+        assert (question.category, question.why.endswith(why)) == ("read", True)
+
+
 def test_who_calls_is_what_the_session_says() -> None:
     assert asked(client="Cursor").client == "Cursor"
 
@@ -169,3 +179,12 @@ def test_a_no_within_a_moment_is_nobodys_and_a_yes_is_one() -> None:
     assert form_answer(success({"action": "decline"}), QUESTION, AT_ONCE_S / 2) is None
     assert form_answer(success({"action": "accept", "content": {"answer": "refuse"}}), QUESTION, AT_ONCE_S / 2) is None
     assert form_answer(success({"action": "accept", "content": {"answer": "once"}}), QUESTION, 0.0) == "once"
+
+
+def test_a_call_is_about_one_tool_in_one_project() -> None:
+    call = asked()
+    assert call.is_for(call.route)
+    assert not call.is_for(replace(call.route, definition=read_definition(b'{"name":"edit_it\\u0007","description":"Else"}')))
+    moved = replace(call, project="/projects/elsewhere")
+    assert not moved.is_for(moved.route)
+    assert moved.of(moved.route, moved.route.decision).is_for(moved.route)

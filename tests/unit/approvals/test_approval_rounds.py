@@ -1,15 +1,27 @@
 """approvals/approval_rounds.py: a person is asked until there is an answer to the tool as it is."""
 
 import asyncio
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from tests.fakes.approval_desk import READ, WRITE, desk
-from tests.fakes.scripted_server import tool
+from msgspec import Raw
+from tests.fakes.approval_desk import FORM, READ, WRITE, desk
+from tests.fakes.exchanges import exchange_of
+from tests.fakes.hub_parts import Client
+from tests.fakes.scripted_server import raw, text, tool
 
+from tooltray.approvals import approval_rounds as rounds
+from tooltray.approvals.approval_questions import asked_call
 from tooltray.approvals.approval_rounds import MOST_ROUNDS
-from tooltray.approvals.waiting_approvals import TOLD_EVERY_S, WAIT_S
+from tooltray.approvals.waiting_approvals import KEPT_FOR_S, MOST_OF_ONE_SERVER, MOST_PASSES, MOST_REFUSED, WAIT_S
+from tooltray.catalogue import approval
+from tooltray.catalogue.definition import read_definition
+from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import TooltrayError
+from tooltray.events import ApprovalEnded
+from tooltray.protocol.envelope import Envelope, failure
 from tooltray.snapshots.clients import SessionProject
 
 # a tool that is another one by the time of the answer
@@ -188,23 +200,414 @@ async def test_calls_of_one_server_do_not_wait_for_one_another(tmp_path: Path) -
         waiting.cancel()
 
 
-async def test_a_client_that_wants_to_hear_of_its_call_is_told_that_it_waits(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        call = here.calling(_meta={"progressToken": "t"})
-        question = await here.asked()
-        for _ in range(2):
-            assert here.parts.wheel.expire(TOLD_EVERY_S) == 1
-        progress = [params for method, params in here.client.told.all if method == "notifications/progress"]
-        assert [(each["progressToken"], each["progress"]) for each in progress] == [("t", 15), ("t", 30)]
-        assert "Waiting for a person" in progress[0]["message"]
+# nobody to ask
+
+
+def lasting_command(server: str, name: str, client: str) -> str:
+    definition = read_definition(json.dumps({"name": name}).encode())
+    decision = approval.decide(server, name, None, ())
+    route = Route(server, definition, decision)
+    exchange = exchange_of(Envelope(params=Raw(b"{}")), Client(), client=client)
+    call = asked_call(route, decision, exchange, lambda: None, gone)
+    return rounds.lasting_command(call)
+
+
+async def gone() -> None:
+    return None
+
+
+async def refused_id(here: Any, **params: Any) -> str:
+    said = await here.refusal(**params)
+    [question] = await here.parts.presenter.get_approvals()
+    assert f"tooltray approve {question.id} " in said
+    return str(question.id)
+
+
+async def test_where_nobody_can_be_asked_a_call_is_refused_with_the_command_that_allows_it(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        id = await refused_id(here, arguments={"a": 1})
+        said = await here.refusal(arguments={"a": 2})
+        assert "tooltray approve s write_it --client Cursor (always, for this AI client alone)" in said
+        assert said.count("allow it") == 1
+        assert here.questions == 0
+        await here.parts.presenter.answer_approval(id, "once")
+        assert "error" in await here.call(arguments={"a": 2})
+        assert "result" in await here.call(arguments={"a": 1})
+        assert "error" in await here.call(arguments={"a": 1})
+
+
+async def test_the_same_call_that_is_refused_again_is_remembered_once(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        first = await refused_id(here)
+        second = await refused_id(here)
+        assert first != second
+        with pytest.raises(TooltrayError, match="waits no longer"):
+            await here.parts.presenter.answer_approval(first, "once")
+
+
+async def test_a_refused_call_can_be_allowed_for_good_or_put_away(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.answer_approval(await refused_id(here), "refuse")
+        assert await here.parts.presenter.get_approvals() == []
+        await here.parts.presenter.answer_approval(await refused_id(here), "always")
+        assert "result" in await here.call(arguments={"any": 1})
+
+
+async def test_a_call_that_a_person_refused_is_refused_again_in_these_words_until_another_answer(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.answer_approval(await refused_id(here, arguments={"a": 1}), "refuse")
+        assert (await here.refusal(arguments={"a": 1})).startswith("the person refused this call of 'write_it' a short while ago")
+        await here.parts.presenter.answer_approval(await refused_id(here, arguments={"a": 1}), "once")
+        assert "result" in await here.call(arguments={"a": 1})
+        assert "the person refused" not in await here.refusal(arguments={"a": 1})
+
+
+async def test_a_no_to_a_call_is_none_to_another(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.answer_approval(await refused_id(here, arguments={"a": 1}), "refuse")
+        assert "the person refused" not in await here.refusal(arguments={"a": 2})
+
+
+async def test_what_a_person_refused_is_forgotten_after_a_while(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.answer_approval(await refused_id(here), "refuse")
+        here.parts.wheel.expire(KEPT_FOR_S)
+        assert "the person refused" not in await here.refusal()
+
+
+@pytest.mark.parametrize(
+    ("server", "client", "command"),
+    [
+        ("s", "My Client", "tooltray approve s write_it --client 'My Client' "),
+        ("s", "-x", "tooltray approve s write_it --client=-x "),
+        ("refuse", "c", "tooltray approve --client c -- refuse write_it "),
+        ("-s", "", "tooltray approve -- -s write_it "),
+    ],
+)
+async def test_the_command_that_is_named_can_be_typed_whatever_the_names_are(server: str, client: str, command: str) -> None:
+    assert lasting_command(server, "write_it", client) + " " == command
+
+
+async def test_a_name_that_nobody_can_type_is_in_no_command(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        said = await here.refusal(client=here.session("odd\x07"))
+        [question] = await here.parts.presenter.get_approvals()
+        assert f"or tooltray approve {question.id} --always (always" in said
+    assert lasting_command("s", "", "c") == ""
+
+
+async def test_a_yes_to_a_refused_call_is_for_its_project(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        here.client.state.projects["folder"] = SessionProject("/a", "a", "folder")
+        await here.parts.presenter.answer_approval(await refused_id(here), "once")
+        here.client.state.projects["folder"] = SessionProject("/b", "b", "folder")
+        assert "error" in await here.call()
+        here.client.state.projects["folder"] = SessionProject("/a", "a", "folder")
+        assert "result" in await here.call()
+
+
+# a tool that changes after its call was refused
+
+
+CHANGED = tool("write_it", description="Sends it")
+
+
+async def test_a_refused_call_of_a_tool_that_changed_is_shown_anew_under_another_id(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        id = await refused_id(here)
+        await here.redefine(CHANGED, READ)
+        [question] = await here.parts.presenter.get_approvals()
+        assert question.id != question.replaces == id
+        assert {"-description: Writes it", "+description: Sends it"} <= set(question.definition_diff)
+        assert [each.id for each in await here.parts.presenter.get_approvals()] == [question.id]
         await here.parts.presenter.answer_approval(question.id, "once")
+        assert "result" in await here.call()
+
+
+@pytest.mark.parametrize("answer", ["once", "session", "always"])
+async def test_a_yes_to_a_refused_call_allows_nothing_once_its_tool_has_changed(tmp_path: Path, answer: str) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        id = await refused_id(here)
+        await here.redefine(CHANGED, READ)
+        with pytest.raises(TooltrayError, match="has changed since this was shown") as caught:
+            await here.parts.presenter.answer_approval(id, answer)
+        [question] = await here.parts.presenter.get_approvals()
+        assert caught.value.problem.hint == f"Look at it as it is now: tooltray approve {question.id}"
+        assert "error" in await here.call()
+        assert await here.parts.presenter.get_grants() == []
+
+
+async def test_a_no_to_a_refused_call_counts_whatever_its_tool_is_now(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        id = await refused_id(here)
+        await here.redefine(CHANGED, READ)
+        await here.parts.presenter.answer_approval(id, "refuse")
+        assert await here.parts.presenter.get_approvals() == []
+
+
+async def test_a_refused_call_of_a_tool_that_changed_and_goes_through_now_waits_no_longer(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False, autoApprove=["read"]) as here:
+        id = await refused_id(here)
+        await here.redefine(CHANGED, READ)
+        await here.parts.conf.change_server("s", auto_approve=["all"])
+        with pytest.raises(TooltrayError, match="It goes through now: call again"):
+            await here.parts.presenter.answer_approval(id, "once")
+        assert await here.parts.presenter.get_approvals() == []
+
+
+async def test_refused_calls_are_forgotten_after_a_while_and_so_is_a_yes_that_nobody_used(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.answer_approval(await refused_id(here), "once")
+        here.parts.wheel.expire(KEPT_FOR_S)
+        await refused_id(here)
+        here.parts.wheel.expire(KEPT_FOR_S)
+        assert await here.parts.presenter.get_approvals() == []
+
+
+async def test_only_so_many_refused_calls_are_remembered(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        for n in range(MOST_REFUSED + 1):
+            await here.call(arguments={"n": n})
+        kept = await here.parts.presenter.get_approvals()
+        assert [json.loads(each.arguments)["n"] for each in kept] == list(range(1, MOST_REFUSED + 1))
+
+
+async def test_only_so_many_yeses_are_kept(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        for n in range(MOST_PASSES + 1):
+            await here.parts.presenter.answer_approval(await refused_id(here, arguments={"n": n}), "once")
+        assert len(here.parts.wheel.of(KEPT_FOR_S)) == MOST_PASSES
+        assert "error" in await here.call(arguments={"n": 0})
+        assert "result" in await here.call(arguments={"n": 1})
+
+
+async def test_a_changed_tool_says_so_where_nobody_can_be_asked(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        assert "result" in await here.call()
+        await here.redefine(tool("write_it", description="Sends it"), READ)
+        assert "is defined in another way than when it was allowed. Nobody can be asked here" in await here.refusal()
+
+
+YES = {"action": "accept", "content": {"answer": "once"}}
+
+
+@pytest.fixture
+def a_person_answers_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that no test waits: however quick an answer is, a person may have given it."""
+    monkeypatch.setattr("tooltray.sessions.elicitation_form.AT_ONCE_S", 0.0)
+
+
+# legacy clients
+
+
+async def test_a_legacy_client_is_asked_where_no_desktop_is(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own", capabilities=FORM, answer={"action": "accept", "content": {"answer": "session"}})
+        assert "result" in await here.call(client=client, arguments={"a": 1})
+        [(method, params)] = client.asked.all
+        assert method == "elicitation/create"
+        assert "Own wants to call the tool 'write_it' of the server 's' (write)." in params["message"]
+        assert params["requestedSchema"]["properties"]["answer"]["enum"] == ["refuse", "once", "session", "always"]
+        assert "result" in await here.call(client=client)
+        assert len(client.asked.all) == 1
+
+
+NO_YES: list[Any] = [
+    {"action": "decline"},
+    {"action": "accept"},
+    {"action": "accept", "content": {"answer": "refuse"}},
+    {"action": "accept", "content": {"answer": "reads"}},
+    {"action": "accept", "content": {"answer": ["once"]}},
+]
+
+
+@pytest.mark.parametrize("answer", NO_YES)
+async def test_what_a_person_says_and_is_no_clear_yes_is_a_no(tmp_path: Path, answer: Any, a_person_answers_at_once: None) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own", capabilities=FORM, answer=answer)
+        assert await here.refusal(client=client) == "the person refused this call of 'write_it'"
+        assert (here.calls, await here.parts.presenter.get_approvals()) == (0, [])
+
+
+@pytest.mark.parametrize("answer", [*NO_YES, {"action": "cancel"}, "yes"])
+async def test_a_client_that_says_no_at_once_has_asked_nobody_and_the_call_can_still_be_allowed(tmp_path: Path, answer: Any) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own", capabilities=FORM, answer=answer)
+        refusal = await here.refusal(client=client)
+        assert "Its AI client was asked, and nobody answered there. To allow it, a person types in a terminal: tooltray approve" in refusal
+        [waiting] = await here.parts.presenter.get_approvals()
+        assert f"tooltray approve {waiting.id} " in refusal
+        await here.parts.presenter.answer_approval(waiting.id, "once")
+        assert "result" in await here.call(client=client)
+        assert len(client.asked.all) == 1
+
+
+async def test_a_form_that_was_left_alone_is_nobodys_no_however_long_it_was_there(tmp_path: Path, a_person_answers_at_once: None) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own", capabilities=FORM, answer={"action": "cancel"})
+        assert "nobody answered there" in await here.refusal(client=client)
+
+
+async def test_a_yes_counts_however_quick_it_is(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own", capabilities=FORM, answer=YES)
+        assert "result" in await here.call(client=client)
+
+
+async def test_a_client_that_cannot_ask_after_all_gets_the_command(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own", capabilities=FORM, answer=failure(-32600, "no"))
+        assert "tooltray approve s write_it" in await here.refusal(client=client)
+
+
+async def test_a_clients_answer_that_cannot_be_written_is_asked_for_again_and_then_given_up(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own", capabilities=FORM, answer={"action": "accept", "content": {"answer": "always"}})
+        with here.unwritable():
+            assert "tooltray approve s write_it" in await here.refusal(client=client)
+        assert len(client.asked.all) == 3
+        assert "cannot be saved" in client.asked.all[1][1]["message"]
+
+
+async def test_a_call_that_a_client_is_asked_about_can_be_answered_elsewhere(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+
+        async def wait(method: str) -> Any:
+            await asyncio.get_running_loop().create_future()
+
+        client = here.session("Own", capabilities=FORM, answer=wait)
+        call = here.calling(client=client)
+        await here.answer("once")
         assert "result" in await call
-        assert not here.parts.wheel.of(TOLD_EVERY_S)
 
 
-async def test_a_client_that_does_not_want_to_hear_is_told_nothing(tmp_path: Path) -> None:
+async def test_nonsense_of_any_depth_is_no_yes_of_a_client(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own", capabilities=FORM, answer=raw(b"[" * 100_000 + b"]" * 100_000))
+        assert "nobody answered there" in await here.refusal(client=client)
+
+
+# modern clients
+
+
+async def modern(here: Any, client: Any, state: str = "", answer: Any = None, **params: Any) -> dict[str, Any]:
+    rounds = {"requestState": state, "inputResponses": {"1": answer}} if state else {}
+    return dict(await here.call(client=client, is_modern=True, **rounds, **params))
+
+
+async def test_a_modern_client_is_asked_in_its_way_and_comes_back_with_the_answer(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own")
+        first = (await modern(here, client, arguments={"text": "x"}))["result"]
+        assert first["resultType"] == "input_required"
+        assert "write_it" in first["inputRequests"]["1"]["params"]["message"]
+        assert here.calls == 0
+        last = await modern(here, client, first["requestState"], YES, arguments={"text": "x"})
+        assert last["result"]["content"][0]["text"] == "x"
+        assert "requestState" not in here.program.asked.all[-1].params
+        assert "inputResponses" not in here.program.asked.all[-1].params
+
+
+async def test_a_modern_no_is_a_no(tmp_path: Path, a_person_answers_at_once: None) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own")
+        first = (await modern(here, client))["result"]
+        last = await modern(here, client, first["requestState"], {"action": "decline"})
+        assert "the person refused" in last["error"]["message"]
+
+
+async def test_a_modern_client_that_says_no_at_once_has_asked_nobody(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own")
+        first = (await modern(here, client))["result"]
+        last = await modern(here, client, first["requestState"], {"action": "decline"})
+        assert "nobody answered there" in last["error"]["message"]
+
+
+async def test_an_old_yes_does_not_let_other_arguments_through(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own")
+        first = (await modern(here, client, arguments={"text": "good"}))["result"]
+        second = (await modern(here, client, first["requestState"], YES, arguments={"text": "bad"}))["result"]
+        assert second["resultType"] == "input_required"
+        assert second["requestState"] != first["requestState"]
+        assert here.calls == 0
+
+
+async def test_a_modern_client_that_cannot_be_asked_gets_the_command(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        meta: dict[str, Any] = {"io.modelcontextprotocol/clientCapabilities": {}}
+        assert "tooltray approve s write_it" in await here.refusal(client=here.session("Own"), is_modern=True, _meta=meta)
+
+
+@pytest.mark.parametrize("spoken", [("legacy",), ("modern",)])
+async def test_a_call_whose_server_asks_more_is_not_asked_about_again(tmp_path: Path, spoken: tuple[str, ...]) -> None:
+    async def ask(copy: Any, params: Any) -> Any:
+        if spoken == ("legacy",):
+            return text(str(await copy.ask("elicitation/create", {"message": "sure?", "requestedSchema": {"properties": {}}})))
+        if "requestState" in params:
+            return text("done") | {"resultType": "complete"}
+        return {"resultType": "input_required", "inputRequests": {"1": {"method": "elicitation/create"}}, "requestState": "theirs"}
+
+    async with desk(tmp_path, eras=spoken) as here:
+        here.program.calls["write_it"] = ask
+        call = here.calling(is_modern=True)
+        await here.answer("once")
+        state = (await call)["result"]["requestState"]
+        again = await modern(here, here.client, state, {"action": "accept"})
+        assert again["result"]["resultType"] == "complete"
+        assert here.questions == 1
+        once_more = here.calling(is_modern=True, requestState=state, inputResponses={"1": {}})
+        await here.answer("refuse")
+        assert "error" in await once_more
+
+
+@pytest.mark.parametrize("result", [b'{"resultType":7}', b'{"resultType":"complete"}', b'{"a":"' + b"x" * 300_000 + b'"}'])
+async def test_a_modern_call_that_is_over_leaves_no_yes_behind(tmp_path: Path, result: bytes) -> None:
+    async with desk(tmp_path, eras=("modern",)) as here:
+        here.program.calls["write_it"] = lambda copy, params: raw(result)
+        call = here.calling(is_modern=True)
+        await here.answer("once")
+        await call
+        assert not here.parts.wheel.of(KEPT_FOR_S)
+
+
+async def test_a_modern_call_that_fails_leaves_no_yes_behind(tmp_path: Path) -> None:
+    async with desk(tmp_path, eras=("modern",)) as here:
+        here.program.tools = []
+        call = here.calling(is_modern=True)
+        await here.answer("once")
+        assert "error" in await call
+        assert not here.parts.wheel.of(KEPT_FOR_S)
+
+
+async def test_a_modern_call_that_is_given_up_withdraws_its_question(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own")
+        await modern(here, client)
+        [question] = await here.parts.presenter.get_approvals()
+        client.held.close()
+        await here.parts.heard.event(ApprovalEnded, id=question.id)
+        assert await here.parts.presenter.get_approvals() == []
+
+
+async def test_why_nobody_was_asked_is_that_the_rules_do_not_allow_it_or_that_it_is_another_tool_now(tmp_path: Path) -> None:
     async with desk(tmp_path) as here:
-        call = here.calling()
-        await here.asked()
-        assert not here.parts.wheel.of(TOLD_EVERY_S)
-        call.cancel()
+        await here.allow()
+    async with desk(tmp_path, has_window=False) as here:
+        assert "defined in another way" not in await here.refusal("read_it")
+        await here.redefine(tool("write_it", description="Sends it"), READ)
+        assert (await here.refusal()).startswith("the tool 'write_it' is defined in another way than when it was allowed. ")
+
+
+async def test_too_many_calls_that_wait_for_a_person_are_refused_at_once(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        waiting = [here.calling(arguments={"n": number}) for number in range(MOST_OF_ONE_SERVER)]
+        for _ in waiting:
+            await here.asked()
+        assert (
+            await here.refusal(arguments={"n": -1}) == "too many calls wait for a person's yes already; call again when some are answered"
+        )
+        for call in waiting:
+            call.cancel()

@@ -28,26 +28,6 @@ async def test_what_the_rules_allow_is_not_asked_about(tmp_path: Path) -> None:
         assert here.questions == 0
 
 
-async def test_a_clients_own_rules_go_in_the_place_of_the_servers(tmp_path: Path) -> None:
-    clients = {"publish": {"clients": {"Cursor": {"autoApprove": []}, "Own": {"autoApprove": ["write"]}}}}
-    async with desk(tmp_path, autoApprove=["all"], settings=clients, has_window=False) as here:
-        said = await here.refusal("read_it")
-        assert said.endswith("or changes what goes through unasked for this AI client (`tooltray clients approve`).")
-        assert "result" in await here.call("write_it", here.session("Own"))
-        assert "result" in await here.call("read_it", here.session("Other"))
-
-
-async def test_a_slip_in_the_settings_lets_no_client_do_more(tmp_path: Path) -> None:
-    clients = {"zz": {"mode": "bogus"}, "Cursor": {"autoApprove": "none"}, "Careful": {"autoApprove": []}, "Odd": ["read"]}
-    async with desk(tmp_path, autoApprove=["all"], settings={"publish": {"clients": clients}}, has_window=False) as here:
-        for name in ("Cursor", "Careful", "Odd"):
-            assert "only reads" in await here.refusal("read_it", here.session(name))
-        assert "result" in await here.call("read_it", here.session("zz"))
-        told = [problem.message for problem in here.parts.conf.problems]
-        places = [message.split(": ")[2].removeprefix("publish.") for message in told]
-        assert places == ["clients.zz.mode", "clients.Cursor.autoApprove", "clients.Odd"]
-
-
 async def test_the_person_sees_what_is_called_by_whom_and_why(tmp_path: Path) -> None:
     async with desk(tmp_path) as here:
         here.client.state.projects["folder"] = SessionProject("/a/b", "b", "folder")

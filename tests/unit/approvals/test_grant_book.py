@@ -487,3 +487,14 @@ async def test_a_granted_call_of_a_copy_that_does_not_list_goes_by_what_is_known
         here.program.handlers["tools/list"] = listed
         await here.parts.presenter.add_grant("s", "tool", "write_it")
         assert "result" in await here.call()
+
+
+async def test_a_grant_for_one_client_that_nobody_was_shown_accepts_nothing_for_another_one(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow()
+        await here.redefine(CHANGED, READ)
+        await here.parts.presenter.add_grant("s", "tool", "write_it", "Other")
+        assert "result" in await here.call(client=here.session("Other"))
+        call = here.calling()
+        assert (await here.asked()).definition_diff
+        call.cancel()

@@ -2,10 +2,10 @@
 
 import json
 import os
-import stat
 from pathlib import Path
 
 import pytest
+from tests.fakes.modes import has_mode
 
 from tooltray.approvals.grants import LARGEST_BYTES, LONGEST_DEFINITION, Grant, GrantStore
 from tooltray.errors import TooltrayError
@@ -20,7 +20,7 @@ def test_grants_are_there_again_after_a_restart_and_nobody_else_can_read_them(tm
     again = GrantStore(path)
     assert again.grants == (ONE, TWO)
     assert (again.definition("f1"), again.definition("f2"), again.definition("f3")) == ("one", "two", "")
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert has_mode(path, 0o600)
     assert again.problem is None
 
 
@@ -104,6 +104,7 @@ def test_a_file_that_is_larger_than_any_of_ours_allows_nothing(tmp_path: Path) -
     assert (store.grants, bool(store.problem)) == ((), True)
 
 
+@pytest.mark.posix
 def test_what_is_no_file_is_not_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "grants.json"
     os.mkfifo(path)

@@ -97,6 +97,7 @@ def test_a_very_long_definition_is_pointed_out_and_its_beginning_looked_at() -> 
         ("a\tb\nc", "a\tb\nc"),
         ("ü\u200b\x00\U000e0041\ud800", "ü\\u200b\\u0000\\U000e0041\\ud800"),
         ("e\u200d", "e\\u200d"),
+        ("a\x00b", "a\\u0000b"),
     ],
 )
 def test_everything_can_be_seen(text: str, shown: str) -> None:
@@ -106,3 +107,10 @@ def test_everything_can_be_seen(text: str, shown: str) -> None:
 @pytest.mark.parametrize("text", ["<" + " " * 90_000, "< " * 45_000, "never " + "a" * 90_000, "ignore " * 14_000, "without " * 11_000])
 def test_a_text_that_is_made_to_keep_a_reader_busy_does_not(text: str) -> None:
     assert len(about(text)) <= MOST_WARNINGS
+
+
+@pytest.mark.parametrize(
+    ("text", "is_odd"), [("\u200da", True), ("a\u200db", True), ("م\u200c", False), ("aم\u200c", False), ("مa\u200c", True)]
+)
+def test_a_joiner_is_seen_only_behind_a_letter_that_it_joins(text: str, is_odd: bool) -> None:
+    assert bool(about(text)) is is_odd

@@ -1,10 +1,21 @@
 """approvals/waiting_approvals.py; the rest of it is tested by whole calls in test_approvals.py."""
 
+from pathlib import Path
+
 from msgspec import Raw
+from tests.fakes.approval_desk import desk
 from tests.fakes.fake_clock import in_fake_time
 
 from tooltray.approvals.approval_questions import AskedCall
-from tooltray.approvals.waiting_approvals import EXPIRED, MOST_OF_ONE_SERVER, MOST_WAITING, WAIT_S, Question, WaitingApprovals
+from tooltray.approvals.waiting_approvals import (
+    EXPIRED,
+    MOST_OF_ONE_SERVER,
+    MOST_WAITING,
+    TOLD_EVERY_S,
+    WAIT_S,
+    Question,
+    WaitingApprovals,
+)
 from tooltray.catalogue import approval
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
@@ -45,6 +56,13 @@ async def test_only_so_many_questions_wait_in_all() -> None:
     waiting.close(questions[0])
 
 
+async def test_a_question_is_found_by_its_id_whether_it_waits_or_was_refused() -> None:
+    waiting = WaitingApprovals(bus=EventBus(), deadlines=DeadlineWheel(), has_window=True)
+    asked, refused = ask(waiting, "s"), waiting.refuse(call("s", "other"), shown)
+    assert (waiting.find(asked.snapshot.id), waiting.find(refused.snapshot.id), waiting.find("none")) == (asked, refused, None)
+    waiting.close(asked)
+
+
 @in_fake_time
 async def test_a_question_ends_after_its_time_and_tells_so_when_it_is_closed() -> None:
     bus = EventBus()
@@ -59,3 +77,36 @@ async def test_a_question_ends_after_its_time_and_tells_so_when_it_is_closed() -
     assert [type(event) for event in told] == [ApprovalAsked, ApprovalEnded]
     assert list(waiting) == []
     assert WAIT_S == 120.0
+
+
+async def test_a_client_that_wants_to_hear_of_its_call_is_told_that_it_waits(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        call = here.calling(_meta={"progressToken": "t"})
+        question = await here.asked()
+        for _ in range(2):
+            assert here.parts.wheel.expire(TOLD_EVERY_S) == 1
+        progress = [params for method, params in here.client.told.all if method == "notifications/progress"]
+        assert [(each["progressToken"], each["progress"]) for each in progress] == [("t", 15), ("t", 30)]
+        assert "Waiting for a person" in progress[0]["message"]
+        await here.parts.presenter.answer_approval(question.id, "once")
+        assert "result" in await call
+        assert not here.parts.wheel.of(TOLD_EVERY_S)
+
+
+async def test_a_client_that_does_not_want_to_hear_is_told_nothing(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        call = here.calling()
+        await here.asked()
+        assert not here.parts.wheel.of(TOLD_EVERY_S)
+        call.cancel()
+
+
+@in_fake_time
+async def test_an_answer_that_is_being_written_down_goes_before_the_end_of_the_time() -> None:
+    waiting = WaitingApprovals(bus=EventBus(), deadlines=DeadlineWheel(tick_s=TICK_S), has_window=True)
+    question, other = ask(waiting, "s"), ask(waiting, "other")
+    question.is_being_answered = True
+    assert await other.ended() == EXPIRED
+    assert (question.is_overdue, question.answer.done()) == (True, False)
+    for each in (question, other):
+        waiting.close(each)

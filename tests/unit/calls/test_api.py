@@ -7,6 +7,7 @@ from tests.fakes.hub_parts import HubParts
 from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, error, raw, text
 
+from tooltray.calls.api import is_of
 from tooltray.events import ToolCallResult
 from tooltray.protocol.envelope import Envelope, dump
 
@@ -47,7 +48,7 @@ async def test_a_call_that_fails_says_why(parts: HubParts, program: ScriptedServ
     program.calls["get_it"] = lambda copy, params: error(-1, "no such thing")
     await parts.presenter.start_server("s")
     assert await refusal(parts.presenter.call_tool("get_it", {})) == "'get_it' could not be called: no such thing"
-    assert await refusal(parts.presenter.call_tool("unknown", {})) == "'unknown' could not be called. Unknown tool: unknown"
+    assert await refusal(parts.presenter.call_tool("unknown", {})) == "There is no tool 'unknown'. See which there are: tooltray tools list"
     program.calls["get_it"] = lambda copy, params: Envelope(error=dump("no object"))
     assert await refusal(parts.presenter.call_tool("get_it", {})) == "'get_it' could not be called: no object"
     await parts.presenter.set_mcp_enabled(False)
@@ -88,3 +89,13 @@ async def test_names_can_be_forgotten(parts: HubParts) -> None:
 
 async def test_an_answer_to_no_question_is_refused(parts: HubParts) -> None:
     assert "has ended" in await refusal(parts.presenter.answer_elicitation("gone", "accept", {}))
+
+
+@pytest.mark.parametrize(
+    ("server", "owner", "expected"),
+    [(None, None, True), (None, ("s", "x"), True), ("s", ("s", "x"), True), ("s", ("t", "x"), False), ("s", None, False)],
+)
+def test_a_definition_belongs_to_its_server_and_any_will_do_where_none_is_asked_for(
+    server: str | None, owner: tuple[str, str] | None, expected: bool
+) -> None:
+    assert is_of(server, owner) is expected

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
+from tests.fakes.nesting import TOO_DEEP
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, tool
 
 from tooltray.calls.own_calls import result_of
@@ -109,7 +110,7 @@ async def test_a_result_that_is_no_object_stands_in_one(parts: HubParts, program
 
 
 def test_a_result_that_cannot_be_read_becomes_words() -> None:
-    found = result_of(raw(b'{"content":[],"x":' + b"[" * 5000 + b"]" * 5000 + b"}"))
+    found = result_of(raw(b'{"content":[],"x":' + b"[" * TOO_DEEP + b"]" * TOO_DEEP + b"}"))
     assert found == failed("The tool's result is nested too deeply to be read.")
 
 
@@ -132,5 +133,5 @@ async def test_a_paused_hub_says_so(parts: HubParts) -> None:
 
 
 async def test_call_tool_still_raises_what_a_program_should_handle(parts: HubParts) -> None:
-    with pytest.raises(TooltrayError, match=r"'gone' could not be called\. Unknown tool: gone"):
+    with pytest.raises(TooltrayError, match=r"There is no tool 'gone'\. See which there are: tooltray tools list"):
         await parts.presenter.call_tool("gone", {})

@@ -4,63 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec import Raw
-from tests.fakes.exchanges import exchange_of
-from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_parts, one_server, opened, settled
-from tests.fakes.scripted_server import ScriptedServer, never, text, tool
+from tests.fakes.everything_server import PROMPT, RESOURCE, TEMPLATE, answered, ready, server_with
+from tests.fakes.hub_parts import hub_parts, one_server, settled
+from tests.fakes.scripted_server import text, tool
 
 from tooltray.events import ToolListChanged
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
-
-EVERYTHING = {"tools": {}, "prompts": {}, "resources": {"subscribe": True}, "logging": {}, "completions": {}}
-PROMPT, RESOURCE, TEMPLATE = {"name": "p"}, {"uri": "x://1", "name": "r"}, {"uriTemplate": "x://t/{id}", "name": "t"}
-
-
-def server_with(capabilities: Any = EVERYTHING, *, eras: tuple[str, ...] = ("legacy",)) -> ScriptedServer:
-    """A server that offers one of everything."""
-    program = ScriptedServer(tool("t"), eras=eras)
-    greeting = {"protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": {"name": "s", "version": "1"}}
-    discovered = {
-        "resultType": "complete",
-        "supportedVersions": ["2026-07-28"],
-        "capabilities": capabilities,
-        "ttlMs": 0,
-        "cacheScope": "private",
-    }
-    if "legacy" in eras:
-        program.handlers["initialize"] = lambda copy, params: greeting
-    if "modern" in eras:
-        program.handlers["server/discover"] = lambda copy, params: discovered
-    program.handlers |= {
-        "prompts/list": lambda copy, params: {"prompts": [PROMPT]},
-        "prompts/get": lambda copy, params: {"messages": [params["name"]]},
-        "resources/list": lambda copy, params: {"resources": [RESOURCE]},
-        "resources/templates/list": lambda copy, params: {"resourceTemplates": [TEMPLATE]},
-        "resources/read": lambda copy, params: {"contents": [{"uri": params["uri"], "text": "read"}]},
-        "resources/subscribe": lambda copy, params: {"subscribed": 1},
-        "resources/unsubscribe": lambda copy, params: {},
-        "logging/setLevel": lambda copy, params: {},
-        "completion/complete": lambda copy, params: {"completion": {"values": [params["ref"]["name"]]}},
-        "later/method": lambda copy, params: {"later": params},
-    }
-    return program
-
-
-async def answered(
-    parts: HubParts, method: str, client: Client | None = None, *, server: str | None = None, is_modern: bool = False, **params: Any
-) -> dict[str, Any]:
-    client = client or parts.client()
-    if is_modern:
-        params["_meta"] = MODERN_META
-    request = Envelope(id=Raw(b"1"), method=method, params=dump(params))
-    return opened(await parts.router.answer(exchange_of(request, client, server=server)))
-
-
-async def ready(parts: HubParts) -> None:
-    await parts.servers.start("s")
-    await parts.offers.listed(parts.servers.get("s")).wait()
-
 
 # all servers together
 
@@ -100,32 +50,6 @@ async def test_what_no_server_can_be_told_from_is_an_unknown_method(tmp_path: Pa
         assert error == {"code": -32601, "message": "Method not found", "data": method}
 
 
-async def test_a_subscription_goes_to_the_server_of_the_resource_and_ends_there(tmp_path: Path) -> None:
-    program = server_with()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
-        client = parts.client()
-        assert "result" in await answered(parts, "resources/subscribe", client, uri="x://1")
-        [running] = parts.servers.running_clients()
-        assert parts.notifications.hearers(running, dump({"uri": "x://1"})) == ("x://1", [(client, "x://1")])
-        assert "result" in await answered(parts, "resources/unsubscribe", client, uri="x://1")
-        assert parts.notifications.hearers(running, dump({"uri": "x://1"}))[1] == []
-        assert [asked.params["uri"] for asked in program.asked.all if "subscribe" in asked.method] == ["x://1", "x://1"]
-
-
-@pytest.mark.parametrize("params", [{}, {"uri": 5}])
-async def test_a_subscription_to_nothing_is_refused(tmp_path: Path, params: dict[str, Any]) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
-        await ready(parts)
-        assert "error" in await answered(parts, "resources/subscribe", **params)
-
-
-async def test_a_subscription_where_no_server_has_resources_is_refused(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(server_with({"tools": {}}))) as parts:
-        await ready(parts)
-        assert (await answered(parts, "resources/subscribe", uri="x://1"))["error"]["code"] == -32002
-
-
 async def test_a_level_set_for_all_servers_reaches_those_that_run_and_filters_what_the_client_hears(tmp_path: Path) -> None:
     program = server_with()
     async with hub_parts(tmp_path, **one_server(program)) as parts:
@@ -159,45 +83,6 @@ async def test_a_modern_client_finds_no_legacy_method_behind_a_legacy_server_eit
         error = (await answered(parts, method, server="s", is_modern=True, uri="x://1", level="debug"))["error"]
         assert error == {"code": -32601, "message": "Method not found", "data": method}
         assert program.count(method) == 0
-
-
-@pytest.mark.parametrize("method", ["logging/setLevel", "resources/subscribe"])
-async def test_a_server_without_such_a_thing_says_so_itself(tmp_path: Path, method: str) -> None:
-    program = server_with({"tools": {}, "resources": {}})
-    program.handlers[method] = lambda copy, params: Envelope(error=dump({"code": -1, "message": "its own words"}))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
-        assert (await answered(parts, method, server="s", level="info", uri="x://1"))["error"]["message"] == "its own words"
-
-
-async def test_a_level_and_a_subscription_of_one_server_are_kept_for_its_next_start(tmp_path: Path) -> None:
-    program = server_with()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
-        client = parts.client()
-        assert (await answered(parts, "logging/setLevel", client, server="s", level="debug"))["result"] == {}
-        assert (await answered(parts, "resources/subscribe", client, server="s", uri="x://9"))["result"] == {"subscribed": 1}
-        program.copy.die()
-        level = await program.asked.wait(lambda asked: asked.method == "logging/setLevel", count=2)
-        again = await program.asked.wait(lambda asked: asked.method == "resources/subscribe", count=2)
-        assert (level.params, again.params) == ({"level": "debug"}, {"uri": "x://9"})
-
-
-async def test_a_modern_server_takes_the_level_of_a_legacy_client_without_a_request(tmp_path: Path) -> None:
-    program = server_with(eras=("modern",))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
-        assert (await answered(parts, "logging/setLevel", server="s", level="debug"))["result"] == {}
-        assert program.count("logging/setLevel") == 0
-
-
-async def test_what_clients_share_is_refused_while_paused_and_when_the_server_does_not_run(tmp_path: Path) -> None:
-    program = server_with()
-    program.handlers["initialize"] = lambda copy, params: copy.die()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        assert "out of cheese" in (await answered(parts, "logging/setLevel", server="s", level="info"))["error"]["message"]
-        await parts.conf.set_enabled(False)
-        assert "paused" in (await answered(parts, "logging/setLevel", server="s", level="info"))["error"]["message"]
 
 
 async def test_a_client_gets_one_page_however_many_the_server_makes(tmp_path: Path) -> None:
@@ -326,96 +211,17 @@ async def test_an_own_copy_that_does_not_list_shows_what_the_shared_one_does(tmp
         assert (await answered(parts, "tools/list", client, server="s"))["result"] == {"tools": [tool("t")]}
 
 
-# listening
+async def test_what_clients_share_is_answered_for_one_server_too(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
+        await ready(parts)
+        assert (await answered(parts, "logging/setLevel", server="s", level="debug"))["result"] == {}
 
 
-async def test_what_a_modern_client_listens_to_is_asked_of_the_servers_before_it_is_told_so(tmp_path: Path) -> None:
-    program = server_with()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
+async def test_a_server_that_is_not_in_the_profile_lists_nothing_and_answers_nothing_else(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(server_with()), settings={"profiles": {"none": {"servers": []}}}) as parts:
         await ready(parts)
         client = parts.client()
-        await parts.notifications.listen_to_resources(client, Raw(b"7"), ["x://1", "x://t/2"], server=None)
-        assert sorted(asked.params["uri"] for asked in program.asked.all if asked.method == "resources/subscribe") == ["x://1", "x://t/2"]
-        parts.notifications.end_listening(client, Raw(b"7"))
-        await program.asked.wait(lambda asked: asked.method == "resources/unsubscribe", count=2)
-        await parts.notifications.listen_to_resources(client, Raw(b"8"), ["x://5"], server="s")
-        assert program.asked.all[-1].params == {"uri": "x://5"}
-        await parts.notifications.listen_to_resources(client, Raw(b"9"), [], server="s")
-
-
-async def test_listening_where_nobody_has_resources_asks_nobody(tmp_path: Path) -> None:
-    program = server_with({"tools": {}})
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
-        await parts.notifications.listen_to_resources(parts.client(), Raw(b"7"), ["x://1"], server=None)
-        assert program.count("resources/subscribe") == 0
-
-
-# notifications
-
-
-async def test_changed_roots_are_told_to_every_legacy_server_that_the_client_reaches(tmp_path: Path) -> None:
-    one_program, other = server_with(), server_with()
-    servers = {"s": entry("program"), "o": entry("other")}
-    async with hub_parts(tmp_path, servers=servers, programs={"program": one_program, "other": other}) as parts:
-        await ready(parts)
-        await parts.servers.start("o")
-        parts.notifications.take(parts.client(), "notifications/roots/list_changed", Raw(b""), server=None)
-        for program in (one_program, other):
-            await program.told.wait(lambda told: told.method == "notifications/roots/list_changed")
-        parts.notifications.take(parts.client(), "notifications/roots/list_changed", Raw(b""), server="o")
-        await other.told.wait(lambda told: told.method == "notifications/roots/list_changed", count=2)
-        assert sum(told.method == "notifications/roots/list_changed" for told in one_program.told.all) == 1
-
-
-async def test_a_server_that_the_profile_does_not_have_hears_nothing_of_the_client(tmp_path: Path) -> None:
-    one_program, other = server_with(), server_with()
-    options = {"servers": {"s": entry("program"), "o": entry("other")}, "settings": {"profiles": {"p": {"servers": ["o"]}}}}
-    async with hub_parts(tmp_path, **options, programs={"program": one_program, "other": other}) as parts:
-        await ready(parts)
-        await parts.servers.start("o")
-        client = parts.client()
-        client.state.profile = "p"
-        await answered(parts, "logging/setLevel", client, level="debug")
-        parts.notifications.take(client, "notifications/roots/list_changed", Raw(b""), server=None)
-        await other.told.wait(lambda told: told.method == "notifications/roots/list_changed")
-        assert "notifications/roots/list_changed" not in [told.method for told in one_program.told.all]
-        assert (one_program.count("logging/setLevel"), other.count("logging/setLevel")) == (0, 1)
-
-
-async def test_progress_on_a_question_goes_to_the_server_that_asked_it_and_to_no_other(tmp_path: Path) -> None:
-    program, other = server_with(), server_with()
-    servers = {"s": entry("program"), "o": entry("other")}
-    async with hub_parts(tmp_path, servers=servers, programs={"program": program, "other": other}) as parts:
-        await ready(parts)
-        await parts.servers.start("o")
-        client = parts.client(capabilities={"elicitation": {}}, answer=lambda method: never(program.copy, None))
-        program.tools.append(tool("hang"))
-        calling = parts.keeper.spawn(answered(parts, "later/method", client, server="s"), name="call")
-        program.handlers["later/method"] = never
-        await program.request("later/method")
-        asking = parts.keeper.spawn(program.copy.ask("elicitation/create"), name="ask")
-        await client.asked.wait()
-        parts.notifications.take(client, "notifications/progress", Raw(b'{"progressToken":1,"progress":1}'), server=None)
-        told = await program.told.wait(lambda told: told.method == "notifications/progress")
-        assert told.params == {"progressToken": 1, "progress": 1}
-        assert not any(told.method == "notifications/progress" for told in other.told.all)
-        for task in (asking, calling):
-            task.cancel()
-
-
-async def test_what_else_a_client_says_goes_to_its_one_server_in_its_era_or_to_nobody(tmp_path: Path) -> None:
-    program = server_with(eras=("legacy", "modern"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await ready(parts)
-        legacy, modern = parts.client(introduction=Raw(b"{}")), parts.client()
-        own = await parts.servers.get("s").running(Era.LEGACY, timeout_s=10)
-        assert own.era is Era.LEGACY
-        parts.notifications.take(legacy, "notifications/later", Raw(b"{}"), server="s")
-        assert (await program.told.wait(lambda told: told.method == "notifications/later")).copy is own.transport
-        parts.notifications.take(modern, "notifications/later", Raw(b"{}"), server="s")
-        assert (await program.told.wait(lambda told: told.method == "notifications/later", count=2)).copy is not own.transport
-        for server in (None, "gone"):
-            parts.notifications.take(legacy, "notifications/later", Raw(b"{}"), server=server)
-        await settled()
-        assert sum(told.method == "notifications/later" for told in program.told.all) == 2
+        client.state.profile = "none"
+        assert (await answered(parts, "tools/list", client, server="s"))["result"] == {"tools": []}
+        assert (await answered(parts, "prompts/list", client, server="s", is_modern=True))["result"]["prompts"] == []
+        assert "not in the profile" in (await answered(parts, "prompts/get", client, server="s", name="p"))["error"]["message"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from msgspec import Raw
+from tests.fakes.modes import has_mode
 
 from tooltray.catalogue.catalogue import Catalogue, CatalogueStore
 
@@ -97,8 +98,8 @@ def test_any_name_of_a_server_makes_one_private_file_in_the_folder(store: Catalo
     path = only_file(tmp_path)
     assert path.name.isascii()
     assert len(path.name) < 100
-    assert path.stat().st_mode & 0o777 == 0o600
-    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert has_mode(path, 0o600)
+    assert has_mode(path.parent, 0o700)
     assert [entry.name for entry in tmp_path.iterdir()] == ["catalogue"]
 
 

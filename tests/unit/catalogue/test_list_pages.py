@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.fake_clock import in_fake_time
+from tests.fakes.nesting import depths_at_the_limit
 from tests.fakes.relay import Relay, connected
 from tests.fakes.scripted_server import ScriptedServer, error, raw, tool
 
@@ -145,7 +146,7 @@ async def test_half_a_character_in_a_page_without_tools_ends_the_list(relay: Rel
 
 async def test_a_definition_nested_as_deep_as_a_message_may_be_is_kept_or_refused_in_words(relay: Relay) -> None:
     outcomes = set()
-    for depth in range(850, 1000):
+    for depth in depths_at_the_limit():
         answer(relay, raw(b'{"tools":[{"name":"a","x":' + b"[" * depth + b"]" * depth + b"}]}"))
         try:
             assert len(await list_all(relay.client, "tools/list", "tools")) == 1

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.fakes.modes import has_mode
 
 from tooltray.catalogue.published_names import RETURNS_WITHIN_S, PublishedNames
 
@@ -151,7 +152,7 @@ def test_a_name_is_on_disk_before_anybody_sees_it_and_known_names_write_nothing(
     names = PublishedNames(path)
     one(names, "a", "read")
     assert json.loads(path.read_text())["names"] == {"a": {"read": "read"}}
-    assert path.stat().st_mode & 0o777 == 0o600
+    assert has_mode(path, 0o600)
     path.unlink()
     one(names, "a", "read")
     assert not path.exists()

@@ -88,6 +88,24 @@ async def test_a_server_that_cannot_start_says_so_to_a_call_of_a_tool_that_it_ha
         assert "out of cheese" in await refusal_of(parts, "gone")
 
 
+async def test_a_tool_of_a_server_that_had_given_up_and_is_started_again_is_waited_for(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    program.fails_to_open = TooltrayError("its key is missing")
+    async with hub_parts(tmp_path, **one_server(program), waits=AT_ONCE) as parts:
+        server = parts.servers.get("s")
+        server.start()
+        await parts.heard.until(lambda: server.state is ServerState.ERROR)
+        program.fails_to_open = None
+        go_on = program.hold("initialize")
+        server.start()
+        call = asyncio.create_task(text_of(parts, "t", arguments={"text": "hi"}))
+        await program.request("initialize")
+        await settled()
+        assert not call.done()
+        go_on.set()
+        assert await call == "hi"
+
+
 @pytest.mark.parametrize("settings", [{"disabledTools": ["late"]}, {"toolFilter": {"mode": "allow", "list": ["t"]}}])
 async def test_a_tool_that_is_switched_off_is_not_looked_for(tmp_path: Path, settings: dict[str, Any]) -> None:
     program = silent(tool("t"), tool("late"))

@@ -45,7 +45,7 @@ def tooltray(hub_home: Home, capsys: pytest.CaptureFixture[str], monkeypatch: py
     def call(*words: str, stdin: str | io.StringIO = "") -> Result:
         monkeypatch.setattr("sys.stdin", io.StringIO(stdin) if isinstance(stdin, str) else stdin)
         capsys.readouterr()
-        code = run(words, open_desktop=lambda home: pytest.fail("no desktop was asked for"))
+        code = run(words, open_desktop=lambda home, **_: pytest.fail("no desktop was asked for"))
         printed = capsys.readouterr()
         return Result(code, printed.out, printed.err)
 

@@ -99,3 +99,8 @@ def test_every_command_names_a_function_that_exists() -> None:
     for words in lines:
         module, _, function = parse(words, {}).run.partition(":")
         assert callable(getattr(importlib.import_module(f"tooltray.cli.{module}"), function)), words
+
+
+def test_an_address_that_a_command_is_given_is_the_command_s_own() -> None:
+    args = parse(["servers", "logs", "tooltray://servers/files"])
+    assert (args.name, args.link) == ("tooltray://servers/files", "")

@@ -26,7 +26,7 @@ def test_a_checkout_names_its_own_program_until_it_takes_the_path(tooltray: Tool
     before = tooltray("bridge", "show", "--json").json
     assert (before["path"], before["owner"], before["installations"]) == (path, None, [])
     assert before["entry"]["mcpServers"]["tooltray"]["command"] == this_installation().bridge[0]
-    assert "tooltray bridge use" in tooltray("bridge", "show").out
+    assert f"{path} is not in use yet.\nTo let it start this installation: tooltray bridge use\n" in tooltray("bridge", "show").out
     assert tooltray("bridge", "use").out == f"{path} starts {this_installation().words}.\n"
     after = tooltray("bridge", "show", "--json").json
     assert after["owner"]["kind"] == "checkout"
@@ -41,7 +41,7 @@ def test_the_installation_in_use_is_shown_with_the_others(tooltray: Tooltray, pa
     lines = tooltray("bridge", "show").out.splitlines()
     assert lines[1].startswith("  in use: ")
     assert lines[1].endswith(" ".join(this_installation().bridge))
-    assert lines[2] == f"  there: {packaged.words}: {packaged.bridge[0]}"
+    assert lines[2] == f"  installed: {packaged.words}: {packaged.bridge[0]}"
 
 
 def test_the_path_is_the_persons_and_another_home_stands_behind_it(tooltray: Tooltray, packaged: Installation, hub_home: Home) -> None:

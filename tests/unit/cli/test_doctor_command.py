@@ -1,5 +1,7 @@
 """`tooltray doctor`."""
 
+import errno
+import os
 from typing import Any
 
 import pytest
@@ -247,7 +249,7 @@ def test_everything_is_looked_at_and_details_are_shown_where_something_is_wrong(
     assert result.code == 1
     assert lines[:5] == [
         f"ok: home: {hub_home.root}",
-        f"ok: hub: version 9.9.9 is running (serve, pid {hub.pid})",
+        f"ok: tooltray: version 9.9.9 is running (serve, pid {hub.pid})",
         f"ok: settings: {hub_home.settings}",
         "ok: environment: no certificates, proxies or package indexes of your own",
         "ok: secrets: keyring, 1 secret",
@@ -269,7 +271,7 @@ def test_a_machine_without_a_keyring_is_no_trouble_while_nothing_is_kept_in_it(t
     with well(hub_home, get_secret_names=[], check_secrets=absent):
         result = tooltray("doctor")
     assert result.code == 0
-    assert "ok: secrets: none stored, and no place for them yet (There is no keyring)" in result.out
+    assert "ok: secrets: none stored, and no place chosen for them (There is no keyring; see `tooltray secrets backend`)" in result.out
 
 
 def test_secrets_that_nobody_uses_are_named_and_nothing_is_wrong_with_that(tooltray: Tooltray, hub_home: Home) -> None:
@@ -299,7 +301,7 @@ def test_a_hub_that_ends_meanwhile_leaves_what_was_found_so_far(tooltray: Tooltr
         result = tooltray("doctor")
     assert result.code == 1
     assert "ok: settings:" in result.out
-    assert "PROBLEM: hub: The hub ended" in result.out
+    assert "PROBLEM: tooltray: The hub ended" in result.out
     assert "ok: bridge:" in result.out
 
 
@@ -307,7 +309,7 @@ def test_json_has_every_check_and_every_diagnosis(tooltray: Tooltray, hub_home: 
     with well(hub_home, NOT_FOUND):
         result = tooltray("doctor", "--json")
     assert result.code == 1
-    assert [check["name"] for check in result.json["checks"]] == ["home", "hub", "settings", "environment", "secrets", "bridge"]
+    assert [check["name"] for check in result.json["checks"]] == ["home", "tooltray", "settings", "environment", "secrets", "bridge"]
     assert result.json["servers"] == whole("diagnose", [NOT_FOUND])
 
 
@@ -316,15 +318,31 @@ def test_a_home_that_cannot_be_used_is_the_first_thing_told(tooltray: Tooltray, 
     result = tooltray("doctor")
     assert result.code == 1
     assert result.out.splitlines()[0].startswith("PROBLEM: home: ")
-    assert "PROBLEM: hub: " in result.out
+    assert "PROBLEM: tooltray: " in result.out
     assert "ok: bridge: " in result.out
 
 
-def test_a_read_only_home_is_told(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("refusal", "hint"),
+    [
+        (errno.EROFS, "Choose another folder with --home or TOOLTRAY_HOME"),
+        (errno.ENOSPC, "Free some space on that disk"),
+        (errno.EACCES, "Make it writable: chmod u+w "),
+    ],
+)
+def test_a_home_that_takes_no_files_is_reported(
+    tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch, refusal: int, hint: str
+) -> None:
+    def refuse(descriptor: int) -> None:
+        raise OSError(refusal, os.strerror(refusal))
+
     with well(hub_home), monkeypatch.context() as patch:
-        patch.setattr("os.access", lambda path, mode: path != hub_home.root)
+        patch.setattr(os, "fsync", refuse)
         result = tooltray("doctor")
     assert "PROBLEM: home: Tooltray's folder cannot be written to" in result.out
+    assert f"{hub_home.root}: {os.strerror(refusal)}" in result.out
+    assert hint in result.out
+    assert not [name for name in os.listdir(hub_home.root) if name.startswith("tmp")]
 
 
 def test_the_path_of_ai_clients_is_mended_and_that_is_said(tooltray: Tooltray, hub_home: Home) -> None:

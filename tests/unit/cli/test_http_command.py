@@ -1,11 +1,11 @@
 """`tooltray http ...` and `tooltray clients token|list|remove`, with a running hub and without."""
 
 import json
-import stat
 from typing import Any
 
 import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, problem
+from tests.fakes.modes import has_mode
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.access.client_tokens import ClientTokens
@@ -190,7 +190,7 @@ def test_without_a_hub_tokens_are_made_listed_and_ended_in_the_files(tooltray: T
     made = tooltray("http", "api", "token", "ci", "--scope", "call", "--for", "1h").out.strip()
     kept = (hub_home.root / "api-tokens.json").read_text()
     assert made not in kept
-    assert stat.S_IMODE((hub_home.root / "api-tokens.json").stat().st_mode) == 0o600
+    assert has_mode(hub_home.root / "api-tokens.json", 0o600)
     [listed] = tooltray("http", "api", "tokens", "--json").json
     assert (listed["name"], listed["scope"], listed["is_ended"]) == ("ci", "call", False)
     assert tooltray("http", "api", "revoke", "ci").code == 0
@@ -234,7 +234,7 @@ def test_without_a_hub_the_settings_and_the_token_are_written(tooltray: Tooltray
     assert json.loads(hub_home.settings.read_text())["publish"] == {"http": {"api": {"enabled": True}, "enabled": True}}
     token = tooltray("http", "api", "token").out.strip()
     assert hub_home.http_token.read_text().strip() == token
-    assert stat.S_IMODE(hub_home.http_token.stat().st_mode) == 0o600
+    assert has_mode(hub_home.http_token, 0o600)
     other = tooltray("http", "api", "rotate").out.strip()
     assert tooltray("http", "api", "token").out.strip() == other != token
     assert tooltray("http", "status", "--json").json["is_api_enabled"] is True

@@ -26,7 +26,7 @@ from tooltray.home.hub_lock import HubLock
 HEAVY = ("PySide6", "qasync", "pydantic", "keyring", "asyncio", "cryptography")
 
 
-def no_desktop(home: Home) -> int:
+def no_desktop(home: Home, *, hidden: bool, link: str) -> int:
     pytest.fail("no desktop was asked for")
 
 
@@ -34,16 +34,32 @@ def no_desktop(home: Home) -> int:
 
 
 def test_without_a_command_the_desktop_is_opened_where_a_display_is(hub_home: Home) -> None:
-    opened: list[Home] = []
+    opened: list[tuple[Home, bool, str]] = []
 
-    def open_desktop(home: Home) -> int:
-        opened.append(home)
+    def open_desktop(home: Home, *, hidden: bool, link: str) -> int:
+        opened.append((home, hidden, link))
         return 5
 
     environ = dict(os.environ) | {"DISPLAY": ":7"}
-    assert run([], open_desktop=open_desktop, environ=environ) == 5
-    assert run(["--home", "/h"], open_desktop=open_desktop, environ=environ) == 5
-    assert opened == [hub_home, Home(Path("/h"))]
+    for words in ([], ["--home", "/h"], ["--background"], ["--home", "/h", "tooltray://servers/files"]):
+        assert run(words, open_desktop=open_desktop, environ=environ) == 5
+    elsewhere = Home(Path("/h"))
+    assert opened == [(hub_home, False, ""), (elsewhere, False, ""), (hub_home, True, ""), (elsewhere, False, "tooltray://servers/files")]
+
+
+def test_an_address_needs_a_display_and_is_no_wish_for_a_hub(hub_home: Home) -> None:
+    assert run(["tooltray://open"], open_desktop=lambda home, *, hidden, link: 7, environ={}) == 7
+
+
+@pytest.mark.parametrize("added", [["--home", "/elsewhere"], ["status"], ["tooltray://open"]])
+def test_an_address_cannot_bring_options_along(hub_home: Home, capsys: pytest.CaptureFixture[str], added: list[str]) -> None:
+    assert run(["tooltray://open", *added], open_desktop=no_desktop) == 2
+    assert "nothing goes behind an address" in capsys.readouterr().err
+
+
+def test_background_goes_without_a_command(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--background", "status"], open_desktop=no_desktop) == 2
+    assert "--background goes without a command" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -92,17 +108,19 @@ def test_ctrl_c_is_exit_code_130_and_silent(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize(("holder", "words"), [("{}", "starting or ending"), ('{"pid": 7, "host": "far"}', "on far. Stop it there")])
 def test_nothing_can_be_edited_while_something_that_does_not_listen_holds_the_lock(
-    tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
+    tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch, holder: str, words: str
 ) -> None:
     monkeypatch.setattr(cli_hub, "LOCKED_TIMEOUT_S", 0.0)
     hub_home.prepare()
+    hub_home.hub_json.write_text(holder)
     lock = HubLock(hub_home.lock)
     assert lock.try_take()
     result = tooltray("servers", "list")
     lock.release()
     assert result.code == 1
-    assert "starting or ending" in result.err
+    assert words in result.err
     assert tooltray("servers", "list").code == 0
 
 

@@ -575,7 +575,7 @@ def test_at_a_terminal_a_person_is_asked_before_secrets_go(
     monkeypatch.setattr("sys.stdin", Terminal())
     monkeypatch.setattr("builtins.input", lambda question: (asked.append(question), answer)[1])
     with hub_that_removes(hub_home, removal("git/KEY", sign_in="oauth/git", shared=SHARED)) as hub:
-        assert run(["servers", "remove", "git"], open_desktop=lambda home: 99) == 0
+        assert run(["servers", "remove", "git"], open_desktop=lambda home, **_: 99) == 0
     assert asked == [
         "Remove git? Its secret git/KEY is removed, too. Its sign-in ends. Secret team stays: wiki still uses it. "
         "Secret door stays: a, b still use it. [y/N] "
@@ -588,7 +588,7 @@ def test_at_a_terminal_nobody_is_asked_where_no_secret_is_at_stake(hub_home: Hom
     monkeypatch.setattr("sys.stdin", Terminal())
     for said, words in ((removal(), ()), (removal("git/KEY"), ("--yes",)), (removal("git/KEY"), ("--keep-secrets",))):
         with hub_that_removes(hub_home, said) as hub:
-            assert run(["servers", "remove", "git", *words], open_desktop=lambda home: 99) == 0
+            assert run(["servers", "remove", "git", *words], open_desktop=lambda home, **_: 99) == 0
         assert "remove_mcp_server" in hub.methods()
 
 

@@ -21,7 +21,7 @@ from tooltray.cli import serving
 from tooltray.cli.serving import Serving, project_folder, refuse_first_request, run_engine, served_files
 from tooltray.engine import HubFailed
 from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
+from tooltray.home.home import ANOTHER_HOME, Home
 from tooltray.home.hub_lock import HubLock
 from tooltray.home.hub_place import HubRunning
 
@@ -311,6 +311,12 @@ def test_another_hub_is_named_by_its_pid(hub_home: Home, capsys: pytest.CaptureF
 def test_another_hub_whose_pid_nobody_knows_is_still_told(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_engine(Serving(hub_home), lambda: FakeEngine(start_error=HubRunning(0))) == 3
     assert f"Another hub is running in {hub_home.root}." in capsys.readouterr().err
+
+
+def test_a_hub_on_another_machine_is_named_as_no_command_here_can_stop_it(hub_home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_engine(Serving(hub_home), lambda: FakeEngine(start_error=HubRunning(4711, "far"))) == 3
+    said = f"tooltray: Another hub is running in {hub_home.root}, on far. Stop it there. {ANOTHER_HOME}\n"
+    assert capsys.readouterr().err == said
 
 
 def test_a_hub_that_is_replaced_hands_over_first_and_no_bridge_starts_one_in_between(hub_home: Home) -> None:

@@ -1,12 +1,12 @@
 """`tooltray export`, `import` and `servers reset`."""
 
 import json
-import stat
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
+from tests.fakes.modes import has_mode
 from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
@@ -35,7 +35,7 @@ def test_what_one_home_exports_another_takes_over(tooltray: Tooltray, tmp_path: 
     assert (exported.code, exported.out) == (0, f"The backup is in {file}.\n")
     assert "To be given elsewhere: files/API_KEY" in exported.err
     assert "hunter2" not in file.read_text()
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert has_mode(file, 0o600)
     other = str(tmp_path / "other")
     taken = tooltray("--home", other, "import", str(file), "--yes")
     assert taken.code == 0
@@ -87,7 +87,7 @@ def test_a_person_is_asked_and_enter_means_no(
     hub_home: Home, setup_file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], typed: str, is_done: bool
 ) -> None:
     monkeypatch.setattr("sys.stdin", Terminal(typed))
-    code = run(("import", setup_file), open_desktop=lambda home: 99)
+    code = run(("import", setup_file), open_desktop=lambda home, **_: 99)
     assert "Take this over? [y/N] " in capsys.readouterr().out
     assert (code, hub_home.settings.exists()) == ((0, True) if is_done else (1, False))
 

@@ -1,6 +1,7 @@
 """`tooltray uninstall`."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,9 @@ from tests.unit.cli.conftest import Tooltray
 from tooltray.cli.run import run
 from tooltray.downstream.bridge_entry import bridge_entry
 from tooltray.home.home import Home
+from tooltray.installs import start_at_login
+from tooltray.installs.installation import this_installation
+from tooltray.installs.upkeep import ROOT, how_to_remove
 
 
 @pytest.fixture
@@ -52,13 +56,15 @@ def test_all_that_tooltray_keeps_goes_and_what_only_looks_like_it_stays(tooltray
 
 def test_a_home_with_nothing_else_in_it_goes_whole(tooltray: Tooltray, hub_home: Home) -> None:
     tooltray("servers", "add", "files", "--", "files")
-    assert tooltray("uninstall", "--yes", "--json").json == {"done": [f"{hub_home.root} is empty of Tooltray"], "left": [], "failed": []}
+    said = tooltray("uninstall", "--yes", "--json").json
+    to_do = how_to_remove(this_installation())
+    assert said == {"done": [f"{hub_home.root} is empty of Tooltray"], "left": [], "failed": [], "program": to_do}
     assert not hub_home.root.exists()
 
 
 def test_where_nothing_was_there_is_nothing_to_do(tooltray: Tooltray, hub_home: Home) -> None:
     result = tooltray("uninstall")
-    assert (result.code, result.out) == (0, "The program itself goes the way it came: delete its folder, or uninstall its package.\n")
+    assert (result.code, result.out) == (0, f"The program itself is still there. Delete the folder {ROOT}\n")
     assert not hub_home.root.exists()
 
 
@@ -68,7 +74,7 @@ def test_each_thing_is_asked_for_and_what_is_declined_stays(
     before = cursor.read_text()
     monkeypatch.setattr("sys.stdin", Terminal("n\ny\n"))
     hub_home.prepare()
-    assert run(("uninstall",), open_desktop=lambda home: 99) == 0
+    assert run(("uninstall",), open_desktop=lambda home, **_: 99) == 0
     out = capsys.readouterr().out
     assert f"Left as it is: Remove the entry 'tooltray' from Cursor ({cursor})" in out
     assert cursor.read_text() == before
@@ -87,7 +93,7 @@ def test_a_hub_that_is_to_go_on_keeps_everything(
 ) -> None:
     monkeypatch.setattr("sys.stdin", Terminal("n\n"))
     with FakeControlHub(hub_home) as hub:
-        assert run(("uninstall",), open_desktop=lambda home: 99) == 1
+        assert run(("uninstall",), open_desktop=lambda home, **_: 99) == 1
     assert "Nothing was removed" in capsys.readouterr().err
     assert ("hub/stop", {}) not in hub.calls
 
@@ -136,7 +142,7 @@ def test_links_go_and_what_they_lead_to_stays(tooltray: Tooltray, hub_home: Home
 
 
 def test_a_folder_that_cannot_be_deleted_is_said(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: str) -> None:
+    def refuse(path: str, **_: object) -> None:
         raise PermissionError(13, "Permission denied", path)
 
     hub_home.prepare()
@@ -152,7 +158,7 @@ def test_declining_everything_leaves_everything(
     hub_home.prepare()
     hub_home.secret_names.write_text('["files/KEY"]')
     monkeypatch.setattr("sys.stdin", Terminal("n\nn\nn\n"))
-    assert run(("uninstall",), open_desktop=lambda home: 99) == 0
+    assert run(("uninstall",), open_desktop=lambda home, **_: 99) == 0
     assert capsys.readouterr().out.count("Left as it is") == 3
     assert hub_home.secret_names.exists()
 
@@ -182,6 +188,66 @@ def test_the_file_with_secrets_is_asked_for_by_itself(
     hub_home.secrets_file.write_bytes(b"vault")
     hub_home.sign_ins.write_text("{}")
     monkeypatch.setattr("sys.stdin", Terminal(typed))
-    assert run(("uninstall",), open_desktop=lambda home: 99) == 0
+    assert run(("uninstall",), open_desktop=lambda home, **_: 99) == 0
     assert f"Delete the encrypted secrets in {hub_home.secrets_file}? [y/N]" in capsys.readouterr().out
     assert [path.name for path in hub_home.root.glob("*")] == (["secrets.enc"] if is_left else [])
+
+
+def test_start_at_login_ends_with_the_rest(tooltray: Tooltray, home: Path) -> None:
+    tooltray("autostart", "on")
+    assert "Tooltray does not start any more when you log in" in tooltray("uninstall", "--yes").out
+    assert not list(home.glob(".config/autostart/*"))
+
+
+def test_an_entry_that_was_switched_off_elsewhere_goes_without_a_word(tooltray: Tooltray, home: Path) -> None:
+    tooltray("autostart", "on")
+    [entry] = home.glob(".config/autostart/*")
+    entry.write_text(entry.read_text() + "Hidden=true\n")
+    assert "log in" not in tooltray("uninstall").out
+    assert not entry.exists()
+
+
+def test_what_starts_at_login_is_not_another_home_s(tooltray: Tooltray, home: Path) -> None:
+    tooltray("autostart", "on")
+    assert tooltray("--home", str(home / "other"), "uninstall", "--yes").code == 0
+    assert start_at_login.is_on()
+
+
+def test_start_at_login_stays_where_that_is_wanted(monkeypatch: pytest.MonkeyPatch, hub_home: Home) -> None:
+    start_at_login.switch(on=True)
+    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
+    assert run(("uninstall",), open_desktop=lambda home, **_: 99) == 0
+    assert start_at_login.is_on()
+
+
+@pytest.fixture
+def archive(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A portable archive that install.sh has installed, and that this process seems to be."""
+    programs = tmp_path / "lib" / "tooltray"
+    program = programs / "1.0" / "tooltray"
+    program.parent.mkdir(parents=True)
+    program.touch()
+    (programs / "current").symlink_to("1.0")
+    (programs / "install.sh").write_text('test "$1" = --uninstall && rm -r "$(dirname "$0")"\n')
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(program))
+    return programs
+
+
+def test_a_portable_archive_is_removed_by_its_own_script(tooltray: Tooltray, archive: Path) -> None:
+    assert tooltray("uninstall", "--yes").out == f"The program in {archive} is removed\n"
+    assert not archive.exists()
+
+
+def test_a_script_that_fails_is_said_with_what_is_left_to_do(tooltray: Tooltray, archive: Path) -> None:
+    (archive / "install.sh").write_text("echo no >&2; exit 3\n")
+    result = tooltray("uninstall", "--yes", "--json")
+    assert result.code == 1
+    assert "no" in result.json["failed"][0]
+    assert result.json["program"] == f"Delete the folder {archive / '1.0'}"
+
+
+def test_an_archive_that_was_not_installed_is_a_folder_to_delete(tooltray: Tooltray, archive: Path) -> None:
+    (archive / "current").unlink()
+    assert tooltray("uninstall", "--yes").out.endswith(f"Delete the folder {archive / '1.0'}\n")
+    assert archive.exists()

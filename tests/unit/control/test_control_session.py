@@ -92,7 +92,7 @@ class Control:
             execution_id="e1",
             stop=lambda: self.done.add("stop"),
             hand_over=self._hand_over,
-            raise_window=(lambda: self.done.add("raise")) if has_window else None,
+            raise_window=(lambda link: self.done.add(f"raise {link}")) if has_window else None,
         )
         self.session = ControlSession(
             presenter=self.presenter,  # type: ignore[arg-type]
@@ -321,7 +321,8 @@ async def test_handing_over_is_answered_when_it_is_done() -> None:
 async def test_a_window_is_raised_where_there_is_one() -> None:
     async with Control() as control:
         assert (await control.ask("hub/raise_window", {}))["result"] == {}
-        assert control.done.all == ["raise"]
+        assert (await control.ask("hub/raise_window", {"link": "tooltray://open"}))["result"] == {}
+        assert control.done.all == ["raise ", "raise tooltray://open"]
     async with Control(has_window=False) as control:
         assert (await control.ask("hub/raise_window", {}))["error"]["code"] == -32601
 

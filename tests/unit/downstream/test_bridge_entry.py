@@ -10,6 +10,8 @@ import pytest
 
 from tooltray.downstream.bridge_entry import bridge_entry, bridge_entry_text
 from tooltray.home.home import Home, default_home
+from tooltray.installs import bridge_file_posix
+from tooltray.installs.installations import Installations
 
 
 def words_of(home: Home, environ: dict[str, str]) -> list[str]:
@@ -49,12 +51,23 @@ def test_a_home_is_named_where_nobody_knows_the_user(monkeypatch: pytest.MonkeyP
     assert words_of(Home(Path("/named")), {})[-2:] == ["--home", "/named"]
 
 
-def test_a_frozen_app_names_the_bridge_beside_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_installed_app_gives_the_path_before_its_first_hub_has_written_it(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    monkeypatch.setattr(sys, "executable", "/opt/tooltray/tooltray")
-    assert words_of(Home(home / ".tooltray"), {"HOME": str(home)}) == ["/opt/tooltray/tooltray-bridge"]
-    monkeypatch.setattr(sys, "executable", "/opt/tooltray/tooltray.exe")
-    assert words_of(Home(home / ".tooltray"), {"HOME": str(home)}) == ["/opt/tooltray/tooltray-bridge.exe"]
+    own = Home(home / ".tooltray")
+    assert words_of(own, {"HOME": str(home)}) == [str(Installations(own).path)]
+    assert not own.root.exists()
+
+
+@pytest.mark.parametrize("suffix", ["", ".exe"])
+def test_an_installed_app_names_the_bridge_beside_it_where_nobody_writes_the_path(
+    home: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", f"/opt/tooltray/tooltray{suffix}")
+    bridge = f"/opt/tooltray/tooltray-bridge{suffix}"
+    assert words_of(Home(home / "other"), {"HOME": str(home)}) == [bridge, "--home", str(home / "other")]
+    monkeypatch.setattr(bridge_file_posix, "can_write", lambda: False)  # a Python package on Windows
+    assert words_of(Home(home / ".tooltray"), {"HOME": str(home)}) == [bridge]
 
 
 def test_the_text_is_the_entry_as_json(home: Path) -> None:

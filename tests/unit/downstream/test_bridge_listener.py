@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import socket
-import stat
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from tests.fakes.fake_channel import line
 from tests.fakes.fake_transport import FakeSocket, FakeTransport
 from tests.fakes.heard import PATIENCE_S
+from tests.fakes.modes import has_mode
 
 from tooltray.downstream import bridge_listener
 from tooltray.downstream.bridge_listener import Listener
@@ -95,7 +95,7 @@ async def test_the_socket_is_for_this_user_alone_and_the_mask_of_others_is_left_
         assert os.umask(0o022) == 0o022
     finally:
         os.umask(before)
-    assert stat.S_IMODE((folder / "hub.sock").stat().st_mode) == 0o600
+    assert has_mode(folder / "hub.sock", 0o600)
     listener.close()
 
 

@@ -162,7 +162,7 @@ async def test_a_first_line_without_end_is_refused() -> None:
     assert peer.transport.is_closing()
 
 
-@pytest.mark.expected_warnings("a connection of another user (uid 99999) was refused")
+@pytest.mark.expected_warnings("a connection of another user (process")
 @in_fake_time
 async def test_another_user_is_refused() -> None:
     peer = Peer(uid=99999)

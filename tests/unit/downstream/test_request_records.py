@@ -9,6 +9,7 @@ from msgspec import Raw
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.hub_parts import settled
 from tests.fakes.kept_log import KeptLog
+from tests.fakes.nesting import TOO_DEEP
 
 from tooltray.downstream.request_records import WRITTEN_AFTER_S, Recorder
 from tooltray.protocol.envelope import Envelope, failure
@@ -47,7 +48,7 @@ async def test_an_error_is_recorded_with_its_code_and_message() -> None:
         b'"no"',
         b'{"code":"x"}',
         b'{"code":1,"message":"\\ud800"}',
-        b'{"code":1,"data":' + b"[" * 2000 + b"]" * 2000 + b"}",
+        b'{"code":1,"data":' + b"[" * TOO_DEEP + b"]" * TOO_DEEP + b"}",
     ],
     ids=["number", "text", "code", "half a pair", "deep"],
 )

@@ -8,6 +8,7 @@ from tests.fakes.lazy_hub import ready
 from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, error, tool
 
+from tooltray.confirmation import Unattended, asked_by
 from tooltray.events import ServerStarted
 from tooltray.snapshots.servers import ServerState
 
@@ -168,3 +169,21 @@ async def test_what_starts_with_the_hub_can_be_chosen(parts: HubParts) -> None:
     assert await p.toggle_mcp_default_server("s") is True
     assert parts.presenter.snapshot().servers[1].is_default
     assert await p.toggle_mcp_default_server("s") is False
+
+
+class Program(Unattended):
+    """A program whose entries wait for a person."""
+
+    name, proposes = "panel", True
+
+
+async def test_an_entry_that_waits_for_a_yes_is_replaced_by_who_may_say_yes_and_by_a_program_only_while_it_waits(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={}, programs={"program": ScriptedServer()}) as parts:
+        with asked_by(Program()):
+            await parts.presenter.add_mcp_server("new", entry("program"))
+            await parts.presenter.update_mcp_server("new", entry("program", args=["1"]))
+        [request] = await parts.presenter.get_trust_requests()
+        assert (request.target, parts.settings_on_disk["mcpServers"]) == ("program 1", {})
+        await parts.presenter.update_mcp_server("new", entry("program", args=["2"]))
+        assert await parts.presenter.get_trust_requests() == []
+        assert parts.settings_on_disk["mcpServers"]["new"]["args"] == ["2"]

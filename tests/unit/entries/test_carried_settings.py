@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from tests.fakes.hub_parts import HubParts, hub_parts
 
+from tooltray.entries.carried_settings import exported
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.setup import SetupChange
 
@@ -107,3 +108,19 @@ async def test_ready_answers_with_a_known_secret_stay_here(parts: HubParts) -> N
     await parts.presenter.set_secret("known", "hunter2000")
     await parts.conf.edit(lambda document: document.update(readyAnswers=["Log in with hunter2000.", "Go on."]))
     assert (await parts.presenter.export_setup())["readyAnswers"] == ["Go on."]
+
+
+async def test_a_registry_is_carried_without_its_login(tmp_path: Path) -> None:
+    registries = [{"url": "https://me:pw@mirror.example/"}]
+    async with hub_parts(tmp_path, servers={}, settings={"npmRegistries": registries, "readyAnswers": ["Go on."]}) as parts:
+        settings, document = parts.conf.own_settings, parts.conf.document
+        carried = exported(settings, document, ())
+        assert carried == {"npmRegistries": [{"url": "https://mirror.example/", "name": ""}], "readyAnswers": ["Go on."]}
+
+
+@pytest.mark.parametrize(("secret", "kept"), [("hunter2", ["Go on."]), ("hunter", ["Go on."]), ("hunt", ["Go on.", "It is hunter2."])])
+async def test_an_answer_with_a_secret_in_it_is_not_carried_unless_it_is_so_short_that_it_may_be_a_word(
+    tmp_path: Path, secret: str, kept: list[str]
+) -> None:
+    async with hub_parts(tmp_path, servers={}, settings={"readyAnswers": ["Go on.", "It is hunter2."]}) as parts:
+        assert exported(parts.conf.own_settings, parts.conf.document, [secret])["readyAnswers"] == kept

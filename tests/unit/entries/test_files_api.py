@@ -1,5 +1,6 @@
 """entries/files_api.py, through McpPresenter's verbs; see also server_files/ and test_proposals.py"""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,3 +14,14 @@ async def test_a_yes_that_nobody_said_cannot_be_taken_back(parts: HubParts, tmp_
         with pytest.raises(NotFound):
             await parts.presenter.distrust_entries(project, "gone")
     assert await parts.presenter.get_trusted_entries() == []
+
+
+async def test_a_reload_is_shown_before_it_is_done(parts: HubParts) -> None:
+    settings = parts.settings_on_disk
+    settings["mcpServers"]["new"] = {"command": "program"}
+    parts.home.settings.write_text(json.dumps(settings))
+    planned = await parts.presenter.preview_reload()
+    assert [(each.kind, each.name) for each in planned] == [("add", "new")]
+    assert "new" not in parts.conf.settings.mcp_servers
+    assert await parts.presenter.reload() == planned
+    assert "new" in parts.conf.settings.mcp_servers

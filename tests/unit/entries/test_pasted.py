@@ -205,6 +205,7 @@ def test_what_a_block_says_about_approval_is_kept() -> None:
         ("npx x sk-0123456789", ("sk-0…",)),
         ("npx x --api-key --verbose --port 80", ()),
         ("npx x --api-key ${KEY}", ()),
+        ("npx x token abc", ()),
     ],
 )
 def test_secrets_among_the_arguments_are_pointed_out(text: str, options: tuple[str, ...]) -> None:

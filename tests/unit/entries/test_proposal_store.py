@@ -1,9 +1,9 @@
 """entries/proposal_store.py: what programs have proposed is kept over restarts, and what cannot be read is forgotten and said so."""
 
-import stat
 from pathlib import Path
 
 import pytest
+from tests.fakes.modes import has_mode
 
 from tooltray.entries.proposal_store import KeptProposal, ProposalStore
 from tooltray.errors import TooltrayError
@@ -16,7 +16,7 @@ def test_what_is_written_is_read_again_by_nobody_else(tmp_path: Path) -> None:
     kept = {"s": KeptProposal({"command": "p"}, project="/p", asked_by="ci", asked_at=1.0, secrets=("s/K",))}
     store.write(kept)
     assert ProposalStore(path).kept == kept
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert has_mode(path, 0o600)
 
 
 def test_what_cannot_be_read_is_set_aside(tmp_path: Path) -> None:

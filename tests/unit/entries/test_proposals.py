@@ -201,6 +201,18 @@ async def test_a_server_for_a_project_waits_outside_its_file(tmp_path: Path) -> 
         assert json.loads((shop / ".mcp.json").read_text())["mcpServers"]["db"]["args"] == ["-v"]
 
 
+async def test_what_waits_for_a_project_is_replaced_in_the_project_s_file(tmp_path: Path) -> None:
+    shop = tmp_path.resolve() / "shop"
+    shop.mkdir()
+    settings = {"allowedFolders": [str(shop)]}
+    async with rest_hub(tmp_path / "home", programs={"p": ScriptedServer(tool("t"))}, settings=settings) as hub:
+        await hub.parts.files.start()
+        await hub.ask("POST", "/servers", {"name": "db", "command": "p", "project": str(shop)})
+        await hub.parts.presenter.update_mcp_server("db", {"command": "p", "args": ["-x"]})
+        assert json.loads((shop / ".mcp.json").read_text())["mcpServers"]["db"]["args"] == ["-x"]
+        assert on_disk(hub)["mcpServers"] == {}
+
+
 async def test_too_much_is_not_kept_and_too_long_not_either(tmp_path: Path) -> None:
     async with rest_hub(tmp_path) as hub:
         answer = await hub.ask("POST", "/servers", {"name": "long", "command": "p", "args": ["x" * 70_000]})

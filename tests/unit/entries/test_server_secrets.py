@@ -105,7 +105,7 @@ async def test_a_project_on_which_nobody_works_still_uses_its_secrets(tmp_path: 
         await stored(hub.parts, "team", "mine", "half")
         said = await hub.parts.presenter.preview_removal("git")
         assert said.secrets == ("mine",)
-        assert said.shared == (SharedSecret("half", (f"{half}/.mcp.json",)), SharedSecret("team", ("one",)))
+        assert said.shared == (SharedSecret("half", (str(half / ".mcp.json"),)), SharedSecret("team", ("one",)))
         half.joinpath(".mcp.json").unlink()
         half.joinpath(".mcp.json").mkdir()  # nobody can say what it uses
         said = await hub.parts.presenter.preview_removal("git")

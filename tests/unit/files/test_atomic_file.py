@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.full_disk import full_disk
+from tests.fakes.modes import has_mode
 
 from tooltray.files import atomic_file
 from tooltray.files.atomic_file import all_set_aside, read_own, remove_leftovers, set_aside, write_atomically
@@ -17,7 +18,7 @@ def names(folder: Path) -> list[str]:
 def test_a_new_file_is_private_and_nothing_else_appears(tmp_path: Path) -> None:
     write_atomically(tmp_path / "a.json", b"one")
     assert (tmp_path / "a.json").read_bytes() == b"one"
-    assert (tmp_path / "a.json").stat().st_mode & 0o777 == 0o600
+    assert has_mode(tmp_path / "a.json", 0o600)
     assert names(tmp_path) == ["a.json"]
 
 
@@ -32,7 +33,7 @@ def test_a_reader_that_has_the_old_file_open_keeps_reading_it_whole(tmp_path: Pa
 def test_the_mode_is_what_was_asked_for(tmp_path: Path) -> None:
     write_atomically(tmp_path / "a", b"")
     write_atomically(tmp_path / "a", b"", mode=0o644)
-    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o644
+    assert has_mode(tmp_path / "a", 0o644)
 
 
 def test_a_link_stays_a_link(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import logging
 from pathlib import Path
 
 import pytest
+from tests.fakes.modes import has_mode
 
 from tooltray.files import file_history
 from tooltray.files.file_history import MOST_BYTES, VERSIONS, FileHistory
@@ -36,7 +37,7 @@ def test_the_last_versions_of_each_file_are_kept_for_the_person_alone(history: F
     history.keep(OTHER, b"other")
     assert kept(history) == [b"%d" % number for number in range(3, VERSIONS + 3)]
     assert kept(history, OTHER) == [b"other"]
-    assert (tmp_path / "history").stat().st_mode & 0o777 == 0o700
+    assert has_mode(tmp_path / "history", 0o700)
     assert {each.stat().st_mode & 0o777 for each in history.versions(FILE)} == {0o600}
 
 

@@ -53,6 +53,7 @@ def test_what_is_not_there_is_no_file(tmp_path: Path, name: str) -> None:
     assert read_text(tmp_path / name) == FileText()
 
 
+@pytest.mark.posix
 def test_a_link_leads_to_its_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("{}")
     (tmp_path / "link").symlink_to(tmp_path / "file")
@@ -63,12 +64,14 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
     assert reason_of(tmp_path).reason == "it is a folder"
 
 
+@pytest.mark.posix
 def test_a_pipe_that_nobody_writes_to_and_a_device_without_end_are_no_files(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert "a pipe or a device" in reason_of(tmp_path / "pipe").reason
     assert "a pipe or a device" in reason_of(Path("/dev/zero")).reason
 
 
+@pytest.mark.posix
 def test_a_socket_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)  # the address of a socket is short
     with socket.socket(socket.AF_UNIX) as listener:
@@ -76,6 +79,7 @@ def test_a_socket_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert "a pipe or a device" in reason_of(tmp_path / "socket").reason
 
 
+@pytest.mark.posix
 def test_links_in_a_circle_are_told(tmp_path: Path) -> None:
     (tmp_path / "one").symlink_to(tmp_path / "two")
     (tmp_path / "two").symlink_to(tmp_path / "one")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes.modes import has_mode
 
 from tooltray.errors import TooltrayError
 from tooltray.files.edited_files import EditedFiles
@@ -94,10 +95,11 @@ def test_two_entries_go_one_after_the_other_and_the_file_is_kept_as_it_was(tmp_p
     file.chmod(0o640)
     kept = [remove_entry(entry) for entry in found(tmp_path)]
     assert file.read_text() == '{\n  // mine\n  "mcpServers": {},\n  "x": 1.50\n}\n'
-    assert file.stat().st_mode & 0o777 == 0o640
+    assert has_mode(file, 0o640)
     assert {path.read_text() for path in kept} == {content}
 
 
+@pytest.mark.posix
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     real = write(tmp_path / "dotfiles/mcp.json", {"mcpServers": {"tooltray": OURS}})
     link = tmp_path / ".cursor/mcp.json"

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tooltray.foreign_configs.go_config import entry_in_our_spelling, filled_in, filled_in_outside_texts, in_our_spelling
+from tooltray.files.json_places import read
+from tooltray.foreign_configs.config_source import CannotUse
+from tooltray.foreign_configs.go_config import GoFields, entry_in_our_spelling, filled_in, filled_in_outside_texts, in_our_spelling
 
 
 @pytest.mark.parametrize(
@@ -49,3 +51,38 @@ def test_nothing_is_left_that_would_be_misread(text: str) -> None:
 def test_a_long_row_of_what_is_never_closed_takes_no_time_that_matters() -> None:
     assert in_our_spelling("${" * 200_000 + "$A") == "${A:-}"
     assert filled_in_outside_texts('"' + '\\"' * 200_000, {}).count('"') == 200_001
+
+
+def fields(text: str) -> GoFields:
+    return GoFields(read(text))
+
+
+def test_a_field_is_found_whatever_the_case_of_its_name_and_null_is_none() -> None:
+    found = fields('{"AddR": ":1", "Count": 3, "On": false, "List": ["a"], "Empty": [], "Options": {"On": true}, "Gone": null}')
+    assert (found.text("addr"), found.whole_number("count"), found.flag("on")) == (":1", 3, False)
+    assert (found.texts("list"), found.texts("empty"), found.inner("options").flag("ON")) == (["a"], [], True)
+    absent = (found.text("gone"), found.whole_number("gone"), found.flag("gone"), found.texts("gone"), found.inner_value("gone"))
+    assert absent == ("", 0, None, None, None)
+    assert (found.inner("gone").at, found.inner("gone").raw("x"), GoFields(None).place("x")) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "why"),
+    [
+        ("text", "5", "'a' must be text"),
+        ("flag", '"true"', "'a' must be true or false"),
+        ("whole_number", "true", "'a' must be a whole number"),
+        ("whole_number", "1.5", "'a' must be a whole number"),
+        ("texts", '"a"', "'a' must be a list of texts"),
+        ("texts", '["a", 5]', "'a' must be a list of texts"),
+        ("inner", "[]", "'a' must be an object"),
+    ],
+)
+def test_a_field_of_another_type_is_named_with_its_place(kind: str, value: str, why: str) -> None:
+    with pytest.raises(CannotUse) as refused:
+        getattr(fields(f' {{"A": {value}}}'), kind)("a")
+    assert (refused.value.reason, refused.value.at) == (why, 2)
+
+
+def test_the_place_of_what_is_absent_is_that_of_the_object() -> None:
+    assert (fields(' {"a": 1}').place("a"), fields(' {"a": 1}').place("b")) == (2, 1)

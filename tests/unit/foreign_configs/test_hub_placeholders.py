@@ -104,6 +104,13 @@ def test_what_has_no_value_is_told_and_what_was_filled_in_is_not(text: str, why:
     assert str(error.value) == why
 
 
+@pytest.mark.parametrize(("depth", "is_too_deep"), [(10, False), (11, True)])
+def test_placeholders_in_each_other_are_followed_to_a_limit(depth: int, is_too_deep: bool) -> None:
+    with pytest.raises(CannotFill) as error:
+        placeholders().ours("${a" * depth + "}" * depth)
+    assert ("deep in each other" in str(error.value)) is is_too_deep
+
+
 def test_of_names_in_a_circle_none_is_followed() -> None:
     found = placeholders({"A": "${B}", "B": "${A}"})
     assert found.ours("${A} ${B}") == "${B} ${A}"

@@ -1,6 +1,7 @@
 """foreign_configs/mcp_hub.py: what mcp-hub's config means."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,8 @@ def test_a_whole_file_is_read(tmp_path: Path) -> None:
 
 def test_the_names_of_the_workspace_are_known(tmp_path: Path) -> None:
     words = ["${workspaceFolderBasename}", "${cwd}", "${pathSeparator}", "${/}x"]
-    assert sorted(entry(tmp_path, {"command": "a", "args": words}).variables.values()) == ["/", "/", "/w/shop", "shop"]
+    found = entry(tmp_path, {"command": "a", "args": words}).variables.values()
+    assert sorted(found) == sorted([os.sep, os.sep, "/w/shop", "shop"])
 
 
 def test_without_a_home_there_is_no_name_for_it(tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ def test_without_an_environment_handed_in_the_process_s_own_counts(tmp_path: Pat
     assert read_file(path, "mcp-hub").entries[0].variables == {"workspaceFolder": os.getcwd()}
 
 
+@pytest.mark.posix
 def test_a_folder_of_this_process_that_is_gone_is_no_reason_to_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()

@@ -255,6 +255,11 @@ def test_version_2_goes_before_version_1(tmp_path: Path) -> None:
     assert [entry.must_run for entry in found.entries] == [True, False, False, False]
 
 
+def test_servers_of_version_2_beside_a_proxy_of_version_1_want_its_tokens(tmp_path: Path) -> None:
+    found = reading(tmp_path, {"server": OLD["server"], "mcpServers": {"z": {"command": "z"}}})
+    assert [entry.tokens for entry in found.entries] == [("all",)]
+
+
 @pytest.mark.parametrize("kind", ["odd", "", "http"])
 def test_a_type_that_version_1_does_not_have_is_told(tmp_path: Path, kind: str) -> None:
     found = reading(tmp_path, {"server": PROXY, "clients": {"a": {"type": kind, "config": {"command": "a"}}}})

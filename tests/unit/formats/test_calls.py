@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from tests.fakes.nesting import TOO_DEEP
 
 from tooltray.errors import TooltrayError
 from tooltray.formats.calls import read_arguments
@@ -50,8 +51,8 @@ def test_arguments_are_read(given: Any, arguments: dict[str, Any]) -> None:
         ('{"a": 1,\n "b" 2}', "line 2, column 6: a colon is missing"),
         ('{"a": NaN}', "line 1, column 7: 'NaN' is no value"),
         ("hello", "line 1, column 1: 'hello' is no value"),
-        ("[" * 5000, "line 1, column 102: it is nested too deeply"),
-        ("[" * 3000 + "]" * 3000, "line 1, column 102: it is nested too deeply"),
+        ("[" * TOO_DEEP, "line 1, column 102: it is nested too deeply"),
+        ("[" * TOO_DEEP + "]" * TOO_DEEP, "line 1, column 102: it is nested too deeply"),
     ],
 )
 def test_what_is_no_object_is_refused_with_the_reason_and_the_place(given: Any, message: str) -> None:

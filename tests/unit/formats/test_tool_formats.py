@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
+from tests.fakes.nesting import TOO_DEEP
 from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, tool
 
@@ -88,7 +89,7 @@ async def test_a_result_goes_back_in_every_format(parts: HubParts) -> None:
 
 
 async def test_a_tool_whose_schema_is_nested_too_deeply_is_given_without_it() -> None:
-    deep = b'{"items":' * 3000 + b"{}" + b"}" * 3000
+    deep = b'{"items":' * TOO_DEEP + b"{}" + b"}" * TOO_DEEP
     definition = ToolDefinition("a", "A", None, Raw(b'{"name":"a","description":"A","inputSchema":%b}' % deep))
     route = Route("s", definition, approval.decide("s", "a", None, ("all",)))
 

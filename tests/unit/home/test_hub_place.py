@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,6 +35,14 @@ def test_who_comes_second_is_told_who_is_there(home: Home, place: HubPlace) -> N
     assert refusal.value.pid == os.getpid()
 
 
+def test_who_comes_second_learns_of_the_other_machine_that_has_this_home_on_a_network_disk(home: Home, place: HubPlace) -> None:
+    home.hub_json.write_text(json.dumps({"pid": 7, "host": "elsewhere.example"}))
+    with pytest.raises(HubRunning) as refusal:
+        HubPlace(home).take()
+    assert (refusal.value.machine, refusal.value.problem.message) == ("elsewhere.example", "on elsewhere.example")
+    assert "--home" in refusal.value.problem.hint
+
+
 @pytest.mark.parametrize("content", [None, b"", b"[]", b"{}", b'{"pid": "1"}'])
 def test_who_comes_second_is_refused_also_if_nobody_can_say_who_is_there(home: Home, place: HubPlace, content: bytes | None) -> None:
     if content is not None:
@@ -46,8 +55,8 @@ def test_who_comes_second_is_refused_also_if_nobody_can_say_who_is_there(home: H
 def test_others_can_read_who_is_here_and_where(home: Home, place: HubPlace) -> None:
     place.tell(http="http://127.0.0.1:1", kind="serve")
     told = json.loads(home.hub_json.read_bytes())
-    sockets = {"socket": str(home.socket), "control": str(home.control_socket)}
-    assert told == {"pid": os.getpid(), **sockets, "http": "http://127.0.0.1:1", "kind": "serve"}
+    where = {"host": socket.gethostname(), "socket": str(home.socket), "control": str(home.control_socket)}
+    assert told == {"pid": os.getpid(), **where, "http": "http://127.0.0.1:1", "kind": "serve"}
 
 
 @pytest.mark.expected_warnings("could not be written")
@@ -59,6 +68,7 @@ def test_a_place_that_cannot_be_told_is_held_all_the_same(home: Home, place: Hub
     home.hub_json.rmdir()
 
 
+@pytest.mark.posix
 def test_what_is_given_back_leaves_nothing_and_can_be_taken_again(home: Home, place: HubPlace) -> None:
     place.tell()
     home.socket.touch()

@@ -1,17 +1,7 @@
 import os
 from pathlib import Path
 
-from tooltray.home import user_posix, user_windows
-
-
-def test_both_platforms_offer_the_same_functions() -> None:
-    def functions(module: object) -> set[str]:
-        public = {name: value for name, value in vars(module).items() if callable(value) and not name.startswith("_")}
-        return {name for name, value in public.items() if getattr(value, "__module__", "") == module.__name__}
-
-    names = {"home_folder", "login_shell", "reason_not_private"}
-    names |= {"socket_path", "control_path", "make_socket_folder", "tell_old_versions", "remove_sockets"}
-    assert functions(user_posix) == functions(user_windows) == names
+from tooltray.home import user_posix
 
 
 def test_the_user_database_gives_a_folder_and_a_shell() -> None:

@@ -60,3 +60,12 @@ def test_a_package_says_its_kind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
         (tmp_path / "install.json").write_text(said)
     assert this_installation().kind == kind
     assert kind in KINDS
+
+
+def test_an_app_for_macos_has_its_kind_among_the_resources(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("MacOS", "Resources"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "MacOS" / "tooltray"))
+    (tmp_path / "Resources" / "install.json").write_text(json.dumps({"kind": "macos-app"}))
+    assert this_installation().kind == "macos-app"

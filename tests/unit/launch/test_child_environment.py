@@ -123,6 +123,7 @@ def test_what_is_run_is_the_command_in_its_folder_or_in_the_usual_one() -> None:
     assert (launch.command, launch.cwd) == ("", "/elsewhere")
 
 
+@pytest.mark.posix
 def test_the_usual_folders_stand_behind_the_persons_path(tmp_path: Path) -> None:
     (tmp_path / ".cargo" / "bin").mkdir(parents=True)
     environ = {"HOME": str(tmp_path), "PATH": f"{tmp_path}/mine:/bin", "A": "1"}
@@ -146,6 +147,7 @@ def entry_of(command: str | None = "node", cwd: str | None = None, **env: str) -
     return ResolvedServer(command=command, args=(), env=env, cwd=cwd, url=None, headers={}, secret_names=())
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize(
     ("command", "cwd", "runs", "where"),
     [

@@ -22,6 +22,8 @@ from tooltray.launch.command_lookup import (
     why_not_run,
 )
 
+pytestmark = pytest.mark.posix  # programs that are scripts, by their mode; tests/windows has PATHEXT and .cmd
+
 
 def program(path: Path, *, is_executable: bool = True) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,8 @@ import pytest
 
 from tooltray.launch.default_folders import MAX_ALIASES, default_folders
 
+pytestmark = pytest.mark.posix  # programs that are scripts, by their mode; tests/windows has PATHEXT and .cmd
+
 
 def program(path: Path) -> str:
     """A program, and the folder it is in."""

@@ -9,6 +9,8 @@ from tests.fakes.npm_cache import SPEC, install_node, program, unpack
 from tooltray.launch.direct_starts import DirectStarts, uvx_program
 from tooltray.launch.program_launch import DirectProgram, Launch
 
+pytestmark = pytest.mark.posix  # programs that are scripts, by their mode; tests/windows has PATHEXT and .cmd
+
 RECEIPT = """
 [tool]
 requirements = [{ name = "server-toy" }]

@@ -11,6 +11,8 @@ from tooltray.launch import login_shell
 from tooltray.launch.login_shell import without_bundle
 from tooltray.secrets.secrets import PASSPHRASE_VARIABLE
 
+pytestmark = pytest.mark.posix  # shells of POSIX
+
 NEVER_S = 60.0  # longer than any shell in these tests
 
 

@@ -9,6 +9,7 @@ from tooltray.launch.network_variables import VARIABLES, in_environ, meaning, sh
 KEY = "a1B2" * 8
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize(
     ("name", "value", "may_be_kept"),
     [

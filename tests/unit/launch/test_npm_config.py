@@ -45,12 +45,14 @@ def npm(tmp_path: Path) -> Npm:
     return Npm(tmp_path)
 
 
+@pytest.mark.posix
 async def test_npm_s_own_registry_is_asked_of_npm(npm: Npm) -> None:
     npm.says("https://default.example")
     found = await npm.read()
     assert (found.registry, found.is_chosen) == ("https://default.example/", False)
 
 
+@pytest.mark.posix
 async def test_a_registry_of_the_machine_s_npmrc_was_chosen_by_somebody(npm: Npm) -> None:
     npm.says(MINE, machine=f"registry={MINE}\n//mine.example/npm/:_authToken=machine")
     found = await npm.read()
@@ -156,6 +158,7 @@ def written(path: Path, *, package: str = "pkg", at: float = NOW) -> str:
     return str(path)
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize(
     ("place", "variables"),
     [

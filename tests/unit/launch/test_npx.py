@@ -13,6 +13,8 @@ from tooltray.launch import npx
 from tooltray.launch.npx import NpmSettings, npx_program, read_npm_settings
 from tooltray.launch.program_launch import DirectProgram, Launch
 
+pytestmark = pytest.mark.posix  # programs that are scripts, by their mode; tests/windows has PATHEXT and .cmd
+
 
 class NpmMachine:
     def __init__(self, root: Path) -> None:

@@ -24,6 +24,7 @@ async def test_a_person_who_starts_a_failed_server_again_may_have_installed_what
         assert shell.expired == 1
 
 
+@pytest.mark.posix
 @pytest.mark.parametrize(
     ("persons", "own", "seen"),
     [

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.fakes.modes import has_mode
 
 from tooltray.errors import TooltrayError
 from tooltray.launch.remembered_variables import MOST_SERVERS, RememberedVariables, is_started_in_terminal
@@ -22,14 +23,16 @@ def values(path: Path) -> dict[str, str]:
     return {name: each.value for name, each in remembered.variables.items()}
 
 
+@pytest.mark.posix
 def test_what_a_person_has_is_remembered_without_what_nobody_may_write(path: Path) -> None:
     environ = {"SSL_CERT_DIR": "/tmp", "HTTPS_PROXY": "http://me:key@p:1", "SSH_AUTH_SOCK": "/tmp", "API_KEY": "key", "NO_PROXY": ""}
     RememberedVariables(path).remember(environ, is_all=False)
     assert values(path) == {"SSL_CERT_DIR": "/tmp"}
-    assert path.stat().st_mode & 0o777 == 0o600
+    assert has_mode(path, 0o600)
     assert "key" not in path.read_text()
 
 
+@pytest.mark.posix
 def test_a_desktop_adds_and_a_terminal_says_all(path: Path) -> None:
     remembered = RememberedVariables(path)
     remembered.remember({"SSL_CERT_DIR": "/tmp", "HTTPS_PROXY": "http://p:1"}, is_all=True)
@@ -109,6 +112,7 @@ def test_what_cannot_be_forgotten_is_told(path: Path) -> None:
         RememberedVariables(path).forget()
 
 
+@pytest.mark.posix
 @pytest.mark.expected_warnings("could not be written")
 def test_a_file_that_cannot_be_written_is_told_in_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):

@@ -8,6 +8,8 @@ from tests.fakes.process_end import end_of
 from tooltray.errors import TooltrayError
 from tooltray.launch.variable_commands import MOST_OUTPUT_BYTES, first_word, values_of
 
+pytestmark = pytest.mark.posix  # shells of POSIX
+
 ENVIRON = {"PATH": "/usr/bin:/bin", "GREETING": "hello"}
 SECRET = "hunter2-is-a-secret"
 

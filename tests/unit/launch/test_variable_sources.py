@@ -74,6 +74,7 @@ def test_windows_has_it_in_every_environment() -> None:
     assert look_up(NAMES, {}, platform="win32", run=answering(SYSTEMD)) == {}
 
 
+@pytest.mark.posix
 def test_a_program_is_run_within_its_time() -> None:
     assert run_program([sys.executable, "-c", "import os; print(os.environ['X'])"], {"X": "1"}, 30) == "1\n"
     with pytest.raises(subprocess.TimeoutExpired):
@@ -92,6 +93,7 @@ def sources(remembered: RememberedVariables, **system: str) -> VariableSources:
     return VariableSources(remembered, look_up=look_up, complete=dict)
 
 
+@pytest.mark.posix
 def test_the_login_shell_goes_first_then_the_system_then_what_is_remembered(remembered: RememberedVariables) -> None:
     remembered.remember({"SSL_CERT_DIR": "/", "UV_NATIVE_TLS": "1", "NO_PROXY": "mine"}, is_all=True)
     here = sources(remembered, SSL_CERT_DIR="/usr", UV_NATIVE_TLS="0", SSH_AUTH_SOCK="/tmp")

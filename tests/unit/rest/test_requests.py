@@ -13,6 +13,7 @@ from aiohttp.test_utils import make_mocked_request
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.fake_clock import in_fake_time
+from tests.fakes.nesting import TOO_DEEP
 from tests.fakes.rest_hub import TOKEN, RestHub, rest_hub
 
 from tooltray.rest.operations import operations_at
@@ -35,7 +36,7 @@ JSON = {"Content-Type": "application/json"}
         (b"", JSON, 400, "line 1"),
         (b'{"kind": NaN}', JSON, 400, ""),
         (b'{"kind": "memory", "kind": "file"}', JSON, 400, "'kind'"),
-        (b"[" * 5000 + b"]" * 5000, JSON, 400, "nested too deeply"),
+        (b"[" * TOO_DEEP + b"]" * TOO_DEEP, JSON, 400, "nested too deeply"),
         (b'{"kind": 1}', JSON, 422, "`kind`"),
         (b'{"kind": "memory", "colour": 1}', JSON, 422, "`colour`"),
         (b"{}", JSON, 422, "`kind`"),

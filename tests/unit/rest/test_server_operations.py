@@ -181,7 +181,7 @@ async def test_a_restart_is_answered_before_it_is_done(tmp_path: Path) -> None:
         await program.copies.wait(count=2)
         assert (await hub.ask("GET", "/servers/s")).json["state"] == "restarting"
         go_on.set()
-        await hub.parts.heard.state("s", ServerState.RUNNING, count=2)
+        await hub.parts.heard.until(lambda: hub.parts.servers.get("s").state is ServerState.RUNNING)
         shown = (await hub.ask("GET", "/servers/s")).json
         assert (shown["state"], shown["status"]) == ("running", "connected")
         assert (await hub.ask("POST", "/servers/nobody/restart")).status == 404

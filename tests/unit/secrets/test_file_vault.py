@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.full_disk import full_disk
+from tests.fakes.modes import has_mode
 
 from tooltray.errors import TooltrayError
 from tooltray.secrets.file_vault import SCRYPT_P, SCRYPT_R, FileVault
@@ -40,7 +41,7 @@ def test_what_was_stored_is_there_for_the_next_hub(path: Path) -> None:
 def test_neither_names_nor_values_can_be_read_in_the_file(filled: Path) -> None:
     FileVault(filled, PASSPHRASE).set("telling/NAME", "hunter3")
     content = filled.read_bytes()
-    assert filled.stat().st_mode & 0o777 == 0o600
+    assert has_mode(filled, 0o600)
     assert not any(word in content for word in (b"hunter", b"telling", PASSPHRASE.encode()))
 
 

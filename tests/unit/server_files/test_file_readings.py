@@ -13,6 +13,7 @@ from tooltray.tasks import TaskKeeper
 WHOLE = FileReading("/f", "mcp.json", "d1")
 HALF = FileReading("/f", "mcp.json", "d2", is_understood=False)
 GONE = FileReading("/f", "mcp.json")
+LONGER_THAN_A_TEST_S = 3600.0
 
 
 class File:
@@ -97,8 +98,8 @@ async def test_whoever_waits_for_a_first_reading_waits_until_it_is_there_and_not
     reader.readings.begin(File())
     await reader.readings.first("/f", within_s=0.0)
     assert reader.heard.all == []
-    waiting = reader.keeper.spawn(reader.readings.first("/f", within_s=10), name="waiting")
+    waiting = reader.keeper.spawn(reader.readings.first("/f", within_s=LONGER_THAN_A_TEST_S), name="waiting")
     reader.may_read.set()
     await waiting
     assert reader.heard.all[0][1] is HALF
-    await reader.readings.first("/f", within_s=10)
+    await reader.readings.first("/f", within_s=LONGER_THAN_A_TEST_S)

@@ -35,3 +35,10 @@ def test_many_servers_are_counted_in_the_end() -> None:
     entries = tuple(FileEntrySnapshot(f"s{number}", "", "waits") for number in range(MOST_NAMES + 3))
     [line] = waiting_lines([ServerFileSnapshot("/p/.mcp.json", "mcp.json", project="/p", entries=entries)])
     assert f"s{MOST_NAMES - 1} and 3 more. " in line
+
+
+def test_as_many_servers_as_are_named_are_all_of_them() -> None:
+    for count, ending in ((MOST_NAMES, f"s{MOST_NAMES - 1}. "), (MOST_NAMES + 1, f"s{MOST_NAMES - 1} and 1 more. ")):
+        entries = tuple(FileEntrySnapshot(f"s{number}", "", "waits") for number in range(count))
+        [line] = waiting_lines([ServerFileSnapshot("/p/.mcp.json", "mcp.json", project="/p", entries=entries)])
+        assert ending in line

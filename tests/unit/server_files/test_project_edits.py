@@ -2,12 +2,12 @@
 
 import json
 import os
-import stat
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.fakes.editor_saves import Save, save_by_rename, save_in_place
+from tests.fakes.modes import has_mode
 
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.files import edited_files
@@ -34,7 +34,7 @@ def file(folder: Path) -> Path:
 async def test_a_file_that_is_not_there_yet_is_made_and_is_the_persons_alone(folder: Path) -> None:
     assert await ProjectEdits().add(str(folder), "one", ONE) == digest_of(ONE)
     assert json.loads(file(folder).read_text()) == {"mcpServers": {"one": ONE}}
-    assert stat.S_IMODE(file(folder).stat().st_mode) == 0o600
+    assert has_mode(file(folder), 0o600)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
@@ -50,7 +50,7 @@ async def test_all_else_in_the_file_stays_as_it_is(folder: Path, encoding: str) 
     await edits.change(str(folder), "two", {**ONE, "args": []}, revision_of(ONE))
     await edits.remove(str(folder), "two", "")
     assert '"two"' not in file(folder).read_bytes().decode(encoding)
-    assert stat.S_IMODE(file(folder).stat().st_mode) == 0o644
+    assert has_mode(file(folder), 0o644)
 
 
 async def test_a_link_stays_a_link(folder: Path) -> None:

@@ -14,7 +14,11 @@ def entry(name: str) -> FileEntry:
 def test_an_entry_with_a_remark_is_used_all_the_same() -> None:
     file = ServedFile("/etc/servers.json")
     names = ServedNames(is_taken=lambda name: name == "taken", reserved=("hub",))
-    problems = (FileProblem(Problem("a remark"), 3, "one"), FileProblem(Problem("no use"), 4, "bad"))
+    problems = (
+        FileProblem(Problem("a remark"), 3, "one"),
+        FileProblem(Problem("no use"), 4, "bad"),
+        FileProblem(Problem("of the whole"), 1),
+    )
     file.adopt(FileReading(file.path, "tbxark", "d", entries=(entry("one"), entry("fetch/token"), entry("taken")), problems=problems))
     snapshot = served_snapshot(file, [file], names, "http://127.0.0.1:9090")
     assert [(each.name, each.server, each.state, each.line) for each in snapshot.entries] == [

@@ -1,12 +1,8 @@
-"""server_files/trust_requests.py and project_paths.py: what a person reads before a yes."""
+"""server_files/trust_requests.py: what a person reads before a yes."""
 
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from tooltray.errors import Denied
-from tooltray.server_files.project_paths import check_stays_inside, is_writable_by_others
 from tooltray.server_files.trust_requests import LONGEST_LINE, MOST_LINES, MOST_WARNINGS, Place, entry_diff, host_of, trust_request
 from tooltray.settings.file_server import FileEntry
 from tooltray.settings.settings import read_entry
@@ -82,34 +78,6 @@ def test_a_host_is_told_as_far_as_there_is_one() -> None:
     assert [host_of(url) for url in ("${BASE}/mcp", "https://${HOST}/mcp", "http://[::1/x")] == ["", "${HOST}", "http://[::1/x"]
 
 
-@pytest.mark.parametrize(
-    ("entry", "is_inside"),
-    [
-        ({"command": "./run"}, True),
-        ({"command": "tools/run"}, True),
-        ({"command": "${CLAUDE_PROJECT_DIR}/run"}, True),
-        ({"command": "{folder}/run.js"}, True),
-        ({"command": "/bin/sh"}, False),
-        ({"command": "~/run"}, False),
-        ({"command": "node", "args": ["run.js"]}, True),
-        ({"command": "node", "args": ["--require=./run.js"]}, True),
-        ({"command": "node", "args": ["${CLAUDE_PROJECT_DIR}/run.js"]}, True),
-        ({"command": "node", "args": ["run.js"], "cwd": "elsewhere"}, False),
-        ({"command": "node", "args": ["../run.js"], "cwd": "elsewhere"}, True),
-        ({"command": "node", "args": ["linked.js"], "cwd": ".."}, True),
-        ({"command": "node", "args": ["no such file"]}, False),
-        ({"command": "npx", "args": ["-y", "run"]}, False),
-    ],
-)
-def test_what_lies_in_the_project_itself_is_marked(tmp_path: Path, entry: dict[str, Any], is_inside: bool) -> None:
-    folder = tmp_path.resolve() / "shop"
-    (folder / "elsewhere").mkdir(parents=True)
-    (folder / "run.js").write_text("")
-    (folder.parent / "linked.js").symlink_to(folder / "run.js")
-    entry = {**entry, "command": entry["command"].replace("{folder}", str(folder))}
-    assert request(folder, entry).is_inside is is_inside
-
-
 def test_what_nobody_sees_is_shown_and_pointed_out(tmp_path: Path) -> None:
     found = request(tmp_path, {"command": "run\u202e", "callTimeout": 5, "args": ["\u200b"], "descriptions": "\ue000\ufeff\u2066"})
     assert "\u202e" not in found.target + found.command
@@ -136,7 +104,6 @@ def test_a_file_or_a_folder_that_others_can_write_is_pointed_out(tmp_path: Path)
     found = request(tmp_path, {"command": "run"})
     assert f"can change the file {file}" in said(found)
     assert f"can write into the folder {tmp_path}" in said(found)
-    assert not is_writable_by_others(str(tmp_path / "no such file"), 0o777)
 
 
 def test_a_change_is_shown_as_lines_and_nothing_of_it_is_hidden(tmp_path: Path) -> None:
@@ -151,19 +118,6 @@ def test_a_very_long_change_is_cut() -> None:
     assert lines[-1] == "+…"
     [line] = [line for line in entry_diff({}, {"a": "y" * 2 * LONGEST_LINE}) if "y" in line]
     assert (line[-1], len(line)) == ("…", LONGEST_LINE + 1)
-
-
-def test_a_link_within_the_project_is_followed_and_one_out_of_it_is_not(tmp_path: Path) -> None:
-    folder = tmp_path.resolve() / "shop"
-    folder.mkdir()
-    check_stays_inside(str(folder))
-    (folder / "mcp.json").write_text("{}")
-    (folder / ".mcp.json").symlink_to("mcp.json")
-    check_stays_inside(str(folder))
-    (folder / ".mcp.json").unlink()
-    (folder / ".mcp.json").symlink_to(tmp_path / "elsewhere.json")
-    with pytest.raises(Denied, match="leads out of the project"):
-        check_stays_inside(str(folder))
 
 
 def test_all_that_an_entry_says_is_told(tmp_path: Path) -> None:
@@ -216,3 +170,13 @@ def test_a_command_that_looks_into_the_project_for_what_it_runs_is_pointed_out(t
         request(tmp_path, {"command": "npm", "args": ["start"]})
     )
     assert said(request(tmp_path, {"command": "node", "args": ["/elsewhere/server.js", "."]})) == ""
+
+
+def test_another_order_of_an_entry_is_no_change_and_letters_of_any_language_are_shown() -> None:
+    assert entry_diff({"b": 1, "a": "é"}, {"a": "é", "b": 1}) == ()
+    assert '+  "a": "檔"' in entry_diff({"a": "é"}, {"a": "檔"})
+
+
+def test_a_command_that_is_not_used_beside_a_url_is_not_shown_as_one(tmp_path: Path) -> None:
+    found = request(tmp_path, {"type": "http", "command": "unused", "url": "https://a.example"})
+    assert (found.transport, found.command, found.target) == ("http", "", "https://a.example")

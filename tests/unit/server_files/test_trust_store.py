@@ -1,10 +1,10 @@
 """server_files/trust_store.py"""
 
 import os
-import stat
 from pathlib import Path
 
 import pytest
+from tests.fakes.modes import has_mode
 
 from tooltray.errors import TooltrayError
 from tooltray.server_files.trust_store import LARGEST_BYTES, KeptEntry, TrustStore
@@ -18,7 +18,13 @@ def test_what_is_trusted_is_there_again_after_a_restart_and_nobody_else_can_read
     again = TrustStore(path)
     assert again.kept == {"/p": KEPT["/p"]}
     assert again.problem is None
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert has_mode(path, 0o600)
+
+
+def test_what_an_entry_does_not_say_is_what_a_person_has_not_done(tmp_path: Path) -> None:
+    path = tmp_path / "trust.json"
+    path.write_text('{"projects": {"/p": {"one": {"server": "one"}}}}')
+    assert TrustStore(path).kept == {"/p": {"one": KeptEntry("one", digest="", trusted_at=0.0, is_own=False)}}
 
 
 def test_without_a_file_nothing_is_trusted_and_nothing_is_wrong(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.nesting import TOO_DEEP
 
 from tooltray.protocol.envelope import NOTHING, dump
 from tooltray.sessions.caller import OwnCaller, Question, can_be_asked, lacking
@@ -40,7 +41,7 @@ def test_a_client_can_be_asked_what_it_declared(method: str, declared: Any, can:
     assert can_be_asked(method, dump(declared)) is (can and method != "tools/list")
 
 
-@pytest.mark.parametrize("text", [b"", b'{"roots":{"half":"\\ud800"}}', b"[" * 2000 + b"]" * 2000])
+@pytest.mark.parametrize("text", [b"", b'{"roots":{"half":"\\ud800"}}', b"[" * TOO_DEEP + b"]" * TOO_DEEP])
 def test_capabilities_that_cannot_be_read_are_none(text: bytes) -> None:
     assert not can_be_asked("roots/list", Raw(text))
 

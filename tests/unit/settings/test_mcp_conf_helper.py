@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes.file_servers import file_server
 from tests.fakes.full_disk import full_disk
 from tests.unit.conftest import Heard, put
 
@@ -11,7 +12,7 @@ from tooltray.errors import Conflict, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, ToolFilter
-from tooltray.settings.settings_edits import http_access, secret_backend
+from tooltray.settings.settings_edits import secret_backend
 
 FULL = {"version": 1, "mcpServers": {"a": {"command": "x", "url": None, "note": 1}, "bad": {"note": 2}}, "defaultServers": ["a", "bad"]}
 
@@ -255,32 +256,11 @@ async def test_on_a_full_disk_nothing_changes(conf: McpConfHelper, path: Path, h
     assert [entry.name for entry in path.parent.iterdir()] == ["settings.json"]
 
 
-async def test_http_is_not_said_to_be_on_where_something_else_of_it_cannot_be_used(conf: McpConfHelper, path: Path) -> None:
-    await conf.edit(lambda document: document.update(publish={"http": {"port": "80"}}))
-    with pytest.raises(TooltrayError, match=r"HTTP cannot be switched on: publish: http: port: must be a whole number"):
-        await conf.edit(http_access(True))
-    await conf.edit(http_access(False))
-    await conf.edit(http_access(True, 0))
-    assert on_disk(path)["publish"]["http"] == {"enabled": True, "port": 0}
-    assert conf.settings.publish.http.enabled
-
-
 async def test_an_override_that_cannot_be_used_keeps_nobody_from_changing_something_else(conf: McpConfHelper, path: Path) -> None:
     await conf.edit(lambda document: document["mcpServers"].update(odd={"command": "x", "toolOverrides": {"t": 1}}))
     await conf.change_server("odd", disable=True)
     assert conf.settings.mcp_servers["odd"].disable
     assert on_disk(path)["mcpServers"]["odd"] == {"command": "x", "toolOverrides": {"t": 1}, "disable": True}
-
-
-async def test_http_is_switched_and_what_stands_beside_it_stays(conf: McpConfHelper, path: Path) -> None:
-    await conf.edit(http_access(True, 0))
-    assert (conf.settings.publish.http.enabled, conf.settings.publish.http.port) == (True, 0)
-    await conf.edit(http_access(False))
-    assert on_disk(path)["publish"]["http"] == {"enabled": False, "port": 0}
-    assert on_disk(path) == FULL | {"publish": FULL.get("publish", {}) | {"http": {"enabled": False, "port": 0}}}
-    with pytest.raises(TooltrayError, match="no port 65536"):
-        await conf.edit(http_access(True, 65536))
-    assert not conf.settings.publish.http.enabled
 
 
 async def test_of_two_who_add_one_name_at_once_the_second_is_refused(conf: McpConfHelper, path: Path) -> None:
@@ -293,3 +273,18 @@ async def test_of_two_who_add_one_name_at_once_the_second_is_refused(conf: McpCo
 async def test_an_entry_that_cannot_be_used_is_in_nobody_s_way(conf: McpConfHelper, path: Path) -> None:
     await conf.set_server("bad", {"command": "a"}, is_new=True)
     assert on_disk(path)["mcpServers"]["bad"] == {"command": "a"}
+
+
+async def test_what_is_started_of_another_file_s_server_is_changed_there(conf: McpConfHelper, path: Path) -> None:
+    conf.set_file_servers({"theirs": file_server("y")})
+    before = path.read_bytes()
+    with pytest.raises(TooltrayError, match="Change baseUrl, command there"):
+        await conf.change_server("theirs", command="other", base_url="https://h")
+    assert path.read_bytes() == before
+
+
+async def test_what_is_chosen_for_another_file_s_server_stands_in_the_settings(conf: McpConfHelper, path: Path) -> None:
+    conf.set_file_servers({"theirs": file_server("y")})
+    await conf.change_server("theirs", auto_approve=("read",))
+    assert on_disk(path)["fileServers"] == {"theirs": {"autoApprove": ["read"]}}
+    assert conf.settings.mcp_servers["theirs"].auto_approve == ("read",)

@@ -4,6 +4,7 @@ from tooltray.errors import Conflict, NotFound
 from tooltray.files.json_text import revision_of
 from tooltray.settings import server_edits
 from tooltray.settings.document import Document
+from tooltray.settings.server_config import ToolFilter, ToolOverride
 
 ENTRY = {"command": "one"}
 
@@ -43,3 +44,46 @@ def test_what_an_edit_changed_and_removed_is_noted() -> None:
     watched = server_edits.Watched(edit)
     watched(document())
     assert watched.edited == ("a", "b")
+
+
+def test_what_starts_with_the_hub_has_an_entry_or_is_known_without_one() -> None:
+    with pytest.raises(NotFound, match="gone"):
+        server_edits.default("gone", True, is_known=False)(document())
+    for name, is_default, is_known in (("gone", True, True), ("a", True, False)):
+        server_edits.default(name, is_default, is_known=is_known)(after := document())
+        assert name in after["defaultServers"]
+        server_edits.default(name, False, is_known=False)(after)
+        assert name not in after["defaultServers"]
+
+
+def test_a_field_is_written_in_the_spelling_that_is_there_and_what_nobody_gave_is_not() -> None:
+    after: Document = {"mcpServers": {"a": {"url": "https://a"}}}
+    overrides = {"t": ToolOverride(name="other")}
+    change = {"base_url": "https://b", "tool_filter": ToolFilter(mode="block"), "tool_overrides": overrides, "call_timeout": 5.0}
+    server_edits.fields("a", change)(after)
+    assert after["mcpServers"] == {
+        "a": {
+            "url": "https://b",
+            "toolFilter": {"mode": "block", "list": []},
+            "toolOverrides": {"t": {"name": "other"}},
+            "callTimeout": 5.0,
+        }
+    }
+    server_edits.fields("a", {"tool_filter": None, "tool_overrides": None, "call_timeout": None, "cwd": None})(after)
+    assert after["mcpServers"] == {"a": {"url": "https://b"}}
+
+
+def test_of_a_server_that_is_not_there_nothing_is_changed_or_shown() -> None:
+    for look in (
+        lambda: server_edits.fields("gone", {"disable": True})(document()),
+        lambda: server_edits.written_entry(document(), "gone"),
+    ):
+        with pytest.raises(NotFound, match="There is no server 'gone'"):
+            look()
+    assert server_edits.written_entry(document(), "a") == ENTRY
+
+
+def test_a_new_server_takes_nobody_s_name() -> None:
+    with pytest.raises(Conflict, match="there is a server 'a' already"):
+        server_edits.entry("a", {"command": "new"}, is_default=None, revision="", is_new=True)(after := document())
+    assert after == document()

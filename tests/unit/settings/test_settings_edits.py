@@ -10,10 +10,10 @@ import pytest
 from tooltray.errors import Conflict, TooltrayError
 from tooltray.events import ConfigChanged, EventBus
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings_edits import api_access, merge_patch, npm_registry, settings_document
+from tooltray.settings.settings_edits import api_access, http_access, merge_patch, npm_registry, settings_document
 
 SERVER = {"command": "run-it", "odd": 1}
-WRITTEN = {
+WRITTEN: dict[str, Any] = {
     "version": 1,
     "mcpServers": {"files": SERVER},
     "defaultServers": ["files"],
@@ -182,3 +182,23 @@ async def test_of_the_npm_registry_only_what_is_given_changes(tmp_path: Path) ->
     assert on_disk(tmp_path) == WRITTEN | {"customNpmRegistry": "https://npm.test", "autoDetectNpmRegistry": False}
     await conf.edit(npm_registry(custom=""))
     assert on_disk(tmp_path) == WRITTEN | {"autoDetectNpmRegistry": False}
+
+
+async def test_http_is_switched_and_what_stands_beside_it_stays(tmp_path: Path) -> None:
+    conf = await settings(tmp_path)
+    await conf.edit(http_access(True, 0))
+    assert (conf.settings.publish.http.enabled, conf.settings.publish.http.port) == (True, 0)
+    await conf.edit(http_access(False))
+    assert on_disk(tmp_path) == WRITTEN | {"publish": WRITTEN["publish"] | {"http": {"enabled": False, "port": 0}}}
+    for port in (-1, 65536):
+        with pytest.raises(TooltrayError, match=f"no port {port}"):
+            http_access(True, port)
+
+
+async def test_http_is_not_said_to_be_on_where_something_else_of_it_cannot_be_used(tmp_path: Path) -> None:
+    conf = await settings(tmp_path, publish={"http": {"port": "80"}})
+    with pytest.raises(TooltrayError, match=r"HTTP cannot be switched on: publish: http: port: must be a whole number"):
+        await conf.edit(http_access(True))
+    await conf.edit(http_access(False))
+    await conf.edit(http_access(True, 65535))
+    assert on_disk(tmp_path)["publish"]["http"] == {"enabled": True, "port": 65535}

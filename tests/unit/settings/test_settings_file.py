@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.editor_saves import Save, save_by_rename, save_in_place
 from tests.fakes.full_disk import full_disk
+from tests.fakes.modes import has_mode
 
 from tooltray.errors import TooltrayError
 from tooltray.files.edited_files import EditedFiles
@@ -358,7 +359,7 @@ def test_a_change_keeps_the_mode_of_the_file(path: Path) -> None:
     path.chmod(0o640)
     file = SettingsFile(path, (), HASTY)
     file.change(file.load(), pause)
-    assert path.stat().st_mode & 0o777 == 0o640
+    assert has_mode(path, 0o640)
 
 
 def test_a_broken_edit_by_somebody_else_is_set_aside_and_what_was_known_goes_on(path: Path) -> None:

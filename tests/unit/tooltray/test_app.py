@@ -1,9 +1,12 @@
 """What the desktop looks at before it loads a window system."""
 
 import pytest
+from tests.fakes.fake_control_hub import FakeControlHub
 
-from tooltray.app import check_display
+from tooltray import __version__
+from tooltray.app import Opening, check_display, is_running
 from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
 
 
 @pytest.mark.parametrize(
@@ -22,3 +25,15 @@ def test_only_an_x_server_of_this_computer_is_asked(environ: dict[str, str]) -> 
 def test_a_display_that_is_not_there_is_said_in_words_with_a_way_out() -> None:
     with pytest.raises(TooltrayError, match="DISPLAY is :65000"):
         check_display({"DISPLAY": ":65000"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "stays"),
+    [("desktop", __version__, True), ("desktop", "999.0", True), ("desktop", "0.0.1", False), ("serve", __version__, False)],
+)
+def test_the_window_of_a_desktop_that_runs_is_shown_unless_we_are_newer(hub_home: Home, kind: str, version: str, stays: bool) -> None:
+    link = "tooltray://add?name=x"
+    with FakeControlHub(hub_home, {"hub/info": {"kind": kind, "version": version}, "hub/raise_window": {}}) as hub:
+        assert is_running(hub_home, Opening(link=link)) is stays
+    assert ("hub/raise_window", {"link": link}) in hub.calls or not stays
+    assert len(hub.calls) == (2 if stays else 1)

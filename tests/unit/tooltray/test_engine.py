@@ -14,13 +14,16 @@ from typing import Any
 import pytest
 from tests.fakes import fake_server
 from tests.fakes.heard import PATIENCE_S
+from tests.fakes.modes import has_mode
 
+from tooltray.downstream import replaced_exit
 from tooltray.engine import ENDED, Engine, HubFailed, HubOptions
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ElicitationAsked, ProblemReported, ServerChanged
 from tooltray.home.home import Home
 from tooltray.home.hub_lock import HubLock
 from tooltray.home.hub_place import HubRunning
+from tooltray.installs.own_program import OwnProgram
 from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.snapshots.servers import ServerState
 
@@ -330,7 +333,7 @@ async def test_a_home_with_a_path_of_200_characters_works(hubs: Hubs) -> None:
     long = Home(hubs.home.root / ("long-" * 40))
     assert len(str(long.run / "hub.sock")) > 200
     engine = await hubs.start(long)
-    assert long.socket.parent.stat().st_mode & 0o777 == 0o700
+    assert has_mode(long.socket.parent, 0o700)
     client = await hubs.client(long)
     assert (await client.request("ping"))["result"] == {}
     await engine.close()
@@ -435,6 +438,16 @@ async def test_a_hub_that_ends_with_a_client_connected_starts_no_other_clock(hub
     await asyncio.wait({serving})
 
 
+async def test_a_hub_whose_program_was_replaced_makes_room_for_the_new_one(hubs: Hubs, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[bool] = []
+    monkeypatch.setattr(replaced_exit, "LOOK_EVERY_S", 0.0)
+    monkeypatch.setattr(OwnProgram, "is_replaced", lambda _: True)
+    engine = await hubs.start(may_restart=lambda: asked.append(True) or len(asked) > 1)
+    async with asyncio.timeout(PATIENCE_S):
+        assert await engine.serve() == "replaced"
+    assert len(asked) == 2
+
+
 async def test_a_hub_that_is_to_hand_over_takes_nobody_new_and_waits_for_calls(hubs: Hubs) -> None:
     hubs.settings(mcpServers={"s": FAKE}, defaultServers=["s"])
     engine = await hubs.start()
@@ -456,13 +469,13 @@ async def test_a_hub_that_is_to_hand_over_takes_nobody_new_and_waits_for_calls(h
 
 
 async def test_the_control_channel_ends_the_hub_and_raises_the_window_where_there_is_one(hubs: Hubs) -> None:
-    raised: list[int] = []
-    engine = await hubs.start(kind="desktop", on_raise_window=lambda: raised.append(1))
+    raised: list[str] = []
+    engine = await hubs.start(kind="desktop", on_raise_window=raised.append)
     control = await hubs.control()
     info = (await control.request("hub/info"))["result"]
     assert (info["kind"], info["pid"], info["execution_id"]) == ("desktop", os.getpid(), engine.hub.control.execution_id)
     assert (await control.request("hub/raise_window"))["result"] == {}
-    assert raised == [1]
+    assert raised == [""]
     assert (await control.request("hub/stop"))["result"] == {}
     assert await engine.serve() == "stop"
 

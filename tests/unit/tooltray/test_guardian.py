@@ -21,7 +21,9 @@ from typing import Any
 import psutil
 import pytest
 
-from tooltray import guardian, guardian_linux, guardian_macos
+from tooltray import guardian_linux, guardian_macos
+from tooltray.guardian import REPLACED
+from tooltray.ui.shell import desktop
 
 BOUND_S = 20.0  # for every wait
 HEAD = """
@@ -130,6 +132,23 @@ def guarded() -> Iterator[Callable[..., Guarded]]:
 @pytest.mark.parametrize("code", [0, 1, 2, 3, 130, 143])
 def test_the_exit_code_is_the_hubs(guarded: Callable[..., Guarded], code: int) -> None:
     assert guarded(f"return {code}").end() == code
+
+
+def test_who_guarded_a_hub_whose_program_was_replaced_becomes_the_new_one(guarded: Callable[..., Guarded]) -> None:
+    told = "import os, signal, sys; sys.stderr.write(f'{os.getpid()} {sorted(signal.pthread_sigmask(0, ()))}')"
+    program = guarded(f"return {REPLACED}", files=f", anew=[sys.executable, '-c', {told!r}]")
+
+    assert program.end() == 0
+    assert program.process.stderr
+    assert program.process.stderr.read().decode() == f"{program.process.pid} []"
+
+
+def test_where_the_new_program_is_gone_too_the_hubs_code_remains(guarded: Callable[..., Guarded]) -> None:
+    assert guarded(f"return {REPLACED}", files=", anew=['/nowhere/tooltray']").end() == REPLACED
+
+
+def test_a_hub_that_ends_otherwise_is_not_started_anew(guarded: Callable[..., Guarded]) -> None:
+    assert guarded("return 4", files=", anew=['/bin/false']").end() == 4
 
 
 def test_a_hub_that_fails_is_an_exit_code_of_one_with_its_trace(guarded: Callable[..., Guarded]) -> None:
@@ -437,12 +456,6 @@ def test_without_a_lock_file_there_was_no_hub_and_nothing_is_removed(guarded: Ca
     assert files.json.exists()
 
 
-def test_elsewhere_the_hub_just_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "platform", "win32")
-
-    assert guardian.run(lambda: 17) == 17
-
-
 # The macOS variant uses nothing but POSIX, so its functions are tried here as well.
 
 ON_MACOS = "from tooltray import guardian_macos; guardian.platform = guardian_macos"
@@ -504,3 +517,7 @@ def test_both_platforms_have_the_same_functions() -> None:
         == functions(guardian_macos) - {"Tie"}
         == {"tie", "follow", "take_name", "next_signal", "remaining"}
     )
+
+
+def test_the_desktop_ends_with_the_same_code() -> None:
+    assert desktop.EXIT_CODES["replaced"] == REPLACED

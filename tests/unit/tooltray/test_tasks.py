@@ -174,3 +174,13 @@ async def test_a_long_list_is_dealt_with_in_slices_between_which_others_get_thei
     assert await in_slices(lambda item: done.append(item) or 2 * item, range(3 * SLICE + 1)) == [2 * item for item in range(3 * SLICE + 1)]
     assert others == [SLICE, 2 * SLICE, 3 * SLICE]
     await keeper.close()
+
+
+async def test_closing_in_the_moment_in_which_a_task_has_just_ended() -> None:
+    keeper = TaskKeeper()
+    keeper.spawn(asyncio.sleep(0, "done"), name="short")
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)  # the task has ended, and its callbacks have not run yet
+    assert len(keeper) == 1
+    await keeper.close()
+    assert len(keeper) == 0

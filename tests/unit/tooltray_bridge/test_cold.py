@@ -16,7 +16,7 @@ import pytest
 from tests.fakes.bridge_process import MEASURED, BridgeProcess
 from tests.fakes.fake_hub import FakeHub, reply, request
 
-from tooltray_bridge import cold, hot
+from tooltray_bridge import cold, hot, paths_posix, relay_posix
 from tooltray_bridge.tracker import CUT
 
 INITIALIZE = request(0, "initialize")
@@ -228,7 +228,7 @@ class Attempt:
     steps = 200
     most_kept_bytes = 0
 
-    def __init__(self, relay: hot.Relay) -> None:
+    def __init__(self, relay: relay_posix.Relay) -> None:
         self._relay = relay
         self._left = self.steps
 
@@ -241,16 +241,16 @@ class Attempt:
 
 
 @pytest.fixture
-def outage_of(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bytes], hot.Relay]]:
+def outage_of(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[bytes], relay_posix.Relay]]:
     """Goes through an outage in the test's own process with a client that writes this and closes its side."""
     monkeypatch.setattr(posix, "environ", {b"HOME": os.fsencode(home)})
     monkeypatch.setattr(cold, "EVERY_S", 0.0)
     with open(home / "asked", "w+b") as asked, open(home / "told", "w+b") as told:
 
-        def go(lines: bytes) -> hot.Relay:
+        def go(lines: bytes) -> relay_posix.Relay:
             asked.write(lines)
             asked.seek(0)
-            relay = hot.Relay(hot.Tracker(), stdin=asked.fileno(), stdout=told.fileno())
+            relay = relay_posix.Relay(relay_posix.Tracker(), stdin=asked.fileno(), stdout=told.fileno())
             relay.tracker.start_offline()
             monkeypatch.setattr(cold, "HubStart", lambda *_: Attempt(relay))
             assert not cold.Outage(relay, hot.Options(), b"hello\n").wait_for_hub()
@@ -259,11 +259,11 @@ def outage_of(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
         yield go
 
 
-def test_no_more_requests_are_taken_in_than_are_kept(outage_of: Callable[[bytes], hot.Relay], home: Path) -> None:
+def test_no_more_requests_are_taken_in_than_are_kept(outage_of: Callable[[bytes], relay_posix.Relay], home: Path) -> None:
     line = request(1, "tools/call", text="x" * 10_000)
     outage_of(line.replace(b'"id":1', b'"id":%d') * 500 % tuple(range(500)))
 
-    assert cold.KEPT_BYTES <= Attempt.most_kept_bytes < cold.KEPT_BYTES + 2 * hot.CHUNK_BYTES
+    assert cold.KEPT_BYTES <= Attempt.most_kept_bytes < cold.KEPT_BYTES + 2 * relay_posix.CHUNK_BYTES
     answers = [json.loads(line) for line in (home / "told").read_bytes().splitlines()]
     assert [answer["id"] for answer in answers] == list(range(500))
     assert {answer["error"]["message"] for answer in answers} == {"given up"}
@@ -288,7 +288,7 @@ def test_a_client_that_reads_none_of_its_refusals_is_read_no_further(home: Path,
     with open(home / "asked", "w+b") as asked:
         asked.writelines(request(id, "m") for id in range(50_000))
         asked.seek(0)
-        relay = hot.Relay(hot.Tracker(), stdin=asked.fileno(), stdout=to_client)
+        relay = relay_posix.Relay(relay_posix.Tracker(), stdin=asked.fileno(), stdout=to_client)
         relay.tracker.start_offline()
         assert not cold.Outage(relay, hot.Options(), b"hello\n").wait_for_hub()
         assert cold.KEPT_BYTES <= len(relay.to_client) < 2 * cold.KEPT_BYTES
@@ -305,7 +305,7 @@ class Refusing:
 
 
 def test_nothing_is_started_for_a_client_that_asks_nothing(
-    outage_of: Callable[[bytes], hot.Relay], home: Path, monkeypatch: pytest.MonkeyPatch
+    outage_of: Callable[[bytes], relay_posix.Relay], home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(self: Attempt) -> str:
         raise AssertionError("a hub was started")
@@ -376,13 +376,13 @@ def test_without_any_home_the_client_is_told(monkeypatch: pytest.MonkeyPatch) ->
         raise KeyError(uid)
 
     monkeypatch.setattr(pwd, "getpwuid", unknown)
-    monkeypatch.setattr(posix, "environ", {})
+    monkeypatch.setattr(paths_posix, "ENVIRON", {})
     asked, asks = os.pipe()
     told, tells = os.pipe()
     try:
         os.write(asks, INITIALIZE)
         os.close(asks)
-        relay = hot.Relay(hot.Tracker(), stdin=asked, stdout=tells)
+        relay = relay_posix.Relay(relay_posix.Tracker(), stdin=asked, stdout=tells)
         relay.tracker.start_offline()
         outage = cold.Outage(relay, hot.Options(), hot.hello(None))
 

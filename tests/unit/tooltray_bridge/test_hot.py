@@ -17,7 +17,7 @@ import pytest
 from tests.fakes.bridge_process import FLAGS, MAIN, MEASURED, BridgeProcess
 from tests.fakes.fake_hub import Connection, FakeHub, reply, request
 
-from tooltray_bridge import hot
+from tooltray_bridge import hot, relay_posix
 
 LARGE_BYTES = 50_000_000
 
@@ -201,7 +201,7 @@ class Pipes:
         self.asked, self.asks = os.pipe()
         self.told, self.tells = os.pipe()
         os.set_blocking(self.tells, False)
-        self.relay = hot.Relay(hot.Tracker(), stdin=self.asked, stdout=self.tells)
+        self.relay = relay_posix.Relay(relay_posix.Tracker(), stdin=self.asked, stdout=self.tells)
 
     def answers(self) -> list[bytes]:
         return os.read(self.told, 1 << 20).splitlines(keepends=True)
@@ -221,7 +221,7 @@ def pipes() -> Iterator[Pipes]:
 
 def test_an_answer_is_read_also_if_the_hub_is_found_dead_by_writing_to_it(hub: FakeHub, pipes: Pipes) -> None:
     relay = pipes.relay
-    relay.attach(hot.connect(os.fsencode(hub.path)), b"hello\n")
+    relay.attach(relay_posix.connect(os.fsencode(hub.path)), b"hello\n")
     connection = hub.accept()
     connection.line()
     connection.send(reply(1))
@@ -238,7 +238,7 @@ def test_an_answer_is_read_also_if_the_hub_is_found_dead_by_writing_to_it(hub: F
 
 
 def test_what_a_hub_does_not_take_at_all_is_kept_for_it(hub: FakeHub, pipes: Pipes) -> None:
-    connected = hot.connect(os.fsencode(hub.path))
+    connected = relay_posix.connect(os.fsencode(hub.path))
     filled = 0
     with contextlib.suppress(BlockingIOError):
         while True:
@@ -289,7 +289,7 @@ def test_what_is_owed_to_the_client_comes_at_once_or_behind_the_line_that_it_is_
     (owed,) = pipes.answers()
     assert json.loads(owed)["id"] == 1
 
-    relay.attach(hot.connect(os.fsencode(hub.path)), relay.tracker.hub_found())
+    relay.attach(relay_posix.connect(os.fsencode(hub.path)), relay.tracker.hub_found())
     connection = hub.accept()
     line = reply(2, text="x" * 500)
     connection.send(line[:300])
@@ -410,28 +410,28 @@ def test_a_socket_in_a_folder_that_others_can_write_to_is_not_trusted(hub: FakeH
     hub.path.parent.chmod(0o777)
 
     with pytest.raises(PermissionError, match="other users can write"):
-        hot.connect(os.fsencode(hub.path))
+        relay_posix.connect(os.fsencode(hub.path))
 
 
 def test_a_hub_of_another_user_is_not_trusted(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hot, "owner_of", lambda _: os.getuid() + 1)
+    monkeypatch.setattr(relay_posix, "owner_of", lambda _: os.getuid() + 1)
 
     with pytest.raises(PermissionError, match="belongs to another user"):
-        hot.connect(os.fsencode(hub.path))
+        relay_posix.connect(os.fsencode(hub.path))
 
 
 def test_the_owner_of_a_hub_is_told_by_the_kernel_where_it_can(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
-    connected = hot.connect(os.fsencode(hub.path))
-    assert hot.owner_of(connected) == os.getuid()
+    connected = relay_posix.connect(os.fsencode(hub.path))
+    assert relay_posix.owner_of(connected) == os.getuid()
     monkeypatch.delattr("_socket.SO_PEERCRED")
-    assert hot.owner_of(connected) is None
+    assert relay_posix.owner_of(connected) is None
     connected.close()
 
 
 def test_a_relay_bears_a_pipe_that_somebody_else_reads_too(home: Path) -> None:
     reading, writing = os.pipe()
     os.set_blocking(reading, False)
-    relay = hot.Relay(hot.Tracker(), stdin=reading)
+    relay = relay_posix.Relay(relay_posix.Tracker(), stdin=reading)
     relay.read_client()
     assert relay.is_input_open
     os.close(reading)
@@ -441,6 +441,6 @@ def test_a_relay_bears_a_pipe_that_somebody_else_reads_too(home: Path) -> None:
 
 
 def test_a_relay_bears_being_woken_for_nothing(hub: FakeHub, pipes: Pipes) -> None:
-    pipes.relay.attach(hot.connect(os.fsencode(hub.path)), b"")
+    pipes.relay.attach(relay_posix.connect(os.fsencode(hub.path)), b"")
 
     assert pipes.relay.read_hub()

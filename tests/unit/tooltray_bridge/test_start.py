@@ -20,7 +20,7 @@ from tests.fakes.fake_hub import FakeHub, request
 from tests.fakes.startable_hub import StartableHub
 
 from tooltray.home.home import Home
-from tooltray_bridge import start
+from tooltray_bridge import start, start_posix
 from tooltray_bridge.start import HubStart
 
 BOUND_S = 20.0
@@ -88,7 +88,7 @@ def test_a_hub_gets_nothing_of_the_client_that_happened_to_start_it(startable: S
             "LOGNAME": user.pw_name,
             "SHELL": user.pw_shell,
             "LANG": "de_DE.UTF-8",
-            "PATH": start.DEFAULT_PATH,
+            "PATH": start_posix.DEFAULT_PATH,
         }
         from_session = {"XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "LC_CTYPE"}  # if this user has one; Python may add the last
         assert {name: value for name, value in hub["environ"].items() if name not in from_session} == expected
@@ -351,7 +351,7 @@ def test_the_desktop_app_is_started_on_the_display_it_had_and_else_the_hub_alone
 ) -> None:
     screens = home / "screens"
     screens.mkdir()
-    monkeypatch.setattr(start, "X11_SOCKETS", str(screens))
+    monkeypatch.setattr(start_posix, "X11_SOCKETS", str(screens))
     (root / "run").mkdir(parents=True, mode=0o700)
     (root / "run" / "desktop.json").write_text(json.dumps({"DISPLAY": ":7.0", "XAUTHORITY": "/x", "WAYLAND_DISPLAY": "gone", "odd": 1}))
     startable.do("fail", "run")
@@ -363,8 +363,8 @@ def test_the_desktop_app_is_started_on_the_display_it_had_and_else_the_hub_alone
     attempt.close()
 
     app, serve = startable.starts()
-    assert (app["arguments"], serve["arguments"]) == ([], SERVE)
-    assert {name: app["environ"].get(name) for name in start.DISPLAY_VARIABLES} == {
+    assert (app["arguments"], serve["arguments"]) == (["--background"], SERVE)
+    assert {name: app["environ"].get(name) for name in start_posix.DISPLAY_VARIABLES} == {
         "DISPLAY": ":7.0",
         "XAUTHORITY": "/x",
         "WAYLAND_DISPLAY": None,
@@ -387,44 +387,44 @@ def test_the_desktop_app_is_started_on_the_display_it_had_and_else_the_hub_alone
     ],
 )
 def test_a_display_that_is_not_there_is_no_display(home: Path, root: Path, noted: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(start, "X11_SOCKETS", str(home))
+    monkeypatch.setattr(start_posix, "X11_SOCKETS", str(home))
     (root / "run").mkdir(parents=True)
     (root / "run" / "desktop.json").write_text(noted)
     with socket.socket(socket.AF_UNIX) as screen:
         screen.bind(str(home / "X7"))
         screen.listen()
 
-        assert start.display_variables(str(root)) == {}
+        assert start_posix.desktop_variables(str(root)) is None
 
 
 def test_a_wayland_display_is_looked_for_in_the_users_runtime_folder(home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runtime = home / str(os.getuid())
     runtime.mkdir(mode=0o700)
-    monkeypatch.setattr(start, "RUNTIME_FOLDERS", str(home))
+    monkeypatch.setattr(start_posix, "RUNTIME_FOLDERS", str(home))
     (root / "run").mkdir(parents=True)
     (root / "run" / "desktop.json").write_text('{"WAYLAND_DISPLAY": "wayland-0"}')
     with socket.socket(socket.AF_UNIX) as screen:
         screen.bind(str(runtime / "wayland-0"))
         screen.listen()
 
-        assert start.display_variables(str(root)) == {"WAYLAND_DISPLAY": "wayland-0"}
+        assert start_posix.desktop_variables(str(root)) == {"WAYLAND_DISPLAY": "wayland-0"}
 
 
 def test_the_sessions_folder_and_bus_are_given_if_they_are_the_users(home: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(start, "RUNTIME_FOLDERS", str(home))
-    assert "XDG_RUNTIME_DIR" not in start.fresh_environment(str(root), str(root))
+    monkeypatch.setattr(start_posix, "RUNTIME_FOLDERS", str(home))
+    assert "XDG_RUNTIME_DIR" not in start_posix.fresh_environment(str(root.parent))
 
     runtime = home / str(os.getuid())
     runtime.mkdir(mode=0o700)
-    environment = start.fresh_environment(str(root), str(root))
+    environment = start_posix.fresh_environment(str(root.parent))
     assert environment["XDG_RUNTIME_DIR"] == str(runtime)
     assert "DBUS_SESSION_BUS_ADDRESS" not in environment
 
     (runtime / "bus").touch()
-    assert start.fresh_environment(str(root), str(root))["DBUS_SESSION_BUS_ADDRESS"] == f"unix:path={runtime}/bus"
+    assert start_posix.fresh_environment(str(root.parent))["DBUS_SESSION_BUS_ADDRESS"] == f"unix:path={runtime}/bus"
 
     runtime.chmod(0o777)
-    assert "XDG_RUNTIME_DIR" not in start.fresh_environment(str(root), str(root))
+    assert "XDG_RUNTIME_DIR" not in start_posix.fresh_environment(str(root.parent))
 
 
 def test_a_user_without_an_entry_in_the_database_and_without_a_language_gets_what_there_is(
@@ -435,9 +435,9 @@ def test_a_user_without_an_entry_in_the_database_and_without_a_language_gets_wha
 
     monkeypatch.setattr(pwd, "getpwuid", unknown)
     monkeypatch.delenv("LANG", raising=False)
-    monkeypatch.setattr(start, "RUNTIME_FOLDERS", str(home))
+    monkeypatch.setattr(start_posix, "RUNTIME_FOLDERS", str(home))
 
-    assert start.fresh_environment(str(root), str(root)) == {"HOME": str(home), "LANG": "C.UTF-8", "PATH": start.DEFAULT_PATH}
+    assert start_posix.fresh_environment(str(root.parent)) == {"HOME": str(home), "LANG": "C.UTF-8", "PATH": start_posix.DEFAULT_PATH}
 
 
 def test_a_hub_whose_user_has_no_folder_runs_in_the_root_folder(in_process: None, startable: StartableHub, home: Path, root: Path) -> None:

@@ -624,3 +624,17 @@ def test_a_reply_to_nothing_is_no_question() -> None:
     tracker.hub_sent(reply(5) + b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700}}\n')
 
     assert tracker.hub_lost() == b""
+
+
+def test_a_client_has_all_its_answers_when_the_last_byte_of_the_last_one_is_there() -> None:
+    tracker = Tracker()
+    assert tracker.is_settled
+
+    tracker.client_sent(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}\n')
+    assert not tracker.is_settled
+
+    tracker.hub_sent(b'{"jsonrpc":"2.0","id":1,"result":{"content":[')
+    assert not tracker.is_settled
+
+    tracker.hub_sent(b"]}}\n")
+    assert tracker.is_settled

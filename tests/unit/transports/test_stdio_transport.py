@@ -6,9 +6,8 @@ import os
 import resource
 import signal
 import stat
-import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,14 @@ from tests.fakes.heard import PATIENCE_S, Record
 from tests.fakes.process_end import end_of
 
 from tooltray.errors import Problem, TooltrayError
+from tooltray.launch.process_family import INSTANCE_VARIABLE
 from tooltray.launch.program_launch import CannotStart, Launch, raise_file_limit, restore_limit_for
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import Envelope, NotDelivered, dump, success
 from tooltray.protocol.unsent import HUB_BYTES, SLICE_BYTES
 from tooltray.transports.server_output import LAST_LINES, LINE_BYTES, LINES_PER_S, LOG_LINES, SEPARATOR, ServerOutput, new_log
-from tooltray.transports.stdio_transport import INSTANCE_VARIABLE, ChildPipes, StdioTransport, end_stragglers
+from tooltray.transports.stdio_transport import ChildPipes, StdioTransport
 from tooltray.transports.transport import ConnectionFailure
 
 NO_PROCESS = 2**22 + 1  # beyond the largest pid that Linux gives
@@ -483,60 +483,3 @@ async def test_a_transport_that_was_never_opened_has_no_process_and_can_be_close
 
 def test_neither_arguments_nor_environment_are_shown() -> None:
     assert "hunter2" not in repr(Launch("server", ["--key", "hunter2"], {"KEY": "hunter2"}, "/"))
-
-
-class Sleepers:
-    """Processes that sleep until they are ended."""
-
-    def __init__(self) -> None:
-        self.processes: list[subprocess.Popen[bytes]] = []
-
-    def start(self, *, mark: str | None, command: str = "read line") -> int:
-        env = {"PATH": os.defpath} | ({INSTANCE_VARIABLE: mark} if mark is not None else {})
-        process = subprocess.Popen(
-            ["/bin/sh", "-c", f"echo ready; {command}"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
-        )
-        self.processes.append(process)
-        assert process.stdout
-        assert process.stdout.readline() == b"ready\n"
-        return process.pid
-
-
-@pytest.fixture
-def sleepers() -> Iterator[Sleepers]:
-    sleepers = Sleepers()
-    yield sleepers
-    for process in sleepers.processes:
-        process.kill()
-        process.communicate()
-
-
-def is_running(pid: int) -> bool:
-    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
-
-
-async def test_exactly_those_with_the_mark_are_killed(sleepers: Sleepers) -> None:
-    mine = [sleepers.start(mark="a1b2"), sleepers.start(mark="a1b2", command="trap '' TERM HUP; read line")]
-    others = [sleepers.start(mark=mark) for mark in ("a1b", "a1b2c", "", None)]
-    assert await asyncio.to_thread(end_stragglers, "a1b2") == 2
-    for pid in mine:
-        await end_of(pid)
-    assert [sleepers.processes[place].wait() for place in range(2)] == [-signal.SIGKILL] * 2
-    assert all(is_running(pid) for pid in others)
-
-
-async def test_nothing_is_found_when_all_have_left() -> None:
-    assert await asyncio.to_thread(end_stragglers, "nobody has this mark") == 0
-
-
-async def test_elsewhere_than_on_linux_nothing_is_found(sleepers: Sleepers, monkeypatch: pytest.MonkeyPatch) -> None:
-    pid = sleepers.start(mark="e5f6")
-    monkeypatch.setattr(sys, "platform", "darwin")
-    assert await asyncio.to_thread(end_stragglers, "e5f6") == 0
-    assert is_running(pid)
-
-
-async def test_what_has_ended_and_was_not_yet_looked_after_is_no_straggler(sleepers: Sleepers) -> None:
-    pid = sleepers.start(mark="c3d4", command="true")
-    await end_of(pid)
-    assert await asyncio.to_thread(end_stragglers, "c3d4") == 0

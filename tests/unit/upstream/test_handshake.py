@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from tests.fakes.nesting import depths_at_the_limit
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw
 
 from tooltray.errors import Problem, TooltrayError
@@ -281,7 +282,7 @@ async def test_a_server_known_to_be_legacy_that_has_become_modern_is_found_out(m
 async def test_a_greeting_nested_as_deep_as_a_message_may_be_is_no_bug_of_ours(meet: Any, is_error: bool) -> None:
     server = ScriptedServer()
     said = set()
-    for depth in range(900, 1000):
+    for depth in depths_at_the_limit():
         nested = raw(b'{"data":' + b"[" * depth + b"]" * depth + b"}")
         reply = Envelope(error=nested.result) if is_error else nested
         server.handlers["server/discover"] = lambda copy, params, reply=reply: reply

@@ -402,3 +402,8 @@ async def test_what_else_belongs_to_a_call_goes_to_the_latest_request_too(sessio
 async def test_the_result_goes_through_verbatim(session: Session) -> None:
     session.relay.server.calls["big"] = lambda copy, params: Envelope(result=Raw(b'{"content":[],"n":1180591620717411303424}'))
     assert (await session.call("big"))["result"]["n"] == 2**70
+
+
+async def test_a_state_is_known_while_its_call_waits_and_only_as_that_of_its_owner(session: Session) -> None:
+    state = await session.asked()
+    assert [session.held.is_held(*each) for each in ((state, "s"), (state, "other"), ("another", "s"))] == [True, False, False]

@@ -284,6 +284,14 @@ async def test_every_failure_is_told_with_its_number_and_how_the_process_ended(l
     assert "out of cheese" in life.failures[0].problem.message
 
 
+async def test_a_process_that_ends_before_it_has_greeted_is_told_with_its_exit_code(live: Callable[..., Life]) -> None:
+    life = live()
+    life.server.handlers["initialize"] = lambda copy, params: copy.die("no key", exit_code=7)
+    with pytest.raises(TooltrayError):
+        await life.run()
+    assert {(each.is_start, each.exit_code) for each in life.failures} == {(True, 7)}
+
+
 async def test_a_start_that_fails_is_told_as_one_each_time(live: Callable[..., Life]) -> None:
     life = live()
     life.server.fails_to_open = TooltrayError("out of reach")

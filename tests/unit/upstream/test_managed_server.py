@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts, settled
 from tests.fakes.scripted_server import ScriptedServer, error, never
 
-from tooltray.errors import TooltrayError
+from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.eras import Era
@@ -302,3 +302,38 @@ async def test_an_own_copy_that_does_not_start_fails_its_session_alone(hub: Any)
             await one.server.running(Era.LEGACY, timeout_s=10, session=session)
     assert (one.server.state, one.server.problem) == (ServerState.RUNNING, None)
     assert one.parts.heard.of(ProblemReported) == []
+
+
+async def test_a_server_that_wants_a_sign_in_of_one_session_shows_that_to_all(hub: Any) -> None:
+    one = await hub(ScriptedServer(), isolation="session")
+    await one.server.running(Era.LEGACY, timeout_s=10, session=Client())
+    assert one.server.state is ServerState.ON_DEMAND
+    one.server.require_sign_in(Problem("sign in"))
+    await settled()
+    assert one.server.state is not ServerState.ON_DEMAND
+
+
+async def test_a_server_that_somebody_stopped_is_not_started_to_ask_for_a_sign_in(hub: Any) -> None:
+    one = await hub(ScriptedServer())
+    await one.running(Era.LEGACY)
+    await one.server.stop()
+    one.server.require_sign_in(Problem("sign in"))
+    await settled()
+    assert (one.server.state, len(one.program.copies.all)) == (ServerState.STOPPED, 1)
+
+
+async def test_what_a_person_has_stopped_in_an_earlier_life_is_not_started_by_a_call(hub: Any) -> None:
+    one = await hub(ScriptedServer())
+    one.server.keep_stopped(5.0)
+    assert one.server.state is ServerState.STOPPED
+    with pytest.raises(TooltrayError, match="stopped"):
+        await one.running(Era.LEGACY)
+    assert one.program.copies.all == []
+
+
+async def test_two_first_uses_of_one_session_at_once_share_its_own_copy(hub: Any) -> None:
+    one = await hub(ScriptedServer(), isolation="session")
+    session = Client()
+    both = await asyncio.gather(*(one.server.running(Era.LEGACY, timeout_s=10, session=session) for _ in range(2)))
+    assert both[0] is both[1]
+    assert len(one.program.copies.all) == 1

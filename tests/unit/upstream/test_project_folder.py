@@ -253,3 +253,7 @@ def test_the_path_in_a_uri_of_this_machine_is_found(uri: str, path: str) -> None
 )
 def test_a_project_is_called_as_was_said_or_as_its_folder_and_never_like_an_option(said: str, path: str, name: str) -> None:
     assert project_name(said, path) == name
+
+
+def test_no_user_has_the_number_that_means_nobody_knows() -> None:
+    assert NO_OWNER < 0

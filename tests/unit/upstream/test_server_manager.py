@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from tests.fakes import fake_server
-from tests.fakes.heard import Record
 from tests.fakes.hub_parts import HubParts, Shell, entry, hub_parts, one_server, settled, started
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
@@ -28,7 +27,6 @@ from tooltray.protocol.eras import Era
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.server_output import SEPARATOR
 from tooltray.transports.stdio_transport import StdioTransport
-from tooltray.upstream.managed_server import ServerNotified
 from tooltray.upstream.upstream_services import StartGate
 
 SIX = (ServerStarted, ServerStopped, ServerStatusChanged, ClientListUpdated, ServerRemoved, ProblemReported)
@@ -176,7 +174,7 @@ async def test_a_restart_is_one_state_until_it_runs_and_tools_stay_listed_meanwh
         go_on.set()
         await restart
         assert states(parts) == [ServerState.RESTARTING, ServerState.RUNNING]
-        assert len(program.copies.all) == 2
+        assert (len(program.copies.all), parts.servers.get("s").restarts) == (2, 0)
 
 
 async def test_a_restart_that_fails_is_over_and_shows_the_failure(tmp_path: Path) -> None:
@@ -206,29 +204,6 @@ async def test_a_server_that_is_not_there_cannot_be_stopped_or_restarted(tmp_pat
 # what a server is started with
 
 
-async def test_a_launcher_is_installing_until_its_server_was_listed(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("t"))
-    async with hub_parts(tmp_path, servers={"s": entry("npx", args=["pkg"])}, programs={"npx": program}) as parts:
-        await started(parts)
-        assert await parts.listed() == ["t"]
-        await parts.servers.stop("s")
-        await started(parts)
-        starts = [state for state in states(parts) if state in (ServerState.STARTING, ServerState.INSTALLING)]
-        assert starts == [ServerState.INSTALLING, ServerState.STARTING]
-
-
-async def test_a_launcher_s_server_that_was_removed_and_is_brought_back_is_installed_already(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("t"))
-    async with hub_parts(tmp_path, servers={"s": entry("npx", args=["pkg"])}, programs={"npx": program}) as parts:
-        await started(parts)
-        assert await parts.listed() == ["t"]
-        await parts.conf.remove_server("s")
-        await parts.conf.set_server("s", entry("npx", args=["pkg"]))
-        await parts.servers.start("s")
-        starts = [state for state in states(parts) if state in (ServerState.STARTING, ServerState.INSTALLING)]
-        assert starts == [ServerState.INSTALLING, ServerState.STARTING]
-
-
 async def test_a_server_in_memory_runs_without_a_process(tmp_path: Path) -> None:
     class Memory:
         async def answer(self, request: Any) -> Any:
@@ -244,32 +219,6 @@ def _greeting() -> Any:
     from tooltray.protocol.envelope import success
 
     return success({"protocolVersion": "2025-11-25", "capabilities": {}})
-
-
-# eras
-
-
-async def test_what_was_learned_of_the_eras_spares_the_next_hub_the_probe(tmp_path: Path) -> None:
-    for count in (1, 1):
-        program = ScriptedServer()
-        async with hub_parts(tmp_path, **one_server(program)) as parts:
-            known = parts.eras.eras(parts.servers.get("s").config_hash)
-            await started(parts)
-            assert program.count("server/discover") == (count if not known else 0)
-            await parts.ended()
-    assert known == {"legacy"}
-
-
-async def test_a_server_that_spoke_the_legacy_era_and_is_modern_now_is_found_out(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        program.eras = ("modern",)
-        await parts.servers.restart("s")
-        client = parts.servers.get("s").client_for(Era.MODERN)
-        assert client is not None
-        assert client.era is Era.MODERN
-        assert parts.eras.eras(parts.servers.get("s").config_hash) == {"legacy", "modern"}
 
 
 # events
@@ -297,33 +246,6 @@ async def test_a_crash_is_a_stop_and_a_start(tmp_path: Path) -> None:
         program.copy.die()
         await parts.heard.event(ServerStarted, count=2)
         assert parts.heard.of(*SIX) == UP + DOWN + UP
-
-
-async def test_a_server_that_is_given_up_is_reported_once(tmp_path: Path) -> None:
-    program = ScriptedServer()
-    program.handlers["initialize"] = lambda copy, params: copy.die("out of cheese")
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        parts.servers.get("s").start()
-        reported = await parts.heard.event(ProblemReported)
-        assert "out of cheese" in str(reported.problem)
-        assert parts.heard.of(*SIX) == [reported]
-
-
-async def test_what_a_server_says_reaches_the_listeners_once_it_has_greeted(tmp_path: Path) -> None:
-    program = ScriptedServer()
-
-    def initialize(copy: Any, params: Any) -> Any:
-        copy.notify("notifications/message", {"too": "early"})
-        return program.copy.usual("initialize")(copy, params)
-
-    program.handlers["initialize"] = initialize
-    said: Record[tuple[str, str]] = Record()
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        parts.bus.subscribe(ServerNotified, lambda event: said.add((event.client.name, event.method)))
-        await started(parts)
-        program.copy.notify("notifications/tools/list_changed")
-        await said.wait()
-        assert said.all == [("s", "notifications/tools/list_changed")]
 
 
 # the settings change
@@ -424,6 +346,32 @@ async def test_of_two_changes_in_a_row_the_last_one_runs_and_only_once(tmp_path:
         await parts.servers.start("s")
         assert [launch.args for launch in parts.launches] == [(), ("2",)]
         assert len(program.running) == 1
+
+
+async def test_a_server_is_being_replaced_until_the_process_with_the_old_command_line_has_ended(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        assert not parts.servers.is_being_replaced("s")
+        program.may_end.clear()
+        await change(parts, args=["1"])
+        assert (parts.servers.is_being_replaced("s"), parts.servers.is_being_replaced("hub")) == (True, False)
+        program.may_end.set()
+        await parts.heard.event(ServerStarted, count=2)
+        assert not parts.servers.is_being_replaced("s")
+
+
+async def test_a_server_that_is_removed_while_it_is_replaced_is_not_started(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        program.may_end.clear()
+        await change(parts, args=["1"])
+        await parts.conf.remove_server("s")
+        program.may_end.set()
+        await parts.ended()
+        await settled()
+        assert (len(parts.launches), program.running) == (1, [])
 
 
 async def test_a_running_server_with_another_command_line_that_is_switched_off_too_stops(tmp_path: Path) -> None:

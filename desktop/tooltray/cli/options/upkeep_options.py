@@ -1,4 +1,4 @@
-"""What can be typed behind `tooltray secrets`, `feedback`, `bridge`, `doctor`, `export`, `import` and `uninstall`.
+"""What can be typed behind `tooltray secrets`, `feedback`, `bridge`, `autostart`, `doctor`, `export`, `import`, `uninstall` and the like.
 
 Above it: arguments. Knows the names of the functions that carry it out, not the functions.
 """
@@ -57,6 +57,13 @@ def declare_bridge(commands: Commands) -> None:
     command(bridge, "use", "make it start this installation", "bridge_command:use")
 
 
+def declare_autostart(commands: Commands) -> None:
+    autostart = group(commands, "autostart", "start in the tray when you log in")
+    command(autostart, "on", "start when you log in", "autostart_command:on")
+    command(autostart, "off", "do not start when you log in", "autostart_command:off")
+    command(autostart, "status", "say whether it starts when you log in", "autostart_command:status")
+
+
 def declare_doctor(commands: Commands) -> None:
     doctor = command(commands, "doctor", "say what is wrong, and what to do about it", "doctor_command:doctor", check=check_doctor)
     doctor.add_argument("server", nargs="?", metavar="SERVER", help="look at this server only")
@@ -64,6 +71,11 @@ def declare_doctor(commands: Commands) -> None:
         "--forget-environment", action="store_true", help="forget certificates, proxies and package indexes remembered of your terminal"
     )
     doctor.add_argument("--fix", metavar="NUMBER", type=values.number, help="with SERVER: carry out what was offered under this number")
+
+
+def declare_program(commands: Commands) -> None:
+    command(commands, "diagnostics", "print what a bug report needs, without secrets", "program_command:diagnostics")
+    command(commands, "licences", "print the licences of Tooltray and of what comes with it", "program_command:licences")
 
 
 def check_doctor(usage: Usage, args: argparse.Namespace) -> None:
@@ -85,3 +97,9 @@ def declare_setup(commands: Commands) -> None:
         commands, "uninstall", "take away what Tooltray keeps on this machine, each thing after a yes", "uninstall_command:uninstall"
     )
     leaving.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def declare_completion(commands: Commands) -> None:
+    text = "print what a shell needs to complete these commands"
+    shells = command(commands, "completion", text, "completion_command:completion", has_json=False)
+    shells.add_argument("shell", choices=("bash", "zsh", "fish"))

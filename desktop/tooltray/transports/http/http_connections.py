@@ -5,6 +5,7 @@ quarter of a second; so this module is imported when the first remote server is 
 """
 
 import asyncio
+import contextlib
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -297,6 +298,6 @@ def _new_socket(address: aiohttp.AddrInfoType) -> socket.socket:
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else a request of two packets takes 40 ms; asyncio leaves this socket be
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for option, value in (("TCP_KEEPIDLE", PROBED_AFTER_S), ("TCP_KEEPINTVL", PROBED_EVERY_S), ("TCP_KEEPCNT", PROBES)):
-        if hasattr(socket, option):
+        with contextlib.suppress(AttributeError, OSError):  # not every system has these, and connections do without
             made.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
     return made

@@ -121,6 +121,11 @@ class ServerFilter(QWidget):
             return False
         return not self._words or server.name in self._found or self._has(server.name, server.target, server.description)
 
+    def show_all(self) -> None:
+        """Lets servers of every state through."""
+        self._tabs.choose(0)
+        self._on_chosen(0)
+
     def _has(self, *texts: str) -> bool:
         text = "\n".join(texts).casefold()
         return all(word in text for word in self._words)

@@ -50,6 +50,7 @@ class ServersPage(Page):
         self._lazy: dict[str, bool] = {}  # as it was when the costs were asked for
         self._ranks: dict[str, int] = {}  # where each stands; one that is removed and brought back is where it was
         self._returning = ""  # the server whose card takes the keyboard when it is there again
+        self._asked = ""  # the server of an address that was opened before servers were known
         self._is_loaded = self._has_to_move = False
         self._are_costs_old, self._is_paused = True, False
         self.notices = context.notices
@@ -96,6 +97,7 @@ class ServersPage(Page):
         commands.done.connect(context.say)
         self.notices.secrets_choice_requested.connect(commands.keep_secrets)
         self._wishes.folder_requested.connect(self._on_folder_requested)
+        context.links.server_asked.connect(self.show_server)
         self._toasts.returning.connect(self.await_card)
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)
 
@@ -168,6 +170,21 @@ class ServersPage(Page):
     def await_card(self, name: str) -> None:
         """Gives the keyboard to a server's card once it is there; it is being brought back."""
         self._returning = name
+
+    def show_server(self, name: str) -> None:
+        """Opens a server, once it is there; one that the filter hides comes with all others."""
+        self._asked = name
+        if (server := self._servers.find(name)) is None:
+            return
+        self._asked = ""
+        if not self._filter.passes(server):
+            self._filter.show_all()
+            self._search.clear()
+        if len(self._servers.servers) > MOST_CARDS:
+            self._open_details(server)
+        elif not self._cards[name].is_wide:
+            self.toggle_expanded(name)
+        self._focus_card(name)
 
     def toggle_expanded(self, name: str) -> None:
         """Opens a card in place over the whole width, or closes it."""
@@ -244,6 +261,9 @@ class ServersPage(Page):
             self._show_table(servers)
         else:
             self._show_cards(servers)
+        if self._asked and self._is_loaded:
+            self.show_server(self._asked)
+            self._asked = ""
 
     def _show_table(self, servers: Sequence[ServerSnapshot]) -> None:
         self._table.set_servers(self._matching(servers))

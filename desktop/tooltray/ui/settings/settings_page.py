@@ -16,6 +16,7 @@ from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.settings.api_section import ApiSection
+from tooltray.ui.settings.program_section import ProgramSection, ProgramSheets
 from tooltray.ui.settings.settings_commands import SettingsCommands
 from tooltray.ui.settings.settings_words import measured, registry_look, registry_time, where_from
 from tooltray.ui.settings.setup_sheets import SetupSheets
@@ -53,7 +54,7 @@ class SettingsPage(Page):
         self._faults: dict[str, QVBoxLayout] = {}
         outer = column(self)
         outer.addWidget(Header(theme, tr("Settings")))
-        area = PageScroll(tr("Settings"))
+        area = self._area = PageScroll(tr("Settings"))
         content = QWidget()
         line = row(content, margins=(24, 20, 24, 32), spacing=0)
         inner = self._inner = QWidget()
@@ -67,6 +68,9 @@ class SettingsPage(Page):
         self.api = ApiSection(theme)
         self._body.addWidget(self.api)
         self._add_setup()
+        self._body.addSpacing(20)
+        self.program = ProgramSection(theme)
+        self._body.addWidget(self.program)
         self._body.addStretch(1)
         area.setWidget(content)
         outer.addWidget(area, 1)
@@ -76,11 +80,13 @@ class SettingsPage(Page):
         self.commands = SettingsCommands(hub=context.hub, tasks=context.tasks, save_file=context.local.save_file)
         self.sheets = SetupSheets(context, self, commands=self.commands)
         self.tokens = TokenSheets(context, self)
+        self.program_sheets = ProgramSheets(context, self, self.program)
         self._connect()
 
     def _connect(self) -> None:
         commands = self.commands
         self.look_requested.connect(commands.look)
+        self.look_requested.connect(self.program_sheets.commands.look)
         self.measure_requested.connect(commands.measure)
         self.auto_detect_requested.connect(commands.set_auto_detect)
         self.registry_add_requested.connect(self.sheets.open_add_registry)
@@ -94,6 +100,11 @@ class SettingsPage(Page):
         commands.section_failed.connect(self.show_fault)
         commands.done.connect(self._context.say)
         self._context.hub.http_address_changed.connect(self.look_again)
+        self._context.links.about_asked.connect(self.show_about)
+
+    def show_about(self) -> None:
+        """Brings what is said of Tooltray itself into view."""
+        self._area.ensureWidgetVisible(self.program)
 
     def enable(self, is_usable: bool) -> None:
         self._inner.setEnabled(is_usable)

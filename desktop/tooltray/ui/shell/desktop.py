@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import logging
 import signal
+import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
@@ -30,6 +31,7 @@ from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.shell.app_links import OpenedAddresses
 from tooltray.ui.shell.bug_report import BugWatch
 from tooltray.ui.shell.motion import MotionSetting
 from tooltray.ui.shell.tray import Tray
@@ -42,11 +44,21 @@ if TYPE_CHECKING:  # imported once the tray's icon is there
     from tooltray.ui.shell.main_window import MainWindow
 
 logger = logging.getLogger(__name__)
+HEARS_ADDRESSES = sys.platform == "darwin"  # others hand them to a new process; looking at every event of Qt has its price
 
 FIRST_PAINT_WAIT_S = 1.0  # a window that nobody can see, e.g. on another workspace, is never painted
 ASK_WAIT_S = 2.0  # an engine says within milliseconds who is connected; one that hangs must not keep a person from ending it
 END_WAIT_S = 25.0  # the engine bounds its own steps; this is for one that hangs in spite of that
-EXIT_CODES = {"quit": 0, "stop": 0, "hand_over": 0, "raised": 0, "sigint": 130, "sigterm": 143, "sighup": 143}  # anything else is 1
+EXIT_CODES = {
+    "quit": 0,
+    "stop": 0,
+    "hand_over": 0,
+    "raised": 0,
+    "replaced": 75,
+    "sigint": 130,
+    "sigterm": 143,
+    "sighup": 143,
+}  # anything else is 1
 SIGNALS = {"SIGINT": "sigint", "SIGTERM": "sigterm", "SIGHUP": "sighup"}
 
 
@@ -74,6 +86,7 @@ class Start(msgspec.Struct, frozen=True):
         read_entry: returns what an AI client's settings need to use this hub, as text.
         is_first: whether something was never said to this person before.
         hidden: the window stays away until somebody opens it from the tray; without a tray it is shown all the same.
+        link: the address that was opened; empty: none.
     """
 
     build_windows: Callable[[], Awaitable[Windows]]
@@ -81,6 +94,7 @@ class Start(msgspec.Struct, frozen=True):
     read_entry: Callable[[], str]
     is_first: Callable[[str], bool]
     hidden: bool
+    link: str = ""
 
 
 class Desktop:
@@ -95,7 +109,10 @@ class Desktop:
     ) -> None:
         self._app, self._theme, self._link, self._hub = app, theme, link, hub
         self._tray, self._tasks, self._start = tray, tasks, start
-        self._hidden = start.hidden
+        self._hidden, self._asked_link = start.hidden, start.link
+        if HEARS_ADDRESSES:
+            self._addresses = OpenedAddresses(app)
+            self._addresses.opened.connect(self._on_address_opened)
         self._is_built = False  # the windows
         self._is_asking_to_quit = False
         self._engine: EngineHandle | None = None
@@ -125,10 +142,18 @@ class Desktop:
         tray.open_requested.connect(self._approvals.go_there)  # above the window: somebody waits for it
         tray.menu.pause_requested.connect(window.hub_commands.pause)
         tray.menu.entry_copy_requested.connect(self._on_copy_entry)
+        tray.menu.about_requested.connect(window.show_about)
 
     def _on_opened_early(self) -> None:
         """A person has clicked the icon before there is a window."""
         self._hidden = False
+
+    def _on_address_opened(self, link: str) -> None:
+        """macOS hands over what other systems give to a second start."""
+        if self._is_built:
+            self._window.open_link(link)
+        else:
+            self._asked_link = link
 
     async def run(self) -> int:
         """Shows the tray's icon, then the window, then starts the engine; returns the exit code when all has ended."""
@@ -141,6 +166,8 @@ class Desktop:
             with self._telling_of_bugs():
                 if not self._reason:
                     await self._show()
+                    if self._asked_link:
+                        self._window.open_link(self._asked_link)
                     await self._window.build_pages()
                     self._start_engine()
                 code = await self._ended
@@ -167,15 +194,19 @@ class Desktop:
         if not has_tray:
             self._window.context.say(tr("This desktop has no tray. Closing the window ends Tooltray."))
 
-    # the engine; these four are called in its thread
+    # the engine; these five are called in its thread
 
     def on_taking_over(self) -> None:
         """The engine waits for a hub without a window to leave."""
         self._loop.call_soon_threadsafe(self._set_phase, HubPhase.TAKING_OVER)
 
-    def on_raise_window(self) -> None:
-        """Somebody started the desktop a second time."""
-        self._loop.call_soon_threadsafe(self._window.show_up)
+    def may_restart(self) -> bool:
+        """Whether nobody would miss the window: the program was replaced, and the new one is to start in the background."""
+        return self._is_built and not self._window.isVisible()
+
+    def on_raise_window(self, link: str) -> None:
+        """Somebody started the desktop a second time, or opened an address."""
+        self._loop.call_soon_threadsafe(self._window.open_link, link)
 
     def on_engine_started(self, attach: Callable[[EngineLink], None]) -> None:
         """The engine runs; `attach` ties the link to it."""

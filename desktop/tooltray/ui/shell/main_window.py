@@ -22,6 +22,7 @@ from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext, Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.questions.questions import Questions
+from tooltray.ui.shell.app_links import server_of_link
 from tooltray.ui.shell.hub_words import hub_words
 from tooltray.ui.shell.pages import PAGES
 from tooltray.ui.shell.sidebar import Sidebar
@@ -155,6 +156,19 @@ class MainWindow(QMainWindow):
     def show_up(self) -> None:
         """Brings the window to a person's eyes, from wherever it is."""
         self.context.show_window()
+
+    def open_link(self, link: str) -> None:
+        """Brings the window up, with what an address names: `tooltray://servers/NAME`. Whatever it says, nothing is changed by it."""
+        self.show_up()
+        if name := server_of_link(link):
+            self.open_page("servers")
+            self.context.links.server_asked.emit(name)
+
+    def show_about(self) -> None:
+        """Brings the window up, with what the Settings page says of Tooltray itself."""
+        self.show_up()
+        self.open_page("settings")
+        self.context.links.about_asked.emit()
 
     def show_quietly(self) -> None:
         """Shows the window if it is hidden, without taking the keyboard from what a person is doing elsewhere."""

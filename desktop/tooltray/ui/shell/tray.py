@@ -101,6 +101,7 @@ class TrayMenu(QMenu):
     pause_requested = Signal(bool)
     entry_copy_requested = Signal()
     open_requested = Signal()
+    about_requested = Signal()
     quit_requested = Signal()
 
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
@@ -118,12 +119,14 @@ class TrayMenu(QMenu):
         self._copy = self._add("copy", tr("Copy entry for a client"))
         self.addSeparator()
         self._open = self._add("external", tr("Open Tooltray"))
+        self._about = self._add("info", tr("About Tooltray"))
         self._quit = self._add("power", tr("Quit"))
         theme.changed.connect(self._tint)
         self._tint()
         self._pause.triggered.connect(self._on_pause)
         self._copy.triggered.connect(self.entry_copy_requested)
         self._open.triggered.connect(self.open_requested)
+        self._about.triggered.connect(self.about_requested)
         self._quit.triggered.connect(self.quit_requested)
 
     def show_hub(self, phase: HubPhase, snapshot: HubSnapshot | None) -> None:

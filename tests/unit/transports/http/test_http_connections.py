@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import logging
 import os
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -104,7 +105,7 @@ async def posted(far: HttpConnection, body: bytes, delivery: Delivery | None = N
 async def test_a_kept_connection_that_the_server_closes_in_the_moment_of_the_next_request_fails_nothing() -> None:
     async with brief() as (server, far):
         assert await posted(far, b"first") == 202
-        server.connections[0].close()
+        server.connections[0].get_extra_info("socket").shutdown(socket.SHUT_RDWR)
         assert await posted(far, b"second") == 202
         assert server.requests.all == ["first", "second"]
         assert len(server.connections) == 2

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray_bridge import paths
+from tooltray_bridge import paths_posix as paths
 
 
 def test_a_home_named_on_the_command_line_comes_first() -> None:

@@ -1,12 +1,14 @@
-"""Where the hub's socket is, found from HOME alone.
+"""Where the hub's socket is, found from HOME alone; on Linux and macOS.
 
-Above it: hot and start. The rules are those at the top of tooltray/home/home.py, in bytes and without `os`, whose import costs more than
-everything else here; what is rare (an untidy path, a missing HOME, a long path) imports what it needs.
+Above it: hot and start, which use this or paths_windows (the same names). The rules are those at the top of tooltray/home/home.py, in
+bytes and without `os`, whose import costs more than everything else here; what is rare (an untidy path, a missing HOME, a long path)
+imports what it needs.
 """
 
 import posix
 import sys
 
+ENVIRON = posix.environ
 SOCKET_PATH_BYTES = 100  # a socket's address holds 104 bytes on macOS and 108 on Linux
 
 
@@ -49,14 +51,31 @@ def find_home(argument: str | None, environ: dict[bytes, bytes]) -> bytes:
     return chosen
 
 
+def own_home(environ: dict[bytes, bytes]) -> bytes:
+    """The home of a person who asks for no other one.
+
+    Raises:
+        KeyError: nothing says where the user's folder is.
+    """
+    return find_home(None, {name: value for name, value in environ.items() if name != b"TOOLTRAY_HOME"})
+
+
 def socket_path(home: bytes) -> bytes:
     """Where the hub of this home listens."""
     path = home + b"run/hub.sock" if home[-1:] == b"/" else home + b"/run/hub.sock"
-    if len(path) <= SOCKET_PATH_BYTES:
+    if len(path) <= SOCKET_PATH_BYTES and not _is_there(path[: -len(b"hub.sock")] + b"socket-folder"):
         return path
     from tooltray_bridge.long_home import find_socket
 
     return find_socket(home)
+
+
+def _is_there(path: bytes) -> bool:
+    try:
+        posix.lstat(path)
+    except OSError:
+        return False
+    return True
 
 
 def is_private(folder: bytes) -> bool:

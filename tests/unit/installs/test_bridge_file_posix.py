@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.installs.bridge_script import NO_INSTALLATION, script
+from tooltray.installs.bridge_file_posix import NO_INSTALLATION, script
 
 SHELLS = [shell for shell in (["sh"], ["dash"], ["bash", "--posix"], ["busybox", "sh"]) if shutil.which(shell[0])]
 

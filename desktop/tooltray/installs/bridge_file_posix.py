@@ -1,11 +1,20 @@
 """The script `bin/tooltray-bridge` that AI clients start on Linux and macOS: it becomes the bridge of the first installation that is there.
 
-Above it: installations, which writes it. Below it: nothing. Plain POSIX `sh`: it needs no PATH and no variable, and costs some 2 ms.
-Without any installation it answers each request with an error, so that the AI client shows a person what to do.
+Above it: installations, which uses this or bridge_file_windows (the same names). Below it: nothing. Plain POSIX `sh`: it needs no PATH and
+no variable, and costs some 2 ms. Without any installation it answers each request with an error, so that the AI client shows a person what
+to do.
 """
 
+import os
 import shlex
+import stat
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tooltray.files.atomic_file import write_atomically
+
+NAME = "tooltray-bridge"
+MODE = 0o755
 
 NO_INSTALLATION = -32000
 """The JSON-RPC code of that error: the first one that servers may use for their own."""
@@ -47,3 +56,35 @@ def _line(bridge: Sequence[str]) -> str:
     program, *arguments = bridge
     tests = [f"[ -x {shlex.quote(program)} ]", *(f"[ -e {shlex.quote(each)} ]" for each in arguments if each.startswith("/"))]
     return f'{" && ".join(tests)} && exec {shlex.join(bridge)} "$@"\n'
+
+
+def write(path: Path, bridges: Iterable[Sequence[str]]) -> bool:
+    """Writes the script where it is not as it should be; returns whether it was written.
+
+    Args:
+        bridges: commands of bridges, the one in use first.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    wanted = os.fsencode(script(bridges))
+    if _is_so(path, wanted):
+        return False
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    if path.is_symlink():  # what it leads to is not ours
+        path.unlink()
+    write_atomically(path, wanted, MODE)
+    return True
+
+
+def can_write() -> bool:
+    """Whether this installation has what is written; here it is made of nothing."""
+    return True
+
+
+def _is_so(path: Path, wanted: bytes) -> bool:
+    try:
+        status = path.lstat()
+        return stat.S_ISREG(status.st_mode) and stat.S_IMODE(status.st_mode) == MODE and path.read_bytes() == wanted
+    except OSError:
+        return False

@@ -1,13 +1,14 @@
-"""Somebody has edited settings.json by hand while Tooltray runs."""
+"""settings/settings_store.py: somebody edits settings.json by hand while Tooltray runs."""
 
 import asyncio
 import json
 from pathlib import Path
 
 import pytest
+from tests.fakes.file_servers import file_server
 from tests.unit.conftest import Heard, put
 
-from tooltray.errors import TooltrayError
+from tooltray.errors import NotFound, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 
@@ -184,3 +185,21 @@ async def test_an_entry_that_cannot_be_used_is_told_once_wherever_it_stands(conf
     assert [type(each) for each in heard] == [ConfigChanged]
     written = path.read_text().splitlines()
     assert '"b"' in written[conf.file_problems[0].line - 1]
+
+
+async def test_news_of_servers_of_other_files_are_told_once(conf: McpConfHelper, heard: Heard) -> None:
+    for servers in ({"theirs": file_server("y")}, {"theirs": file_server("y")}):
+        conf.set_file_servers(servers)
+    assert heard == [ConfigChanged(conf.entries, ("theirs",), True)]
+    assert (conf.file_server("theirs"), conf.file_server("a")) == (file_server("y"), None)
+
+
+async def test_an_entry_is_shown_as_it_stands_in_the_file_and_is_the_callers_own(conf: McpConfHelper) -> None:
+    conf.set_file_servers({"theirs": file_server("y", note=1)})
+    own, theirs = conf.server_entry("a"), conf.server_entry("theirs")
+    assert (own.name, own.entry, own.counts) == ("a", {"command": "x"}, {"command": "x"})
+    assert (theirs.name, theirs.entry["note"], theirs.counts["command"]) == ("y", 1, "y")
+    own.entry["command"] = "changed"
+    assert conf.server_entry("a").entry == {"command": "x"}
+    with pytest.raises(NotFound):
+        conf.server_entry("gone")

@@ -1,0 +1,27 @@
+"""`tooltray autostart on|off|status`: whether Tooltray starts when the person logs in.
+
+Above it: run. Below it: installs. Needs no hub.
+"""
+
+import argparse
+
+from tooltray.cli.terminal import answer
+from tooltray.home.home import Home
+from tooltray.installs import start_at_login
+
+
+def on(args: argparse.Namespace, home: Home) -> int:
+    start_at_login.switch(on=True)
+    return status(args, home)
+
+
+def off(args: argparse.Namespace, home: Home) -> int:
+    start_at_login.switch(on=False)
+    return status(args, home)
+
+
+def status(args: argparse.Namespace, home: Home) -> int:
+    """Shows what the system says, whoever has changed it."""
+    is_on = start_at_login.is_on()
+    line = "Tooltray starts when you log in." if is_on else "Tooltray does not start when you log in."
+    return answer(args, {"on": is_on}, line)

@@ -1,0 +1,94 @@
+"""The commands as data: what each is called, what it does, and what can be typed behind it; for completions and manual pages.
+
+Above it: completion_command and packaging/manual.py. Below it: the parser, which is read and never repeated.
+"""
+
+import argparse
+from collections.abc import Iterator
+
+import msgspec
+
+from tooltray.cli.arguments import command_parser
+
+
+class Option(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        names: such as `-n` and `--lines`.
+        value: how its value is called; empty: it takes none.
+    """
+
+    names: tuple[str, ...]
+    value: str
+    help: str
+
+
+class Argument(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        choices: the only words that can stand there; empty: any.
+    """
+
+    name: str
+    help: str
+    choices: tuple[str, ...]
+
+
+class CommandNode(msgspec.Struct, frozen=True):
+    """A command, or a group of them.
+
+    Attributes:
+        words: how it is typed, such as `tooltray servers add`.
+        help: one line, as the group above lists it.
+        about: its description.
+    """
+
+    words: str
+    help: str
+    about: str
+    options: tuple[Option, ...]
+    arguments: tuple[Argument, ...]
+    commands: tuple["CommandNode", ...]
+
+    def walk(self) -> Iterator["CommandNode"]:
+        """This one and all below it."""
+        yield self
+        for each in self.commands:
+            yield from each.walk()
+
+    @property
+    def candidates(self) -> tuple[tuple[str, str], ...]:
+        """The words that can be typed next, each with what it does."""
+        commands = [(each.words.rpartition(" ")[2], each.help) for each in self.commands]
+        choices = [(choice, argument.help) for argument in self.arguments for choice in argument.choices]
+        return (*commands, *choices, *((name, option.help) for option in self.options for name in option.names))
+
+
+def command_tree() -> CommandNode:
+    """All commands, `tooltray` itself at the top."""
+    return _node(command_parser(), "tooltray", "")
+
+
+def _node(parser: argparse.ArgumentParser, words: str, help: str) -> CommandNode:
+    options, arguments, commands = [], [], []
+    for action in parser._actions:  # argparse has no public name for what a parser knows
+        if isinstance(action, argparse._SubParsersAction):
+            lines = {each.dest: each.help or "" for each in action._choices_actions}
+            commands = [_node(each, f"{words} {name}", lines.get(name, "")) for name, each in action.choices.items() if name in lines]
+        elif action.help == argparse.SUPPRESS:
+            continue
+        elif action.option_strings:
+            options.append(Option(tuple(action.option_strings), _value(action), _text(action, parser)))
+        else:
+            arguments.append(Argument(str(action.metavar or action.dest), _text(action, parser), tuple(map(str, action.choices or ()))))
+    return CommandNode(words, help, parser.description or "", tuple(options), tuple(arguments), tuple(commands))
+
+
+def _value(action: argparse.Action) -> str:
+    if action.nargs == 0:
+        return ""
+    return str(action.metavar or "|".join(map(str, action.choices or ())) or action.dest.upper())
+
+
+def _text(action: argparse.Action, parser: argparse.ArgumentParser) -> str:
+    return ((action.help or "") % {**vars(action), "prog": parser.prog}).strip()

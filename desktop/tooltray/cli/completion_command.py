@@ -1,0 +1,114 @@
+"""`tooltray completion`: what a shell needs to complete our commands, made of the parser. The packages install the same.
+
+Above it: run, packaging/build.py. Below it: command_tree. A completion starts no program of ours: it has all words in it.
+"""
+
+import argparse
+import shlex
+from collections.abc import Callable, Mapping
+
+from tooltray.cli.command_tree import CommandNode, command_tree
+from tooltray.home.home import Home
+
+
+def completion(args: argparse.Namespace, home: Home) -> int:
+    """Prints the completion for a shell; returns the exit code."""
+    print(SHELLS[args.shell](command_tree()), end="")
+    return 0
+
+
+def for_bash(tree: CommandNode) -> str:
+    """For bash 4 and newer, with or without the package bash-completion."""
+    groups = "|".join(f"{shlex.quote(each.words)}" for each in tree.walk() if each is not tree)
+    words = "\n".join(f"    {shlex.quote(each.words)}) words={shlex.quote(_words(each))} ;;" for each in tree.walk())
+    return f"""\
+# bash completion of tooltray; made by: tooltray completion bash
+_tooltray() {{
+    local current=${{COMP_WORDS[COMP_CWORD]}} place=tooltray words= word at
+    for ((at = 1; at < COMP_CWORD; at++)); do
+        word=${{COMP_WORDS[at]}}
+        [ "$word" = -- ] && return  # a server's own command
+        case "$place $word" in
+        {groups}) place="$place $word" ;;
+        esac
+    done
+    case $place in
+{words}
+    esac
+    mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
+}}
+complete -o default -F _tooltray tooltray
+"""
+
+
+def for_zsh(tree: CommandNode) -> str:
+    groups = "|".join(shlex.quote(each.words) for each in tree.walk() if each is not tree)
+    lines = "\n".join(f"    {shlex.quote(each.words)}) found=({_described(each)}) ;;" for each in tree.walk())
+    return f"""\
+#compdef tooltray
+# zsh completion of tooltray; made by: tooltray completion zsh
+_tooltray() {{
+    local place=tooltray word
+    local -a found
+    for word in "${{(@)words[2,CURRENT-1]}}"; do
+        [[ $word == -- ]] && {{ _files; return }}  # a server's own command
+        case "$place $word" in
+        {groups}) place="$place $word" ;;
+        esac
+    done
+    case $place in
+{lines}
+    esac
+    _describe 'tooltray' found || _files
+}}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    _tooltray "$@"
+else
+    compdef _tooltray tooltray
+fi
+"""
+
+
+def for_fish(tree: CommandNode) -> str:
+    groups = " ".join(_in_fish(each.words) for each in tree.walk() if each is not tree)
+    lines = [line for each in tree.walk() for line in _fish_lines(each)]
+    return f"""\
+# fish completion of tooltray; made by: tooltray completion fish
+function __tooltray_at
+    set -l place tooltray
+    set -l groups {groups}
+    set -l typed (commandline -opc)
+    for word in $typed[2..-1]
+        test "$word" = --; and return 1 # a server's own command
+        contains -- "$place $word" $groups; and set place "$place $word"
+    end
+    test "$place" = "$argv"
+end
+""" + "".join(lines)
+
+
+def _fish_lines(node: CommandNode) -> list[str]:
+    start = f"complete -c tooltray -n {_in_fish(f'__tooltray_at {node.words}')}"
+    lines = [f"{start} -f -a {_in_fish(word)} -d {_in_fish(text)}\n" for word, text in node.candidates if not word.startswith("-")]
+    for option in node.options:
+        names = " ".join(f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}" for name in option.names)
+        lines.append(f"{start} {names}{' -r' if option.value else ''} -d {_in_fish(option.help)}\n")
+    return lines
+
+
+def _in_fish(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+def _words(node: CommandNode) -> str:
+    return " ".join(word for word, _ in node.candidates)
+
+
+def _described(node: CommandNode) -> str:
+    """`word:what it does`, each as one argument; a colon in a word would end it."""
+    pairs = ((word.replace(":", "\\:"), text) for word, text in node.candidates)
+    return " ".join(shlex.quote(f"{word}:{text}") for word, text in pairs)
+
+
+SHELLS: Mapping[str, Callable[[CommandNode], str]] = {"bash": for_bash, "zsh": for_zsh, "fish": for_fish}

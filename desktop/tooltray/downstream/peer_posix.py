@@ -1,0 +1,30 @@
+"""Who is at the other end of an accepted connection on a Unix socket: Linux and macOS.
+
+Above it: connection, which uses this or peer_windows (the same names).
+"""
+
+import asyncio
+import os
+import socket
+import struct
+
+HAS_HALVES = True  # a peer that has closed its side may still read
+
+_UCRED = struct.Struct("3i")  # pid, uid, gid: unix(7)
+
+
+def peer_of(transport: asyncio.BaseTransport) -> tuple[int, bool]:
+    """The other end's process, 0 where the system does not tell, and whether it is this user's as far as that is known."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return 0, True
+    connection: socket.socket = transport.get_extra_info("socket")
+    pid, uid, _ = _UCRED.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size))
+    return pid, uid == os.getuid()
+
+
+def leaders_of(pid: int) -> frozenset[int]:
+    """Who may have started a process: the leader of its session; each server leads one, which its children share."""
+    try:
+        return frozenset((os.getsid(pid),))
+    except OSError:
+        return frozenset()

@@ -1,0 +1,40 @@
+"""Addresses of things in the window: `tooltray://open`, and `tooltray://servers/NAME`. Any page of the web may have such a link.
+
+Above it: the window, which shows what they name and does nothing else with them. Below it: Qt. Resources of servers have URIs with the same
+scheme (catalogue/resource_uris.py); AI clients alone use these, and nobody opens them.
+"""
+
+from urllib.parse import unquote, urlsplit
+
+from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtGui import QFileOpenEvent
+from PySide6.QtWidgets import QApplication
+
+SCHEME = "tooltray"
+LONGEST = 2048  # characters
+
+
+class OpenedAddresses(QObject):
+    """`opened` carries each address that macOS hands to the program while it runs."""
+
+    opened = Signal(str)
+
+    def __init__(self, app: QApplication) -> None:
+        super().__init__(app)
+        app.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.FileOpen and isinstance(event, QFileOpenEvent) and event.url().scheme() == SCHEME:
+            self.opened.emit(event.url().toString())
+            return True
+        return False
+
+
+def server_of_link(link: str) -> str:
+    """The server that an address names; empty if it names none."""
+    try:
+        parts = urlsplit(link[:LONGEST])
+    except ValueError:
+        return ""
+    is_server = parts.scheme == SCHEME and parts.netloc == "servers"
+    return unquote(parts.path.removeprefix("/")) if is_server else ""

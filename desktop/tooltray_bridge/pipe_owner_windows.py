@@ -1,0 +1,35 @@
+"""Whether the hub at the other end of a pipe is this user's: anybody may make a pipe of any name that is free.
+
+Above it: relay_windows. Below it: advapi32. The owner of a pipe is who made it. tooltray/win32/security.py asks the same for the hub's
+own programs; the bridge imports nothing of tooltray.
+"""
+
+import ctypes
+import sys
+
+assert sys.platform == "win32"
+
+_KERNEL_OBJECT, _OWNER = 6, 1  # SE_KERNEL_OBJECT, OWNER_SECURITY_INFORMATION
+_TOKEN_QUERY, _TOKEN_USER = 0x0008, 1
+_USER_BYTES = 128  # of TOKEN_USER: a pointer, attributes, and a SID of at most 68 bytes
+_ourselves = ctypes.c_void_p(-1)  # what GetCurrentProcess gives
+
+
+def is_ours(pipe: int) -> bool:
+    """Whether this user has made the pipe; False where Windows does not say."""
+    api, kernel = ctypes.WinDLL("advapi32"), ctypes.WinDLL("kernel32")
+    owner, descriptor, token = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
+    user, size = ctypes.create_string_buffer(_USER_BYTES), ctypes.c_ulong()
+    handle = ctypes.c_void_p(pipe)
+    if api.GetSecurityInfo(handle, _KERNEL_OBJECT, _OWNER, ctypes.byref(owner), None, None, None, ctypes.byref(descriptor)):
+        return False
+    try:
+        if not api.OpenProcessToken(_ourselves, _TOKEN_QUERY, ctypes.byref(token)):
+            return False
+        try:
+            is_known = api.GetTokenInformation(token, _TOKEN_USER, user, _USER_BYTES, ctypes.byref(size))
+            return bool(is_known and api.EqualSid(owner, ctypes.c_void_p.from_buffer(user)))
+        finally:
+            kernel.CloseHandle(token)
+    finally:
+        kernel.LocalFree(descriptor)

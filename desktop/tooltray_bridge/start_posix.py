@@ -1,0 +1,165 @@
+"""Starting a hub on Linux and macOS: its environment, where a desktop can be shown, the lock, and children that are let go of.
+
+Above it: start, which uses this or start_windows (the same names). Below it: paths.
+"""
+
+import fcntl
+import json
+import os
+import pwd
+import shlex
+import signal
+import socket
+import subprocess
+from typing import IO
+
+from tooltray_bridge import paths_posix as paths
+
+DESKTOP_JSON = "run/desktop.json"  # in a home; as in tooltray/home/home.py
+DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+X11_SOCKETS = "/tmp/.X11-unix"
+RUNTIME_FOLDERS = "/run/user"
+DISPLAY_VARIABLES = ("DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY")
+
+_left_behind: set[int] = set()
+"""Children of this process that earlier tries have let go of: a guardian may need seconds to end, and meet the next try."""
+
+
+quoted = shlex.join
+
+
+def how_to_make_private(folder: str) -> str:
+    """The command that does it."""
+    return f"chmod 700 {shlex.quote(folder)}"
+
+
+def is_private(folder: str) -> bool:
+    """Whether nobody but this user can put something into a folder; also where it is yet to be made."""
+    try:
+        return paths.is_private(os.fsencode(folder))
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
+def fresh_environment(user_folder: str) -> dict[str, str]:
+    """Who the user is, and where their session's sockets are: what a hub is started with.
+
+    Args:
+        user_folder: of the person.
+    """
+    environment = {"HOME": user_folder, "PATH": DEFAULT_PATH, "LANG": os.environ.get("LANG") or "C.UTF-8"}
+    try:
+        user = pwd.getpwuid(os.getuid())
+        environment |= {"USER": user.pw_name, "LOGNAME": user.pw_name, "SHELL": user.pw_shell or "/bin/sh"}
+    except KeyError:  # a container that was started with a bare number
+        pass
+    runtime = _runtime_folder()
+    if runtime:
+        environment["XDG_RUNTIME_DIR"] = runtime
+        if os.path.exists(bus := os.path.join(runtime, "bus")):
+            environment["DBUS_SESSION_BUS_ADDRESS"] = f"unix:path={bus}"
+    return environment
+
+
+def _runtime_folder() -> str:
+    folder = f"{RUNTIME_FOLDERS}/{os.getuid()}"
+    return folder if os.path.isdir(folder) and is_private(folder) else ""
+
+
+def desktop_variables(home: str) -> dict[str, str] | None:
+    """What a desktop app needs besides to be shown where the last one was, by `run/desktop.json`; None: that display is not there."""
+    try:
+        with open(os.path.join(home, DESKTOP_JSON), "rb") as file:
+            noted = json.loads(file.read())
+    except (OSError, ValueError):
+        return None
+    if not isinstance(noted, dict):
+        return None
+    variables = {name: noted[name] for name in DISPLAY_VARIABLES if isinstance(noted.get(name), str)}
+    host, _, number = variables.get("DISPLAY", "").partition(":")
+    number = number.partition(".")[0]
+    if host not in ("", "unix") or not number.isdigit() or not _is_listening(f"{X11_SOCKETS}/X{number}"):
+        variables.pop("DISPLAY", None)
+    if not _is_listening(os.path.join(_runtime_folder(), variables.get("WAYLAND_DISPLAY", ""))):
+        variables.pop("WAYLAND_DISPLAY", None)
+    return variables if "DISPLAY" in variables or "WAYLAND_DISPLAY" in variables else None
+
+
+def _is_listening(path: str) -> bool:
+    if not os.path.isabs(path):
+        return False
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.setblocking(False)
+            probe.connect(path)
+        except OSError:
+            return False
+        return True
+
+
+def try_lock(path: str) -> int | None:
+    """Takes the lock on a file; None: another process has it.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(lock)
+        if isinstance(error, BlockingIOError):
+            return None
+        raise
+    return lock
+
+
+def spawn(command: list[str], *, folder: str, environment: dict[str, str], is_heard: bool) -> "subprocess.Popen[bytes]":
+    """Starts a hub in a session of its own.
+
+    Args:
+        is_heard: what it says on stderr is wanted.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    child = subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE if is_heard else subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    if child.stderr:
+        os.set_blocking(child.stderr.fileno(), False)
+    return child
+
+
+def read_available(stream: IO[bytes]) -> bytes:
+    """What a child has said meanwhile; does not wait for more."""
+    return stream.read() or b""
+
+
+def let_go(child: "subprocess.Popen[bytes] | None") -> None:
+    """A child that was started lives on; this process is not the one to wait for its end.
+
+    From here on the system buries children that end. Those that ended while a start watched its own child are still to be buried.
+    """
+    if child is not None:
+        _left_behind.add(child.pid)
+        child.returncode = 0  # or Popen would complain that nobody waits for it
+    if not _left_behind:
+        return
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for pid in list(_left_behind):
+        try:
+            is_running = os.waitpid(pid, os.WNOHANG) == (0, 0)
+        except ChildProcessError:
+            is_running = False
+        if not is_running:
+            _left_behind.discard(pid)

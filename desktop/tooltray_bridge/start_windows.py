@@ -1,0 +1,137 @@
+"""Starting a hub on Windows: its environment, whether a desktop is to be shown, the lock, and a child that is let go of.
+
+Above it: start, which uses this or start_posix (the same names).
+"""
+
+import _winapi
+import ctypes
+import json
+import msvcrt
+import os
+import subprocess
+import sys
+from typing import IO
+
+assert sys.platform == "win32"
+
+DESKTOP_JSON = "run/desktop.json"  # in a home; as in tooltray/home/home.py
+BREAKAWAY = 0x01000000  # CREATE_BREAKAWAY_FROM_JOB: an AI client's job would end the hub with the client
+FLAGS = subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
+SESSION_VARIABLES = ("SESSIONNAME", "LOGONSERVER", "USERDOMAIN", "USERDOMAIN_ROAMINGPROFILE")  # set at the sign-in, not in the registry
+
+quoted = subprocess.list2cmdline
+
+
+def how_to_make_private(folder: str) -> str:
+    """The command that does it."""
+    return f'icacls "{folder}" /inheritance:r /grant:r "%USERNAME%:(OI)(CI)F"'
+
+
+def is_private(folder: str) -> bool:
+    """Whether this may be the place of a hub. What is below the user's own folder inherits an access list that shuts others out; the hub
+    itself looks at the list before it uses a home."""
+    return not os.path.exists(folder) or os.path.isdir(folder)
+
+
+def fresh_environment(user_folder: str) -> dict[str, str]:
+    """What a new program of this user gets, by the registry: nothing of the AI client's own variables.
+
+    Args:
+        user_folder: of the person.
+    """
+    environment = _environment_of_user() or dict(os.environ)
+    environment |= {name: os.environ[name] for name in SESSION_VARIABLES if name in os.environ}
+    return environment | {"USERPROFILE": user_folder}
+
+
+def _environment_of_user() -> dict[str, str]:
+    """As the shell makes it for a program that is started by a click; empty where Windows makes none."""
+    userenv, advapi, kernel = ctypes.WinDLL("userenv"), ctypes.WinDLL("advapi32"), ctypes.WinDLL("kernel32")
+    token, block = ctypes.c_void_p(), ctypes.c_void_p()
+    query, duplicate = 0x0008, 0x0002  # TOKEN_QUERY, TOKEN_DUPLICATE
+    if not advapi.OpenProcessToken(ctypes.c_void_p(-1), query | duplicate, ctypes.byref(token)):
+        return {}
+    try:
+        if not userenv.CreateEnvironmentBlock(ctypes.byref(block), token, False):
+            return {}
+        try:
+            return dict(_pairs_at(block.value or 0))
+        finally:
+            userenv.DestroyEnvironmentBlock(block)
+    finally:
+        kernel.CloseHandle(token)
+
+
+def _pairs_at(address: int) -> list[tuple[str, str]]:
+    pairs = []
+    while entry := ctypes.wstring_at(address):
+        address += (len(entry.encode("utf-16-le")) // 2 + 1) * ctypes.sizeof(ctypes.c_wchar)
+        name, _, value = entry[1:].partition("=")
+        pairs.append((entry[0] + name, value))
+    return [(name, value) for name, value in pairs if not name.startswith("=")]  # `=C:` is a drive's current folder
+
+
+def desktop_variables(home: str) -> dict[str, str] | None:
+    """What a desktop app needs besides: nothing. None: the last hub of this home was none."""
+    try:
+        with open(os.path.join(home, DESKTOP_JSON), "rb") as file:
+            return {} if isinstance(json.loads(file.read()), dict) else None
+    except (OSError, ValueError):
+        return None
+
+
+def try_lock(path: str) -> int | None:
+    """Takes the lock on a file; None: another process has it.
+
+    Raises:
+        OSError: the file cannot be opened.
+    """
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOINHERIT, 0o600)
+    try:
+        msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)
+    except OSError:
+        os.close(lock)
+        return None
+    return lock
+
+
+def spawn(command: list[str], *, folder: str, environment: dict[str, str], is_heard: bool) -> "subprocess.Popen[bytes]":
+    """Starts a hub outside of the jobs of whoever has started us, and without a window.
+
+    Args:
+        is_heard: what it says on stderr is wanted.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+
+    def start(flags: int) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE if is_heard else subprocess.DEVNULL,
+            creationflags=flags,
+        )
+
+    try:
+        return start(FLAGS | BREAKAWAY)
+    except PermissionError:  # the job lets nobody leave
+        return start(FLAGS)
+
+
+def read_available(stream: IO[bytes]) -> bytes:
+    """What a child has said meanwhile; does not wait for more."""
+    try:
+        available: int = _winapi.PeekNamedPipe(msvcrt.get_osfhandle(stream.fileno()), 0)[-2]
+    except OSError:  # it has ended
+        return b""
+    return os.read(stream.fileno(), available) if available else b""
+
+
+def let_go(child: "subprocess.Popen[bytes] | None") -> None:
+    """A child that was started lives on; this process is not the one to wait for its end."""
+    if child is not None:
+        child.returncode = 0  # or Popen would complain that nobody waits for it
