@@ -1,7 +1,7 @@
-# run: the app. test: everything, with what it needs. check: style, types, imports. bench: figures. soak: a million calls. conformance: the
-# official suite, direct and behind the hub. docs: the site. package: files to install, in dist/;
-# package-test: those, in a bare Debian. lock: newer dependencies.
-.PHONY: run test check bench soak conformance docs package package-test lock prepare
+# run: the app. test: everything, with what it needs. test-windows: what only Windows has, under Wine. check: style, types, imports.
+# bench: figures. soak: a million calls. conformance: the official suite, direct and behind the hub. docs: the site. package: files to
+# install, in dist/; package-windows: those for Windows, in dist/windows; package-test: tries them. lock: newer dependencies.
+.PHONY: run test test-windows check bench soak conformance docs package package-windows package-windows-test package-test lock prepare
 .DELETE_ON_ERROR:
 
 PIP = -m pip --disable-pip-version-check --no-input install --quiet
@@ -18,9 +18,11 @@ test: prepare
 	.venv/bin/python -m coverage report; report=$$?; .venv/bin/python scripts/check_branches.py && exit $$report
 
 check: .venv/.dev
+	@! git grep -nE '^(<{7}|>{7}) '  # what a merge has left
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+	.venv/bin/mypy --config-file scripts/mypy_windows.ini
 	.venv/bin/lint-imports
 	.venv/bin/python scripts/licences.py
 	@$(MAKE) --silent .cache/audit/.installed || true  # without an index the next line says that nothing was looked up
@@ -45,9 +47,19 @@ package: .cache/package/.installed
 	@scripts/system_packages.sh package
 	.cache/package/bin/python packaging/build.py
 
-package-test:
+# on Linux too, by Wine
+test-windows:
+	scripts/windows_python.sh -m pytest -c tests/windows/pytest.ini --rootdir . --confcutdir tests/windows tests/windows
+
+package-windows: .cache/package/.installed
+	.cache/package/bin/python packaging/windows/build.py
+
+package-windows-test:
+	python3 packaging/windows/selftest.py
+
+package-test: .venv/.dev .cache/installers/.installed
 	@scripts/system_packages.sh package-test
-	python3 packaging/selftest.py
+	.venv/bin/python packaging/selftest.py $(PARTS)
 
 lock:
 	scripts/lock.sh
@@ -86,6 +98,12 @@ prepare: .venv/.dev .cache/fastmcp/.installed .cache/serena/.installed tests/npm
 	@echo "Installing what makes the packages into .cache/package ..."
 	@.cache/package/bin/python $(LOCKED) -r requirements/build.txt
 	@.cache/package/bin/python $(LOCKED) -r requirements/package.txt
+	@touch $@
+
+.cache/installers/.installed: requirements/installers.txt
+	@scripts/make_venv.sh .cache/installers
+	@echo "Installing what installs the wheel into .cache/installers ..."
+	@.cache/installers/bin/python $(LOCKED) -r requirements/installers.txt
 	@touch $@
 
 .cache/audit/.installed: requirements/audit.txt

@@ -8,6 +8,7 @@ and SHA256SUMS. Times in them are that of the last commit (SOURCE_DATE_EPOCH), s
 """
 
 import argparse
+import gzip
 import hashlib
 import importlib.metadata
 import json
@@ -24,10 +25,22 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from scripts.licences import OF_OTHER_SYSTEMS, licence, shipped  # noqa: E402
+sys.path.insert(0, str(ROOT / "packaging"))
+sys.path.insert(0, str(ROOT / "desktop"))
 
-LINUX, BUILD, DIST = ROOT / "packaging" / "linux", ROOT / "build" / "package", ROOT / "dist"
+import debian  # noqa: E402
+import manual  # noqa: E402
+from scripts.licences import licence, shipped  # noqa: E402
+
+from tooltray.cli.command_tree import command_tree  # noqa: E402
+from tooltray.cli.completion_command import for_bash, for_fish, for_zsh  # noqa: E402
+
+LINUX = ROOT / "packaging" / "linux"
+BUILD = Path(os.environ.get("TOOLTRAY_BUILD") or ROOT / "build" / "package")
+DIST = Path(os.environ.get("TOOLTRAY_DIST") or ROOT / "dist")
 VERSION = re.search(r'__version__ = "(.+)"', (ROOT / "desktop" / "tooltray" / "__init__.py").read_text())[1]  # type: ignore[index]
+DEBIAN = Path(os.environ.get("TOOLTRAY_DEBIAN") or "/")
+"""Where Debian's fonts and licences lie; on other systems a folder that they were copied into."""
 FONTS = {  # by Debian's package; only the weights that the theme uses
     "fonts-inter": ("opentype/inter", ("Inter-Regular.otf", "Inter-Medium.otf", "Inter-SemiBold.otf", "Inter-Bold.otf")),
     "fonts-jetbrains-mono": (
@@ -35,9 +48,7 @@ FONTS = {  # by Debian's package; only the weights that the theme uses
         ("JetBrainsMono-Regular.ttf", "JetBrainsMono-Medium.ttf", "JetBrainsMono-Bold.ttf"),
     ),
 }
-COMMON_LICENCES = Path("/usr/share/common-licenses")
 OF_QT = ("LGPL-3", "GPL-3")  # the first refers to the second
-DEPENDS = "libc6 (>= 2.36), libegl1, libgl1, fontconfig-config, xkb-data"  # what PyInstaller leaves to the system
 LICENCE_FILE = re.compile(r"(licen[cs]e|copying|notice|authors)", re.IGNORECASE)
 
 
@@ -63,6 +74,8 @@ def freeze() -> Path:
     frozen = BUILD / "tooltray"
     add_fonts(frozen / "_internal" / "tooltray" / "_resources" / "fonts")
     (frozen / "LICENCES.txt").write_text(licences())
+    if sys.platform == "linux":
+        debian.without_build_paths(frozen)
     return frozen
 
 
@@ -70,8 +83,8 @@ def add_fonts(place: Path) -> None:
     place.mkdir()
     for package, (folder, names) in FONTS.items():
         for name in names:
-            shutil.copyfile(Path("/usr/share/fonts", folder, name), place / name)
-        shutil.copyfile(Path("/usr/share/doc", package, "copyright"), place / f"{package}.txt")
+            shutil.copyfile(DEBIAN / "usr/share/fonts" / folder / name, place / name)
+        shutil.copyfile(DEBIAN / "usr/share/doc" / package / "copyright", place / f"{package}.txt")
 
 
 def licences() -> str:
@@ -80,13 +93,21 @@ def licences() -> str:
     for name in parts_of_app():
         parts[name] = "\n".join(licence_texts(name)) or licence(importlib.metadata.metadata(name))
     for name in OF_QT:
-        parts[f"Qt, PySide6: {name}"] = (COMMON_LICENCES / name).read_text()
+        parts[f"Qt, PySide6: {name}"] = (DEBIAN / "usr/share/common-licenses" / name).read_text()
     for package in FONTS:
-        parts[package] = Path("/usr/share/doc", package, "copyright").read_text()
+        parts[package] = (DEBIAN / "usr/share/doc" / package / "copyright").read_text()
     parts["Python"] = "\n".join(
         map(str, [sys.copyright, "Python is under the PSF License Agreement: https://docs.python.org/3/license.html"])
     )
     return "\n\n".join(f"{'=' * 100}\n{name}\n{'=' * 100}\n\n{text.strip()}" for name, text in parts.items()) + "\n"
+
+
+def licence_of_parts() -> dict[str, str]:
+    """The SPDX expression of each part of the app."""
+    fonts = dict.fromkeys(FONTS, "OFL-1.1")
+    return (
+        {name: licence(importlib.metadata.metadata(name)) for name in parts_of_app()} | fonts | {"Python": "PSF-2.0", "Qt": "LGPL-3.0-only"}
+    )
 
 
 def licence_texts(name: str) -> Iterator[str]:
@@ -97,8 +118,13 @@ def licence_texts(name: str) -> Iterator[str]:
 
 def parts_of_app() -> list[str]:
     """The packages that are installed here of those that are shipped: others are for other systems."""
-    names = shipped((ROOT / "requirements" / "run.txt").read_text())
-    return [name for name in names if name not in OF_OTHER_SYSTEMS]
+    installed = {canonical(each.name) for each in importlib.metadata.distributions()}
+    return [name for name in shipped((ROOT / "requirements" / "run.txt").read_text()) if canonical(name) in installed]
+
+
+def canonical(name: str) -> str:
+    """A package's name as indexes compare it (PEP 503)."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def sbom() -> str:
@@ -130,13 +156,12 @@ def with_kind(frozen: Path, place: Path, kind: str) -> None:
 
 def icon(size: int, place: Path) -> None:
     """The app's icon as PNG, drawn by Qt as the app draws it."""
-    place.parent.mkdir(parents=True)
     draw = (
         "import sys; from PySide6.QtGui import QGuiApplication, QIcon; app = QGuiApplication([]);"
         "source, size, place = sys.argv[1], int(sys.argv[2]), sys.argv[3];"
         "sys.exit(not QIcon(source).pixmap(size, size).save(place))"
     )
-    run(sys.executable, "-c", draw, str(ROOT / "resources/icons/tooltray.svg"), str(size), str(place), QT_QPA_PLATFORM="offscreen")
+    run(sys.executable, "-c", draw, str(ROOT / "resources/icons/tooltray.svg"), str(size), str(made(place)), QT_QPA_PLATFORM="offscreen")
 
 
 def make_deb(frozen: Path) -> Path:
@@ -152,31 +177,32 @@ def make_deb(frozen: Path) -> Path:
     metainfo = (LINUX / "dev.tooltray.Tooltray.metainfo.xml").read_text()
     day = time.strftime("%Y-%m-%d", time.gmtime(epoch()))
     write(share / "metainfo/dev.tooltray.Tooltray.metainfo.xml", metainfo.replace("@VERSION@", VERSION).replace("@DATE@", day))
-    shutil.move(tree / "usr/lib/tooltray/LICENCES.txt", made(share / "doc/tooltray/copyright"))
+    add_shell_words(share, zsh="vendor-completions")
+    for page in manual.write_pages(BUILD / "man", VERSION, epoch()):
+        made(share / "man/man1" / f"{page.name}.gz").write_bytes(gzip.compress(page.read_bytes(), mtime=0))
+    add_debians_own(share)
     size_kb = sum(path.lstat().st_size for path in tree.rglob("*") if not path.is_dir()) // 1024
     architecture = run("dpkg", "--print-architecture").strip()
-    write(tree / "DEBIAN/control", control(architecture, size_kb))
+    write(tree / "DEBIAN/control", debian.control(VERSION, architecture, size_kb))
     settle(tree)
     deb = DIST / f"tooltray_{VERSION}_{architecture}.deb"
     run("dpkg-deb", "--root-owner-group", "-Zxz", "--build", str(tree), str(deb), SOURCE_DATE_EPOCH=str(epoch()))
     return deb
 
 
-def control(architecture: str, size_kb: int) -> str:
-    return f"""Package: tooltray
-Version: {VERSION}
-Architecture: {architecture}
-Maintainer: The developers of Tooltray <tooltray@localhost>
-Installed-Size: {size_kb}
-Depends: {DEPENDS}
-Recommends: gnome-keyring | kwalletmanager
-Section: devel
-Priority: optional
-Description: one home for your MCP servers
- Tooltray runs your MCP servers once, keeps their secrets in the keyring, and
- gives their tools to every AI client through one small program, the bridge.
- A tray icon shows how the servers are.
-"""
+def add_debians_own(share: Path) -> None:
+    write(share / "doc/tooltray/copyright", debian.copyright_file((ROOT / "LICENSE").read_text(), licence_of_parts()))
+    changes = debian.changelog((ROOT / "CHANGELOG.md").read_text(), VERSION, epoch())
+    made(share / "doc/tooltray/changelog.gz").write_bytes(gzip.compress(changes.encode(), mtime=0))
+    write(share / "lintian/overrides/tooltray", debian.OVERRIDES)
+
+
+def add_shell_words(share: Path, *, zsh: str) -> None:
+    """The completions, where the shells look for them below a folder `share`."""
+    tree = command_tree()
+    write(share / "bash-completion/completions/tooltray", for_bash(tree))
+    write(share / "zsh" / zsh / "_tooltray", for_zsh(tree))
+    write(share / "fish/vendor_completions.d/tooltray.fish", for_fish(tree))
 
 
 def make_archive(frozen: Path) -> Path:
@@ -186,6 +212,9 @@ def make_archive(frozen: Path) -> Path:
     for source in (LINUX / "install.sh", LINUX / "tooltray.desktop", ROOT / "resources/icons/tooltray.svg", ROOT / "LICENSE"):
         put(source, tree / source.name)
     write(tree / "version", VERSION + "\n")
+    add_shell_words(tree / "share", zsh="site-functions")
+    for page in manual.write_pages(BUILD / "man", VERSION, epoch()):
+        put(page, tree / "share/man/man1" / page.name)
     settle(tree)
     archive = DIST / f"{name}.tar.gz"
     owner = ("--owner=0", "--group=0", "--numeric-owner", "--sort=name", f"--mtime=@{epoch()}")
@@ -226,21 +255,29 @@ def settle(tree: Path) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Makes the packages for Linux in dist/.")
     parser.add_argument("--only", choices=("deb", "archive", "python"))
-    only = parser.parse_args().only
+    parser.add_argument("--frozen", type=Path, help="programs that are there already, in the place of new ones")
+    asked = parser.parse_args()
+    only = asked.only
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir()
     if only in (None, "python"):
         make_python()
     if only != "python":
-        frozen = freeze()
+        frozen = asked.frozen or freeze()
         for name, make in (("deb", make_deb), ("archive", make_archive)):
             if only in (None, name):
                 make(frozen)
-    (DIST / f"tooltray-{VERSION}.cdx.json").write_text(sbom())
-    files = sorted(DIST.iterdir())
-    (DIST / "SHA256SUMS").write_text("".join(f"{hashlib.sha256(each.read_bytes()).hexdigest()}  {each.name}\n" for each in files))
-    sys.stdout.writelines(f"{each.stat().st_size / 1e6:7.1f} MB  {each.relative_to(ROOT)}\n" for each in files)
+    finish(list(DIST.iterdir()))
     return 0
+
+
+def finish(made_files: list[Path]) -> None:
+    """Writes the list of parts and the checksums beside what was made, and prints what there is."""
+    parts = DIST / f"tooltray-{VERSION}.cdx.json"
+    parts.write_text(sbom())
+    files = sorted([*made_files, parts])
+    (DIST / "SHA256SUMS").write_text("".join(f"{hashlib.sha256(each.read_bytes()).hexdigest()}  {each.name}\n" for each in files))
+    sys.stdout.writelines(f"{each.stat().st_size / 1e6:7.1f} MB  {each.name}\n" for each in files)
 
 
 if __name__ == "__main__":

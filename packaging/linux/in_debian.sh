@@ -1,11 +1,12 @@
 #!/bin/sh
 # What packaging/selftest.py does inside a bare Debian, as root: install, use, upgrade, remove. Says what failed, and stops there.
-# Usage: in_debian.sh FOLDER      with tooltray.deb, newer.deb, archive.tar.gz
+# Usage: in_debian.sh FOLDER BUS   with tooltray.deb, newer.deb, archive.tar.gz; and the D-Bus address of a session with a tray
 set -eu
-folder=$1
+folder=$1 bus=$2
 export DEBIAN_FRONTEND=noninteractive HOME=/root LANG=C.UTF-8
 unset DISPLAY WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS
 bridge=$HOME/.tooltray/bin/tooltray-bridge
+login=$HOME/.config/autostart/tooltray.desktop
 
 fail() {
     echo "FAILED: $*" >&2
@@ -31,6 +32,7 @@ processes() { # ours, by their program; zombies have none
         case $program in */tooltray/* | */tooltray-bridge) echo "$program" ;; esac
     done
 }
+hub_pid() { tooltray status 2>/dev/null | sed -n 's/.* pid \([0-9]*\)).*/\1/p'; }
 none_runs() { [ -z "$(processes)" ] && echo none; }
 initialize='{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"selftest","version":"1"}}}'
 call='{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"openssl"}}'
@@ -43,6 +45,9 @@ apt-get -qq update
 apt-get -qq install --yes --no-install-recommends xvfb xauth openssl >/dev/null 2>&1
 ! command -v python3 || fail "this Debian has a Python, so the test would prove little"
 apt-get -qq install --yes --no-install-recommends "$folder/tooltray.deb" >/dev/null 2>&1 || fail "the package cannot be installed"
+for file in man/man1/tooltray.1.gz bash-completion/completions/tooltray zsh/vendor-completions/_tooltray fish/vendor_completions.d/tooltray.fish; do
+    [ -s "/usr/share/$file" ] || fail "the package has no $file"
+done
 cat >/usr/local/bin/ssl-server <<'SERVER'
 #!/bin/sh
 # an MCP server whose one tool needs the system's OpenSSL: a frozen parent's libraries must not reach it
@@ -71,17 +76,38 @@ is_in '"text":"OpenSSL ' "$answer"
 is_in ' in no folder' "$answer"
 tooltray stop >/dev/null
 
-echo "the desktop on a screen; an upgrade while a client is connected"
-xvfb-run -a tooltray >/tmp/desktop 2>&1 &
+echo "the desktop on a screen, started as at login; an upgrade while a client is connected"
+is_in "does not start" "$(tooltray autostart status)"
+is_in "starts when you log in" "$(tooltray autostart on)"
+is_in "Exec=/usr/lib/tooltray/tooltray --background" "$(cat "$login")"
+DBUS_SESSION_BUS_ADDRESS=$bus xvfb-run -a sh -c "exec $(sed -n 's/^Exec=//p' "$login")" >/tmp/desktop 2>&1 &
 until_is_in "is running (desktop" tooltray status
-ask 20 >/tmp/held &
+mkfifo /tmp/calls
+env -i HOME="$HOME" "$bridge" --server ssl </tmp/calls >/tmp/held &
 client=$!
-until_is_in '"text":"OpenSSL ' cat /tmp/held
-apt-get -qq install --yes --no-install-recommends "$folder/newer.deb" >/dev/null 2>&1 || fail "the newer package cannot be installed"
+exec 3>/tmp/calls
+printf '%s\n{"jsonrpc":"2.0","method":"notifications/initialized"}\n' "$initialize" >&3
+number=0
+for package in newer.deb tooltray.deb newer.deb; do # the second is a downgrade
+    number=$((number + 1)) old=$(hub_pid)
+    apt-get -qq install --yes --no-install-recommends --allow-downgrades "$folder/$package" >/dev/null 2>&1 || fail "$package cannot be installed"
+    left=120 # half seconds
+    while now=$(hub_pid) && { [ -z "$now" ] || [ "$now" = "$old" ]; }; do
+        left=$((left - 1))
+        [ $left -gt 0 ] || fail "the other version has not taken over after $package"
+        sleep 0.5
+    done
+    is_in "is running (desktop" "$(tooltray status)"
+    echo '{"jsonrpc":"2.0","id":"call '"$number"'","method":"tools/call","params":{"name":"openssl"}}' >&3
+    until_is_in '"id":"call '"$number"'","result"' cat /tmp/held
+done
 until_is_in '"text":"OpenSSL ' ask
+exec 3>&-
 wait $client || fail "the bridge that was connected has not ended in order"
 tooltray stop >/dev/null || true
 until_is_in none none_runs
+is_in "starts when you log in" "$(tooltray autostart status)"
+is_in "does not start" "$(tooltray autostart off)"
 
 echo "removed and purged: nothing left but the home"
 apt-get -qq purge --yes tooltray >/dev/null 2>&1
@@ -94,13 +120,35 @@ echo "the portable archive for one person, whose path follows; uninstalled with 
 mkdir /tmp/archive
 tar -xzf "$folder/archive.tar.gz" -C /tmp/archive
 sh /tmp/archive/*/install.sh >/dev/null
-rm -r /tmp/archive
 "$HOME/.local/bin/tooltray" serve >/tmp/serve 2>&1 &
 until_is_in "portable archive" "$HOME/.local/bin/tooltray" bridge show
 until_is_in '"text":"OpenSSL ' ask
+cp -R "$HOME/.local/lib/tooltray/current/" "$HOME/.local/lib/tooltray/0.0.1"
+cp -R "$HOME/.local/lib/tooltray/current/" "$HOME/.local/lib/tooltray/0.0.2"
+mkfifo /tmp/input
+env -i HOME="$HOME" "$HOME/.local/lib/tooltray/0.0.2/tooltray-bridge" </tmp/input >/dev/null &
+client=$!
+exec 4>/tmp/input
+until_is_in 0.0.2 readlink "/proc/$client/exe"
+sh /tmp/archive/*/install.sh >/dev/null # over what runs
+[ ! -e "$HOME/.local/lib/tooltray/0.0.1" ] || fail "a version that nothing runs from is left"
+[ -e "$HOME/.local/lib/tooltray/0.0.2" ] || fail "a version from which a bridge runs is gone"
+exec 4>&-
+wait $client || fail "the bridge of another version has not ended in order"
+until_is_in '"text":"OpenSSL ' ask
+"$HOME/.local/bin/tooltray" autostart on >/dev/null
+is_in "Exec=$HOME/.local/lib/tooltray/current/tooltray --background" "$(cat "$login")"
 "$HOME/.local/bin/tooltray" uninstall --yes >/dev/null
-[ ! -e "$HOME/.tooltray" ] || fail "left: $(find "$HOME/.tooltray")"
 until_is_in none none_runs
-"$HOME/.local/lib/tooltray/install.sh" --uninstall >/dev/null
-left=$(find "$HOME/.local" -iname '*tooltray*')
+left=$(find "$HOME" -iname '*tooltray*')
 [ -z "$left" ] || fail "left: $left"
+
+echo "the portable archive once more; its own script leaves the home, and nothing else"
+sh /tmp/archive/*/install.sh >/dev/null
+rm -r /tmp/archive
+"$HOME/.local/bin/tooltray" servers add ssl -- /usr/local/bin/ssl-server >/dev/null
+"$HOME/.local/bin/tooltray" autostart on >/dev/null
+"$HOME/.local/lib/tooltray/install.sh" --uninstall >/dev/null
+left=$(find "$HOME" -iname '*tooltray*' ! -path "$HOME/.tooltray*")
+[ -z "$left" ] || fail "left: $left"
+[ -e "$HOME/.tooltray/settings.json" ] || fail "the settings are gone"

@@ -5,15 +5,22 @@ set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 data=${XDG_DATA_HOME:-$HOME/.local/share}
 programs=$HOME/.local/lib/tooltray
+register() { update-desktop-database "$data/applications" >/dev/null 2>&1 || true; }  # who opens tooltray:// links; not everywhere there
 bin=$HOME/.local/bin
 
+shared="bash-completion/completions/tooltray zsh/site-functions/_tooltray fish/vendor_completions.d/tooltray.fish
+man/man1/tooltray.1 man/man1/tooltray-bridge.1"  # completions and manual pages
 links() { for name in tooltray tooltray-bridge; do echo "$bin/$name"; done; }
 
 if [ "${1:-}" = --uninstall ]; then
     [ ! -x "$programs/current/tooltray" ] || "$programs/current/tooltray" stop >/dev/null 2>&1 || true
     links | while IFS= read -r link; do [ ! -L "$link" ] || rm "$link"; done
     rm -rf "$programs"
+    login=${XDG_CONFIG_HOME:-$HOME/.config}/autostart/tooltray.desktop
+    if grep -qs "^TryExec=.*/lib/tooltray/current/tooltray$" "$login"; then rm "$login"; fi  # it starts this program, and no other one
     rm -f "$data/applications/tooltray.desktop" "$data/icons/hicolor/scalable/apps/tooltray.svg"
+    for file in $shared; do rm -f "$data/$file"; done
+    register
     echo "Tooltray is removed. Your servers and settings are still in ~/.tooltray; \`tooltray uninstall\` would have removed them, too."
     exit
 fi
@@ -23,14 +30,25 @@ if [ $# -gt 0 ]; then
 fi
 version=$(cat "$here/version")
 mkdir -p "$programs" "$bin" "$data/applications" "$data/icons/hicolor/scalable/apps"
-rm -rf "$programs/.new"
+trap 'rm -rf "$programs/.new" "$programs/.old" "$programs/.current"' EXIT
+rm -rf "$programs/.new" "$programs/.old"
 cp -R "$here/tooltray" "$programs/.new"
-rm -rf "${programs:?}/$version"
+[ ! -e "$programs/$version" ] || mv "$programs/$version" "$programs/.old"
 mv "$programs/.new" "$programs/$version"
 cp "$0" "$programs/install.sh"  # which can uninstall
-ln -sfn "$version" "$programs/current"
+ln -sfn "$version" "$programs/.current"
+mv -T "$programs/.current" "$programs/current"  # at once: a client may be starting its bridge
+running=$(readlink /proc/[0-9]*/exe || true)
+for folder in "$programs"/[0-9]*; do  # of other versions, those that nothing runs from
+    case "$folder $running" in
+        "$programs/$version "* | *"$folder/tooltray"*) ;;
+        *) rm -rf "$folder" ;;
+    esac
+done
 links | while IFS= read -r link; do ln -sf "$programs/current/${link##*/}" "$link"; done
+for file in $shared; do mkdir -p "$data/${file%/*}" && cp "$here/share/$file" "$data/$file"; done
 cp "$here/tooltray.svg" "$data/icons/hicolor/scalable/apps/tooltray.svg"
 sed "s|^Exec=tooltray|Exec=\"$bin/tooltray\"|; s|^TryExec=tooltray|TryExec=$bin/tooltray|" "$here/tooltray.desktop" >"$data/applications/tooltray.desktop"
+register
 echo "Tooltray $version is in $programs/$version. Start it from your menu, or with: $bin/tooltray"
 echo "To remove it: $programs/install.sh --uninstall"

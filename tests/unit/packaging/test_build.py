@@ -16,6 +16,21 @@ assert spec
 assert spec.loader
 build = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(build)
+debian = build.debian
+CHANGES = """# Changes
+
+## 2.0.0 (unreleased)
+
+What it is.
+
+- A first thing,
+  over two lines.
+- A second one.
+
+## 1.0.0
+
+- Long ago.
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +40,7 @@ def released(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_there_is_one_version() -> None:
     assert __version__ == build.VERSION
-    assert f"\nVersion: {__version__}\n" in build.control("amd64", 1)
+    assert f"\nVersion: {__version__}\n" in debian.control(__version__, "amd64", 1)
 
 
 def test_the_list_of_parts_names_each_with_its_licence_and_is_the_same_each_time() -> None:
@@ -59,3 +74,34 @@ def test_the_fonts_are_those_that_the_theme_asks_for() -> None:
     assert (tokens["families"][0], tokens["mono"][0]) == ("Inter", "JetBrains Mono")
     shipped = [name for _, names in build.FONTS.values() for name in names]
     assert {re.split("-", name)[0] for name in shipped} == {"Inter", "JetBrainsMono"}
+
+
+def test_debians_changelog_has_what_changed_in_this_version_alone() -> None:
+    assert debian.changelog(CHANGES, "2.0.0", 1700000000).splitlines() == [
+        "tooltray (2.0.0) unstable; urgency=medium",
+        "",
+        "  * A first thing, over two lines.",
+        "  * A second one.",
+        "",
+        f" -- {debian.maintainer()}  Tue, 14 Nov 2023 22:13:20 +0000",
+    ]
+    assert "  * A new version.\n" in debian.changelog(CHANGES, "3.0.0", 1700000000)
+
+
+def test_who_builds_for_debian_is_named_as_debians_tools_do() -> None:
+    assert debian.maintainer({"DEBFULLNAME": "A B", "DEBEMAIL": "a@b.example"}) == "A B <a@b.example>"
+    assert debian.maintainer({}).endswith(".invalid>")
+
+
+def test_debians_copyright_names_each_part_with_its_licence_and_where_the_texts_are() -> None:
+    text = debian.copyright_file("MIT\n\nDo what you like.", {"b": "Apache-2.0 OR MIT", "a": "BSD-3-Clause"})
+    assert "\n  a: BSD-3-Clause\n  b: Apache-2.0 OR MIT\n" in text
+    assert "\n  /usr/share/common-licenses/Apache-2.0\n" in text
+    assert text.endswith("License: MIT\n MIT\n .\n Do what you like.\n")
+    assert not re.search(r"(?m)^$", text.split("\nFiles:")[0].rstrip())
+
+
+def test_every_part_of_the_app_has_a_licence() -> None:
+    parts = build.licence_of_parts()
+    assert {"aiohttp", "Python", "Qt", "fonts-inter"} <= parts.keys()
+    assert all(parts.values())

@@ -1,0 +1,80 @@
+"""Makes Tooltray.app and a disk image of it in `dist/`, on macOS: `python packaging/macos/build.py [--identity NAME]`.
+
+Above it: a maintainer, or the release workflow, with the Python of .cache/package. Below it: packaging/build.py, which freezes;
+pyinstaller.spec, which makes the bundle; sign.sh and dmg.sh.
+
+What comes after the bundle was made goes into Contents/Resources, where it is sealed by the signature; beside programs, in Contents/MacOS,
+codesign takes every file for code.
+"""
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import build
+from macos.icns import icns
+
+MACOS, ICON = Path(__file__).parent, build.ROOT / "build" / "tooltray.icns"
+FOR_THIS_MACHINE = "-"  # codesign's name for a signature without an identity
+
+
+def make_icon() -> Path:
+    """The icon file, of the app's SVG."""
+    with tempfile.TemporaryDirectory() as folder:
+
+        def png(size: int) -> bytes:
+            place = Path(folder, f"{size}.png")
+            build.icon(size, place)
+            return place.read_bytes()
+
+        build.made(ICON).write_bytes(icns(png))
+    return ICON
+
+
+def complete(app: Path, frozen: Path) -> None:
+    """Adds fonts, licences and the kind of installation to a bundle.
+
+    Args:
+        frozen: the folder that was frozen beside it, which has fonts and licences.
+    """
+    resources = app / "Contents" / "Resources"
+    fonts = Path("tooltray", "_resources", "fonts")
+    shutil.copytree(frozen / "_internal" / fonts, resources / fonts)
+    shutil.copy(frozen / "LICENCES.txt", resources)
+    (resources / "install.json").write_text(json.dumps({"kind": "macos-app"}) + "\n")
+
+
+def make_app(identity: str) -> Path:
+    os.environ["TOOLTRAY_ICON"] = str(make_icon())
+    frozen = build.freeze()
+    app = build.DIST / "Tooltray.app"
+    shutil.copytree(build.BUILD / "Tooltray.app", app, symlinks=True)
+    complete(app, frozen)
+    build.run("bash", str(MACOS / "sign.sh"), str(app), identity)
+    return app
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Makes Tooltray.app and its disk image in dist/.")
+    parser.add_argument(
+        "--identity", default=FOR_THIS_MACHINE, help="'Developer ID Application: NAME (TEAM)'; without it, for this machine alone"
+    )
+    identity = parser.parse_args().identity
+    shutil.rmtree(build.DIST, ignore_errors=True)
+    build.DIST.mkdir()
+    app = make_app(identity)
+    image = build.DIST / f"tooltray-{build.VERSION}-macos-{platform.machine()}.dmg"
+    build.run("bash", str(MACOS / "dmg.sh"), str(app), str(image), identity)
+    build.finish([image])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
