@@ -76,7 +76,8 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # no test is about time; in CI the examples are the same each time
     parent = hypothesis.settings.get_profile("ci" if "CI" in os.environ else "default")
-    hypothesis.settings.register_profile("house", parent, deadline=None, max_examples=EXAMPLES)
+    untimed = [hypothesis.HealthCheck.too_slow]
+    hypothesis.settings.register_profile("house", parent, deadline=None, max_examples=EXAMPLES, suppress_health_check=untimed)
     hypothesis.settings.load_profile("house")
     os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.gettempdir()  # tmp_path stays where pytest keeps it for a look afterwards
     for name in OUTSIDE:

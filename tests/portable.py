@@ -4,6 +4,7 @@ What it lacks: modules of POSIX and of Linux' desktop, and the AI clients' own l
 are the same everywhere.
 """
 
+import os
 import re
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,11 @@ LACKING = (
     *("anthropic", "copilot", "google", "httpx2", "json5", "jsonschema", "mcp_types", "openai", "yaml"),
 )
 IMPORTS = re.compile(r"^(?:import|from) ([\w.]+)(?: import (\([^)]*|.*))?", re.MULTILINE)
+
+
+def absolute(*parts: str) -> str:
+    """A path from the root: `/code/shop`, `Z:\\code\\shop`."""
+    return os.path.join(os.path.abspath(os.sep), *parts)
 
 
 PLACES = {"tests": ROOT, "tooltray": ROOT / "desktop", "tooltray_bridge": ROOT / "desktop"}

@@ -29,6 +29,7 @@ IDENTIFY_ONLY = 0x00110000  # SECURITY_SQOS_PRESENT | SECURITY_IDENTIFICATION: w
 BUSY, PENDING = 231, 997  # ERROR_PIPE_BUSY, ERROR_IO_PENDING
 WAIT_FOR_END_MS = 1000  # until the hub has taken those who connected before us
 IS_PIPE = 3  # FILE_TYPE_PIPE
+LOCAL, REMOTE = b"\\\\?\\", b"\\\\?\\UNC\\"  # how Windows begins a final path: `\\?\C:\...`, `\\?\UNC\server\share\...`
 NO_FILE = 0  # FILE_TYPE_UNKNOWN
 
 _kernel = ctypes.WinDLL("kernel32")
@@ -36,12 +37,13 @@ _kernel.CreateEventW.restype = ctypes.c_void_p
 
 
 def working_folder() -> bytes:
-    """The folder in which the client has started this bridge.
+    """The real path of the folder in which the client has started this bridge, spelled as on the disk: clients write `c:` and `C:`.
 
     Raises:
         OSError: it has been removed.
     """
-    return nt.getcwdb()
+    path: bytes = nt._getfinalpathname(nt.getcwdb())  # type: ignore[attr-defined]
+    return b"\\\\" + path[len(REMOTE) :] if path.startswith(REMOTE) else path.removeprefix(LOCAL)
 
 
 def random_bytes(count: int) -> bytes:

@@ -20,7 +20,7 @@ from tooltray.home.home import find_home
 from tooltray.home.hub_lock import HubLock
 from tooltray.launch.process_family import START_OPTIONS, ProcessFamily, command_line
 from tooltray.win32 import environment, pipes, processes, security
-from tooltray_bridge import paths_windows
+from tooltray_bridge import paths_windows, relay_windows
 
 IS_WINE = hasattr(ctypes.WinDLL("ntdll"), "wine_get_version")
 
@@ -221,3 +221,11 @@ def test_a_secret_is_kept_by_windows_own_store() -> None:
 
 def test_no_process_of_these_tests_is_left() -> None:
     assert psutil.Process().children() == []
+
+
+def test_a_bridge_tells_its_folder_as_it_is_spelled_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A project is told by its real path; some clients write `c:` for `C:`, and paths as somebody typed them."""
+    folder = tmp_path / "My Work"
+    folder.mkdir()
+    monkeypatch.chdir(str(folder).lower())
+    assert os.fsdecode(relay_windows.working_folder()) == os.path.realpath(folder)

@@ -4,7 +4,6 @@ Above it: Approvals. Below it: WaitingApprovals, which tells the desktop, and Gr
 """
 
 import asyncio
-import shlex
 from functools import partial
 
 from msgspec.structs import replace
@@ -45,6 +44,7 @@ from tooltray.phrases import Phrase
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure, success
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionStates
+from tooltray.shell_words import joined
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.tasks import Spawn
 
@@ -265,7 +265,7 @@ def lasting_command(call: AskedCall) -> str:
     for_whom = [f"--client={client}"] if client.startswith("-") else ["--client", client] if client else []
     needs_mark = server in WORDS_OF_APPROVE or server.startswith("-") or tool.startswith("-")
     words = [*for_whom, "--", server, tool] if needs_mark else [server, tool, *for_whom]
-    return shlex.join(["tooltray", "approve", *words])
+    return joined(["tooltray", "approve", *words])
 
 
 def _failure(message: str) -> Envelope:

@@ -7,7 +7,6 @@ the npm registries and the servers. A remedy changes one server's entry and noth
 import asyncio
 import os
 import re
-import shlex
 from collections.abc import AsyncIterator, Iterator, Mapping
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from tooltray.secrets.secrets import SecretStore
 from tooltray.secrets.vaults import store_command
 from tooltray.settings.expansion import secret_names
 from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.shell_words import joined
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.server_output import last_attempt
 from tooltray.upstream.managed_server import ManagedServer
@@ -138,8 +138,8 @@ class Remedies:
         if missing := failure.variables or self.usually_missing(server, {}):
             options = [word for variable in missing for word in ("--secret", variable)]
             is_whole = set(server.config.to_entry()) <= _RETYPED  # else the command line would leave something out
-            command = shlex.join([server.config.command, *server.config.arguments]) if is_whole else "..."
-            line = f"{shlex.join(['tooltray', 'servers', 'add', server.name, '--replace', *options])} -- {command}"
+            command = joined([server.config.command, *server.config.arguments]) if is_whole else "..."
+            line = f"{joined(['tooltray', 'servers', 'add', server.name, '--replace', *options])} -- {command}"
             yield Remedy("give_variables", f"Give it {', '.join(missing)}, as a secret", line)
 
     def _of_registry(self, server: ManagedServer) -> Iterator[Remedy]:

@@ -5,13 +5,13 @@ Above it: Projects and ProjectSources. Below it: the settings, and servers/proje
 
 import asyncio
 import os
-import shlex
 from collections.abc import Iterator
 
 from tooltray.errors import Conflict, Denied, NotFound, Problem, TooltrayError
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.document import Document
 from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.shell_words import quoted
 from tooltray.upstream.project_folder import is_hidden_at_home, is_inside, own_user, real_folder, shown, why_never_allowed
 
 ALLOWED = "allowedFolders"
@@ -101,7 +101,7 @@ class ProjectFolders:
         folder = await self.real(text)
         if not await self.is_permitted(folder, state):
             title = f"'{shown(folder)}' is not allowed as a project"
-            hint = f"A person allows it with: tooltray projects allow {shlex.quote(folder)}"
+            hint = f"A person allows it with: tooltray projects allow {quoted(folder)}"
             reason = "nobody has allowed it, and it is not where this AI client was started" if state.folder else "nobody has allowed it"
             raise Denied(title, reason, hint)
         return folder
@@ -121,7 +121,7 @@ class ProjectFolders:
         await self.check(folder := state.folder)
         if await self.is_permitted(folder, state):
             return folder
-        hint = f"If it is a project, allow it with: tooltray projects allow {shlex.quote(folder)}"
+        hint = f"If it is a project, allow it with: tooltray projects allow {quoted(folder)}"
         raise TooltrayError(f"'{shown(folder)}' is not taken as a project", "programs keep their own files there", hint)
 
     # in threads

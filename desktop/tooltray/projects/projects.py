@@ -7,7 +7,6 @@ allowed, and ProjectSources, which says what a session works on. What a person c
 import asyncio
 import contextlib
 import logging
-import shlex
 from collections.abc import Sequence
 
 import msgspec
@@ -20,6 +19,7 @@ from tooltray.projects.root_rounds import RootRounds
 from tooltray.sessions.caller import Session
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.shell_words import quoted
 from tooltray.snapshots.clients import SessionProject
 from tooltray.tasks import Spawn
 from tooltray.upstream.deferred_server import DeferredServer
@@ -95,10 +95,10 @@ class Projects:
     def missing(self, server: str, session: Session) -> TooltrayError:
         why = self.sources.refusal(session.state) or "this AI client has not said which folder it works on"
         if session.name == OWN:
-            hint = f"Name one: tooltray tools call --project DIR TOOL. Or choose one: tooltray projects start {shlex.quote(server)} DIR"
+            hint = f"Name one: tooltray tools call --project DIR TOOL. Or choose one: tooltray projects start {quoted(server)} DIR"
             return TooltrayError(f"server '{server}' waits for a project", "none was named", hint)
         report = "Call collect_feedback with project_path, or ask" if self._config.settings.publish.feedback else "Ask"
-        by_hand = f"to choose a folder on its card in Tooltray, or to run: tooltray projects start {shlex.quote(server)} DIR"
+        by_hand = f"to choose a folder on its card in Tooltray, or to run: tooltray projects start {quoted(server)} DIR"
         error = TooltrayError(f"server '{server}' waits for a project", why, f"{report} the person {by_hand}")
         logger.warning("%s: %s", session.name, error)
         return error

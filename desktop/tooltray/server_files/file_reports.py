@@ -3,13 +3,13 @@
 Above it: ServerFiles. Below it: the event bus, snapshots of files. The page of files in the window shows all problems.
 """
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
 from tooltray.approvals.suspicion import visible
 from tooltray.errors import Problem
 from tooltray.events import EventBus, ProblemReported
 from tooltray.phrases import Phrase
+from tooltray.shell_words import quoted
 from tooltray.snapshots.files import FileProblem, ServerFileSnapshot
 from tooltray.upstream.project_folder import shown
 
@@ -51,7 +51,7 @@ def waiting_lines(files: Iterable[ServerFileSnapshot]) -> Iterator[str]:
     """One line for each file with servers that wait for consent, with the command that shows and allows them."""
     for file in files:
         if waiting := [entry.name for entry in file.entries if entry.state in ("waits", "changed")]:
-            look = f"tooltray trust {shlex.quote(file.project)}"
+            look = f"tooltray trust {quoted(file.project)}"
             yield visible(f"{file.path} brings {_names(waiting)}. Look at what they start, and allow them: {look}")
 
 

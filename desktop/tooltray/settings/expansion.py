@@ -18,7 +18,6 @@ The rules:
 """
 
 import re
-import shlex
 from collections.abc import AsyncIterator, Mapping
 from typing import ClassVar
 from urllib.parse import quote
@@ -29,6 +28,7 @@ from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
 from tooltray.secrets.vaults import SecretMissing, missing
 from tooltray.settings.server_config import MCPServerConfig, OAuthSettings
+from tooltray.shell_words import quoted
 from tooltray.snapshots.clients import SessionProject
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
@@ -256,7 +256,7 @@ class _Filler:
         if default is not None:
             return value or default
         if value is None:
-            command = f"tooltray secrets set {shlex.quote(name)}"
+            command = f"tooltray secrets set {quoted(name)}"
             hint = Phrase(
                 "Set it in your shell's profile, write {default}, or write {secret} and store it: {command}",
                 default=f"${{{name}:-default}}",

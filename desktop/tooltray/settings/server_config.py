@@ -14,7 +14,6 @@ Where an entry can be read in several ways, what its writer meant counts:
 import hashlib
 import json
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, Literal, Self
@@ -33,6 +32,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from tooltray.phrases import Phrase
+from tooltray.shell_words import joined
 
 Transport = Literal["stdio", "http", "sse", "inmemory"]
 
@@ -259,7 +259,7 @@ class MCPServerConfig(JsonModel):
     def target(self) -> str:
         """The command line, quoted for a shell, or the URL as it may be shown; what a person recognises the server by."""
         if self.command and self.transport not in ("http", "sse"):
-            return shlex.join([self.command, *self.arguments])
+            return joined([self.command, *self.arguments])
         return shown_url(self.base_url or "")
 
     def to_entry(self) -> dict[str, object]:

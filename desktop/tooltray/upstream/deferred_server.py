@@ -10,7 +10,6 @@ Above it: ServerManager, and Projects, which knows what sessions work on and end
 
 import asyncio
 import contextlib
-import shlex
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
@@ -22,6 +21,7 @@ from tooltray.sessions.session_state import SessionState
 from tooltray.settings.expansion import needs_project
 from tooltray.settings.file_server import FileServer
 from tooltray.settings.server_config import MCPServerConfig
+from tooltray.shell_words import quoted
 from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ServerState
 from tooltray.upstream.idle_stop import IdleStop
@@ -284,7 +284,7 @@ class DeferredServer(ManagedServer):
         self._resumed = tuple(dict.fromkeys((*self._resumed, *([self.chosen] if self.chosen else []))))
         begun = self._begin()
         if not begun and not self._is_up:
-            hint = f"Choose a folder on its card in Tooltray, or run: tooltray projects start {shlex.quote(self.name)} DIR"
+            hint = f"Choose a folder on its card in Tooltray, or run: tooltray projects start {quoted(self.name)} DIR"
             raise TooltrayError(f"'{self.name}' waits for a project", "it starts when an AI client works on one", hint)
         for copy in begun:
             await copy.run(timeout_s=timeout_s)

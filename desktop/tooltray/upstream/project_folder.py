@@ -63,7 +63,7 @@ def real_folder(text: str, *, home: str, user: int, owner: Callable[[str], int] 
             raise _refusal(text, "it is a file and no folder")
         if not os.access(path, os.R_OK | os.X_OK):
             raise _refusal(text, "it cannot be read")
-        reason = _why_never(path, os.path.realpath(home), user, owner) or _why_no_homes(path, homes)
+        reason = _why_remote(path) or _why_never(path, os.path.realpath(home), user, owner) or _why_no_homes(path, homes)
     except FileNotFoundError:
         raise _refusal(text, "there is no such folder") from None
     except (OSError, ValueError) as error:
@@ -81,13 +81,16 @@ def _why_no_path(text: str) -> str:
         return f"it has {len(text)} characters, and a path has at most {MAX_PATH_LENGTH}"
     if any(unicodedata.category(sign) in _UNSEEN for sign in text) or _TURNS.search(text):
         return "there are characters in it that cannot be seen"
-    if text.startswith(("\\\\", "//")):
-        return "it is a folder of another computer"
     if text.startswith("~"):
         return "'~' is not filled in here; write the whole path"
     if "://" in text or text.lower().startswith("file:"):
         return "it is a URL; write the path itself"
-    return "" if os.path.isabs(text) else "it does not begin at the root; write the whole path"
+    return _why_remote(text) or ("" if os.path.isabs(text) else "it does not begin at the root; write the whole path")
+
+
+def _why_remote(path: str) -> str:
+    """What is wrong with `\\\\server\\share`: to look at it tells that computer who asks. A drive letter can stand for one."""
+    return "it is a folder of another computer" if path.startswith(("\\\\", "//")) else ""
 
 
 def _why_never(path: str, home: str, user: int, owner: Callable[[str], int]) -> str:
@@ -150,6 +153,7 @@ def shown(text: str) -> str:
 
 def is_inside(path: str, folder: str) -> bool:
     """Whether a real path is a folder, or lies in it."""
+    path, folder = os.path.normcase(path), os.path.normcase(folder)  # on Windows `c:\users` is `C:\Users`
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 

@@ -5,7 +5,6 @@ Knows nothing of tools or AI clients.
 """
 
 import asyncio
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
@@ -18,6 +17,7 @@ from tooltray.sessions.caller import Session
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, config_hash
+from tooltray.shell_words import quoted
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.server_output import new_log
@@ -142,7 +142,7 @@ class ServerManager:
         server = self.get(name)
         if isinstance(server, DeferredServer):
             return server
-        hint = f"Start it with: tooltray servers start {shlex.quote(name)}"
+        hint = f"Start it with: tooltray servers start {quoted(name)}"
         raise TooltrayError(f"'{name}' is no server that starts for a project", "`deferredStartup` is not set in its settings", hint)
 
     @property

@@ -1,22 +1,26 @@
 """A model's arguments are read with patience, and it hears what was changed."""
 
+import os
 from typing import Any
 
 import pytest
+from tests.portable import absolute
 
 from tooltray.feedback.feedback_arguments import LONGEST_SUMMARY, BadArguments, read_arguments
 
+SHOP = absolute("code", "shop")
+
 
 def test_what_a_model_wrote_is_taken() -> None:
-    read = read_arguments({"work_summary": "# Done\n\n- a", "project_name": "shop", "project_path": "/code/shop", "timeout_s": 900})
+    read = read_arguments({"work_summary": "# Done\n\n- a", "project_name": "shop", "project_path": SHOP, "timeout_s": 900})
     assert (read.summary, read.project_name, read.project_path, read.wait_s, read.remarks) == (
         "# Done\n\n- a",
         "shop",
-        "/code/shop",
+        SHOP,
         900,
         (),
     )
-    assert read.shown_path == "/code/shop"
+    assert read.shown_path == SHOP
 
 
 @pytest.mark.parametrize("arguments", [None, [], "x", {}, {"work_summary": None}, {"work_summary": " \n\x00 "}, {"work_summary": ["a"]}])
@@ -68,5 +72,5 @@ def test_what_is_no_text_is_ignored_with_a_remark() -> None:
 
 
 def test_what_a_person_cannot_see_is_not_shown() -> None:
-    read = read_arguments({"work_summary": "a\u202eb\x1b[2Jc\r\nd", "project_name": "s\u200bh\nop", "project_path": "/a/../b/"})
-    assert (read.summary, read.project_name, read.shown_path) == ("ab[2Jc\nd", "sh op", "/b")
+    read = read_arguments({"work_summary": "a\u202eb\x1b[2Jc\r\nd", "project_name": "s\u200bh\nop", "project_path": f"{SHOP}/../b/"})
+    assert (read.summary, read.project_name, read.shown_path) == ("ab[2Jc\nd", "sh op", os.path.join(os.path.dirname(SHOP), "b"))

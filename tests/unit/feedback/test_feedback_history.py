@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 from tests.fakes.full_disk import full_disk
+from tests.fakes.modes import has_mode
 
 from tooltray.feedback.feedback_history import KEPT_DAYS, MOST_BYTES, MOST_ENTRIES, MOST_PROJECTS, WAITING, FeedbackHistory
 from tooltray.snapshots.feedback import FeedbackEntry
@@ -49,7 +50,8 @@ def test_entries_are_there_again_after_a_restart_the_newest_first(history: Feedb
 def test_others_cannot_read_it(history: FeedbackHistory, tmp_path: Path) -> None:
     history.add(entry(1))
     (file,) = files(tmp_path)
-    assert (file.stat().st_mode & 0o777, file.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert has_mode(file, 0o600)
+    assert has_mode(file.parent, 0o700)
 
 
 def test_an_entry_is_kept_once(history: FeedbackHistory) -> None:
@@ -181,6 +183,7 @@ def test_entries_of_a_far_future_are_left_out(history: FeedbackHistory) -> None:
 
 
 @pytest.mark.expected_warnings("cannot be read; it was kept as")
+@pytest.mark.posix
 def test_pipes_and_huge_files_are_set_aside_unread(history: FeedbackHistory, tmp_path: Path) -> None:
     history.add(entry(1))
     (file,) = files(tmp_path)

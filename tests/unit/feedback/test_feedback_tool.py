@@ -1,6 +1,8 @@
 """A model reports, a person answers, and the project's servers start meanwhile."""
 
 import asyncio
+import json
+import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -14,6 +16,7 @@ from tests.fakes.heard import Record
 from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts
 from tests.fakes.pictures import attached, png
 from tests.fakes.scripted_server import ScriptedServer, raw, tool
+from tests.portable import absolute
 
 from tooltray.builtin.hub_server import COLLECT_FEEDBACK, HubServer
 from tooltray.events import EventBus, FeedbackAsked
@@ -25,6 +28,7 @@ from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.tasks import TaskKeeper
 
+SHOP = absolute("code", "shop")
 Made = Callable[..., AbstractAsyncContextManager[HubParts]]
 
 
@@ -87,7 +91,7 @@ async def test_the_answer_comes_as_text_pictures_and_files(parts: HubParts, tmp_
     assert result["content"][0]["text"] == "Looks good"
     assert result["content"][1] == {"type": "image", "data": given[1].data, "mimeType": "image/png"}
     assert result["content"][2]["resource"]["text"] == "notes"
-    assert f'- "{large}"' in result["content"][3]["text"]
+    assert f"- {json.dumps(str(large))}" in result["content"][3]["text"]
     assert result["isError"] is False
 
 
@@ -95,9 +99,9 @@ async def test_the_answer_comes_as_text_pictures_and_files(parts: HubParts, tmp_
 async def test_the_person_sees_who_reports_what_on_which_project(parts: HubParts) -> None:
     client = parts.client()
     client.state.client = "Claude\x1b Code"
-    call = Waiting(parts, client, project_name="", project_path="/code/shop/")
+    call = Waiting(parts, client, project_name="", project_path=SHOP + os.sep)
     shown = await call.report()
-    assert (shown.client, shown.summary, shown.project_path, shown.project_name) == ("Claude Code", "# Done", "/code/shop", "shop")
+    assert (shown.client, shown.summary, shown.project_path, shown.project_name) == ("Claude Code", "# Done", SHOP, "shop")
     assert round(shown.ends_at - shown.asked_at) == 86400
     await parts.feedbacks.dismiss(shown.id)
     result = await call.result()

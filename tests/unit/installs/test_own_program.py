@@ -70,6 +70,6 @@ def test_which_file_is_looked_at(kind: str, is_frozen: bool, looks_at: str | Non
     monkeypatch.setattr(sys, "frozen", is_frozen, raising=False)
     looked: list[str] = []
     stat = os.stat
-    monkeypatch.setattr(own_program.os, "stat", lambda path: (looked.append(str(path)), stat(path))[1])
+    monkeypatch.setattr(own_program.os, "stat", lambda path, **options: (looked.append(str(path)), stat(path, **options))[1])
     OwnProgram.of(Installation(kind, "1", ())).is_replaced()
     assert set(looked) == ({looks_at} if looks_at else set())

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.full_disk import full_disk
+from tests.portable import absolute
 
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
@@ -18,7 +19,7 @@ class Place:
 
     def __init__(self, root: Path) -> None:
         self.root = Path(os.path.realpath(root))
-        self.home = self.folder("person")
+        self.home = self.folder("people/person")
         self.config = McpConfHelper(root / "settings.json", EventBus())
         self.folders = ProjectFolders(config=self.config, home=self.home)
 
@@ -60,7 +61,7 @@ async def test_what_is_never_a_project_cannot_be_allowed(place: Place) -> None:
 
 
 async def test_what_somebody_wrote_into_the_settings_allows_no_more_than_a_person_may(place: Place) -> None:
-    project = place.folder("person/project")
+    project = place.folder("people/person/project")
     await place.allow_in_file("/", place.home, "relative", str(place.root))
     assert not await place.is_permitted(project)
     await place.allow_in_file("/", project)
@@ -68,14 +69,15 @@ async def test_what_somebody_wrote_into_the_settings_allows_no_more_than_a_perso
 
 
 async def test_what_is_in_the_settings_and_is_not_allowed_is_not_listed_and_told(place: Place) -> None:
-    await place.allow_in_file("src", place.home, "/srv/not there now")
-    assert place.folders.listed() == ["/srv/not there now"]
+    await place.allow_in_file("src", place.home, absolute("srv", "not there now"))
+    assert place.folders.listed() == [absolute("srv", "not there now")]
     relative, home = place.folders.problems()
     assert relative.title == "'src' is not allowed as a project"
     assert "write the whole path" in relative.message
     assert home.message == "it is the home folder itself, or home folders are in it"
 
 
+@pytest.mark.posix
 async def test_a_link_into_an_allowed_folder_is_where_it_leads(place: Place) -> None:
     work, secret = place.folder("work"), place.folder("secret")
     await place.folders.allow(work)
@@ -85,6 +87,7 @@ async def test_a_link_into_an_allowed_folder_is_where_it_leads(place: Place) -> 
         await place.folders.permitted(f"{work}/link", SessionState("s"))
 
 
+@pytest.mark.posix
 async def test_the_very_folder_in_which_the_bridge_was_started_is_allowed_and_nothing_in_it(place: Place) -> None:
     own, inside = place.folder("own"), place.folder("own/inside")
     os.symlink(own, f"{place.root}/link")
@@ -103,7 +106,7 @@ async def test_a_bridge_that_was_started_nowhere_in_particular_allows_nothing(pl
 
 
 async def test_where_programs_keep_their_own_files_is_no_project_unless_a_person_says_so(place: Place) -> None:
-    hidden, deep = place.folder("person/.client"), place.folder("person/.client/deep")
+    hidden, deep = place.folder("people/person/.client"), place.folder("people/person/.client/deep")
     for folder in (hidden, deep):
         with pytest.raises(TooltrayError, match="programs keep their own files there"):
             await place.folders.own_folder(SessionState("s", folder=folder))
@@ -112,6 +115,7 @@ async def test_where_programs_keep_their_own_files_is_no_project_unless_a_person
     assert await place.folders.own_folder(SessionState("s", folder=deep)) == deep
 
 
+@pytest.mark.posix
 async def test_what_was_allowed_can_be_taken_back_by_any_path_that_leads_there_also_when_it_is_gone(place: Place) -> None:
     work, gone = place.folder("work"), place.folder("gone")
     os.symlink(work, f"{place.root}/link")

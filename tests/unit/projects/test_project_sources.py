@@ -8,6 +8,7 @@ import pytest
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.hub_parts import Client, settled
 from tests.fakes.project_hub import ProjectHub, project_hub
+from tests.portable import absolute
 
 from tooltray.events import EventBus, SessionListChanged
 from tooltray.projects.project_sources import ANSWER_WAIT_S, MOST_ROOTS, ProjectSources
@@ -40,6 +41,7 @@ async def test_the_folder_in_which_the_bridge_was_started_is_the_project(tmp_pat
         assert hub.parts.heard.of(SessionListChanged)
 
 
+@pytest.mark.posix
 async def test_a_link_in_place_of_the_folder_in_which_the_bridge_was_started_is_not_followed(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         folder = hub.folder("one")
@@ -49,7 +51,7 @@ async def test_a_link_in_place_of_the_folder_in_which_the_bridge_was_started_is_
         assert f"it has become a link, and leads to '{folder}'" in hub.parts.projects.sources.refusal(client.state)
 
 
-@pytest.mark.parametrize("folder", ["/", "relative", "/no/such/folder"])
+@pytest.mark.parametrize("folder", [absolute(), "relative", absolute("no", "such", "folder")])
 async def test_a_folder_that_may_not_be_a_project_is_none_and_why_is_known(tmp_path: Path, folder: str) -> None:
     async with project_hub(tmp_path) as hub:
         client = await hub.session(folder)
@@ -70,7 +72,7 @@ async def test_a_folder_becomes_the_project_once_a_person_allows_it(tmp_path: Pa
 async def test_the_first_root_that_may_be_a_project_goes_before_the_folder(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         one, two, own = hub.folder("one with spaces"), hub.folder("two"), hub.folder("own")
-        client = await with_roots(hub, roots("/", one, two, name="Name"), own)
+        client = await with_roots(hub, roots(absolute(), one, two, name="Name"), own)
         assert client.state.project == SessionProject(one, "Name", "roots")
         assert client.state.roots == (one, two)
         assert (await hub.parts.projects.reported(client.state, "", two)).started == ("s",)  # a root is allowed
@@ -172,7 +174,7 @@ async def test_an_answer_that_names_no_folder_is_no_project(tmp_path: Path, answ
 
 async def test_of_very_many_roots_the_first_are_looked_at(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
-        client = await with_roots(hub, roots(*["/no/such"] * MOST_ROOTS, hub.folder("late")))
+        client = await with_roots(hub, roots(*[absolute("no")] * MOST_ROOTS, hub.folder("late")))
         assert client.state.project is None
 
 

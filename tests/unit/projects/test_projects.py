@@ -1,6 +1,7 @@
 """projects/projects.py: what sessions work on, what models and people say of it, and what is started for that."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,8 @@ import pytest
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import Client, entry, opened, settled
 from tests.fakes.project_hub import TEMPLATE, ProjectHub, project_hub
-from tests.fakes.scripted_server import ScriptedServer, error, tool
+from tests.fakes.scripted_server import Copy, ScriptedServer, error, tool
+from tests.portable import absolute
 
 from tooltray.errors import TooltrayError
 from tooltray.events import ResourceListChanged, ServerChanged, ServerStopped, SessionListChanged
@@ -16,6 +18,7 @@ from tooltray.launch.program_launch import CannotStart
 from tooltray.projects.projects import ProjectReport
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
+from tooltray.shell_words import joined, quoted
 from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
 
@@ -86,7 +89,7 @@ async def test_a_folder_that_nobody_allowed_starts_nothing_and_says_how_it_is_al
         folder = hub.folder("it's $(mine)")
         report = await hub.parts.projects.reported(client.state, "", folder)
         assert (report.started, report.failed, client.state.project) == ((), (), None)
-        assert report.warning.endswith(f"""tooltray projects allow '{hub.root}/it'"'"'s $(mine)'""")
+        assert report.warning.endswith(f"""tooltray projects allow {quoted(folder)}""")
         await hub.parts.project_choices.allow(folder)
         assert (await hub.parts.projects.reported(client.state, "", folder)).started == ("s",)
 
@@ -202,7 +205,7 @@ async def test_a_person_says_what_a_session_works_on_where_its_client_does_not(t
         with pytest.raises(TooltrayError, match="there is no session 'x'"):
             await hub.parts.presenter.set_session_project("x", hub.folder("one"))
         with pytest.raises(TooltrayError, match="no such folder"):
-            await hub.parts.presenter.set_session_project(client.state.id, "/no/such/folder")
+            await hub.parts.presenter.set_session_project(client.state.id, absolute("no", "such", "folder"))
         knows = await hub.session(hub.folder("own"))
         with pytest.raises(TooltrayError, match="works on 'own' already") as raised:
             await hub.parts.presenter.set_session_project(knows.state.id, hub.folder("one"))
@@ -313,7 +316,7 @@ async def test_a_card_shows_each_copy_with_its_project_filled_in_and_no_secret(t
             await hub.opened(await hub.session(folder))
         snapshot = next(each for each in hub.parts.presenter.snapshot().servers if each.name == "s")
         assert snapshot.copies == (
-            ProjectCopySnapshot(folder, "one", ServerState.RUNNING, 2, f"program {folder} '${{secret:k}}'", None, snapshot.pids),
+            ProjectCopySnapshot(folder, "one", ServerState.RUNNING, 2, joined(["program", folder, "${secret:k}"]), None, snapshot.pids),
         )
         assert (snapshot.is_deferred, snapshot.startup_template) == (True, ("{project_path}", "${secret:k}"))
         assert hub.args() == [(folder, "hunter2")]
@@ -325,7 +328,7 @@ async def test_a_card_shows_each_copy_with_its_project_filled_in_and_no_secret(t
 async def test_who_has_no_project_reads_why_and_what_to_do(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         assert "has not said which folder" in str(hub.parts.projects.missing("s", await hub.session()))
-        assert "the root of everything" in str(hub.parts.projects.missing("s", await hub.session("/")))
+        assert "the root of everything" in str(hub.parts.projects.missing("s", await hub.session(absolute())))
         await hub.parts.conf.edit(lambda document: document.update(publish={"feedback": False}))
         assert "collect_feedback" not in (said := str(hub.parts.projects.missing("s", await hub.session())))
         assert "tooltray projects start s DIR" in said
@@ -550,16 +553,21 @@ async def test_subscriptions_of_sessions_without_a_project_go_along_when_a_perso
         assert [project for project, _ in asked_of(hub, "resources/subscribe")] == ["one", "two"]
 
 
+def uri_of(copy: Copy) -> str:
+    folder = copy.launch.args[1]
+    return Path(folder).as_uri() if os.path.isabs(folder) else f"file://{folder}"
+
+
 def with_files() -> ScriptedServer:
     """A server whose resources are those of its project."""
     program = talkative()
 
     def listed(copy: Any, params: Any) -> Any:
-        return {"resources": [{"uri": f"file://{copy.launch.args[1]}/a", "name": "a"}]}
+        return {"resources": [{"uri": f"{uri_of(copy)}/a", "name": "a"}]}
 
     program.handlers["resources/list"] = listed
     program.handlers["resources/templates/list"] = lambda copy, params: {
-        "resourceTemplates": [{"uriTemplate": f"file://{copy.launch.args[1]}/{{x}}", "name": "t"}]
+        "resourceTemplates": [{"uriTemplate": f"{uri_of(copy)}/{{x}}", "name": "t"}]
     }
     return program
 
@@ -570,7 +578,7 @@ async def uris(hub: ProjectHub, client: Client) -> list[str]:
     found = [each["uri"] for each in listed["result"]["resources"]] + [
         each["uriTemplate"] for each in templates["result"]["resourceTemplates"]
     ]
-    return [each.removeprefix(f"file://{hub.root}/") for each in found]
+    return [each.removeprefix(f"{hub.root.as_uri()}/") for each in found]
 
 
 async def test_each_session_is_listed_the_resources_of_its_own_project(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import itertools
 import os
 import socket
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.heard import Record
@@ -148,6 +149,7 @@ async def test_a_socket_is_read_in_pieces() -> None:
     await asyncio.sleep(0)
 
 
+@pytest.mark.posix
 async def test_a_pipe_has_the_limit_too() -> None:
     reading, writing = os.pipe()
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(asyncio.Protocol, os.fdopen(reading, "rb", 0))

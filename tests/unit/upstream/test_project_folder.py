@@ -64,6 +64,14 @@ def test_what_counts_is_where_a_path_leads(person: Path) -> None:
     assert real(link, person) == real(f"{project}/../link/.", person) == str(project)
 
 
+def test_a_link_or_drive_letter_that_leads_to_another_computer_is_refused(person: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (person / "mapped").mkdir()
+    monkeypatch.setattr(os.path, "realpath", lambda path, strict=False: f"//server{path}")
+    monkeypatch.setattr(os.path, "isdir", lambda path: path.startswith("//server"))
+    monkeypatch.setattr(os, "access", lambda path, mode: True)
+    assert refusal(person / "mapped", person) == "it is a folder of another computer"
+
+
 def test_paths_that_are_no_absolute_existing_folder_are_refused_with_the_reason(person: Path) -> None:
     (person / "file").write_text("")
     (person / "loop").symlink_to(person / "loop")

@@ -1,6 +1,5 @@
 """Make or change a profile: its name, what it is for, and which servers and tools are in it. Nothing applies before Save."""
 
-import shlex
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
@@ -8,6 +7,7 @@ from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QLineEdit
 
 from tooltray.errors import Problem
+from tooltray.shell_words import quoted
 from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ToolSnapshot
@@ -136,7 +136,7 @@ class ProfilePanel(SheetFrame):
     def _on_name(self) -> None:
         name = self._name_now
         self._save.setEnabled(bool(name))
-        self._bridge.set_text(f"tooltray-bridge --profile {shlex.quote(name) if name else tr('NAME')}")
+        self._bridge.set_text(f"tooltray-bridge --profile {quoted(name) if name else tr('NAME')}")
         self.show_fault(None)
 
     def _on_scope(self) -> None:

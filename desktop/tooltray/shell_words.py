@@ -1,0 +1,32 @@
+"""Command lines as a person types or pastes them: in hints, questions and on cards. Nothing is ever run by what is made here.
+
+Names of files and servers can be made up by others, so a pasted line must not start anything but what it says. On Windows it may be pasted
+into PowerShell or cmd.exe, whose quotations differ: what is made here is right for PowerShell ("about_Quoting_Rules") and starts nothing
+else in cmd.exe.
+"""
+
+import re
+import shlex
+import sys
+from collections.abc import Iterable
+
+_PLAIN = re.compile(r"[A-Za-z0-9_./:\\+-]+")  # means itself to both
+_FILLED_IN = re.compile("[`$\u201c\u201d\u201e]")  # within "": an escape, a variable or command, quotation marks of their own
+
+
+def quoted(word: str) -> str:
+    """One word of a command line for this system's shell."""
+    return _quoted_for_windows(word) if sys.platform == "win32" else shlex.quote(word)
+
+
+def joined(words: Iterable[str]) -> str:
+    """A command line for this system's shell."""
+    return " ".join(map(quoted, words))
+
+
+def _quoted_for_windows(word: str) -> str:
+    if _PLAIN.fullmatch(word):
+        return word
+    inside = _FILLED_IN.sub(r"`\g<0>", word).replace('"', '""')
+    at_end = inside[len(inside.rstrip("\\")) :]  # backslashes there would be taken for the closing quotation mark's escape
+    return f'"{inside}{at_end}"'
