@@ -15,6 +15,8 @@ from tooltray.control.local_posix import wait_for_end
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 
+pytestmark = pytest.mark.posix  # sockets of POSIX; tests/windows has the pipes
+
 
 def connected(home: Home, *, with_events: bool = False) -> ControlClient:
     client = ControlClient.connect(home, with_events=with_events)

@@ -10,6 +10,8 @@ from tooltray.control.control_client import ControlClient
 from tooltray.copilot.hub_calls import HubCalls
 from tooltray.home.home import Home
 
+pytestmark = pytest.mark.posix  # sockets of POSIX; tests/windows has the pipes
+
 
 def version_found(home: Home) -> str | None:
     client = ControlClient.connect(home)

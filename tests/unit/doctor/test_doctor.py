@@ -16,6 +16,8 @@ from tooltray.errors import TooltrayError
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.server_output import begin_attempt
 
+pytestmark = pytest.mark.posix  # programs that are scripts, by their mode; tests/windows has PATHEXT and .cmd
+
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:

@@ -14,6 +14,8 @@ from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.transport import ConnectionFailure
 
+pytestmark = pytest.mark.posix  # programs that are scripts, by their mode; tests/windows has PATHEXT and .cmd
+
 FAST = RegistryMeasurement("https://fast.example/", "Fast", "mirror", milliseconds=5.0)
 SLOW = RegistryMeasurement("https://slow.example/", "Slow", "mirror", milliseconds=50.0)
 BROKEN = RegistryMeasurement("https://broken.example/", "Broken", "mirror", problem="no answer")

@@ -124,10 +124,10 @@ async def test_without_a_summary_nobody_is_disturbed(parts: HubParts) -> None:
 
 @pytest.mark.expected_warnings("there is no such folder")
 async def test_a_model_hears_what_became_of_its_arguments(parts: HubParts) -> None:
-    result = await Waiting(parts, timeout_s=5, project_path="/no/such/folder").answer()
+    result = await Waiting(parts, timeout_s=5, project_path=absolute("no", "such", "folder")).answer()
     assert texts(result)[0] == "Yes"
     assert "timeout_s was raised to 600" in texts(result)[-1]
-    assert "/no/such/folder" in texts(result)[-1]
+    assert absolute("no", "such", "folder") in texts(result)[-1]
 
 
 async def test_a_modern_client_gets_what_its_era_has(parts: HubParts) -> None:

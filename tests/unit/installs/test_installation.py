@@ -19,6 +19,7 @@ def test_versions_are_sorted_as_numbers_and_what_comes_before_a_version_before_i
     assert of("none").age < of("0.1").age
 
 
+@pytest.mark.posix
 def test_an_installation_is_there_while_its_program_and_script_are(tmp_path: Path) -> None:
     program, script = tmp_path / "python", tmp_path / "bridge.py"
     program.touch(mode=0o755)

@@ -10,6 +10,8 @@ from tooltray.home.home import Home
 from tooltray.installs.installation import Installation
 from tooltray.installs.installations import VERSION, Installations
 
+pytestmark = pytest.mark.posix  # the script of POSIX; tests/windows has the launcher
+
 
 class Machine:
     """A home, and installations that say their name when the script starts them."""

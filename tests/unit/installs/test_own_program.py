@@ -11,6 +11,8 @@ from tooltray.installs import own_program
 from tooltray.installs.installation import CHECKOUT, WHEEL, Installation
 from tooltray.installs.own_program import SETTLED_S, OwnProgram
 
+pytestmark = pytest.mark.posix  # Windows replaces no program that runs
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:

@@ -14,6 +14,7 @@ from tests.fakes.modes import has_mode
 
 from tooltray.errors import TooltrayError
 from tooltray.installs import start_at_login, start_at_login_linux, start_at_login_macos, start_at_login_windows
+from tooltray.programs import desktop_command
 
 COMMAND = ["/opt/My Tools/tooltray", "--home", 'a$b`c"d\\e%f', "", "--background"]
 
@@ -29,9 +30,10 @@ def read_as_desktops_do(line: str) -> list[str]:
 
 
 def test_the_command_is_this_installation_s_in_the_background() -> None:
-    assert start_at_login.command_at_login() == [sys.executable, "-I", "-m", "tooltray", "--background"]
+    assert start_at_login.command_at_login() == desktop_command("--background")
 
 
+@pytest.mark.posix
 def test_of_the_portable_archive_the_path_that_stays_is_started(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = tmp_path / "1.0" / "tooltray"
     program.parent.mkdir()
@@ -67,6 +69,7 @@ def entry(home: Path) -> Path:
     return home / ".config" / "autostart" / "tooltray.desktop"
 
 
+@pytest.mark.posix
 def test_the_entry_has_the_command_by_the_rules_of_desktop_entries(home: Path, entry: Path) -> None:
     start_at_login_linux.turn_on(COMMAND)
     parser = configparser.RawConfigParser(strict=True)
@@ -116,6 +119,7 @@ def test_what_desktops_make_of_an_entry_counts(entry: Path, text: str, is_on: bo
     assert start_at_login_linux.is_on() is is_on
 
 
+@pytest.mark.posix
 def test_a_program_whose_path_has_to_be_escaped_is_found(entry: Path, tmp_path: Path) -> None:
     program = tmp_path / "back\\slash" / "tool tray"
     program.parent.mkdir()
@@ -127,6 +131,7 @@ def test_a_program_whose_path_has_to_be_escaped_is_found(entry: Path, tmp_path: 
 
 
 @pytest.mark.parametrize(("chosen", "is_used"), [("/{home}/else", True), ("else", False), ("", False)])
+@pytest.mark.posix
 def test_the_folder_for_settings_is_the_one_that_was_chosen(
     home: Path, monkeypatch: pytest.MonkeyPatch, chosen: str, is_used: bool
 ) -> None:
@@ -167,6 +172,7 @@ def agent(home: Path) -> Path:
     return home / "Library" / "LaunchAgents" / "dev.tooltray.Tooltray.plist"
 
 
+@pytest.mark.posix
 def test_an_agent_is_written_that_launchd_reads_at_the_next_login(launchctl: Launchctl, agent: Path) -> None:
     start_at_login_macos.turn_on(COMMAND)
     written = plistlib.loads(agent.read_bytes())
