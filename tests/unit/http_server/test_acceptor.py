@@ -13,6 +13,8 @@ from tests.fakes.heard import PATIENCE_S
 from tooltray.http_server import acceptor
 from tooltray.http_server.acceptor import Acceptor
 
+pytestmark = pytest.mark.posix  # Windows has handles for all, and its own listener
+
 SORRY = b"too many\n"
 
 

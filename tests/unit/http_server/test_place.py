@@ -175,7 +175,7 @@ def test_why_an_address_cannot_be_bound_is_said_in_words(host: str | None, error
     assert (failed.reason, failed.number) == (words, getattr(error, "errno", None))
 
 
-@pytest.mark.parametrize("host", ["", "x" * 70])
+@pytest.mark.parametrize("host", ["", "[]", "x" * 70])
 def test_a_host_that_there_cannot_be_is_not_every_host(host: str) -> None:
     with pytest.raises(NotBound):
         bind(host, 0)

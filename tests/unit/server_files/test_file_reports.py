@@ -1,6 +1,7 @@
 """server_files/file_reports.py: lines about files with servers."""
 
 from tooltray.server_files.file_reports import MOST_NAMES, served_lines, waiting_lines
+from tooltray.shell_words import quoted
 from tooltray.snapshots.files import FileEntrySnapshot, ServerFileSnapshot
 
 OWN = ServerFileSnapshot("/h/settings.json", "settings", entries=(FileEntrySnapshot("git", "git", "used"),))
@@ -19,7 +20,7 @@ SHOP = ServerFileSnapshot(
 
 def test_what_waits_is_told_with_its_file_and_the_way_to_say_yes() -> None:
     [line] = waiting_lines([OWN, SHOP])
-    look = "tooltray trust '/p/my shop'"
+    look = "tooltray trust " + quoted("/p/my shop")
     assert line == f"/p/my shop/.mcp.json brings files, w\\u202eeb. Look at what they start, and allow them: {look}"
 
 

@@ -1,5 +1,6 @@
 """server_files/files_in_use.py: what is in use, and what would come of other readings."""
 
+import os
 from pathlib import Path
 
 from tooltray.events import EventBus
@@ -19,13 +20,13 @@ def files(tmp_path: Path) -> FilesInUse:
 
 def test_files_of_folders_come_into_use_and_go_and_that_of_the_hubs_own_project_stays(tmp_path: Path) -> None:
     found = files(tmp_path)
-    assert [file.path for file in found] == ["/etc/servers.json", "/p/all/.mcp.json"]
-    assert [file.path for file in found.use(["/p/a", "/p/all"])] == ["/p/a/.mcp.json"]
+    assert [file.path for file in found] == ["/etc/servers.json", os.path.join("/p/all", ".mcp.json")]
+    assert [file.path for file in found.use(["/p/a", "/p/all"])] == [os.path.join("/p/a", ".mcp.json")]
     assert (found.of_folder("/p/a") is not None, found.of_folder("/p/b")) == (True, None)
     assert [file.is_for_all for file in found.project_files] == [True, False]
     assert found.use(["/p/a"]) == []
     found.use([])
-    assert found.at("/p/a/.mcp.json") is None
+    assert found.at(os.path.join("/p/a", ".mcp.json")) is None
 
 
 def test_looking_what_other_readings_would_do_changes_nothing(tmp_path: Path) -> None:

@@ -53,6 +53,7 @@ async def test_all_else_in_the_file_stays_as_it_is(folder: Path, encoding: str) 
     assert has_mode(file(folder), 0o644)
 
 
+@pytest.mark.posix
 async def test_a_link_stays_a_link(folder: Path) -> None:
     (folder / "mcp.json").write_text("{}")
     file(folder).symlink_to("mcp.json")
@@ -62,7 +63,7 @@ async def test_a_link_stays_a_link(folder: Path) -> None:
 
 
 async def test_what_is_another_one_by_now_is_not_touched(folder: Path) -> None:
-    file(folder).write_text(TEXT, newline="")
+    file(folder).write_text(TEXT, encoding="utf-8", newline="")
     edits, other = ProjectEdits(), revision_of(ONE)
     for work, kind in (
         (edits.add(str(folder), "one", ONE), Conflict),

@@ -1,5 +1,6 @@
 """server_files/project_file.py: which servers of one project's file run, after readings and consents in any order."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from tooltray.settings.settings import read_entry
 from tooltray.snapshots.files import FileProblem
 
 FOLDER = "/projects/shop"
-PATH = "/projects/shop/.mcp.json"
+PATH = os.path.join("/projects/shop", ".mcp.json")
 ONE = {"command": "program", "args": ["one"]}
 TWO = {"command": "program", "args": ["two"]}
 

@@ -17,14 +17,14 @@ from tooltray.settings.settings import read_entry
         ({"command": "tools/run"}, True),
         ({"command": "${CLAUDE_PROJECT_DIR}/run"}, True),
         ({"command": "{folder}/run.js"}, True),
-        ({"command": "/bin/sh"}, False),
+        pytest.param({"command": "/bin/sh"}, False, marks=pytest.mark.posix),
         ({"command": "~/run"}, False),
         ({"command": "node", "args": ["run.js"]}, True),
         ({"command": "node", "args": ["--require=./run.js"]}, True),
         ({"command": "node", "args": ["${CLAUDE_PROJECT_DIR}/run.js"]}, True),
         ({"command": "node", "args": ["run.js"], "cwd": "elsewhere"}, False),
         ({"command": "node", "args": ["../run.js"], "cwd": "elsewhere"}, True),
-        ({"command": "node", "args": ["linked.js"], "cwd": ".."}, True),
+        pytest.param({"command": "node", "args": ["linked.js"], "cwd": ".."}, True, marks=pytest.mark.posix),
         ({"command": "node", "args": ["no such file"]}, False),
         ({"command": "npx", "args": ["-y", "run"]}, False),
         ({"command": "node", "args": ["x"] * MOST_WORDS + ["run.js"]}, False),
@@ -46,6 +46,7 @@ def test_what_lies_in_the_project_itself_is_marked(tmp_path: Path, entry: dict[s
     assert found_inside(read_entry("s", entry), str(folder)) is is_inside
 
 
+@pytest.mark.posix
 def test_a_link_within_the_project_is_followed_and_one_out_of_it_is_not(tmp_path: Path) -> None:
     folder = tmp_path.resolve() / "shop"
     folder.mkdir()
@@ -59,6 +60,7 @@ def test_a_link_within_the_project_is_followed_and_one_out_of_it_is_not(tmp_path
         check_stays_inside(str(folder))
 
 
+@pytest.mark.posix
 def test_a_file_is_others_when_one_of_the_bits_lets_them_write(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()

@@ -221,6 +221,7 @@ async def test_a_stream_that_ends_before_the_reply_is_resumed_behind_its_last_ev
         assert all(hit.headers["Mcp-Session-Id"] == SESSION for hit in server.hits.all if "Last-Event-ID" in hit.headers)
 
 
+@pytest.mark.posix  # Windows drops what was not read yet when a connection is reset
 async def test_a_stream_that_breaks_before_the_reply_is_resumed_too() -> None:
     calls: list[Any] = []
 

@@ -315,6 +315,7 @@ async def test_a_redirect_to_nowhere_is_an_error_of_the_call() -> None:
         assert "HTTP 302" in message_of(await client.call("tools/list"))
 
 
+@pytest.mark.expected_warnings("Error handling request")  # of the server, which Windows tells in other words that we have left
 async def test_only_the_beginning_of_an_endless_error_is_read() -> None:
     async def endless(hit: Hit) -> web.StreamResponse:
         response = web.StreamResponse(status=500)

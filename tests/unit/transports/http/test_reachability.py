@@ -44,6 +44,7 @@ async def test_a_server_that_listens_is_reached() -> None:
         assert await way(f"http://127.0.0.1:{port}/mcp") == Reach("", f"127.0.0.1:{port} answers", True)
 
 
+@pytest.mark.posix  # Wine 8 takes no authorities but its own
 async def test_a_certificate_that_is_trusted_is_said_to_be(tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     async with listening(authority.server_context()) as port:
