@@ -1,4 +1,4 @@
-# run: the app. test: everything, with what it needs. test-windows: what only Windows has, under Wine. check: style, types, imports.
+# run: the app. test: everything, with what it needs. test-windows: what asks the system, under Wine. check: style, types, imports.
 # bench: figures. soak: a million calls. conformance: the official suite, direct and behind the hub. docs: the site. package: files to
 # install, in dist/; package-windows: those for Windows, in dist/windows; package-test: tries them. lock: newer dependencies.
 .PHONY: run test test-windows check bench soak conformance docs package package-windows package-windows-test package-test lock prepare
@@ -47,9 +47,12 @@ package: .cache/package/.installed
 	@scripts/system_packages.sh package
 	.cache/package/bin/python packaging/build.py
 
-# on Linux too, by Wine
+# on Linux too, by Wine: what only Windows has, and the unit tests of what asks the system for files, programs and connections
+ON_WINDOWS = access activity catalogue control entries feedback files foreign_configs home http_server installs launch projects registries \
+    secrets server_files settings tooltray_bridge transports upstream
 test-windows:
 	scripts/windows_python.sh -m pytest -c tests/windows/pytest.ini --rootdir . --confcutdir tests/windows tests/windows
+	scripts/windows_python.sh -m pytest -c tests/windows/pytest.ini --rootdir . --confcutdir . $(addprefix tests/unit/,$(ON_WINDOWS))
 
 package-windows: .cache/package/.installed
 	.cache/package/bin/python packaging/windows/build.py

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import os
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ async def test_an_entry_of_a_project_waits_for_a_yes_and_runs_from_then_on(tmp_p
         assert (hub.names(), hub.states(folder)) == (["one"], {"one": "used"})
         server = hub.parts.conf.file_server("one")
         assert server
-        assert (server.origin, server.folder, server.project, server.file) == ("project", folder, folder, f"{folder}/.mcp.json")
+        assert (server.origin, server.folder, server.project, server.file) == ("project", folder, folder, os.path.join(folder, ".mcp.json"))
         assert server.entry.variables == {"CLAUDE_PROJECT_DIR": folder}
         await hub.parts.heard.until(lambda: len(hub.program.running) == 1)
         assert hub.parts.heard.of(ServerFilesChanged)
@@ -146,11 +147,12 @@ async def test_a_project_without_a_file_has_no_servers_and_no_problem(tmp_path: 
         client = await hub.session(folder)
         assert (hub.names(), list(hub.files.problems()), await hub.project_servers.trust_requests(folder)) == ([], [], [])
         assert await hub.listed(client) == []
-        assert f"{folder}/.mcp.json" in hub.parts.watching.paths
+        assert os.path.join(folder, ".mcp.json") in hub.parts.watching.paths
         await hub.saved(folder, {"one": ONE})
         assert hub.states(folder) == {"one": "waits"}
 
 
+@pytest.mark.posix
 async def test_a_link_that_leads_out_of_the_project_is_not_read(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder, other = hub.project(), hub.project("other", one=ONE)
@@ -336,7 +338,7 @@ async def test_a_first_reading_that_is_not_understood_is_told_too(tmp_path: Path
         hub.parts.conf.path.write_text("{")
         assert [(each.kind, each.file) for each in await hub.files.preview_reload()] == [
             ("keep", str(hub.parts.conf.path)),
-            ("keep", f"{folder}/.mcp.json"),
+            ("keep", os.path.join(folder, ".mcp.json")),
         ]
 
 

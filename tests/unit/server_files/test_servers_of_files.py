@@ -39,6 +39,7 @@ async def test_a_projects_server_runs_in_its_folder_and_knows_it(tmp_path: Path)
         assert "CLAUDE_PROJECT_DIR" not in parts.launches[1].env
 
 
+@pytest.mark.posix
 async def test_its_paths_are_taken_from_there(tmp_path: Path) -> None:
     async with files(tmp_path, db=file_server("bin/db", folder=str(tmp_path), cwd="sub")) as parts:
         await parts.servers.start("db")
@@ -53,6 +54,7 @@ async def test_its_placeholders_find_the_files_variables_before_the_persons(tmp_
         assert parts.launches[0].env["A"] == "person"
 
 
+@pytest.mark.posix
 async def test_commands_give_variables_at_each_start_and_their_values_are_secret_from_then_on(tmp_path: Path) -> None:
     counter = tmp_path / "counter"
     command = f"echo x >> {counter}; echo {SECRET}-$(wc -l < {counter} | tr -d ' ')"
@@ -63,6 +65,7 @@ async def test_commands_give_variables_at_each_start_and_their_values_are_secret
         assert parts.secrets.known_values() >= {f"{SECRET}-1", f"{SECRET}-2"}
 
 
+@pytest.mark.posix
 async def test_a_command_that_fails_is_the_servers_problem_without_what_it_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     server = file_server("db", folder=str(tmp_path), commands={"TOKEN": f"echo {SECRET}; false {SECRET}"}, args=["${TOKEN}"])
@@ -96,6 +99,7 @@ async def test_a_change_that_runs_nothing_anew_counts_from_the_next_start_on(tmp
         assert [launch.args for launch in parts.launches] == [("1",), ("2",)]
 
 
+@pytest.mark.posix
 async def test_a_projects_server_that_waits_for_a_project_runs_in_the_files_folder_too(tmp_path: Path) -> None:
     fields: dict[str, Any] = {"deferredStartup": True, "startupArgsTemplate": ["{project_path}"]}
     async with files(tmp_path, db=file_server("db", folder=str(tmp_path), **fields)) as parts:
@@ -109,6 +113,7 @@ async def test_a_projects_server_that_waits_for_a_project_runs_in_the_files_fold
         assert parts.servers.get("db").file == parts.conf.file_server("db")
 
 
+@pytest.mark.posix
 async def test_the_doctor_looks_where_it_would_be_started_and_runs_no_command(tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     program = tmp_path / "bin" / "db"

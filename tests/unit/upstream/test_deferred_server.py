@@ -332,6 +332,7 @@ async def test_servers_that_are_not_deferred_are_not_found_among_those(tmp_path:
 # folders that change, and too many of them
 
 
+@pytest.mark.posix
 async def test_a_folder_that_has_become_a_link_since_it_was_looked_at_is_not_followed(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         client = await hub.session(folder := hub.folder("one"))

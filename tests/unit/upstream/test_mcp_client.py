@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import MODERN_META, Client, loaded
 from tests.fakes.relay import Relay, connected
 from tests.fakes.scripted_server import ScriptedServer, never, raw, text, tool
+from tests.portable import absolute
 
 from tooltray.errors import TooltrayError
 from tooltray.protocol.envelope import Envelope, dump, success
@@ -293,10 +295,10 @@ async def test_roots_without_a_client_are_none(connect: Any) -> None:
 async def test_roots_of_a_client_without_roots_are_the_folder_it_was_started_in(connect: Any) -> None:
     relay = await connect(ScriptedServer(tool("t")))
     client = Client()
-    client.folder = "/projects/a b"
+    client.folder = folder = absolute("projects", "a b")
     relay.calling("hang", client)
     await relay.server.call("hang")
-    assert await relay.server.copy.ask("roots/list") == {"roots": [{"uri": "file:///projects/a%20b", "name": "a b"}]}
+    assert await relay.server.copy.ask("roots/list") == {"roots": [{"uri": Path(folder).as_uri(), "name": "a b"}]}
 
 
 @pytest.mark.parametrize("folder", ["", "/", "relative", os.path.expanduser("~")])

@@ -23,6 +23,8 @@ from tooltray.upstream.project_folder import (
     why_never_allowed,
 )
 
+pytestmark = pytest.mark.posix  # owners and links; tests/windows has drive letters, shares and spellings
+
 ME, OTHER = 1000, 1001
 
 

@@ -14,6 +14,7 @@ from tooltray.events import ProblemReported, ServerChanged, ServerStarted, Serve
 from tooltray.snapshots.servers import ServerState
 
 
+@pytest.mark.posix  # programs that are scripts
 async def test_a_server_gets_the_persons_variables_then_its_own_with_placeholders_filled_in(tmp_path: Path) -> None:
     fields = {"args": ["${WHO:-nobody}"], "env": {"KEY": "${secret:s/KEY}", "PATH": "/own"}}
     async with hub_parts(tmp_path, **one_server(ScriptedServer(), **fields), shell=Shell(WHO="me", LANG="C")) as parts:
@@ -99,6 +100,7 @@ def saved(parts: HubParts) -> int:
     return server.saved_processes
 
 
+@pytest.mark.posix  # programs that are scripts
 async def test_a_server_whose_package_is_unpacked_runs_without_npx_and_says_so(tmp_path: Path, machine: Any) -> None:
     async with hub_parts(tmp_path / "home", servers=servers(), **machine) as parts:
         assert saved(parts) == 0
@@ -109,6 +111,7 @@ async def test_a_server_whose_package_is_unpacked_runs_without_npx_and_says_so(t
         assert saved(parts) == 0
 
 
+@pytest.mark.posix  # programs that are scripts
 async def test_a_person_may_have_it_started_by_npx_all_the_same(tmp_path: Path, machine: Any) -> None:
     async with hub_parts(tmp_path / "home", servers=servers(directStart=False), **machine) as parts:
         await parts.servers.start("s")
@@ -116,6 +119,7 @@ async def test_a_person_may_have_it_started_by_npx_all_the_same(tmp_path: Path, 
         assert saved(parts) == 0
 
 
+@pytest.mark.posix  # programs that are scripts
 async def test_a_server_that_does_not_run_without_npx_is_started_by_npx_the_next_time(tmp_path: Path, machine: Any) -> None:
     async with hub_parts(tmp_path / "home", servers=servers(), **machine) as parts:
         await parts.servers.start("s")
@@ -127,6 +131,7 @@ async def test_a_server_that_does_not_run_without_npx_is_started_by_npx_the_next
         assert saved(parts) == 0
 
 
+@pytest.mark.posix  # programs that are scripts
 async def test_the_doctor_names_the_command_that_a_person_wrote(tmp_path: Path, machine: Any) -> None:
     async with hub_parts(tmp_path / "home", servers=servers(), **machine) as parts:
         [found] = await parts.presenter.diagnose("s")
