@@ -48,8 +48,8 @@ package: .cache/package/.installed
 	.cache/package/bin/python packaging/build.py
 
 # on Linux too, by Wine: what only Windows has, and the unit tests of what asks the system for files, programs and connections
-ON_WINDOWS = access activity catalogue control entries feedback files foreign_configs home http_server installs launch projects registries \
-    secrets server_files settings tooltray_bridge transports upstream
+ON_WINDOWS = access activity control files foreign_configs home http_server installs launch projects secrets server_files settings \
+    tooltray_bridge transports
 test-windows:
 	scripts/windows_python.sh -m pytest -c tests/windows/pytest.ini --rootdir . --confcutdir tests/windows tests/windows
 	scripts/windows_python.sh -m pytest -c tests/windows/pytest.ini --rootdir . --confcutdir . $(addprefix tests/unit/,$(ON_WINDOWS))

@@ -140,6 +140,22 @@ def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
     return result
 
 
+class Heartbeat:
+    """Wakes the running loop now and then: under Wine 8 a thread does so in vain once in a thousand times, and what it brought waits."""
+
+    EVERY_S = 0.2
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._beat()
+
+    def _beat(self) -> None:
+        self._timer = self._loop.call_later(self.EVERY_S, self._beat)
+
+    def stop(self) -> None:
+        self._timer.cancel()
+
+
 @pytest.fixture(autouse=True)
 def _no_task_is_left(request: pytest.FixtureRequest) -> None:
     """Set up before the other fixtures of an async test, so that it is torn down after them, with the loop still there."""
@@ -149,7 +165,10 @@ def _no_task_is_left(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture
 async def _task_watch() -> AsyncIterator[None]:
+    heartbeat = Heartbeat() if sys.platform == "win32" else None
     yield
+    if heartbeat:
+        heartbeat.stop()
     left = asyncio.all_tasks() - {asyncio.current_task()}
     if left:
         _, left = await asyncio.wait(left, timeout=leaks.GRACE_S)

@@ -11,7 +11,10 @@ import sys
 from collections.abc import Iterable
 
 _PLAIN = re.compile(r"[A-Za-z0-9_./:\\+-]+")  # means itself to both
-_FILLED_IN = re.compile("[`$\u201c\u201d\u201e]")  # within "": an escape, a variable or command, quotation marks of their own
+_FILLED_IN = re.compile("[`$\u201c\u201d\u201e]")  # within "" of PowerShell: an escape, a variable or command, other quotation marks
+_NOT_IN_SINGLE_QUOTES = re.compile(
+    "[&|<>^\"'\u2018\u2019\u201a\u201b]"
+)  # of PowerShell, and what cmd.exe, which knows none, takes for its own
 
 
 def quoted(word: str) -> str:
@@ -27,6 +30,8 @@ def joined(words: Iterable[str]) -> str:
 def _quoted_for_windows(word: str) -> str:
     if _PLAIN.fullmatch(word):
         return word
+    if _FILLED_IN.search(word) and not _NOT_IN_SINGLE_QUOTES.search(word):
+        return f"'{word}'"
     inside = _FILLED_IN.sub(r"`\g<0>", word).replace('"', '""')
     at_end = inside[len(inside.rstrip("\\")) :]  # backslashes there would be taken for the closing quotation mark's escape
     return f'"{inside}{at_end}"'

@@ -3,10 +3,12 @@
 import asyncio
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.approval_desk import desk
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import HubParts, hub_parts, one_server, refusal_of, started, text_of, two_servers
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text, tool
@@ -336,6 +338,17 @@ async def test_every_call_is_recorded_with_its_outcome_and_nothing_of_its_conten
         assert records[0].result_bytes == len(dump(text("")))
         assert records[4].result_bytes == 0
         assert parts.stats.today("s", time.time()) == 4  # a refused call never reached the server
+
+
+async def test_the_time_that_a_person_took_is_not_the_servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(100))
+    monkeypatch.setattr("tooltray.calls.tool_call.time", SimpleNamespace(perf_counter=lambda: next(clock), time=time.time))
+    async with desk(tmp_path) as here:
+        call = here.calling()
+        await here.answer("once")
+        assert "result" in await call
+        assert next(clock) == 3  # at the beginning, after the answer, at the end
+        assert [event.response.duration_s for event in here.parts.heard.of(ToolCallResult)] == [1]
 
 
 @pytest.mark.parametrize(

@@ -43,8 +43,8 @@ def told(folder: Path, line: str, **fields: object) -> str:
         ("bun run dev", "package.json"),
         ("bun dev", "package.json"),
         ("bun x some-server .", ""),
-        ("bun run /elsewhere/server.ts", ""),
-        ("bun /elsewhere/server.ts run", ""),
+        pytest.param("bun run /elsewhere/server.ts", "", marks=pytest.mark.posix),
+        pytest.param("bun /elsewhere/server.ts run", "", marks=pytest.mark.posix),
         ("bun", ""),
         ("deno task serve", "deno.json"),
         ("deno run -A npm:some-server task", ""),
@@ -129,7 +129,7 @@ def test_a_module_is_looked_for_in_the_project_first_unless_python_is_told_not_t
         ("npm exec x", ".npmrc"),
         ("bunx x", "bunfig.toml"),
         ("bun x x", "bunfig.toml"),
-        ("bun /elsewhere/server.ts", "bunfig.toml"),
+        pytest.param("bun /elsewhere/server.ts", "bunfig.toml", marks=pytest.mark.posix),
         ("uvx x", "uv.toml"),
         ("uv tool run x", "uv.toml"),
         ("deno run npm:x", "deno.json"),
@@ -158,6 +158,7 @@ def test_what_no_disk_can_have_runs_nothing(tmp_path: Path) -> None:
     assert "Makefile" in run_of_project(config.model_copy(update={"command": "make", "args": ("-C", "a\0b")}), str(tmp_path))
 
 
+@pytest.mark.posix
 def test_a_link_that_leads_into_the_project_is_followed(tmp_path: Path) -> None:
     (tmp_path / "shop").mkdir()
     os.symlink(tmp_path / "shop", tmp_path / "link")

@@ -36,7 +36,7 @@ class Desk:
         self.decisions = TrustDecisions(
             config=self.config,
             trust=self.trust,
-            folders=ProjectFolders(config=self.config, home=str(root / "home")),
+            folders=ProjectFolders(config=self.config, home=str(root / "people" / "me")),
             read=read_file,
             environ=self._environ,
         )
@@ -115,7 +115,7 @@ async def test_a_yes_to_what_is_another_one_by_now_or_gone_changes_nothing(desk:
     assert list(desk.trust.entries()) == []
 
 
-@pytest.mark.parametrize(("text", "error"), [("{", TooltrayError), (None, Denied)])
+@pytest.mark.parametrize(("text", "error"), [("{", TooltrayError), pytest.param(None, Denied, marks=pytest.mark.posix)])
 async def test_a_file_that_cannot_be_read_or_leads_elsewhere_is_an_error(desk: Desk, tmp_path: Path, text: str | None, error: type) -> None:
     file = desk.project / ".mcp.json"
     if text is None:

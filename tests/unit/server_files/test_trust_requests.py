@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tooltray.server_files.trust_requests import LONGEST_LINE, MOST_LINES, MOST_WARNINGS, Place, entry_diff, host_of, trust_request
 from tooltray.settings.file_server import FileEntry
 from tooltray.settings.settings import read_entry
@@ -96,6 +98,7 @@ def test_what_can_do_more_than_it_seems_is_pointed_out(tmp_path: Path) -> None:
     assert len(found.warnings) <= MOST_WARNINGS
 
 
+@pytest.mark.posix
 def test_a_file_or_a_folder_that_others_can_write_is_pointed_out(tmp_path: Path) -> None:
     file = tmp_path / ".mcp.json"
     file.write_text("{}")
@@ -120,6 +123,7 @@ def test_a_very_long_change_is_cut() -> None:
     assert (line[-1], len(line)) == ("…", LONGEST_LINE + 1)
 
 
+@pytest.mark.posix
 def test_all_that_an_entry_says_is_told(tmp_path: Path) -> None:
     entry = {
         "command": "npx",

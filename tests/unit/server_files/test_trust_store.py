@@ -62,6 +62,7 @@ def test_what_cannot_be_read_is_set_aside_and_trusts_nothing(tmp_path: Path, con
     assert TrustStore(path).lost == ()
 
 
+@pytest.mark.posix
 def test_what_is_no_file_trusts_nothing_and_stays_where_it_is(tmp_path: Path) -> None:
     path = tmp_path / "trust.json"
     os.mkfifo(path)
