@@ -22,6 +22,7 @@ def test_a_new_file_is_private_and_nothing_else_appears(tmp_path: Path) -> None:
     assert names(tmp_path) == ["a.json"]
 
 
+@pytest.mark.posix
 def test_a_reader_that_has_the_old_file_open_keeps_reading_it_whole(tmp_path: Path) -> None:
     write_atomically(tmp_path / "a", b"old")
     with open(tmp_path / "a", "rb") as reader:
@@ -36,6 +37,7 @@ def test_the_mode_is_what_was_asked_for(tmp_path: Path) -> None:
     assert has_mode(tmp_path / "a", 0o644)
 
 
+@pytest.mark.posix
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "dotfiles").mkdir()
     (tmp_path / "dotfiles/real").write_bytes(b"old")
@@ -46,6 +48,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert names(tmp_path / "dotfiles") == ["real"]
 
 
+@pytest.mark.posix
 def test_a_link_to_nothing_makes_its_target(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "target")
     write_atomically(tmp_path / "link", b"x")
@@ -57,6 +60,7 @@ def test_a_missing_folder_is_an_error(tmp_path: Path) -> None:
         write_atomically(tmp_path / "missing/a", b"x")
 
 
+@pytest.mark.posix
 def test_where_a_folder_is_in_the_way_nothing_is_left(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     with pytest.raises(IsADirectoryError):
@@ -141,6 +145,7 @@ def put(path: Path, *, is_old: bool = False) -> None:
         os.utime(path, (0, 0))
 
 
+@pytest.mark.posix
 def test_what_a_killed_writer_left_is_gone_at_once(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     killed = subprocess.run([sys.executable, "-c", KILLED_WHILE_WRITING, str(tmp_path / "run" / "http-token")], check=False)
@@ -151,6 +156,7 @@ def test_what_a_killed_writer_left_is_gone_at_once(tmp_path: Path) -> None:
     assert names_in(tmp_path) == []
 
 
+@pytest.mark.posix
 def test_only_temporary_files_whose_writer_is_gone_are_removed(tmp_path: Path) -> None:
     put(tmp_path / "run" / f".http-token.{NOBODY}-abcd1234.tmp")
     put(tmp_path / f".settings.json.{os.getpid()}-abcd1234.tmp")
@@ -177,6 +183,7 @@ def test_what_cannot_be_removed_stays(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(names_in(tmp_path)) == 1
 
 
+@pytest.mark.posix
 def test_a_process_of_another_user_counts_as_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def deny(pid: int, number: int) -> None:
         raise PermissionError(pid)
@@ -187,6 +194,7 @@ def test_a_process_of_another_user_counts_as_running(tmp_path: Path, monkeypatch
     assert len(names_in(tmp_path)) == 1
 
 
+@pytest.mark.posix
 def test_something_else_in_the_place_of_an_own_file_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="it is no file"):

@@ -71,6 +71,7 @@ def test_what_is_another_content_by_now_is_left(path: Path) -> None:
 
 
 @SAVES
+@pytest.mark.posix
 def test_a_save_right_before_the_exchange_is_kept_and_the_change_is_made_to_it(path: Path, save: Save) -> None:
     exchange = Exchange(before=[lambda: save(path, b"1")])
     append(files(exchange), path, b"+")
@@ -85,11 +86,13 @@ def test_of_two_saves_the_later_one_counts_also_while_the_first_is_brought_back(
 
 
 @SAVES
+@pytest.mark.posix
 def test_a_save_right_behind_the_exchange_stays(path: Path, save: Save) -> None:
     append(files(Exchange(after=[lambda: save(path, b"1")])), path, b"+")
     assert (path.read_bytes(), os.listdir(path.parent)) == (b"1", [path.name])
 
 
+@pytest.mark.posix
 def test_what_is_written_into_the_old_file_after_it_was_replaced_is_kept(path: Path) -> None:
     """An editor has opened the file before, and writes when it is no longer there under its name."""
     editor = path.open("r+b", buffering=0)
@@ -102,12 +105,14 @@ def test_what_is_written_into_the_old_file_after_it_was_replaced_is_kept(path: P
     assert (path.read_bytes(), os.listdir(path.parent)) == (b"1+", [path.name])
 
 
+@pytest.mark.posix
 def test_an_editor_that_moves_the_old_file_away_before_it_writes_is_not_disturbed(path: Path) -> None:
     backup = path.with_name("settings~")
     append(files(Exchange(before=[lambda: path.rename(backup)])), path, b"+")
     assert (path.read_bytes(), backup.read_bytes()) == (b"+", b"0")
 
 
+@pytest.mark.posix
 def test_a_save_is_brought_back_though_what_replaced_it_was_moved_away(path: Path) -> None:
     backup = path.with_name("settings~")
     append(files(Exchange(before=[lambda: save_by_rename(path, b"1"), lambda: path.rename(backup)])), path, b"+")
@@ -140,6 +145,7 @@ def test_a_file_that_appears_in_the_moment_in_which_it_is_made_is_kept(path: Pat
     assert path.read_bytes() == b"1+"
 
 
+@pytest.mark.posix
 def test_a_file_that_was_not_there_gets_the_mode_that_is_asked_for(path: Path) -> None:
     path.unlink()
     files().replace(path, b"1", based_on="", new_mode=0o644)
@@ -157,6 +163,7 @@ def test_a_file_system_without_hard_links_gets_new_files_too(path: Path, monkeyp
     assert (path.read_bytes(), other.read_bytes()) == (b"0+", b"+")
 
 
+@pytest.mark.posix
 def test_a_link_stays_a_link_and_mode_and_owner_stay(path: Path) -> None:
     path.chmod(0o640)
     with suppress(PermissionError):  # only root may
@@ -170,6 +177,7 @@ def test_a_link_stays_a_link_and_mode_and_owner_stay(path: Path) -> None:
     assert (status.st_mode & 0o777, status.st_uid, status.st_gid) == (0o640, *owner)
 
 
+@pytest.mark.posix
 def test_another_users_file_becomes_ours_where_it_cannot_be_given_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise PermissionError
@@ -185,6 +193,7 @@ def test_a_full_disk_leaves_the_old_file(path: Path) -> None:
     assert (path.read_bytes(), os.listdir(path.parent)) == (b"0", [path.name])
 
 
+@pytest.mark.posix
 def test_a_pipe_in_its_place_is_refused(path: Path) -> None:
     path.unlink()
     os.mkfifo(path)
@@ -213,6 +222,7 @@ def test_without_an_exchange_a_save_before_the_last_look_is_kept(path: Path, sav
     assert (path.read_bytes(), os.listdir(path.parent)) == (b"1+", [path.name])
 
 
+@pytest.mark.posix
 def test_without_an_exchange_a_save_into_the_old_file_is_brought_back(path: Path) -> None:
     editor = path.open("r+b", buffering=0)
 
@@ -224,6 +234,7 @@ def test_without_an_exchange_a_save_into_the_old_file_is_brought_back(path: Path
     assert (path.read_bytes(), os.listdir(path.parent)) == (b"1+", [path.name])
 
 
+@pytest.mark.posix
 def test_without_an_exchange_a_newer_save_is_not_replaced_by_an_older_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     editor = path.open("r+b", buffering=0)
     replace = os.replace
@@ -287,6 +298,7 @@ def test_a_program_that_saves_all_the_time_wins(path: Path) -> None:
 # moving away
 
 
+@pytest.mark.posix
 def test_a_file_that_cannot_be_used_is_moved_away_and_its_link_stays(path: Path) -> None:
     link, place = path.with_name("link"), path.with_name("broken")
     link.symlink_to(path)
@@ -301,6 +313,7 @@ def test_a_file_that_was_put_right_meanwhile_is_not_moved_away(path: Path) -> No
     assert (path.read_bytes(), place.exists()) == (b"0", False)
 
 
+@pytest.mark.posix
 def test_a_file_that_somebody_is_writing_is_not_moved_away(path: Path) -> None:
     with path.open("ab"), pytest.raises(FileChanged):
         files().move_away(path, path.with_name("broken"), based_on=digest_of_bytes(b"0"))

@@ -163,6 +163,7 @@ async def test_where_nothing_was_chosen_the_settings_are_not_written(desk: Desk)
     assert desk.settings_file.stat().st_mtime_ns == before
 
 
+@pytest.mark.posix
 async def test_a_consent_is_taken_back_by_any_path_of_the_folder_and_after_it_is_gone(desk: Desk, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(desk.project)
     desk.write(one=ONE, two=TWO)

@@ -22,6 +22,7 @@ from tooltray.settings.expansion import (
     variable_names,
 )
 from tooltray.settings.server_config import MCPServerConfig
+from tooltray.shell_words import joined
 from tooltray.snapshots.clients import SessionProject
 
 ENVIRON = {"HOME": "/person", "WORD": "value", "EMPTY": "", "TRICKY": "${WORD} ${secret:a} ~/"}
@@ -310,7 +311,7 @@ def test_what_looks_like_a_projects_place_and_is_none_is_remarked_upon() -> None
 
 def test_what_is_shown_of_a_project_has_its_values_and_no_secret() -> None:
     config = MCPServerConfig(command="x", args=("no",), startup_args_template=("{project_path}", "${secret:a}", "{other}"))
-    assert shown_target(config, PROJECT) == "x '/home/p/my app' '${secret:a}' '{other}'"
+    assert shown_target(config, PROJECT) == joined(["x", "/home/p/my app", "${secret:a}", "{other}"])
     assert shown_target(MCPServerConfig(base_url="https://h/{project_name}?key=1"), PROJECT) == "https://h/My app"
     deferred = config.model_copy(update={"deferred_startup": True})
     assert (shown_target(deferred, PROJECT), shown_target(deferred, None)) == (shown_target(config, PROJECT), "x no")

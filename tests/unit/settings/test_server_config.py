@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tooltray.errors import TooltrayError
 from tooltray.settings.server_config import MCPServerConfig, OAuthSettings, ToolFilter, config_hash
 from tooltray.settings.settings import read_entry
+from tooltray.shell_words import joined
 
 names = st.text(max_size=8)
 
@@ -82,7 +83,7 @@ def test_null_means_not_given() -> None:
 @pytest.mark.parametrize(
     ("entry", "transport", "target"),
     [
-        ({"command": "npx", "args": ["a b"]}, "stdio", "npx 'a b'"),
+        ({"command": "npx", "args": ["a b"]}, "stdio", joined(["npx", "a b"])),
         ({"url": "https://h/mcp"}, "http", "https://h/mcp"),
         ({"baseUrl": "https://h/sse", "type": "sse"}, "sse", "https://h/sse"),
         ({"type": "sse", "command": "", "args": [], "baseUrl": "https://h"}, "sse", "https://h"),
@@ -112,7 +113,7 @@ def test_transport_and_target_follow_from_the_entry(entry: dict[str, Any], trans
 def test_what_a_server_is_recognised_by_is_what_is_started() -> None:
     entry = {"command": "uvx", "args": ["nothing"], "startupArgsTemplate": ["serena", "{project_path}"]}
     assert read_entry("s", entry).target == "uvx nothing"
-    assert read_entry("s", {**entry, "deferredStartup": True}).target == "uvx serena '{project_path}'"
+    assert read_entry("s", {**entry, "deferredStartup": True}).target == joined(["uvx", "serena", "{project_path}"])
 
 
 def test_numbers_and_booleans_become_the_words_that_were_meant() -> None:

@@ -112,6 +112,7 @@ def test_a_second_broken_file_does_not_replace_the_first(path: Path) -> None:
     assert {copy.read_bytes() for copy in others(path)} == {b"first", b"second", b"third"}
 
 
+@pytest.mark.posix
 def test_a_broken_file_behind_a_link_is_set_aside_and_the_link_stays(tmp_path: Path, path: Path) -> None:
     folder = tmp_path / "dotfiles"
     folder.mkdir()
@@ -133,11 +134,13 @@ def test_a_folder_in_its_place_is_told_and_nothing_is_written(path: Path) -> Non
         file.change(loaded, pause)
 
 
+@pytest.mark.posix
 def test_a_pipe_in_its_place_does_not_block(path: Path) -> None:
     os.mkfifo(path)
     assert load(path).notices[0].message == f"{path}: it is not a regular file"
 
 
+@pytest.mark.posix
 def test_a_file_that_cannot_be_read_is_not_overwritten(path: Path) -> None:
     path.symlink_to(path)
     file = SettingsFile(path, (), HASTY)
@@ -383,6 +386,7 @@ def test_a_file_that_vanished_or_was_emptied_is_written_again_from_memory(path: 
     assert json.loads(path.read_bytes()) == ONE_SERVER | {"mcpEnabled": False}
 
 
+@pytest.mark.posix
 def test_a_broken_file_that_cannot_be_set_aside_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / ("x" * 250)  # one character more than leaves room for the suffix
     path.write_bytes(b"broken")
