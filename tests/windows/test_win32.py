@@ -13,6 +13,7 @@ import psutil
 import pytest
 from tests.windows.world import PATIENCE_S
 
+from tooltray.activity.appending_windows import open_to_append
 from tooltray.control import local_windows
 from tooltray.downstream.local_endpoint_windows import accept_at
 from tooltray.files.atomic_file import write_atomically
@@ -229,3 +230,16 @@ def test_a_bridge_tells_its_folder_as_it_is_spelled_on_the_disk(tmp_path: Path, 
     folder.mkdir()
     monkeypatch.chdir(str(folder).lower())
     assert os.fsdecode(relay_windows.working_folder()) == os.path.realpath(folder)
+
+
+def test_what_several_append_stands_one_behind_the_other(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    one, other = open_to_append(path), open_to_append(path)
+    for descriptor, line in ((one, b"1\n"), (other, b"2\n"), (one, b"3\n")):
+        os.lseek(descriptor, 0, os.SEEK_SET)  # as after a look into it
+        os.write(descriptor, line)
+    assert os.lseek(one, 0, os.SEEK_SET) == 0
+    assert os.read(one, 100) == path.read_bytes() == b"1\n2\n3\n"
+    path.unlink()  # one that is old is removed though another process has it open
+    os.close(one)
+    os.close(other)

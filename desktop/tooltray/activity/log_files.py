@@ -7,11 +7,17 @@ Several processes may write to one folder: files are opened for appending only, 
 
 import os
 import re
+import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 
 from tooltray.moments import day_of, days_kept
+
+if sys.platform == "win32":
+    from tooltray.activity.appending_windows import open_to_append
+else:
+    from tooltray.activity.appending_posix import open_to_append
 
 MAX_FILE_BYTES = 20 * 2**20  # of one file; then the day goes on in the next, so that old hours can be removed and editors can open it
 MAX_TOTAL_BYTES = 100 * 2**20
@@ -66,8 +72,7 @@ class LogFiles:
             self.close()
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._newest_of(day)
-        # reading too, for the look at the last byte; 0600 because a log says who did what
-        self._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        self._descriptor = open_to_append(path)
         self._day = day
         self._ends_in_line = self._is_cut()
         self._remove_old(path, now)

@@ -406,7 +406,6 @@ log.close()
 """
 
 
-@pytest.mark.posix
 def test_two_processes_share_a_folder_without_cutting_each_others_lines(folder: Path) -> None:
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, folder, name], stdin=subprocess.PIPE, env=with_source_root()) for name in "ab"
