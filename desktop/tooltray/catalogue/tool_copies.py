@@ -49,6 +49,11 @@ class ToolCopies:
         copy = self._copies.get(client)
         return (copy.tools or {}).get(name) if copy else None
 
+    def tool_of_any(self, server: str, name: str) -> ToolDefinition | None:
+        """A tool as some copy of a server last listed it."""
+        found = (self.tool(client, name) for client in self._copies if client.name == server)
+        return next((definition for definition in found if definition), None)
+
     def is_outdated(self, client: McpClient) -> bool:
         """Whether a copy has said, since it was listed, that its tools are others now."""
         copy = self._copies.get(client)

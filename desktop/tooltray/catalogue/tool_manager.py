@@ -196,9 +196,13 @@ class ToolManager:
         return len(self._lists.known(server, TOOLS))
 
     def input_schema(self, server: str, tool: str) -> Raw | None:
-        """What a server listed as the schema of a tool's arguments, by its own name for it; None if the tool is not offered."""
+        """What a server listed as the schema of a tool's arguments, by its own name for it; None if the tool is not offered.
+
+        An instance for one session may have listed it before the first one did.
+        """
         route = self._offered.get(server, NOTHING_OFFERED).routes.get(tool)
-        return opened(route.definition.raw).get("inputSchema") if route else None
+        definition = route.definition if route else self._copies.tool_of_any(server, tool)
+        return opened(definition.raw).get("inputSchema") if definition else None
 
     def published_schema(self, name: str, server: str | None) -> Raw | None:
         """The same by the name that AI clients see. `server`: this one's tools, under their own names."""

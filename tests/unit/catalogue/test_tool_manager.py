@@ -13,6 +13,7 @@ from tests.fakes.scripted_server import ScriptedServer, error, text, tool
 
 from tooltray.events import ToolListChanged
 from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.eras import Era
 
 # names
 
@@ -192,3 +193,17 @@ async def test_the_schema_of_a_tool_is_known_as_long_as_it_is_offered(tmp_path: 
         assert json.loads(bytes(parts.tools.input_schema("s", "t") or b"null")) == schema
         assert parts.tools.input_schema("s", "other") is None
         assert parts.tools.input_schema("other", "t") is None
+
+
+async def test_the_schema_is_also_known_when_only_an_instance_for_one_session_has_listed_the_tool(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "A"}}}
+    program = ScriptedServer(tool("t", inputSchema=schema))
+    async with hub_parts(tmp_path, **one_server(program, isolation="session")) as parts:
+        session = parts.client()
+        program.handlers["tools/list"] = lambda copy, params: {"tools": [] if copy is program.copies.all[0] else program.tools}
+        await started(parts)
+        own = await parts.servers.get("s").running(Era.LEGACY, timeout_s=20.0, session=session)
+        assert parts.tools.input_schema("s", "t") is None
+        await parts.tools.listing("s", client=own)
+        assert json.loads(bytes(parts.tools.input_schema("s", "t") or b"null")) == schema
+        assert parts.tools.input_schema("s", "other") is None
