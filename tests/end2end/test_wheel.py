@@ -37,7 +37,7 @@ def wheel(outer_environ: dict[str, str]) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def installed(wheel: Path, outer_environ: dict[str, str]) -> Iterator[Path]:
     """The `bin` folder of an environment that holds the wheel, its locked dependencies, and nothing else."""
-    locked = ("install", "--quiet", "--require-hashes", "--only-binary", ":all:", "-r", "requirements/run.txt")
+    locked = ("install", "--quiet", "--require-hashes", "--no-deps", "--only-binary", ":all:", "-r", "requirements/run.txt")
     with tempfile.TemporaryDirectory(prefix="installed") as folder:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True, env=outer_environ)
         programs = Path(folder, "bin")
