@@ -92,6 +92,15 @@ def noisy() -> None:
     echo()
 
 
+def hasty() -> None:
+    """Prints a line and asks before it is asked; says when the answer came."""
+    sys.stdout.write("hasty\n" + json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}) + "\n")
+    sys.stdout.flush()
+    sys.stdin.buffer.readline()
+    say("answered")
+    read_to_the_end()
+
+
 def mute() -> None:
     """Closes its stdout and stays."""
     os.close(1)

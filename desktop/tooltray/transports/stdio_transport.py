@@ -65,6 +65,7 @@ class StdioTransport:
         program = self._find_program()
         env = {**launch.env, INSTANCE_VARIABLE: self._mark}
         begin_attempt(self._log)
+        dispatcher.take_noise = self.output.printed  # before the start: the first lines may arrive before `_spawn` returns
         self._began = time.time()
         try:
             pipes = partial(
@@ -84,8 +85,6 @@ class StdioTransport:
             raise self._not_run(CannotStart(title, where, hint)) from None
         for pid in self._pipes.pids:
             restore_limit_for(pid)
-        dispatcher.take_noise = self.output.printed
-        dispatcher.attach(self._pipes)
 
     def _find_program(self) -> str:
         launch = self._launch
@@ -183,6 +182,7 @@ class ChildPipes(asyncio.SubprocessProtocol):
         assert isinstance(stderr, asyncio.ReadTransport)
         self._stderr = StderrLines(self._output.wrote, pause=stderr.pause_reading, resume=stderr.resume_reading)
         self._unfollow = self._dispatcher.unsent.all.follow(stdout.pause_reading, stdout.resume_reading)
+        self._dispatcher.attach(self)  # before the first byte is read, which may be a request to answer
 
     # the dispatcher's channel
 

@@ -348,6 +348,37 @@ async def test_lines_on_stdout_that_are_no_messages_stand_in_the_log_masked_and_
     assert server.transport.output.text == "[1, 2]"
 
 
+async def test_what_a_server_writes_while_its_start_is_still_awaited_is_not_lost(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = asyncio.get_running_loop()
+    start_process = loop.subprocess_exec
+    has_written, has_answer = asyncio.Event(), asyncio.Event()
+
+    async def slow_start(make_pipes: Callable[[], ChildPipes], *command: str, **options: Any) -> Any:
+        pipes = make_pipes()
+        take, write = pipes.pipe_data_received, pipes.write
+
+        def taken(fd: int, data: bytes) -> None:
+            take(fd, data)
+            has_written.set()
+
+        def answered(data: bytes | memoryview) -> None:
+            write(data)
+            has_answer.set()
+
+        monkeypatch.setattr(pipes, "pipe_data_received", taken)
+        monkeypatch.setattr(pipes, "write", answered)
+        started = await start_process(lambda: pipes, *command, **options)
+        async with asyncio.timeout(PATIENCE_S):
+            await has_written.wait()
+            await has_answer.wait()
+        return started
+
+    monkeypatch.setattr(loop, "subprocess_exec", slow_start)
+    server = await start("hasty")
+    await server.said("answered")
+    assert list(server.log) == ["stdout: hasty"]
+
+
 async def test_what_two_processes_of_a_server_wrote_is_told_apart(start: Start) -> None:
     log = new_log()
     for _ in range(2):
