@@ -22,6 +22,8 @@ OLD_NAMES = {  # how packages write it that have no SPDX expression
     "Python Software Foundation License": "PSF-2.0",
 }
 NOT_HERE = {  # what other systems and other versions of Python have; read by hand
+    "httpx2-jsfetch": "BSD-3-Clause",
+    "pywin32": "PSF-2.0",
     "pywin32-ctypes": "BSD-3-Clause",
     "backports-tarfile": "MIT",
     "importlib-metadata": "Apache-2.0",

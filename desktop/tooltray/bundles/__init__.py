@@ -1,0 +1,1 @@
+"""Bundles: servers packed as `.mcpb` or `.dxt` files. Reads, installs, updates, removes and packs them."""

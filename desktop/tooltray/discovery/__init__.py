@@ -1,0 +1,1 @@
+"""Finds servers to add: the official registry of MCP servers, and a list of well-known ones."""
