@@ -77,6 +77,7 @@ from tooltray.entries.files_api import FilesApi
 from tooltray.entries.proposal_store import ProposalStore
 from tooltray.entries.proposals import Proposals
 from tooltray.entries.secrets_api import SecretsApi
+from tooltray.entries.server_addition import ServerAddition
 from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.entries.server_starts import ServerStarts
 from tooltray.entries.settings_api import SettingsApi
@@ -414,6 +415,7 @@ class Hub(Composition):
     diagnostics: Diagnostics = part(snapshots="hub_snapshots", masked="mask.masked_whole")
     hub_api: HubApi = part(snapshots="hub_snapshots")
     servers_api: ServersApi = part()
+    addition: ServerAddition = part()
     tools_api: ToolsApi = part(calls="own_calls")
     prompts_api: PromptsApi = part()
     resources_api: ResourcesApi = part()

@@ -1,0 +1,72 @@
+"""Adds a server that comes with secrets, in one step: from the registry, a bundle, a link, or another program's file.
+
+Above it: discovery, bundles, ai_clients. Below it: ServersApi and the secrets. It knows nothing of where a server is from; the entry's own
+member `origin` keeps that, and does not count when it is decided whether the same program runs.
+"""
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+from tooltray.confirmation import must_wait
+from tooltray.entries.api import ServersApi
+from tooltray.entries.server_secrets import ServerSecrets
+from tooltray.errors import TooltrayError
+from tooltray.secrets.secrets import SecretStore
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.settings import BUILTIN_NAMES
+
+ORIGIN = "origin"
+"""Member of an entry: `{"kind": "registry", "name": ..., "version": ...}`; kinds: registry, starter, bundle, link, client, text."""
+
+
+class ServerAddition:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, config: McpConfHelper, secrets: SecretStore, server_secrets: ServerSecrets, servers_api: ServersApi) -> None:
+        self._config, self._secrets, self._server_secrets, self._servers = config, secrets, server_secrets, servers_api
+
+    def free_name(self, wanted: str) -> str:
+        """The name, or with a number behind it if a server has it already."""
+        taken = {*self._config.settings.mcp_servers, *BUILTIN_NAMES}
+        numbered = (f"{wanted}-{number}" for number in range(2, len(taken) + 3))
+        return wanted if wanted not in taken else next(name for name in numbered if name not in taken)
+
+    async def add(self, name: str, entry: Mapping[str, Any], values: Mapping[str, str], *, is_default: bool = True) -> str:
+        """Stores the secrets, then adds the server; it starts as `add_mcp_server` says. A program's waits for a person's yes.
+
+        Args:
+            entry: in the spelling of `mcpServers`, with `${secret:NAME}` where a secret belongs.
+            values: the secrets by their names; new ones are removed again if the server cannot be added.
+
+        Returns:
+            Its name here.
+
+        Raises:
+            Conflict: the name is taken.
+            TooltrayError: the entry is not valid, or the secrets or the file cannot be written.
+        """
+        if await must_wait():  # a proposal keeps its secrets under names of its own
+            return await self._servers.add_mcp_server(name, _filled_in(dict(entry), values), is_default)
+        known = set(await self._secrets.names()) if values else set[str]()
+        stored: list[str] = []
+        try:
+            for secret, value in values.items():
+                await self._secrets.set(secret, value)
+                stored.append(secret)
+            return await self._servers.add_mcp_server(name, entry, is_default)
+        except TooltrayError:
+            with contextlib.suppress(TooltrayError):  # the first failure is the one to report
+                await self._server_secrets.remove_unused([secret for secret in stored if secret not in known])
+            raise
+
+
+def _filled_in(part: Any, values: Mapping[str, str]) -> Any:
+    """A part of an entry with the secrets' own values in the place of their placeholders."""
+    if isinstance(part, str):
+        for secret, value in values.items():
+            part = part.replace(f"${{secret:{secret}}}", value)
+        return part
+    if isinstance(part, Mapping):
+        return {key: _filled_in(value, values) for key, value in part.items()}
+    return [_filled_in(each, values) for each in part] if isinstance(part, list | tuple) else part
