@@ -45,15 +45,14 @@ async def test_secrets_of_a_server_that_cannot_be_added_are_removed_again_and_ot
         assert await parts.secrets.names() == ["git/OLD"]
 
 
-async def test_what_a_program_adds_waits_for_a_yes_and_keeps_its_secrets_apart(tmp_path: Path) -> None:
+async def test_what_a_program_adds_waits_for_a_yes_and_its_secrets_are_in_no_file(tmp_path: Path) -> None:
     async with hub_parts(tmp_path) as parts:
         with asked_by(Program()):
             assert await parts.addition.add("git", ENTRY, {"git/KEY": "dummy-value"}) == "git"
         assert "git" not in parts.config.entries
         assert parts.proposals.waits("git")
-        names = await parts.secrets.names()
-        assert "git/KEY" not in names
-        assert {await parts.secrets.get(name) for name in names} == {"dummy-value"}
+        assert {await parts.secrets.get(name) for name in await parts.secrets.names()} == {"dummy-value"}
+        assert "dummy-value" not in str(parts.proposals.entries)
 
 
 async def test_a_name_that_is_taken_gets_a_number(tmp_path: Path) -> None:
