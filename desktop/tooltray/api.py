@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from tooltray.access.api import AccessApi
     from tooltray.approvals.api import ApprovalsApi
+    from tooltray.bundles.api import BundlesApi
     from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
     from tooltray.entries.api import ServersApi
     from tooltray.entries.files_api import FilesApi
@@ -53,6 +54,7 @@ class Api:
     files: "FilesApi"
     sign_ins: "SignInsApi"
     registries: "RegistriesApi"
+    bundles: "BundlesApi"
     setup: "SetupApi"
     settings: "SettingsApi"
     program: "ProgramApi"

@@ -88,6 +88,7 @@ class Engine:
             ServedCallLog(config=hub.config, bus=hub.bus)
         await hub.starts.initialize()  # before anybody can ask: a first list waits for servers that are on their way
         hub.live_settings.start()
+        hub.spawn(hub.bundle_folders.tidy(), name="tidy bundles")
         await hub.doors.open()
         hub.hot_reload.start()
         await finish_in_thread(self._tell_place)
@@ -161,6 +162,7 @@ class Engine:
             self.hub.sign_ins.close,
             self.hub.servers.close,
             self.hub.tasks.close,
+            self.hub.bundle_sources.close,
             self.hub.secrets.close,
         )
 

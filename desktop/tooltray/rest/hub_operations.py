@@ -7,6 +7,7 @@ from typing import Any, Protocol
 
 from tooltray.access.api import AccessApi
 from tooltray.approvals.api import ApprovalsApi
+from tooltray.bundles.api import BundlesApi
 from tooltray.calls.api import QuestionsApi
 from tooltray.entries.files_api import FilesApi
 from tooltray.entries.secrets_api import SecretsApi
@@ -203,4 +204,13 @@ _SETUP = (
     Operation("DELETE", "/mcp/registries/cache", RegistriesApi.clear_npm_registry_cache, status=204),
 )
 
-OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_PROJECTS, *_SETUP)
+_BUNDLES = (
+    Operation("GET", "/mcp/bundles", BundlesApi.get_bundles),
+    Operation("POST", "/mcp/bundles", BundlesApi.install_bundle, status=201, wrap="server", needs_trust=always),
+    Operation("POST", "/mcp/bundles/read", BundlesApi.read_bundle, needs_trust=always),
+    Operation("POST", "/mcp/bundles/preview", BundlesApi.preview_bundle, needs_trust=always),
+    Operation("DELETE", "/mcp/bundles/{server}", BundlesApi.remove_bundle, status=204),
+    Operation("POST", "/mcp/bundles/{server}/pack", BundlesApi.pack_bundle, wrap="path", needs_trust=always),
+)
+
+OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_PROJECTS, *_SETUP, *_BUNDLES)
