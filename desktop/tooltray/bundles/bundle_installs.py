@@ -273,5 +273,6 @@ class BundleInstalls:
 def _origin(entry: Mapping[str, Any]) -> Mapping[str, str]:
     """Where an entry says it is from, if that is a bundle."""
     origin = entry.get(ORIGIN)
-    is_bundle = isinstance(origin, dict) and origin.get("kind") == "bundle"
-    return {key: value for key, value in origin.items() if isinstance(value, str)} if is_bundle else {}
+    if not isinstance(origin, dict) or origin.get("kind") != "bundle":
+        return {}
+    return {key: value for key, value in origin.items() if isinstance(value, str)}

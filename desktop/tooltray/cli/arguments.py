@@ -100,7 +100,6 @@ def command_parser() -> Usage:
     command(commands, "status", "say whether a hub runs, and what it does", "running:status")
     servers_options.declare(commands)
     bundle_options.declare(commands)
-    bundle_options.declare(commands)
     tools_options.declare_tools(commands)
     upkeep_options.declare_secrets(commands)
     clients_options.declare_http(commands)
