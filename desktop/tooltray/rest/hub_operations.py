@@ -206,11 +206,11 @@ _SETUP = (
 
 _BUNDLES = (
     Operation("GET", "/mcp/bundles", BundlesApi.get_bundles),
-    Operation("POST", "/mcp/bundles", BundlesApi.install_bundle, status=201, wrap="server", needs_trust=always),
+    Operation("POST", "/mcp/bundles", BundlesApi.install_bundle, status=201, wrap="installed", needs_trust=always),
     Operation("POST", "/mcp/bundles/read", BundlesApi.read_bundle, needs_trust=always),
     Operation("POST", "/mcp/bundles/preview", BundlesApi.preview_bundle, needs_trust=always),
     Operation("DELETE", "/mcp/bundles/{server}", BundlesApi.remove_bundle, status=204),
-    Operation("POST", "/mcp/bundles/{server}/pack", BundlesApi.pack_bundle, wrap="path", needs_trust=always),
+    Operation("POST", "/mcp/bundles/{server}/pack", BundlesApi.pack_bundle, wrap="packed", needs_trust=always),
 )
 
 OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_PROJECTS, *_SETUP, *_BUNDLES)
