@@ -1,4 +1,4 @@
-"""A server as a bundle, at a real hub: packed, installed with the command line, called through a bridge, updated, removed without a trace."""
+"""A server as a bundle, at a real hub: packed, installed with a command, called through a bridge, updated, removed without a trace."""
 
 import json
 import shutil

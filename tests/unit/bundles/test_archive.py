@@ -31,7 +31,12 @@ def refusal(path: Path) -> str:
 
 
 def test_a_bundle_is_read_and_unpacked_with_executable_bits_where_they_are_needed(tmp_path: Path) -> None:
-    members = [(info("bin/tool", 0o4755), b"#!/bin/sh\n"), (info("notes.txt", 0o755), b"text"), (info("bin/own"), b"anything"), ("empty/", b"")]
+    members = [
+        (info("bin/tool", 0o4755), b"#!/bin/sh\n"),
+        (info("notes.txt", 0o755), b"text"),
+        (info("bin/own"), b"anything"),
+        ("empty/", b""),
+    ]
     path = write_zip(tmp_path / "a.mcpb", MANIFEST, *members)
     found = read_archive(path)
     assert found.files == {"manifest.json", "bin/tool", "notes.txt", "bin/own"}

@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from tooltray.bundles.member_names import MAX_DEPTH, clash_among, folded, why_not
 
 
-@pytest.mark.parametrize("name", ["a", "a/b.js", "node_modules/@scope/name/index.js", "a/", ".hidden", "é/ü.py", "comics.txt", "console.js"])
+@pytest.mark.parametrize(
+    "name", ["a", "a/b.js", "node_modules/@scope/name/index.js", "a/", ".hidden", "é/ü.py", "comics.txt", "console.js"]
+)
 def test_usual_names_are_taken(name: str) -> None:
     assert why_not(name) == ""
 
@@ -19,8 +21,41 @@ def test_usual_names_are_taken(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        *("../a", "a/../../b", "/etc/passwd", "a//b", "./a", "", "/", "a/.", "C:/a", "C:a", "a:stream", "\\\\host\\share", "a\\..\\b", "~/\0"),
-        *("a\nb", "a\x7f", "a\x85", "con", "CON.txt", "a/nul", "lpt1.log", "com¹", "aux .js", "a.", "a ", "a./b", " a", "a?", "a*", 'a"', "a|b"),
+        *(
+            "../a",
+            "a/../../b",
+            "/etc/passwd",
+            "a//b",
+            "./a",
+            "",
+            "/",
+            "a/.",
+            "C:/a",
+            "C:a",
+            "a:stream",
+            "\\\\host\\share",
+            "a\\..\\b",
+            "~/\0",
+        ),
+        *(
+            "a\nb",
+            "a\x7f",
+            "a\x85",
+            "con",
+            "CON.txt",
+            "a/nul",
+            "lpt1.log",
+            "com¹",
+            "aux .js",
+            "a.",
+            "a ",
+            "a./b",
+            " a",
+            "a?",
+            "a*",
+            'a"',
+            "a|b",
+        ),
         *("x" * 201, "a/" * MAX_DEPTH + "b", "/".join(["x" * 100] * 11), "\ud800"),
     ],
 )
