@@ -42,7 +42,7 @@ async def download(url: str, into: Callable[[bytes], None], *, environ: Mapping[
     Raises:
         TooltrayError: it cannot be had.
     """
-    target = _checked(url, None)
+    target = checked_address(url, None)
     try:
         async with asyncio.timeout(TIMEOUT_S):
             await _follow(target, into, environ, most_bytes)
@@ -63,7 +63,7 @@ async def _follow(target: URL, into: Callable[[bytes], None], environ: Mapping[s
                 location = redirection(response)
                 if location is None:
                     return await _take(response, into, most_bytes)
-                target = _checked(str(location), target)
+                target = checked_address(str(location), target)
     raise _failed(target, Phrase("it redirects in a circle"))
 
 
@@ -76,7 +76,7 @@ async def _take(response: aiohttp.ClientResponse, into: Callable[[bytes], None],
         await finish_in_thread(into, data)
 
 
-def _checked(url: str, before: URL | None) -> URL:
+def checked_address(url: str, before: URL | None) -> URL:
     """
     Args:
         before: what leads there; None: the person.

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.fakes.bundles import FILES, info, manifest, write_bundle, write_zip
+from tests.fakes.full_disk import full_disk
 
 from tooltray.bundles import archive
 from tooltray.bundles.archive import read_archive, unpack
@@ -164,12 +165,9 @@ def test_a_signature_is_seen_and_the_rest_read_as_it_is(tmp_path: Path) -> None:
         assert not read_archive(path).is_signed
 
 
-@pytest.mark.posix
-@pytest.mark.skipif(os.name == "posix" and os.geteuid() == 0, reason="root may write anywhere")
 def test_what_the_disk_does_not_take_leaves_nothing(tmp_path: Path) -> None:
-    path, home = write_bundle(tmp_path / "a.mcpb"), tmp_path / "home"
-    home.mkdir(mode=0o500)
-    with pytest.raises(TooltrayError, match="could not be unpacked"):
+    path, home = write_bundle(tmp_path / "a.mcpb", {"server/main.py": os.urandom(100_000)}), tmp_path / "home"
+    with full_disk(), pytest.raises(TooltrayError, match="could not be unpacked"):
         unpack(path, home / "name" / "one")
     assert list(home.iterdir()) == []
 
