@@ -71,7 +71,8 @@ def program_of(name: str, config: MCPServerConfig, user_folder: Path) -> Program
     if folder == Path(folder.anchor) or user_folder.resolve().is_relative_to(folder):
         raise _cannot(name, Phrase("{folder} has more in it than this server", folder=folder), Phrase("Put it into a folder of its own."))
     settings = _Settings()
-    args = tuple(_argument(arg, cwd, folder, settings) for arg in config.args)
+    pairs = zip(("", *config.args), config.args, strict=False)
+    args = tuple(arg if before == "-m" else _argument(arg, cwd, folder, settings) for before, arg in pairs)
     env = {variable: settings.reference(variable, is_secret=_is_secret(variable, text)) for variable, text in config.env.items()}
     entry = script.relative_to(folder).as_posix()
     if kind == "python" and _has_dependencies(folder):
