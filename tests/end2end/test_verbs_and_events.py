@@ -11,6 +11,7 @@ from tests.end2end.processes import is_running, wait_until
 from tests.end2end.verbs import (
     access_verbs,
     approval_verbs,
+    bundle_verbs,
     feedback_verbs,
     file_verbs,
     format_verbs,
@@ -35,6 +36,7 @@ from tooltray.errors import TooltrayError
 MODULES = (
     access_verbs,
     approval_verbs,
+    bundle_verbs,
     feedback_verbs,
     file_verbs,
     format_verbs,

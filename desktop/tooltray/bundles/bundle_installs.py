@@ -8,9 +8,7 @@ in the same server; its settings stay, and what a person has changed of the entr
 
 import time
 from collections.abc import Mapping
-from typing import Any
-
-import msgspec
+from typing import Any, ClassVar
 
 from tooltray.bundles.bundle_command import BundleCommand
 from tooltray.bundles.bundle_folders import BundleFolders
@@ -24,6 +22,7 @@ from tooltray.entries.pasted_names import clean_name
 from tooltray.entries.server_addition import ORIGIN, ServerAddition
 from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.errors import Denied, NotFound, TooltrayError
+from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
 from tooltray.secrets.vaults import SecretMissing
@@ -38,13 +37,15 @@ LONGEST_DESCRIPTION = 300  # characters of it on a card
 _OF_BUNDLE = ("command", "args", "env", "cwd", ORIGIN)
 
 
-class _Plan(msgspec.Struct, frozen=True):
+class _Plan(HidesFields, frozen=True):
     """What installing would do.
 
     Attributes:
         secrets: values to store, by the secrets' names.
         old: the record of the version before; None: it is new.
     """
+
+    hidden: ClassVar = ("secrets",)
 
     server: str
     entry: dict[str, Any]
@@ -53,9 +54,6 @@ class _Plan(msgspec.Struct, frozen=True):
     record: BundleRecord
     old: BundleRecord | None
     is_update: bool
-
-    def __repr__(self) -> str:
-        return f"_Plan({self.server!r})"
 
 
 class BundleInstalls:

@@ -8,12 +8,11 @@ typed.
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import TypeAlias
-
-import msgspec
+from typing import ClassVar, TypeAlias
 
 from tooltray.bundles.manifest import Manifest, Setting
 from tooltray.errors import TooltrayError
+from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.snapshots.forms import FieldKind, FieldValue, FormField
 
@@ -24,7 +23,7 @@ _PLACEHOLDER = re.compile(r"\$\{[^}]*\}")
 Filled: TypeAlias = str | tuple[str, ...]
 
 
-class Answers(msgspec.Struct, frozen=True):
+class Answers(HidesFields, frozen=True):
     """What counts of a form.
 
     Attributes:
@@ -33,12 +32,11 @@ class Answers(msgspec.Struct, frozen=True):
         secrets: the values of secrets by their keys; never shown, never stored but among the secrets.
     """
 
+    hidden: ClassVar = ("secrets",)
+
     values: Mapping[str, Filled]
     given: Mapping[str, FieldValue]
     secrets: Mapping[str, str]
-
-    def __repr__(self) -> str:
-        return f"Answers({', '.join(self.values)})"
 
 
 def form_of(

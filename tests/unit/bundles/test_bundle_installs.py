@@ -1,6 +1,5 @@
 """bundles/bundle_installs.py, offers.py and bundle_folders.py: bundles as servers of a hub; nothing is left of what fails or goes."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 from tests.fakes.bundles import SERVER, sum_of, write_bundle
 from tests.fakes.full_disk import full_disk
-from tests.fakes.hub_parts import HubParts, Shell, hub_parts, started
+from tests.fakes.hub_parts import HubParts, Shell, hub_parts, settled, started
 from tests.fakes.scripted_server import ScriptedServer
 
 from tooltray.confirmation import asked_by
@@ -211,8 +210,8 @@ async def test_the_folder_of_a_server_that_runs_stays_until_it_has_ended(tmp_pat
         await install(parts, bundle(tmp_path, "2.0.0"), key=NEWER)
         assert len(folders(parts)) == 2
         program.may_end.set()
-        while parts.servers.is_being_replaced("notes"):
-            await asyncio.sleep(0)
+        await settled()
+        assert not parts.servers.is_being_replaced("notes")
         await parts.bundle_folders.retire([])
         assert [name.startswith("notes/2.0.0-") for name in folders(parts)] == [True]
         assert await parts.secrets.get("notes/key") == NEWER
@@ -307,3 +306,41 @@ async def test_a_bundle_gets_a_name_that_is_free_and_can_be_one(tmp_path: Path) 
         server = await install(parts, bundle(tmp_path, name="my/notes"), key=VALUE)
         assert server == "my notes-2"
         assert parts.servers.get(server).state is not ServerState.ERROR
+
+
+@pytest.mark.expected_warnings("could not be written")
+async def test_a_removal_goes_on_though_the_list_cannot_be_written(tmp_path: Path) -> None:
+    async with hub(tmp_path) as parts:
+        await install(parts, bundle(tmp_path), key=VALUE)
+        installed = parts.home.bundles / "installed.json"
+        installed.unlink()
+        installed.mkdir()
+        await parts.servers_api.remove_mcp_server("notes")
+        await parts.ended()
+        assert folders(parts) == []
+
+
+async def test_what_stays_of_a_removed_bundle_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with hub(tmp_path) as parts:
+        await install(parts, bundle(tmp_path), key=VALUE)
+
+        async def fails(names: object) -> list[str]:
+            raise TooltrayError("the keyring is locked")
+
+        monkeypatch.setattr(parts.server_secrets, "remove_unused", fails)
+        with pytest.raises(TooltrayError, match="keyring is locked"):
+            await parts.bundles_api.remove_bundle("notes")
+        assert "notes" not in parts.config.entries
+
+
+async def test_a_folder_that_is_there_already_stays_though_the_install_fails(tmp_path: Path) -> None:
+    source = bundle(tmp_path)
+    async with hub(tmp_path) as parts:
+        await install(parts, source, key=VALUE)
+        parts.bundle_store.remove(tmp_path / "nowhere")
+        (parts.home.bundles / "installed.json").write_text('{"bundles": []}')
+    async with hub(tmp_path, servers=None) as parts:
+        offer = await parts.bundles_api.read_bundle(source)
+        with pytest.raises(TooltrayError, match="name of a server"):
+            await parts.bundles_api.install_bundle(source, offer.sha256, {"key": VALUE}, "a/b")
+        assert len(folders(parts)) == 1

@@ -56,8 +56,8 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
-from tooltray.snapshots.http import Scope
 from tooltray.snapshots.forms import FieldValue
+from tooltray.snapshots.http import Scope
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
