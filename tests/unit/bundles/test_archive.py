@@ -16,6 +16,7 @@ from tests.fakes.full_disk import full_disk
 
 from tooltray.bundles import archive
 from tooltray.bundles.archive import read_archive, unpack
+from tooltray.bundles.manifest import read_manifest
 from tooltray.errors import TooltrayError
 
 MANIFEST = ("manifest.json", json.dumps(manifest()).encode())
@@ -181,3 +182,13 @@ def test_a_second_version_that_fails_leaves_the_first(tmp_path: Path) -> None:
         unpack(path, home / "name" / "two")
     assert sorted(each.name for each in (home / "name").iterdir()) == ["one", "two"]
     assert [each.name for each in home.iterdir()] == ["name"]
+
+
+def test_a_bundle_that_the_reference_has_packed_and_signed_is_read(tmp_path: Path) -> None:
+    """Recorded: `mcpb pack` and `mcpb sign` of @anthropic-ai/mcpb 2.1.2."""
+    path = Path(__file__).with_name("reference.mcpb")
+    found = read_archive(path)
+    assert (found.files, found.is_signed) == ({"manifest.json", "server/main.py"}, True)
+    assert read_manifest(found.manifest).name == "reference"
+    unpack(path, tmp_path / "home" / "name" / "one")
+    assert (tmp_path / "home/name/one/server/main.py").read_text().endswith('print("reference")\n')
