@@ -74,7 +74,7 @@ class Engine:
         self._place.take()
         self._is_started = True  # from here on there is something to close
         await asyncio.to_thread(self._home.prepare)  # a hub that ended in this moment has removed its socket's folder
-        await asyncio.to_thread(remove_leftovers, self._home.root)
+        await asyncio.to_thread(remove_leftovers, self._home.root, self._home.bundles)
         hub = self.hub
         await hub.build()
         self._is_built = True

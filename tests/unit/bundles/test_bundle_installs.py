@@ -344,3 +344,11 @@ async def test_a_folder_that_is_there_already_stays_though_the_install_fails(tmp
         with pytest.raises(TooltrayError, match="name of a server"):
             await parts.bundles_api.install_bundle(source, offer.sha256, {"key": VALUE}, "a/b")
         assert len(folders(parts)) == 1
+
+
+async def test_the_removal_of_another_server_touches_no_bundle(tmp_path: Path) -> None:
+    async with hub(tmp_path, servers={"s": {"command": "x", "disable": True}}) as parts:
+        await install(parts, bundle(tmp_path), key=VALUE)
+        await parts.servers_api.remove_mcp_server("s")
+        await parts.ended()
+        assert len(folders(parts)) == 1

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.errors import Problem
+from tooltray.errors import Problem, TooltrayError
 from tooltray.home.home import Home
 from tooltray.phrases import as_json
 from tooltray.snapshots.discovery import BundleOffer, BundleSnapshot
@@ -73,6 +73,38 @@ def test_install_takes_settings_and_secrets_and_says_what_came_of_it(tooltray: T
         given = hub.params_of("install_bundle")
     assert given["values"] == {"dirs": ["/a"], "level": "a=b", "key": "dummy-secret"}
     assert (given["sha256"], given["server"], given["source"]) == (SHA, "mine", "/a.mcpb")
+
+
+def test_a_person_is_asked_for_what_is_needed_and_secrets_are_not_echoed(
+    person: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fields = (KEY, FormField("level", "Level", description="How loud.", is_required=True), FormField("more", "More", is_secret=True))
+    monkeypatch.setattr("getpass.getpass", lambda question: "dummy-typed-secret")
+    with FakeControlHub(hub_home, answers(read_bundle=offer(fields=fields, here="notes", here_version="0.9"))) as hub:
+        done = person("bundle", "install", "/a.mcpb", typed="high\nn\ny\n")
+        given = hub.params_of("install_bundle")
+    assert given["values"] == {"level": "high", "key": "dummy-typed-secret"}
+    assert "Updated Notes 1.0.0 as notes" in done.out
+    assert "dummy-typed-secret" not in done.out + done.err
+
+
+def test_nobody_is_asked_where_nothing_is_typed(person: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, answers(read_bundle=offer(fields=(FormField("a", "A", is_required=True),)))) as hub:
+        person("bundle", "install", "/a.mcpb", "--yes", typed="")
+        assert hub.params_of("install_bundle")["values"] == {"a": ""}
+
+
+def test_a_bundle_that_does_not_start_is_installed_and_the_command_says_so(tooltray: Tooltray, hub_home: Home) -> None:
+    def fails(**params: Any) -> None:
+        raise TooltrayError("it does not start")
+
+    with FakeControlHub(hub_home, answers(start_server=fails)):
+        done = tooltray("bundle", "install", "/a.mcpb", "--yes")
+    assert (done.code, "Installed Notes 1.0.0 as notes, which does not start." in done.out, "it does not start" in done.err) == (
+        1,
+        True,
+        True,
+    )
 
 
 def test_what_cannot_run_here_is_not_installed(tooltray: Tooltray, hub_home: Home) -> None:
