@@ -38,8 +38,8 @@ Shape: TypeAlias = Literal[
     "windsurf",
     "zed",
 ]
-"""How an entry is written. "plain": `command`, `args`, `env`, or `url` and `headers`, and nothing else is known. "extension": the manifest of a
-bundle that its client has unpacked, which nobody else changes."""
+"""How an entry is written. "plain": `command`, `args`, `env`, or `url` and `headers`, and nothing else is known. "extension": the
+manifest of a bundle that its client has unpacked, which nobody else changes."""
 KeyPath: TypeAlias = tuple[str, ...]
 SYSTEMS: Mapping[str, str] = {"darwin": "macos", "win32": "windows"}
 """Names of `sys.platform` that are not Linux, or like it."""
