@@ -82,7 +82,8 @@ def test_a_missing_file_and_an_empty_one_have_no_content(tmp_path: Path) -> None
 def test_a_malformed_file_is_an_error_with_its_line_and_without_its_text(tmp_path: Path, format: Format, text: str, line: int) -> None:
     error = refusal(put(tmp_path / "file", text), format)
     assert error.line == line
-    assert error.reason and "not-real" not in error.reason
+    assert error.reason
+    assert "not-real" not in error.reason
     assert error.digest == digest_of_bytes(text.encode())
 
 
@@ -96,7 +97,9 @@ def test_a_file_that_can_just_be_read_breaks_nothing_later() -> None:
             continue
         read += 1
         lost += _deeper(5, lambda document=document: document.line_of(["a"])) == 0  # type: ignore[misc]
-    assert read and refused and lost
+    assert read
+    assert refused
+    assert lost
 
 
 def _deeper(frames: int, work: Callable[[], int]) -> int:
