@@ -161,12 +161,6 @@ def test_a_link_leads_to_a_file_of_one_s_own_and_not_to_one_of_others(tmp_path: 
     assert read_document(real, "json").exists
 
 
-def test_where_nobody_has_a_number_links_are_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "link").symlink_to(put(tmp_path / "file", "{}"))
-    monkeypatch.delattr("os.getuid", raising=False)
-    assert read_document(tmp_path / "link", "json").exists
-
-
 def test_of_a_key_that_is_there_twice_the_last_one_counts_and_it_is_said(tmp_path: Path) -> None:
     for format, text in (
         ("json", '{"a": 1,\n "a": 2}'),
