@@ -6,6 +6,7 @@ Above it: the table of all operations. Below it: the presenter's API.
 from typing import Any, Protocol
 
 from tooltray.access.api import AccessApi
+from tooltray.ai_clients.api import AiClientsApi
 from tooltray.approvals.api import ApprovalsApi
 from tooltray.bundles.api import BundlesApi
 from tooltray.calls.api import QuestionsApi
@@ -213,4 +214,13 @@ _BUNDLES = (
     Operation("POST", "/mcp/bundles/{server}/pack", BundlesApi.pack_bundle, wrap="packed", needs_trust=always),
 )
 
-OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_PROJECTS, *_SETUP, *_BUNDLES)
+_AI_CLIENTS = (
+    Operation(
+        "GET",
+        "/mcp/ai-clients",
+        AiClientsApi.scan_ai_clients,
+        summary="The AI clients on this computer, the servers in their files, and whether they use Tooltray",
+    ),
+)
+
+OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_AI_CLIENTS, *_PROJECTS, *_SETUP, *_BUNDLES)

@@ -74,6 +74,7 @@ VALUES: dict[Any, Any] = {
     Mapping[str, str]: {"a": "b"},
     Mapping[str, FieldValue]: {"a": ["x"], "b": 0.5},
     list[str]: ["x"],
+    Sequence[str]: ["x"],
     Scope: "call",
     list[str] | None: ["x"],
     Sequence[FeedbackAttachment]: [FeedbackAttachment("a.png", "image/png", "eA==")],
