@@ -78,6 +78,10 @@ from tooltray.downstream.served.served_listener import ServedListener
 from tooltray.downstream.served.served_tokens import ServedTokens
 from tooltray.downstream.served.surroundings import in_surroundings
 from tooltray.downstream.sessions import Sessions
+from tooltray.discovery.api import DiscoveryApi
+from tooltray.discovery.registry_copy import RegistryCopy, default_registry
+from tooltray.discovery.starters import Starters
+from tooltray.discovery.updates import RegistryUpdates
 from tooltray.entries.api import ServersApi
 from tooltray.entries.clean_text import clean_text
 from tooltray.entries.files_api import FilesApi
@@ -444,6 +448,12 @@ class Hub(Composition):
     sign_ins_api: SignInsApi = part()
     registries_api: RegistriesApi = part()
     bundles_api: BundlesApi = part()
+    registry_copy: RegistryCopy = part(
+        registry_file="home.registry_copy", default_registry=lambda hub: default_registry(resource("mcp-registry.json"))
+    )
+    registry_updates: RegistryUpdates = part(known_tools="tools.known_names")
+    starters: Starters = read(lambda hub: Starters(resource("starter-servers.json")))
+    discovery_api: DiscoveryApi = part()
     setup_api: SetupApi = part()
     settings_api: SettingsApi = part()
     program_api: ProgramApi = part()
