@@ -70,6 +70,10 @@ from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.composition import Composition, made, part, read
 from tooltray.control.control_session import HubControl
+from tooltray.discovery.api import DiscoveryApi
+from tooltray.discovery.registry_copy import RegistryCopy, default_registry
+from tooltray.discovery.starters import Starters
+from tooltray.discovery.updates import RegistryUpdates
 from tooltray.doctor.doctor import CheckUp, Doctor
 from tooltray.doctor.remedies import Remedies
 from tooltray.downstream.endpoints import Doors
@@ -78,10 +82,6 @@ from tooltray.downstream.served.served_listener import ServedListener
 from tooltray.downstream.served.served_tokens import ServedTokens
 from tooltray.downstream.served.surroundings import in_surroundings
 from tooltray.downstream.sessions import Sessions
-from tooltray.discovery.api import DiscoveryApi
-from tooltray.discovery.registry_copy import RegistryCopy, default_registry
-from tooltray.discovery.starters import Starters
-from tooltray.discovery.updates import RegistryUpdates
 from tooltray.entries.api import ServersApi
 from tooltray.entries.clean_text import clean_text
 from tooltray.entries.files_api import FilesApi

@@ -1,7 +1,7 @@
 """Where a server here was added from, as its entry keeps it in the member `origin`.
 
-Above it: the API of discovery, updates, starters. Below it: server_forms. What stands there was written by us or by a person with an editor:
-a member of another kind counts as absent.
+Above it: the API of discovery, updates, starters. Below it: server_forms. What stands there was written by us, or by a person with an
+editor: a member of another kind counts as absent.
 """
 
 from collections.abc import Mapping
@@ -45,7 +45,8 @@ def with_origin(made: Made, choice: Choice, name: str, version: str) -> dict[str
 
 def from_registry(entry: Mapping[str, Any]) -> FromRegistry | None:
     """Which server of the registry an entry is; None: it is not from there."""
-    return _read(entry, REGISTRY, FromRegistry)
+    origin: FromRegistry | None = _read(entry, REGISTRY, FromRegistry)
+    return origin
 
 
 def from_list(entry: Mapping[str, Any]) -> str:

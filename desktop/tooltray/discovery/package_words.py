@@ -168,7 +168,7 @@ def odd_runtime_word(package: Package) -> str:
             if word is None and not each.input.is_required:
                 return each.hint or "?"
             waits = False
-        elif word is None or _BRACES.match(word):
+        elif not word or _BRACES.match(word):
             return each.hint or word or "?"
         elif each.name and word in launcher.valued:
             if (each.input.value, each.input.default, each.input.is_required) == (None, None, False) and not _is_asked(each):

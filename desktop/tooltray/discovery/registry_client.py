@@ -1,7 +1,7 @@
 """Asks a registry of MCP servers over HTTP: its list page by page, what has changed, and one version of one server.
 
-Above it: RegistryCopy, which imports it when it is first needed: the HTTP library takes a quarter of a second. Below it: aiohttp. What comes
-is bounded in bytes, pages, entries and time; a page is read whole before anything of it counts.
+Above it: RegistryCopy, which imports it when it is first needed: the HTTP library takes a quarter of a second. Below it: aiohttp.
+What comes is bounded in bytes, pages, entries and time; a page is read whole before anything of it counts.
 """
 
 import asyncio

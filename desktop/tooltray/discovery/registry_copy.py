@@ -53,6 +53,7 @@ class RegistryCopy:
         environ: Callable[[], Awaitable[Mapping[str, str]]],
         spawn: Spawn,
         clock: Callable[[], float] = time.time,
+        looks_every_s: float = LOOKS_EVERY_S,
     ) -> None:
         """
         Args:
@@ -60,7 +61,9 @@ class RegistryCopy:
             default_registry: the address that counts where the settings have none.
             environ: gives the person's login-shell environment, for proxies and certificates.
             clock: unix seconds.
+            looks_every_s: how often it is seen whether it is time to ask.
         """
+        self._looks_every_s = looks_every_s
         self._config, self._default, self._environ, self._spawn, self._clock = config, default_registry, environ, spawn, clock
         self._index = RegistryIndex(registry_file)
         self._facts: Facts | None = None
@@ -152,7 +155,7 @@ class RegistryCopy:
             if await self._is_due():
                 with contextlib.suppress(Exception):  # logged where it happened; costs this round, not all that come
                     await self._fetched()
-            await asyncio.sleep(LOOKS_EVERY_S)
+            await asyncio.sleep(self._looks_every_s)
 
     async def _is_due(self) -> bool:
         facts = await self._current()

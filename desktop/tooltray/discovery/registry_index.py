@@ -1,7 +1,7 @@
 """The copy of a registry on this disk, and the search in it.
 
-Above it: RegistryCopy. Below it: SQLite, with its full-text search. Nothing of it stays in memory: each search opens the file, which takes a
-millisecond, so that the file can be replaced at any time. A file that is damaged, cut off, or of another version counts as none.
+Above it: RegistryCopy. Below it: SQLite, with its full-text search. Nothing of it stays in memory: each search opens the file, which takes
+a millisecond, so that the file can be replaced at any time. A file that is damaged, cut off, or of another version counts as none.
 
 All functions block; call them in a thread.
 """
@@ -28,7 +28,6 @@ MAX_QUERY = 200  # characters
 MAX_WORDS = 8  # of a query; each costs a look into the index
 MAX_RANKED = 1500  # matches of which each is judged by its words: 20 ms; of more, nobody sees the order
 MAX_ENTRY_BYTES = 1_000_000  # unpacked; the largest published entry has 40 kB
-_HEADER = struct.Struct(">16s2x")
 _WORD = re.compile(r"\w+")
 _HOSTERS = re.compile(r"^(?:io\.github|com|io|dev|ai|org|net|app|co|me|sh)\.")
 _TABLES = """

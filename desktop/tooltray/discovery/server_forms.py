@@ -336,15 +336,13 @@ class _Filling:
         self.secrets: dict[str, str] = {}
         self.secret_arguments: list[str] = []
         self._in_arguments = False
-        self._placeholders: dict[str, str] = {}  # of fields whose value went among the secrets
+        self._placeholders: dict[str, list[str]] = {}  # of fields whose value went among the secrets
 
     def kept(self) -> dict[str, Any]:
         """The answers as they may stand in a file, for a newer version of the server; secrets as their placeholders."""
         kept: dict[str, Any] = {}
         for key, texts in self._answers.items():
-            if key in self._placeholders:
-                kept[key] = self._placeholders[key]
-            elif texts:
+            if texts := tuple(dict.fromkeys(self._placeholders.get(key, ()))) or texts:
                 kept[key] = list(texts) if self._keys.fields[key].is_list else texts[0]
         return kept
 
@@ -417,14 +415,15 @@ class _Filling:
             return text if _REFERENCE.fullmatch(text) else encode(text)
         if self._in_arguments:
             self.secret_arguments.append(key)
+        placeholders = self._placeholders.setdefault(key, [])
         if _REFERENCE.fullmatch(text):
-            self._placeholders[key] = text
+            placeholders.append(text)
             return text
         plain = re.sub(r"[^A-Za-z0-9_.-]", "_", key).lstrip("-.") or "SECRET"
         name = f"{self._server}/{plain}" if number == 1 else f"{self._server}/{plain}-{number}"
         self.secrets[name] = encode(text)
-        self._placeholders[key] = f"${{secret:{name}}}"
-        return f"${{secret:{name}}}"
+        placeholders.append(f"${{secret:{name}}}")
+        return placeholders[-1]
 
 
 def _worded(argument: Argument, text: str) -> list[str]:

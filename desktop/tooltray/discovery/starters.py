@@ -12,7 +12,7 @@ import msgspec
 
 from tooltray.discovery.origins import STARTER, from_list
 from tooltray.discovery.server_forms import Choice, choices_of
-from tooltray.discovery.server_json import Described, read_described
+from tooltray.discovery.server_json import Described, Package, read_described
 from tooltray.entries.server_addition import ORIGIN
 from tooltray.errors import NotFound
 from tooltray.phrases import Phrase
@@ -109,9 +109,17 @@ def _snapshot(starter: Starter, here: str) -> StarterServer:
 
 
 def _command(choice: Choice) -> list[str]:
-    """The command without what a person gives."""
+    """The command; in the place of what a person has to give stands its name."""
+    assert isinstance(choice.what, Package)
     words = ["npx", "-y"] if choice.option.needs == "npx" else [choice.option.needs]
-    return [*words, choice.option.label]
+    words.append(choice.option.label)
+    required = {field.key for field in choice.option.fields if field.is_required and not field.is_secret}
+    for each in choice.what.package_arguments:
+        is_asked = each.input.value is None and each.input.is_required
+        key = each.name.lstrip("-") or each.hint
+        words += [each.name] if each.name and (is_asked or each.input.value is not None) else []
+        words += [f"<{key}>"] if is_asked and key in required else [each.input.value] if each.input.value is not None else []
+    return words
 
 
 def with_origin(entry: Mapping[str, Any], starter: Starter) -> dict[str, Any]:
