@@ -36,6 +36,7 @@ class FakeMcpRegistry:
         page: entries of a page.
         asked: path and query of each request, as it came, and its headers.
         on_list: what is done for a list in the place of it; taken away one by one.
+        on_version: what is done for one version.
         has_etags: whether it says what a list's answer is, and that nothing has changed.
     """
 
@@ -45,6 +46,7 @@ class FakeMcpRegistry:
     page: int = 2
     asked: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
     on_list: list[Handler | None] = field(default_factory=list)
+    on_version: Handler | None = None
     has_etags: bool = True
     url: str = ""
     _clock: int = 0
@@ -65,6 +67,8 @@ class FakeMcpRegistry:
         if len(parts) == 3:
             handler = self.on_list.pop(0) if self.on_list else None
             return await (handler(request) if handler else self._list(request))
+        if self.on_version:
+            return await self.on_version(request)
         name, version = parts[3].replace("%2F", "/"), parts[5]
         found = next((each for each in self.servers.get(name, []) if each["version"] == version), None)
         return web.json_response(self._item(found) if found else {"title": "Not Found"}, status=200 if found else 404)

@@ -4,24 +4,34 @@ Below it: the copy of the registry, the forms, and ServerAddition, through which
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
 from tooltray.discovery import starters as starter_list
 from tooltray.discovery.origins import names_here, with_origin
+from tooltray.discovery.package_words import BUNDLE
 from tooltray.discovery.registry_copy import RegistryCopy
 from tooltray.discovery.server_forms import Choice, Made, choices_of, find_choice, made_of, place_of
-from tooltray.discovery.server_json import Described
+from tooltray.discovery.server_json import Described, Package
 from tooltray.discovery.starters import Starters
 from tooltray.discovery.updates import RegistryUpdates
 from tooltray.entries.pasted_names import guess_name
 from tooltray.entries.server_addition import ServerAddition
+from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.discovery import RegistrySearch, RegistryServer, RegistryStatus, RegistryUpdate, StarterServer
 from tooltray.snapshots.forms import FieldValue, NewServer
 
 MOST_HITS = 200  # of one search; nobody reads more
+
+
+class Bundles(Protocol):
+    """What installs bundles, which are had by their address."""
+
+    async def preview(self, source: str, sha256: str, values: Mapping[str, FieldValue]) -> NewServer: ...
+    async def install(self, source: str, sha256: str, values: Mapping[str, FieldValue], server: str = "") -> str: ...
 
 
 class DiscoveryApi:
@@ -33,9 +43,14 @@ class DiscoveryApi:
         registry_updates: RegistryUpdates,
         starters: Starters,
         addition: ServerAddition,
+        bundles: Bundles | None = None,
     ) -> None:
+        """
+        Args:
+            bundles: None: they cannot be had.
+        """
         self._config, self._copy, self._updates = config, registry_copy, registry_updates
-        self._starters, self._addition = starters, addition
+        self._starters, self._addition, self._bundles = starters, addition, bundles
 
     # the registry
 
@@ -52,7 +67,7 @@ class DiscoveryApi:
         return RegistrySearch(hits, found.total, await self._copy.status())
 
     async def get_registry_server(self, name: str, version: str = "") -> RegistryServer:
-        """One server of the registry, and the ways to have it.
+        """One server of the registry, and the ways to have it. What a bundle asks for, `read_bundle` says of the option's label.
 
         Args:
             version: empty: the latest; another one than the latest is asked for at the registry.
@@ -76,6 +91,8 @@ class DiscoveryApi:
         """
         described = await self._copy.get(name, version)
         choice = find_choice(described, option)
+        if bundle := _bundle(choice):
+            return await self._installer().preview(bundle.identifier, bundle.sha256, values)
         here = self._addition.free_name(_short_name(described.name))
         made = made_of(choice, values, server=here)
         entry = with_origin(made, choice, described.name, described.version)
@@ -97,6 +114,8 @@ class DiscoveryApi:
         """
         described = await self._copy.get(name, version)
         choice = find_choice(described, option)
+        if bundle := _bundle(choice):
+            return await self._installer().install(bundle.identifier, bundle.sha256, values, server)
         here = server or self._addition.free_name(_short_name(described.name))
         made = made_of(choice, values, server=here)
         return await self._addition.add(here, with_origin(made, choice, described.name, described.version), made.secrets)
@@ -137,6 +156,16 @@ class DiscoveryApi:
         here = server or self._addition.free_name(id)
         made = made_of(starter.choice, values, server=here)
         return await self._addition.add(here, starter_list.with_origin(made.entry, starter), made.secrets)
+
+    def _installer(self) -> Bundles:
+        if self._bundles is None:
+            raise TooltrayError(Phrase("Bundles cannot be installed here"))
+        return self._bundles
+
+
+def _bundle(choice: Choice) -> Package | None:
+    """The bundle that a choice is; None if it is something else."""
+    return choice.what if isinstance(choice.what, Package) and choice.what.kind == BUNDLE else None
 
 
 def _short_name(name: str) -> str:

@@ -265,7 +265,7 @@ def default_registry(path: Path) -> str:
 
 def _put_away(path: Path) -> None:
     """The file of an earlier damage goes: it is large, and nobody looks into two."""
-    set_aside(path)
-    for each in all_set_aside(path)[:-1]:
+    for each in all_set_aside(path):
         with contextlib.suppress(OSError):
             each.unlink()
+    set_aside(path)

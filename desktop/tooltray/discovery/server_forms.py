@@ -123,7 +123,7 @@ def find_choice(server: Described, option: str) -> Choice:
 
 
 def made_of(choice: Choice, values: Mapping[str, FieldValue], *, server: str) -> Made:
-    """The entry that a person's answers make.
+    """The entry that a person's answers make; not of a bundle, which is installed otherwise.
 
     Args:
         values: by the keys of the option's fields; what is left out has its default.
@@ -157,8 +157,9 @@ def _of_package(id: str, package: Package) -> Choice:
         _ask_all(keys, package)
     launcher = LAUNCHERS.get(package.kind)
     label = package.identifier if launcher is None or problem else pinned(package)
+    label = label if package.kind == BUNDLE and not problem else shown(label)
     fields = () if problem else tuple(keys.fields.values())
-    return Choice(RegistryOption(id, package.kind, shown(label), launcher.program if launcher else "", fields, problem), package, keys)
+    return Choice(RegistryOption(id, package.kind, label, launcher.program if launcher else "", fields, problem), package, keys)
 
 
 def _check_names(package: Package, named: Sequence[str]) -> Problem | None:
@@ -347,8 +348,6 @@ class _Filling:
         return kept
 
     def package(self, package: Package) -> dict[str, Any]:
-        if package.kind == BUNDLE:
-            return {}
         launcher = LAUNCHERS[package.kind]
         env = {name: text for name, value in package.environment for text in self._values(value)}
         self._in_arguments = True
@@ -447,7 +446,7 @@ def _without(words: list[str], first: Sequence[str]) -> list[str]:
 def _warnings(what: Package | Remote, entry: Mapping[str, Any], secret_arguments: Sequence[str]) -> Iterator[Problem]:
     if isinstance(what, Remote):
         return
-    if what.kind != BUNDLE and not is_pinned(what):
+    if not is_pinned(what):
         yield Problem(Phrase("Its version is not pinned"), Phrase("each start takes the newest one there is"))
     for key in dict.fromkeys(secret_arguments):
         title = Phrase("'{key}' is a secret and an argument", key=shown(key))
@@ -464,10 +463,6 @@ def _warnings(what: Package | Remote, entry: Mapping[str, Any], secret_arguments
 
 
 def place_of(choice: Choice) -> str:
-    """Where a server comes from, for a person."""
+    """Where a server that is no bundle comes from, for a person."""
     what = choice.what
-    return (
-        shown(host(what.url) or what.url)
-        if isinstance(what, Remote)
-        else f"{what.kind}: {shown(pinned(what) if what.kind != BUNDLE else what.identifier)}"
-    )
+    return shown(host(what.url) or what.url) if isinstance(what, Remote) else f"{what.kind}: {shown(pinned(what))}"

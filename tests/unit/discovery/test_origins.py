@@ -9,7 +9,9 @@ from tooltray.discovery.origins import FromRegistry, from_list, from_registry, n
 GOOD = {"origin": {"kind": "registry", "name": "a/b", "version": "1"}}
 
 
-@pytest.mark.parametrize("origin", [None, 3, "registry", {}, {"kind": "link"}, {"kind": "registry"}, {"kind": "registry", "name": 3, "version": "1"}])
+@pytest.mark.parametrize(
+    "origin", [None, 3, "registry", {}, {"kind": "link"}, {"kind": "registry"}, {"kind": "registry", "name": 3, "version": "1"}]
+)
 def test_an_odd_origin_counts_as_none(origin: Any) -> None:
     assert from_registry({"origin": origin}) is None
     assert from_list({"origin": origin}) == ""

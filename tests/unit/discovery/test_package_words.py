@@ -1,4 +1,4 @@
-"""discovery/package_words.py: what a stranger wrote stays within what packages are called, and is never an option by which something else runs."""
+"""discovery/package_words.py: what a stranger wrote is a package's name, and never an option by which something else runs."""
 
 from typing import Any
 

@@ -121,7 +121,7 @@ async def test_a_slow_answer_is_given_up() -> None:
     registry, event = filled(), asyncio.Event()
     registry.on_list = [never_ends(event), never_ends(event)]
     async with asking(registry, page_limit_s=0.05) as client:
-        with pytest.raises(TooltrayError, match="no whole answer within 0.05 s"):
+        with pytest.raises(TooltrayError, match=r"no whole answer within 0\.05 s"):
             await pages(client)
         event.set()
 

@@ -1,5 +1,6 @@
 """discovery/registry_index.py: servers are found as one types, from one file, which is replaced whole or not at all."""
 
+import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable
@@ -60,7 +61,9 @@ def test_without_words_all_servers_are_listed(path: Path) -> None:
     assert found(index, " .. ", 2) == ["git-tools", "git"]
 
 
-@pytest.mark.parametrize("text", ['"', "a OR b", "name:git", "*", "NEAR(a b)", "git'; DROP TABLE servers", "🦆", "x" * 5000, "a " * 500, "\0"])
+@pytest.mark.parametrize(
+    "text", ['"', "a OR b", "name:git", "*", "NEAR(a b)", "git'; DROP TABLE servers", "🦆", "x" * 5000, "a " * 500, "\0"]
+)
 def test_whatever_is_typed_is_searched_for_as_words(path: Path, text: str) -> None:
     index = written(path, packed(*SERVERS))
     index.search(text, 10)
@@ -99,7 +102,9 @@ def test_odd_entries_are_left_out_one_by_one(path: Path) -> None:
 
 def test_changes_replace_and_remove_servers_and_the_search_follows(path: Path) -> None:
     index = written(path, packed(*SERVERS))
-    changed = packed(server("com.example/wiki", "2.0.0", title="Encyclopedia"), updated="2026-02") + packed(SERVERS[1], status="deleted", updated="2026-01")
+    changed = packed(server("com.example/wiki", "2.0.0", title="Encyclopedia"), updated="2026-02") + packed(
+        SERVERS[1], status="deleted", updated="2026-01"
+    )
     with IndexWriter(path, is_new=False) as writer:
         assert writer.put(changed) == 2
         assert writer.put(packed(server("never/known"), status="deleted")) == 1
@@ -132,12 +137,11 @@ def test_where_there_is_no_file_nothing_is_found(path: Path) -> None:
 
 def test_a_writer_that_fails_leaves_the_file_as_it_was(path: Path) -> None:
     index = written(path, packed(*SERVERS))
-    with pytest.raises(RuntimeError), IndexWriter(path, is_new=True) as writer:
-        writer.put(packed(server("a/new")))
-        raise RuntimeError
-    with pytest.raises(RuntimeError), IndexWriter(path, is_new=False) as writer:
-        writer.put(packed(server("a/new")))
-        raise RuntimeError
+    for is_new in (True, False):
+        writer = IndexWriter(path, is_new=is_new)
+        with contextlib.suppress(RuntimeError), writer:
+            writer.put(packed(server("a/new")))
+            raise RuntimeError
     assert index.search("", 0).total == 4
     assert [each.name for each in path.parent.iterdir()] == ["registry.db"]
 

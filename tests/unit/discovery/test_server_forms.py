@@ -140,11 +140,13 @@ def test_arguments_stand_where_the_description_says() -> None:
     expected = "--port 80 --rate 1.5 --debug --level=low --tag a --tag b --at h:1 --all"
     assert words == ["-y", "notes@1.0.0", *expected.split(), "; rm -rf ~"]
     words = made(choice(package), tag="a", debug=False).entry["args"]
-    assert words == ["-y", "notes@1.0.0", *"--port 80 --level=low --tag a --all".split()]
+    assert words == ["-y", "notes@1.0.0", *["--port", "80", "--level=low", "--tag", "a", "--all"]]
 
 
 def test_what_is_neither_fixed_nor_asked_stays_as_it_is_written() -> None:
-    assert made(choice(npm("notes", environmentVariables=[{"name": "A", "value": "{unknown} text"}]))).entry["env"] == {"A": "{unknown} text"}
+    assert made(choice(npm("notes", environmentVariables=[{"name": "A", "value": "{unknown} text"}]))).entry["env"] == {
+        "A": "{unknown} text"
+    }
 
 
 # secrets
@@ -172,7 +174,9 @@ def test_a_reference_that_is_given_for_a_secret_stays_one() -> None:
 
 
 def test_secrets_among_arguments_are_told_of_and_several_have_names_of_their_own() -> None:
-    result = made(choice(npm("notes", **arguments({"type": "named", "name": "--key", "isSecret": True, "isRepeated": True}))), key=["d1", "d2"])
+    result = made(
+        choice(npm("notes", **arguments({"type": "named", "name": "--key", "isSecret": True, "isRepeated": True}))), key=["d1", "d2"]
+    )
     assert result.entry["args"][-4:] == ["--key", "${secret:notes/key}", "--key", "${secret:notes/key-2}"]
     assert result.secrets == {"notes/key": "d1", "notes/key-2": "d2"}
     assert ["key" in str(each) for each in result.warnings] == [True]
@@ -243,7 +247,9 @@ def test_addresses_are_taken(url: str) -> None:
     assert is_address(url)
 
 
-@pytest.mark.parametrize("url", ["", "x", "ftp://x.example", "https://", "https://x:port/", "https://[", "https://a b", "http://x.example", "https://x:0/"])
+@pytest.mark.parametrize(
+    "url", ["", "x", "ftp://x.example", "https://", "https://x:port/", "https://[", "https://a b", "http://x.example", "https://x:0/"]
+)
 def test_other_texts_are_no_addresses(url: str) -> None:
     assert not is_address(url)
 
@@ -334,7 +340,13 @@ def test_the_fingerprint_is_of_what_was_made_and_of_nothing_else() -> None:
 
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
-ARGUMENTS = st.lists(st.fixed_dictionaries({"type": st.sampled_from(["named", "positional"])}, optional={"name": TEXT, "value": TEXT, "valueHint": TEXT, "isRequired": st.booleans()}), max_size=3)
+ARGUMENTS = st.lists(
+    st.fixed_dictionaries(
+        {"type": st.sampled_from(["named", "positional"])},
+        optional={"name": TEXT, "value": TEXT, "valueHint": TEXT, "isRequired": st.booleans()},
+    ),
+    max_size=3,
+)
 
 
 @settings(max_examples=80, deadline=None)

@@ -95,13 +95,20 @@ def test_an_entry_of_the_first_schema_is_read_as_well() -> None:
     assert [remote.type for remote in found.remotes] == ["streamable-http", "sse"]
 
 
-@pytest.mark.parametrize("item", [None, 3, [], {}, {"server": {}}, {"name": 7}, {"name": "no slash"}, {"name": "a/b\n"}, {"name": "a/" + "b" * 300}])
+@pytest.mark.parametrize(
+    "item", [None, 3, [], {}, {"server": {}}, {"name": 7}, {"name": "no slash"}, {"name": "a/b\n"}, {"name": "a/" + "b" * 300}]
+)
 def test_what_has_no_name_is_no_server(item: object) -> None:
     assert read_described(item) is None
 
 
 def test_odd_parts_are_left_out_one_by_one() -> None:
-    packages = [7, {}, {"registryType": "npm"}, {"registryType": "npm", "identifier": "good", "environmentVariables": [{}, 3, {"name": ""}]}]
+    packages = [
+        7,
+        {},
+        {"registryType": "npm"},
+        {"registryType": "npm", "identifier": "good", "environmentVariables": [{}, 3, {"name": ""}]},
+    ]
     found = read_described({"name": "a/b", "packages": packages, "remotes": [{}, "x", {"url": "https://x.example"}], "repository": "x"})
     assert found is not None
     assert [each.identifier for each in found.packages] == ["good"]
@@ -112,7 +119,10 @@ def test_odd_parts_are_left_out_one_by_one() -> None:
 
 def test_texts_are_cut_and_far_too_long_words_do_not_count() -> None:
     long = "x" * 10_000
-    packages = [{"registryType": "npm", "identifier": long}, {"registryType": "npm", "identifier": "a", "runtimeArguments": [{"value": long}]}]
+    packages = [
+        {"registryType": "npm", "identifier": long},
+        {"registryType": "npm", "identifier": "a", "runtimeArguments": [{"value": long}]},
+    ]
     found = read_described({"name": "a/b", "title": long, "packages": packages, "packages2": long, "status": "deleted"})
     assert found is not None
     assert len(found.title) == MAX_TEXT
@@ -121,9 +131,12 @@ def test_texts_are_cut_and_far_too_long_words_do_not_count() -> None:
     assert found.status == "deleted"
 
 
-KEYS = st.sampled_from(["name", "packages", "remotes", "variables", "value", "_meta", "headers", "identifier", "registryType", "choices", "type"])
+KEYS = st.sampled_from(
+    ["name", "packages", "remotes", "variables", "value", "_meta", "headers", "identifier", "registryType", "choices", "type"]
+)
 JSON = st.recursive(
-    st.none() | st.booleans() | st.floats() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4)
+    st.none() | st.booleans() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
 )
 
 

@@ -42,9 +42,14 @@ def test_it_says_what_would_run_and_which_are_here() -> None:
     found = {each.id: each for each in STARTERS.snapshots(entries)}
     assert found["filesystem"].target == "npx -y @modelcontextprotocol/server-filesystem '<folders>'"
     assert found["excel"].target == "uvx excel-mcp-server stdio"
-    assert found["sqlite"].target == "uvx mcp-server-sqlite --db-path '<db-path>'"
+    assert found["motherduck"].target == "uvx mcp-server-motherduck"
     assert found["linear"].target == "https://mcp.linear.app/mcp"
-    assert {each.id: each.here for each in found.values() if each.here} == {"memory": "mine", "duckduckgo": "search", "linear": "lin", "time": "pinned"}
+    assert {each.id: each.here for each in found.values() if each.here} == {
+        "memory": "mine",
+        "duckduckgo": "search",
+        "linear": "lin",
+        "time": "pinned",
+    }
     assert [field.key for field in found["filesystem"].fields] == ["folders"]
 
 

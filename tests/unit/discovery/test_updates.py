@@ -55,7 +55,12 @@ def updates(home: Home, *tools: str) -> RegistryUpdates:
 
 
 async def test_servers_with_a_newer_version_are_told_by_name_with_what_changes_in_their_tools() -> None:
-    entries = {"n": added(), "b": {"command": "x"}, "a": added("2.0.0"), "gone": added(origin={"kind": "registry", "name": "a/gone", "version": "1"})}
+    entries = {
+        "n": added(),
+        "b": {"command": "x"},
+        "a": added("2.0.0"),
+        "gone": added(origin={"kind": "registry", "name": "a/gone", "version": "1"}),
+    }
     (found,) = await updates(Home(entries, described("2.0.0", tools=("add", "remove"))), "add", "list").pending()
     assert found == RegistryUpdate("n", NAME, "1.0.0", "2.0.0", ("new: remove", "no longer there: list"))
 
@@ -109,14 +114,26 @@ async def test_what_cannot_be_brought_to_the_new_version_says_why() -> None:
     ):
         with pytest.raises(TooltrayError, match=why):
             await updates(Home({"n": entry}, latest)).update("n")
-    for name, entries in (("n", {}), ("n", {"n": {"command": "x"}}), ("n", {"n": {"command": "x", "origin": {"kind": "registry", "name": 7}}})):
+    for name, entries in (
+        ("n", {}),
+        ("n", {"n": {"command": "x"}}),
+        ("n", {"n": {"command": "x", "origin": {"kind": "registry", "name": 7}}}),
+    ):
         with pytest.raises(NotFound):
             await updates(Home(entries)).update(name)
 
 
 @pytest.mark.parametrize(
     ("version", "than"),
-    [("1.0.1", "1.0.0"), ("1.10.0", "1.9.0"), ("2.0.0", "1.9"), ("1.0.0", "1.0.0-beta.2"), ("1.0.0-beta.10", "1.0.0-beta.2"), ("v2", "1"), ("2026.1.2", "2025.12.31")],
+    [
+        ("1.0.1", "1.0.0"),
+        ("1.10.0", "1.9.0"),
+        ("2.0.0", "1.9"),
+        ("1.0.0", "1.0.0-beta.2"),
+        ("1.0.0-beta.10", "1.0.0-beta.2"),
+        ("v2", "1"),
+        ("2026.1.2", "2025.12.31"),
+    ],
 )
 def test_versions_follow_one_another(version: str, than: str) -> None:
     assert is_newer(version, than)
