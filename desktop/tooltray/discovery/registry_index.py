@@ -191,9 +191,9 @@ def _by_name(database: sqlite3.Connection, text: str, limit: int) -> Iterator[in
         yield from (
             id for (id,) in database.execute(f"SELECT id FROM servers WHERE {column} = ? ORDER BY is_deprecated, id LIMIT ?", (text, limit))
         )
-    for column in ("last", "folded"):
-        where = f"{column} >= ? AND {column} < ? ORDER BY is_deprecated, length({column}), id LIMIT ?"
-        yield from (id for (id,) in database.execute(f"SELECT id FROM servers WHERE {where}", (text, end, limit)))
+    for column, order in (("last", "is_deprecated, length(last), id"), ("folded", "folded")):  # thousands begin with the same host
+        begun = f"SELECT id FROM servers WHERE {column} >= ? AND {column} < ? ORDER BY {order} LIMIT ?"
+        yield from (id for (id,) in database.execute(begun, (text, end, limit)))
 
 
 def _by_words(database: sqlite3.Connection, query: str, total: int, limit: int) -> Iterator[int]:

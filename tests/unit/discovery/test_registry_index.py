@@ -48,7 +48,7 @@ def test_exact_names_come_first_then_beginnings_then_words(path: Path) -> None:
     assert found(index, "gi") == ["git", "git-tools", "notes"]
     assert found(index, "Git of") == ["git"]
     assert found(index, "io.github.bob/git") == ["git"]
-    assert found(index, "io.github.") == ["git", "notes", "git-tools"]
+    assert found(index, "io.github.") == ["git-tools", "git", "notes"]
     assert found(index, "github") == []  # which is in front of half the names
     assert found(index, "wiki") == ["wiki"]
     assert found(index, "git", limit=1) == ["git"]
