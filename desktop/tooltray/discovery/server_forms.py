@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
 import msgspec
@@ -26,7 +26,9 @@ from tooltray.discovery.package_words import (
     shown,
 )
 from tooltray.discovery.server_json import Argument, Described, Input, Package, Remote
+from tooltray.entries.pasted import looks_secret
 from tooltray.errors import Problem, TooltrayError
+from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.snapshots.discovery import RegistryOption
 from tooltray.snapshots.forms import FieldKind, FieldValue, FormField
@@ -63,16 +65,15 @@ class Choice(msgspec.Struct, frozen=True):
     keys: "Keys"
 
 
-class Made(msgspec.Struct, frozen=True):
+class Made(HidesFields, frozen=True):
     """What became of the answers; `secrets` are values by the names of their placeholders."""
+
+    hidden: ClassVar = ("secrets",)
 
     entry: dict[str, Any]
     secrets: dict[str, str]
     answers: dict[str, Any]
     warnings: tuple[Problem, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"Made({self.entry!r})"
 
 
 class Keys:
@@ -243,7 +244,7 @@ def _field(key: str, value: Input, *, is_list: bool) -> FormField:
         description=value.description,
         placeholder=value.placeholder,
         is_required=value.is_required,
-        is_secret=value.is_secret,
+        is_secret=value.is_secret or (kind == "text" and looks_secret(key, "")),
         is_list=is_list,
         default=_default(value, kind, is_list=is_list),
         choices=value.choices,
@@ -337,14 +338,14 @@ class _Filling:
         self.secrets: dict[str, str] = {}
         self.secret_arguments: list[str] = []
         self._in_arguments = False
-        self._placeholders: dict[str, list[str]] = {}  # of fields whose value went among the secrets
+        self._placeholders: dict[tuple[str, str], str] = {}  # by key and value
 
     def kept(self) -> dict[str, Any]:
         """The answers as they may stand in a file, for a newer version of the server; secrets as their placeholders."""
         kept: dict[str, Any] = {}
         for key, texts in self._answers.items():
-            if texts := tuple(dict.fromkeys(self._placeholders.get(key, ()))) or texts:
-                kept[key] = list(texts) if self._keys.fields[key].is_list else texts[0]
+            if placed := [self._placeholders.get((key, text), text) for text in texts]:
+                kept[key] = placed if self._keys.fields[key].is_list else placed[0]
         return kept
 
     def package(self, package: Package) -> dict[str, Any]:
@@ -393,7 +394,7 @@ class _Filling:
         """What an input comes to; nothing where nothing was given."""
         if value.value is None:
             key = self._keys.key(value)
-            return [self._kept_secret(key, text, number) for number, text in enumerate(self._answers[key], 1)]
+            return [self._kept_secret(key, text) for text in self._answers[key]]
         known, is_complete = dict(value.variables), True
 
         def fill(found: re.Match[str]) -> str:
@@ -408,21 +409,26 @@ class _Filling:
         filled = _BRACES.sub(fill, value.value)
         return [filled] if is_complete else []
 
-    def _kept_secret(self, key: str, text: str, number: int = 1, *, encode: Callable[[str], str] = str) -> str:
+    def _kept_secret(self, key: str, text: str, *, encode: Callable[[str], str] = str) -> str:
         """A value as it stands in the entry."""
-        if not self._keys.fields[key].is_secret or not text:
+        field = self._keys.fields[key]
+        is_secret = field.is_secret or (field.kind == "text" and looks_secret(key, text))  # publishers forget to say so
+        if not is_secret or not text:
             return text if _REFERENCE.fullmatch(text) else encode(text)
         if self._in_arguments:
             self.secret_arguments.append(key)
-        placeholders = self._placeholders.setdefault(key, [])
         if _REFERENCE.fullmatch(text):
-            placeholders.append(text)
             return text
-        plain = re.sub(r"[^A-Za-z0-9_.-]", "_", key).lstrip("-.") or "SECRET"
-        name = f"{self._server}/{plain}" if number == 1 else f"{self._server}/{plain}-{number}"
-        self.secrets[name] = encode(text)
-        placeholders.append(f"${{secret:{name}}}")
-        return placeholders[-1]
+        if (key, text) not in self._placeholders:
+            name = self._free_secret(re.sub(r"[^A-Za-z0-9_.-]", "_", key).lstrip("-.") or "SECRET")
+            self.secrets[name], self._placeholders[key, text] = encode(text), f"${{secret:{name}}}"
+        return self._placeholders[key, text]
+
+    def _free_secret(self, wanted: str) -> str:
+        name, number = f"{self._server}/{wanted}", 2
+        while name in self.secrets:
+            name, number = f"{self._server}/{wanted}-{number}", number + 1
+        return name
 
 
 def _worded(argument: Argument, text: str) -> list[str]:

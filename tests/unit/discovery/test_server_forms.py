@@ -168,6 +168,16 @@ def test_secrets_leave_their_placeholders_alone_in_the_entry() -> None:
     assert result.warnings == ()
 
 
+def test_what_is_a_secret_by_its_name_or_its_form_is_kept_as_one_although_the_publisher_does_not_say_so() -> None:
+    names = [{"name": "API_KEY"}, {"name": "WHERE"}, {"name": "KEY_FILE", "format": "filepath"}, {"name": "MAX_TOKENS"}]
+    item = choice(npm("notes", environmentVariables=names))
+    assert [field.key for field in item.option.fields if field.is_secret] == ["API_KEY"]
+    result = made(item, API_KEY="dummy", WHERE="postgres://user:dummy@host/db", KEY_FILE="/k", MAX_TOKENS="7")
+    placeholders = {name: f"${{secret:notes/{name}}}" for name in ("API_KEY", "WHERE")}
+    assert result.entry["env"] == result.answers == {**placeholders, "KEY_FILE": "/k", "MAX_TOKENS": "7"}
+    assert result.secrets == {"notes/API_KEY": "dummy", "notes/WHERE": "postgres://user:dummy@host/db"}
+
+
 def test_a_reference_that_is_given_for_a_secret_stays_one() -> None:
     result = made(choice(npm("notes", environmentVariables=[{"name": "KEY", "isSecret": True}])), KEY="${MY_KEY}")
     assert (result.entry["env"], result.secrets, result.answers) == ({"KEY": "${MY_KEY}"}, {}, {"KEY": "${MY_KEY}"})
@@ -175,7 +185,7 @@ def test_a_reference_that_is_given_for_a_secret_stays_one() -> None:
 
 def test_secrets_among_arguments_are_told_of_and_several_have_names_of_their_own() -> None:
     result = made(
-        choice(npm("notes", **arguments({"type": "named", "name": "--key", "isSecret": True, "isRepeated": True}))), key=["d1", "d2"]
+        choice(npm("notes", **arguments({"type": "named", "name": "--key", "isSecret": True, "isRepeated": True}))), key=["d1", "d2", "d1"]
     )
     assert result.entry["args"][-4:] == ["--key", "${secret:notes/key}", "--key", "${secret:notes/key-2}"]
     assert result.secrets == {"notes/key": "d1", "notes/key-2": "d2"}
