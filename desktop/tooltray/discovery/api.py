@@ -18,12 +18,13 @@ from tooltray.discovery.starters import Starters
 from tooltray.discovery.updates import RegistryUpdates
 from tooltray.entries.pasted_names import guess_name
 from tooltray.entries.server_addition import ServerAddition
-from tooltray.errors import TooltrayError
+from tooltray.errors import Problem, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.discovery import RegistrySearch, RegistryServer, RegistryStatus, RegistryUpdate, StarterServer
 from tooltray.snapshots.forms import FieldValue, NewServer
 
+NO_BUNDLES = Problem(Phrase("Bundles cannot be installed here"))
 MOST_HITS = 200  # of one search; nobody reads more
 
 
@@ -76,7 +77,7 @@ class DiscoveryApi:
             NotFound: there is no such server, or no such version of it.
             TooltrayError: the registry does not answer.
         """
-        return _snapshot(await self._copy.get(name, version))
+        return _snapshot(await self._copy.get(name, version), has_bundles=self._bundles is not None)
 
     async def preview_registry_server(self, name: str, version: str, option: str, values: Mapping[str, FieldValue]) -> NewServer:
         """The server as it would be added. Nothing is stored.
@@ -159,7 +160,7 @@ class DiscoveryApi:
 
     def _installer(self) -> Bundles:
         if self._bundles is None:
-            raise TooltrayError(Phrase("Bundles cannot be installed here"))
+            raise TooltrayError(NO_BUNDLES.title)
         return self._bundles
 
 
@@ -175,13 +176,16 @@ def _short_name(name: str) -> str:
     return short if short not in ("npx", "server") else last
 
 
-def _snapshot(server: Described) -> RegistryServer:
+def _snapshot(server: Described, *, has_bundles: bool) -> RegistryServer:
+    options = [each.option for each in choices_of(server)]
+    if not has_bundles:
+        options = [replace(each, problem=each.problem or NO_BUNDLES) if each.kind == BUNDLE else each for each in options]
     return RegistryServer(
         name=server.name,
         title=server.title,
         description=server.description,
         version=server.version,
-        options=tuple(each.option for each in choices_of(server)),
+        options=tuple(options),
         repository=server.repository,
         website=server.website,
         is_deprecated=server.status == "deprecated",

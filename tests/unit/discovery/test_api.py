@@ -170,14 +170,16 @@ async def test_a_bundle_is_handed_over_with_the_sha256_that_the_registry_says(tm
         url = "https://x.example/" + "n" * 90 + ".mcpb"
         registry.put(server("a/bundle", packages=[{"registryType": "mcpb", "identifier": url, "fileSha256": "a" * 64}]))
         await parts.discovery_api.refresh_registry()
-        (option,) = (await parts.discovery_api.get_registry_server("a/bundle")).options
-        assert (option.kind, option.label, option.problem) == ("mcpb", url, None)
         given: Any = {"config": parts.config, "registry_copy": parts.registry_copy, "registry_updates": parts.registry_updates}
         api = DiscoveryApi(**given, starters=parts.starters, addition=parts.addition, bundles=(bundles := Bundles()))
+        (option,) = (await api.get_registry_server("a/bundle")).options
+        assert (option.kind, option.label, option.problem) == ("mcpb", url, None)
         assert (await api.preview_registry_server("a/bundle", "", "", {"A": "x"})).name == "notes"
         assert await api.add_registry_server("a/bundle", "", "mcpb-1", {"A": "x"}, "mine") == "notes"
         assert bundles.asked == [(url, "a" * 64, {"A": "x"}), (url, "a" * 64, {"A": "x"}, "mine")]
         without = DiscoveryApi(**given, starters=parts.starters, addition=parts.addition)
+        (option,) = (await without.get_registry_server("a/bundle")).options
+        assert option.problem is not None
         with pytest.raises(TooltrayError, match="cannot be installed"):
             await without.preview_registry_server("a/bundle", "", "", {})
 
