@@ -453,7 +453,7 @@ class Hub(Composition):
     )
     registry_updates: RegistryUpdates = part(known_tools="tools.known_names")
     starters: Starters = read(lambda hub: Starters(resource("starter-servers.json")))
-    discovery_api: DiscoveryApi = part()
+    discovery_api: DiscoveryApi = part(bundles="bundles")
     setup_api: SetupApi = part()
     settings_api: SettingsApi = part()
     program_api: ProgramApi = part()

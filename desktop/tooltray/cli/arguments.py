@@ -15,8 +15,6 @@ from tooltray.cli.options import (
     bundle_options,
     clients_options,
     consent_options,
-    clients_options,
-    consent_options,
     discover_options,
     serve_options,
     servers_options,

@@ -31,6 +31,7 @@ from tooltray.snapshots.forms import FieldValue, FormField, NewServer
 from tooltray.snapshots.servers import ServerState
 
 FETCH_TIMEOUT_S = 930.0  # all of a registry, over a slow line
+BUNDLE = "mcpb"
 ASK_TIMEOUT_S = 60.0  # one server of it
 Values = dict[str, FieldValue]
 
@@ -96,7 +97,7 @@ def add(args: argparse.Namespace, home: Home) -> int:
         discovery = hub.api.discovery
         server = hub.ask(discovery.get_registry_server(name=args.name, version=args.version), timeout_s=ASK_TIMEOUT_S)
         option = _option(server, args.option)
-        values = _values(args, option.fields)
+        values = _values(args, _fields(hub, option))
         name, version, id = server.name, server.version, option.id
         preview = discovery.preview_registry_server(name=name, version=version, option=id, values=values)
         new = hub.ask(preview, timeout_s=ASK_TIMEOUT_S)
@@ -116,6 +117,13 @@ def _option(server: RegistryServer, id: str) -> RegistryOption:
         ids = ", ".join(each.id for each in server.options)
         raise TooltrayError(f"{server.name} has no option '{id}'", f"There are: {ids}" if ids else "The registry says of no way to have it")
     return named[0]
+
+
+def _fields(hub: Hub, option: RegistryOption) -> Sequence[FormField]:
+    """What has to be given; a bundle says it itself."""
+    if option.kind != BUNDLE or option.problem:
+        return option.fields
+    return hub.ask(hub.api.bundles.read_bundle(source=option.label), timeout_s=FETCH_TIMEOUT_S).fields
 
 
 def _values(args: argparse.Namespace, fields: Sequence[FormField]) -> Values:

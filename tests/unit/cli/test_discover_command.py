@@ -10,6 +10,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.home.home import Home
 from tooltray.phrases import as_json
 from tooltray.snapshots.discovery import (
+    BundleOffer,
     RegistryHit,
     RegistryOption,
     RegistrySearch,
@@ -218,6 +219,16 @@ def test_without_a_yes_no_well_known_server_is_added(person: Tooltray, hub_home:
     with hub(hub_home) as fake:
         assert person("discover", "start", "time", typed="n\n").code == 1
     assert asked(fake, "add_starter_server") == []
+
+
+def test_a_bundle_says_itself_what_it_asks_for(tooltray: Tooltray, hub_home: Home) -> None:
+    url = "https://x.example/a.mcpb"
+    server = RegistryServer("a/b", "", "", "1", (RegistryOption("mcpb-1", "mcpb", url),))
+    offer = BundleOffer(url, "a" * 64, "a", "A", "1", "", "", "node", (), 1, fields=FIELDS[:1])
+    with hub(hub_home, get_registry_server=plain(server), read_bundle=plain(offer)) as fake:
+        tooltray("discover", "add", "a/b", "--yes", stdin="dummy-key\n")
+    assert asked(fake, "read_bundle") == [{"source": url}]
+    assert asked(fake, "add_registry_server")[0]["values"] == {"KEY": "dummy-key"}
 
 
 def test_updates_are_listed_and_made_after_a_yes(tooltray: Tooltray, person: Tooltray, hub_home: Home) -> None:
