@@ -11,7 +11,7 @@ DISCOVERY = "/mcp/discovery"
 OPERATIONS = (
     Operation("GET", f"{DISCOVERY}/servers", DiscoveryApi.search_registry),
     Operation("GET", f"{DISCOVERY}/servers/{{name}}", DiscoveryApi.get_registry_server),
-    Operation("POST", f"{DISCOVERY}/servers/{{name}}/preview", DiscoveryApi.preview_registry_server, scope="read"),
+    Operation("POST", f"{DISCOVERY}/servers/{{name}}/preview", DiscoveryApi.preview_registry_server),  # may download a bundle
     Operation("POST", f"{DISCOVERY}/servers/{{name}}/add", DiscoveryApi.add_registry_server, status=201, wrap="server"),
     Operation("POST", f"{DISCOVERY}/refresh", DiscoveryApi.refresh_registry),
     Operation("GET", f"{DISCOVERY}/updates", DiscoveryApi.get_registry_updates),
