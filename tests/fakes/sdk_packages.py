@@ -64,7 +64,9 @@ GATE = threading.Event()
 """
 
 
-def install(folder: Path, name: str, code: str = TOOLS, *, points: Mapping[str, str] | None = None, module: str = "", summary: str = "") -> str:
+def install(
+    folder: Path, name: str, code: str = TOOLS, *, points: Mapping[str, str] | None = None, module: str = "", summary: str = ""
+) -> str:
     """Puts a package into a folder; returns the name of its module, which no other one has.
 
     Args:

@@ -3,15 +3,18 @@
 Below it: the settings and files where the entries are, and ServerManager, which runs what they say.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tooltray.confirmation import must_wait
 from tooltray.errors import TooltrayError
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_edits import name_is_taken
-from tooltray.snapshots.servers import McpClientSnapshot, ServerEntry, ServerState
+from tooltray.snapshots.servers import InMemoryServer, McpClientSnapshot, ServerEntry, ServerState
 from tooltray.snapshots.setup import ServerRemoval
+from tooltray.transports.inmemory.packages import listed
 
 if TYPE_CHECKING:
     from tooltray.catalogue.connections import Connections
@@ -37,13 +40,16 @@ class ServersApi:
         tools: "ToolManager",
         connections: "Connections",
         on_removed: Callable[[str], Awaitable[None]] = nothing_to_do,
+        packages: Path | None = None,
     ) -> None:
         """
         Args:
             on_removed: called when a server was removed for good, with its name: what it alone used goes.
+            packages: a folder in which servers inside Tooltray are looked for besides this Python's packages; None: there is none.
         """
         self._config, self._project_servers, self._proposals, self._server_secrets = config, project_servers, proposals, server_secrets
         self._servers, self._tools, self._connections, self._on_removed = servers, tools, connections, on_removed
+        self._packages = packages
 
     # entries
 
@@ -136,6 +142,10 @@ class ServersApi:
         await self._tools.free_names(name)
         await self._on_removed(name)
         return await self._server_secrets.forget(removal)
+
+    async def get_inmemory_servers(self) -> list[InMemoryServer]:
+        """The servers that installed packages bring and that can run inside Tooltray. None of them is imported for that."""
+        return await asyncio.to_thread(listed, self._packages)
 
     # what runs
 

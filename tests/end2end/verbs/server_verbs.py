@@ -95,7 +95,12 @@ async def toggle_default(hub):
     assert await hub("toggle_mcp_default_server", name="habits") is False
 
 
+async def inmemory(hub):
+    assert await hub("get_inmemory_servers") == []
+
+
 CHECKS: Checks = {
+    "get_inmemory_servers": inmemory,
     "get_mcp_servers": get_servers,
     "get_server_entry": get_entry,
     "add_mcp_server": add_server,

@@ -175,7 +175,7 @@ async def test_large_messages_and_many_calls_at_once_get_through(start: Start) -
 async def test_what_it_prints_and_logs_goes_to_its_own_log(start: Start, capsys: pytest.CaptureFixture[str]) -> None:
     server = await start()
     await server.call("noise")
-    print("of the hub")  # noqa: T201 - that is what is looked for
+    print("of the hub")
     await server.close()
     assert list(server.log) == ["printed", "on stderr", "as bytes", "ERROR: of.server: logged", "in a thread"]
     assert capsys.readouterr().out == "of the hub\n"
