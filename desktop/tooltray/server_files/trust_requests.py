@@ -172,6 +172,21 @@ def host_of(url: str) -> str:
 
 
 def _warnings(entry: FileEntry, folder: str, file: str, auto_approve: tuple[str, ...]) -> Iterator[str]:
+    yield from content_warnings(entry, folder)
+    if "all" in auto_approve:
+        yield Phrase("all its calls would go through unasked")
+    if is_writable_by_others(file, stat.S_IWGRP | stat.S_IWOTH):
+        yield Phrase("other users of this machine can change the file {file}", file=visible(file))
+    if folder and is_writable_by_others(folder, stat.S_IWOTH):
+        yield Phrase("other users of this machine can write into the folder {folder}", folder=visible(folder))
+
+
+def content_warnings(entry: FileEntry, folder: str = "") -> Iterator[str]:
+    """What a person should know of an entry by its content alone.
+
+    Args:
+        folder: of the project whose file has it; empty: it is of none.
+    """
     config = entry.config
     yield from _about_hidden(entry.written, entry.name)
     if _is_mixed(entry.name):
@@ -182,12 +197,6 @@ def _warnings(entry: FileEntry, folder: str, file: str, auto_approve: tuple[str,
     else:
         yield from _about_process(config, folder) if config.transport == "stdio" else _about_host(config)
     yield from _about_length(config)
-    if "all" in auto_approve:
-        yield Phrase("all its calls would go through unasked")
-    if is_writable_by_others(file, stat.S_IWGRP | stat.S_IWOTH):
-        yield Phrase("other users of this machine can change the file {file}", file=visible(file))
-    if folder and is_writable_by_others(folder, stat.S_IWOTH):
-        yield Phrase("other users of this machine can write into the folder {folder}", folder=visible(folder))
 
 
 def _is_mixed(name: str) -> bool:
