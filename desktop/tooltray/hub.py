@@ -74,6 +74,7 @@ from tooltray.composition import Composition, made, part, read
 from tooltray.control.control_session import HubControl
 from tooltray.doctor.doctor import CheckUp, Doctor
 from tooltray.doctor.remedies import Remedies
+from tooltray.downstream.bridge_entry import bridge_entry
 from tooltray.downstream.endpoints import Doors
 from tooltray.downstream.http_listener import EndpointTokens, HttpListener
 from tooltray.downstream.served.served_listener import ServedListener
@@ -435,7 +436,10 @@ class Hub(Composition):
 
     diagnostics: Diagnostics = part(snapshots="hub_snapshots", masked="mask.masked_whole")
     hub_api: HubApi = part(snapshots="hub_snapshots")
-    servers_api: ServersApi = part(on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name))
+    servers_api: ServersApi = part(
+        on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
+        bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
+    )
     addition: ServerAddition = part()
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
     bundle_folders: BundleFolders = part(store="bundle_store", proposed=lambda hub: lambda: hub.proposals.entries)

@@ -88,6 +88,14 @@ def _inmemory_row(server: InMemoryServer) -> tuple[str, ...]:
     return server.name, server.package, server.version, server.summary, problem_line(server.problem)
 
 
+def links(args: argparse.Namespace, home: Home) -> int:
+    """Prints the links that add a server, or Tooltray, to AI clients."""
+    with any_hub(home) if args.name else started_hub(home) as hub:
+        found = hub.ask(hub.api.servers.get_client_links(server=args.name))
+    lines = [f"{client}: {clean_line(link)}" for client, link in found.items()]
+    return answer(args, found, *lines, "No value of a secret is in them: the client asks for it, or reads a variable of its name.")
+
+
 def remove(args: argparse.Namespace, home: Home) -> int:
     """Removes a server, and what is among the secrets for it alone; a person at a terminal is asked where there is any."""
     kept: bool = args.keep_secrets

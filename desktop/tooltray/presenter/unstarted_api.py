@@ -17,6 +17,7 @@ from tooltray.catalogue.published_names import PublishedNames
 from tooltray.confirmation import confirm_widening
 from tooltray.entries.api import ServersApi
 from tooltray.entries.files_api import FilesApi, distrust_other, trust_others
+from tooltray.entries.outgoing_links import client_links
 from tooltray.entries.secrets_api import SecretsApi
 from tooltray.entries.setup_api import SetupApi
 from tooltray.errors import TooltrayError
@@ -126,6 +127,11 @@ class _ServersApi(_Unstarted, ServersApi):
     def __init__(self, parts: UnstartedParts) -> None:
         self._parts, self._config = parts, parts.config
         self._packages = parts.home.python if is_frozen() else None
+
+    async def get_client_links(self, server: str = "") -> dict[str, str]:
+        if not server:
+            raise TooltrayError("No hub is running", "The links to Tooltray itself need one", "Start it with: tooltray serve")
+        return client_links(server, self._config.server_entry(server).counts)
 
     async def get_server_entry(self, name: str) -> ServerEntry:
         return self._config.server_entry(name)

@@ -27,6 +27,8 @@ def declare(commands: Commands) -> None:
     ):
         command(servers, name, text, f"servers_command:{name}").add_argument("name", metavar="NAME")
     _declare_showing(servers)
+    links = command(servers, "links", "print the links that add a server to AI clients", "servers_command:links")
+    links.add_argument("name", metavar="NAME", nargs="?", default="", help="without it: Tooltray itself, with all its servers")
     reset = command(servers, "reset", "put the servers that come with Tooltray back; your own stay", "setup_command:reset")
     reset.add_argument("--yes", action="store_true", help="do not ask")
     signing_in = command(servers, "sign-in", "sign in to a server elsewhere, with a browser", "sign_in_command:sign_in")
