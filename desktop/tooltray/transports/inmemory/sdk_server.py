@@ -7,7 +7,7 @@ other server.
 
 import inspect
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import anyio
@@ -42,13 +42,24 @@ def made(found: object, args: Sequence[str]) -> "Server[Any]":
         return _lowlevel(found)
     if not callable(found):
         raise NoServer(f"its entry point gives a {_kind(found)}, and no server of the mcp SDK 2.3")
-    given = found(list(args))
+    if not _takes_arguments(found) and args:
+        raise NoServer("its entry point takes no arguments")
+    given = found(list(args)) if _takes_arguments(found) else found()
     if inspect.iscoroutine(given):
         given.close()
         raise NoServer("its entry point is an asynchronous function; it has to return the server itself")
     if not isinstance(given, MCPServer | Server):
         raise NoServer(f"its entry point returns a {_kind(given)}, and no server of the mcp SDK 2.3")
     return _lowlevel(given)
+
+
+def _takes_arguments(factory: Callable[..., object]) -> bool:
+    """Whether a callable can be given something; many that are made for other purposes build their server without."""
+    try:
+        parameters = inspect.signature(factory).parameters.values()
+    except (ValueError, TypeError):  # one in C
+        return True
+    return any(each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD, each.VAR_POSITIONAL) for each in parameters)
 
 
 def _lowlevel(server: "MCPServer[Any] | Server[Any]") -> "Server[Any]":

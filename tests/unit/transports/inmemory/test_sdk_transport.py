@@ -194,7 +194,8 @@ async def test_secrets_in_its_words_are_masked(start: Start) -> None:
         ("import nothing_of_this_name", "make", "ModuleNotFoundError: No module named 'nothing_of_this_name'"),
         ("import sys; sys.exit('no display')", "make", "It called sys.exit(no display)"),
         ("def make(args): raise OSError('no disk')", "make", "OSError: no disk"),
-        ("def make(): pass", "make", "takes 0 positional arguments but 1 was given"),
+        ("def make(): pass", "make", "returns a builtins.NoneType"),
+        ("make = dict.fromkeys", "make", "returns a builtins.dict"),
         ("make = 7", "make", "gives a builtins.int, and no server of the mcp SDK 2.3"),
         ("def make(args): return 'x'", "make", "returns a builtins.str, and no server of the mcp SDK 2.3"),
         ("async def make(args): pass", "make", "is an asynchronous function"),
@@ -210,8 +211,14 @@ async def test_what_cannot_be_made_says_why_and_is_not_tried_again(start: Start,
     assert says in str(failure.problem)
 
 
-async def test_arguments_for_an_object_are_refused(start: Start) -> None:
-    server = await start(sdk_packages.TOOLS + "\nserver = make()\n", "server", ("--x",), greets=False)
+async def test_a_callable_without_parameters_is_called_without_arguments(start: Start) -> None:
+    server = await start(sdk_packages.TOOLS + "\nplain = lambda: make()\n", "plain")
+    assert await server.call("arguments") == ""
+
+
+@pytest.mark.parametrize("what", ["server", "plain"])
+async def test_arguments_for_what_takes_none_are_refused(start: Start, what: str) -> None:
+    server = await start(sdk_packages.TOOLS + "\nserver = make()\nplain = lambda: make()\n", what, ("--x",), greets=False)
     assert "takes no arguments" in await server.lost()
 
 
