@@ -22,7 +22,6 @@ from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES, LineBuffer
 from tooltray.transports.inmemory.byte_queues import FromServer, ToServer
 
 logger = logging.getLogger(__name__)
-STREAM_MESSAGES = 16  # between the SDK and the queues; those have a limit in bytes
 
 
 class NoServer(TypeError):
@@ -79,8 +78,9 @@ async def serve(server: "Server[Any]", source: ToServer, sink: FromServer) -> No
     """
     source.attach()
     sink.attach()
-    to_sdk, read = anyio.create_memory_object_stream[SessionMessage | Exception](STREAM_MESSAGES)
-    write, from_sdk = anyio.create_memory_object_stream[SessionMessage](STREAM_MESSAGES)
+    # without room, as the SDK has it on stdio: the queues to the hub have a limit in bytes
+    to_sdk, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    write, from_sdk = anyio.create_memory_object_stream[SessionMessage](0)
     async with to_sdk, read, write, from_sdk, anyio.create_task_group() as reading:
         reading.start_soon(_read, source, to_sdk, sink)
         async with anyio.create_task_group() as writing:  # ends when all that the server wrote is with the hub

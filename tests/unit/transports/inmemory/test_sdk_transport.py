@@ -252,11 +252,24 @@ def make(args): return MCPServer("x", lifespan=lifespan)
 
 
 async def test_what_was_written_before_the_end_arrives(start: Start) -> None:
-    server = await start()
-    called = [server.dispatcher.start_call("tools/call", dump({"name": "say", "arguments": {"text": "y" * 100_000}})) for _ in range(40)]
-    ended = server.dispatcher.start_call("tools/call", dump({"name": "end", "arguments": {"how": "exit"}}))
-    replies = await asyncio.gather(*(server.dispatcher.outcome(call) for call in (*called, ended)))
-    assert [bool(bytes(reply.result)) for reply in replies] == [True] * 40 + [False]
+    code = """
+import asyncio, sys
+from mcp.server import MCPServer
+from mcp.server.mcpserver import Context
+def make(args):
+    server = MCPServer("x")
+    @server.tool()
+    async def flood(ctx: Context) -> str:
+        for _ in range(100):
+            await ctx.session.send_tool_list_changed()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        sys.exit(0)
+    return server
+"""
+    server = await start(code)
+    assert "sys.exit(0)" in await server.fails("flood")
+    assert [each.method for each in server.heard.all] == ["notifications/tools/list_changed"] * 100
 
 
 @pytest.mark.expected_warnings("does not end; its thread is left behind")
