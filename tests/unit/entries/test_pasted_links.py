@@ -41,6 +41,7 @@ LINKS = {
     "https://cursor.com/en/install-mcp?name=thing&config=" + unpadded(ENTRY): "Cursor",
     "vscode:mcp/install?" + encoded({"name": "thing", **ENTRY}): "VS Code",
     "vscode:mcp/install?" + quote(encoded({"name": "thing", **ENTRY})): "VS Code",
+    "vscode:mcp/install?name=thing&config=" + b64(ENTRY): "VS Code",
     "vscode-insiders:mcp/install?" + encoded({"name": "thing", **ENTRY}): "VS Code Insiders",
     "https://insiders.vscode.dev/redirect?url=" + quote("vscode:mcp/install?" + encoded({"name": "thing", **ENTRY}), safe=""): "VS Code",
     "https://insiders.vscode.dev/redirect/mcp/install?name=thing&config=" + encoded(ENTRY): "VS Code",
@@ -83,7 +84,7 @@ def test_inputs_with_a_default_are_filled_in_and_secret_ones_are_asked_for() -> 
         {"id": "key", "type": "promptString", "password": True, "default": "never"},
         {"id": "place", "type": "promptString", "default": "/tmp"},
     ]
-    entry = {"command": "npx", "args": ["${input:place}"], "env": {"API_KEY": "${input:key}"}}
+    entry = {"command": "npx", "args": ["${input:place}"], "env": {"API_KEY": "${input:key}"}, "timeout": 5}
     for link in (
         "vscode:mcp/install?" + encoded({"name": "thing", **entry, "inputs": inputs}),
         "https://vscode.dev/redirect/mcp/install?name=thing&config=" + encoded(entry) + "&inputs=" + encoded(inputs),
