@@ -275,6 +275,7 @@ class Hub(Composition):
         authorize="sign_ins.authorization",
         tool_schema=lambda hub: lambda server, tool: hub.tools.input_schema(server, tool),
         may_run="inmemory_trust.allows",
+        packages="packages",
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
     stopped: StoppedServers = read(lambda hub: StoppedServers(hub.home.stopped))
@@ -437,6 +438,7 @@ class Hub(Composition):
     diagnostics: Diagnostics = part(snapshots="hub_snapshots", masked="mask.masked_whole")
     hub_api: HubApi = part(snapshots="hub_snapshots")
     servers_api: ServersApi = part(
+        packages=lambda hub: hub.packages,
         on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )

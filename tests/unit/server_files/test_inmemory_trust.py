@@ -66,6 +66,22 @@ async def test_what_packages_bring_is_listed(tmp_path: Path) -> None:
         assert await parts.presenter.get_inmemory_servers() == [InMemoryServer("thing", "thing", "1.2", "does things")]
 
 
+async def test_an_installed_app_looks_into_the_home_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    async with hub_parts(tmp_path, servers={"s": ENTRY}) as parts:
+        sdk_packages.install(parts.home.python, "thing")
+        assert [each.name for each in await parts.presenter.get_inmemory_servers()] == ["thing"]
+        await yes(parts)
+        await parts.presenter.start_server("s")
+        assert await text_of(parts, "arguments") == "--fast"
+
+
+async def test_without_an_app_there_is_no_such_folder(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"s": ENTRY}) as parts:
+        sdk_packages.install(parts.home.python, "thing")
+        assert await parts.presenter.get_inmemory_servers() == []
+
+
 async def test_nothing_runs_before_the_yes_and_the_card_says_so(tmp_path: Path) -> None:
     async with hub_with(tmp_path, s=ENTRY) as parts:
         assert "'s' waits for your yes" in await refusal(parts.presenter.start_server("s"))
