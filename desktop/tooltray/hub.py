@@ -275,7 +275,7 @@ class Hub(Composition):
         authorize="sign_ins.authorization",
         tool_schema=lambda hub: lambda server, tool: hub.tools.input_schema(server, tool),
         may_run="inmemory_trust.allows",
-        packages="packages",
+        packages=lambda hub: hub.packages,
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
     stopped: StoppedServers = read(lambda hub: StoppedServers(hub.home.stopped))
