@@ -74,7 +74,6 @@ from tooltray.composition import Composition, made, part, read
 from tooltray.control.control_session import HubControl
 from tooltray.doctor.doctor import CheckUp, Doctor
 from tooltray.doctor.remedies import Remedies
-from tooltray.downstream.bridge_entry import bridge_entry
 from tooltray.downstream.endpoints import Doors
 from tooltray.downstream.http_listener import EndpointTokens, HttpListener
 from tooltray.downstream.served.served_listener import ServedListener
@@ -105,6 +104,7 @@ from tooltray.foreign_configs.reading import read_file
 from tooltray.formats.api import FormatsApi
 from tooltray.formats.tool_formats import ToolFormats
 from tooltray.home.home import Home
+from tooltray.installs.bridge_entry import bridge_entry
 from tooltray.launch.command_lookup import COMMON
 from tooltray.launch.login_shell import LoginShell, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
