@@ -68,13 +68,13 @@ class ImportPlanner:
 
     async def offers(self, found: Sequence[Found]) -> list[Offer]:
         """What can be made of some entries, in their order; what cannot be used is among it, and says why."""
-        read = await asyncio.to_thread(lambda: [(each, _read(each, self._home)) for each in found])
+        known = self._secrets.known_values()
+        read = await asyncio.to_thread(lambda: [(each, _read(each, self._home, known)) for each in found])
         environ = await self._environ() if any("${" in json.dumps(each.entry) for _, each in read if isinstance(each, ReadServer)) else {}
-        readings = [_reading(each, server, environ) for each, server in read if isinstance(server, ReadServer)]
+        readings = [_reading(each, server, known, environ) for each, server in read if isinstance(server, ReadServer)]
         groups = _grouped(readings)
         here = await self._here({each.program.text for each in readings}, environ)
         names = _Names(self._config.settings.mcp_servers)
-        known = self._secrets.known_values()
         good = [_offer(group, names, here, known) for group in groups]
         return _with_ids([*good, *(_broken(each, reason) for each, reason in read if isinstance(reason, str))])
 
@@ -124,11 +124,11 @@ def usual_name(name: str, words: Sequence[str]) -> str:
 # one entry
 
 
-def _read(found: Found, home: str) -> ReadServer | str:
+def _read(found: Found, home: str, known: Collection[str]) -> ReadServer | str:
     """What an entry says; a text: why it cannot be used."""
     try:
         read = read_server(found.server, home=home, read_file=_small_file)
-        masked("server", read.entry, read.read)
+        masked("server", read.entry, {*known, *read.read})
     except CannotUse as error:
         return error.reason
     return read
@@ -144,8 +144,8 @@ def _small_file(path: str) -> str:
     return file.text.removeprefix("\ufeff")
 
 
-def _reading(found: Found, read: ReadServer, environ: Mapping[str, str]) -> _Reading:
-    stored = masked("server", read.entry, read.read)
+def _reading(found: Found, read: ReadServer, known: Collection[str], environ: Mapping[str, str]) -> _Reading:
+    stored = masked("server", read.entry, {*known, *read.read})
     return _Reading(found, read, program_of(stored.entry, lambda inner: looked_up(inner, stored.values, environ)))
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from tooltray.ai_clients.entry_reading import ReadServer
 from tooltray.ai_clients.import_sources import Found
 from tooltray.entries.pasted import looks_secret
-from tooltray.entries.portable_entry import PortableEntry, without_secrets
+from tooltray.entries.portable_entry import SHORTEST_KNOWN, PortableEntry, without_secrets
 from tooltray.entries.server_addition import ORIGIN, filled_in
 from tooltray.errors import TooltrayError
 from tooltray.foreign_configs.config_source import CannotUse
@@ -74,7 +74,8 @@ def masked(name: str, entry: Mapping[str, Any], known: Collection[str]) -> Porta
     """
     found = without_secrets(name, entry, known)
     mixed = {secret: value for secret, value in found.values.items() if "${" in value}
-    if any(looks_secret("", _PLACEHOLDER.sub("", value)) for value in mixed.values()):
+    rests = [_PLACEHOLDER.sub("", value) for value in mixed.values()]
+    if any(looks_secret("", rest) or any(value in rest for value in known if len(value) >= SHORTEST_KNOWN) for rest in rests):
         raise CannotUse(Phrase("a secret and a placeholder stand in one text; keep one of them"))
     back = {f"${{secret:{secret}}}": value for secret, value in mixed.items()}
     return PortableEntry(filled_in(found.entry, back), {secret: value for secret, value in found.values.items() if secret not in mixed})
