@@ -11,12 +11,14 @@ except through a function that is handed in, and nothing of what is here already
 - A server of a project starts in the project's folder, as its client starts it.
 """
 
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from tooltray.ai_clients.proxies import carried_by
 from tooltray.ai_clients.variables import ANY, SYNTAXES, Surroundings, Syntax, Variables
+from tooltray.entries.pasted import is_placeholder, looks_secret
 from tooltray.entries.pasted_names import PATH_VALUE
 from tooltray.entries.pasted_urls import as_word, usual_type
 from tooltray.errors import TooltrayError
@@ -33,13 +35,14 @@ ReadFile = Callable[[str], str]
 """Returns the text of a file that an entry names; raises CannotUse."""
 
 READS = ["read"]  # what goes through unasked, of every server that is imported
-_FIELDS = ("command", "args", "env", "cwd", "url", "headers", "type", "callTimeout", "toolFilter", "disabledTools", "oauth", "descriptions")
+_FIELDS = ("command", "args", "env", "cwd", "url", "headers", "type", "callTimeout", "toolFilter", "disabledTools", "descriptions")
 _BARE_URL_IS_SSE = frozenset({"gemini", "cline"})
 _SECONDS, _MILLISECONDS = frozenset({"cline", "roo", "goose"}), frozenset({"claude", "gemini", "copilot-cli"})
 _OF_THE_START = frozenset({"opencode"})  # their `timeout` limits the listing of tools, not a call
 _ALLOWED, _HIDDEN = ("enabled_tools", "includeTools"), ("disabled_tools", "excludeTools", "disabledTools")
 _APPROVED = ("autoApprove", "alwaysAllow", "trust")
 _OAUTH = {"client_id": "clientId", "CLIENT_ID": "clientId", "client_secret": "clientSecret", "CLIENT_SECRET": "clientSecret"}
+_SCHEME = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?(.*)", re.IGNORECASE | re.DOTALL)  # of an Authorization header
 _OAUTH_FIELDS = ("clientId", "clientSecret", "scopes", "scope", "callbackPort")
 
 
@@ -51,6 +54,7 @@ class RawServer(HidesFields, frozen=True):
         project: the folder whose file it is in; empty: none.
         folder: of the file; empty: there is none.
         inputs: what the file says of the values that its client asks for, by their ids.
+        is_example: it is from a README or the like, where `<your key>` stands for a value.
     """
 
     hidden: ClassVar = ("raw", "inputs")
@@ -61,6 +65,7 @@ class RawServer(HidesFields, frozen=True):
     project: str = ""
     folder: str = ""
     inputs: Mapping[str, Mapping[str, object]] = {}
+    is_example: bool = False
 
 
 class ReadServer(HidesFields, frozen=True):
@@ -102,6 +107,8 @@ def read_server(server: RawServer, *, home: str, read_file: ReadFile) -> ReadSer
         entry["type"] = kind
     variables = Variables(SYNTAXES.get(server.shape, ANY), Surroundings(home, server.project, server.folder, server.inputs, read_file))
     entry = _translated(entry, variables, server.shape)
+    if server.is_example:
+        _ask_for_examples(entry, variables)
     _add_references(entry, server.raw, variables)
     if variables.needs_project:
         entry["deferredStartup"] = True
@@ -180,8 +187,10 @@ def _oauth(raw: Mapping[str, Any]) -> object:
         return given
     known = {_OAUTH.get(key, key): value for key, value in given.items()} if isinstance(given, Mapping) else {}
     found = {key: known[key] for key in _OAUTH_FIELDS if known.get(key)}
-    if isinstance(scopes := raw.get("scopes"), list) and "scopes" not in found:
-        found["scopes"] = scopes
+    if isinstance(scopes := raw.get("scopes"), list):
+        found.setdefault("scopes", scopes)
+    if "scopes" in found:
+        found.pop("scope", None)
     return found or None
 
 
@@ -250,6 +259,15 @@ def _arguments(words: Iterable[object], one: Callable[[object, str], object]) ->
         option = word if isinstance(word, str) and word.startswith("-") and not equals else ""
 
 
+def _ask_for_examples(entry: Entry, variables: Variables) -> None:
+    """Secrets for which only an example stands there are asked for."""
+    for field in ("env", "headers"):
+        for key, value in _members(entry, field):
+            scheme, held = _SCHEME.fullmatch(str(value)).groups("")  # type: ignore[union-attr]  # it fits every text
+            if looks_secret(str(key), held) and is_placeholder(held):
+                entry[field] |= {str(key): scheme + variables.ask(str(key), str(key), is_secret=True)}
+
+
 def _add_references(entry: Entry, raw: Mapping[str, Any], variables: Variables) -> None:
     """Adds what stands beside `env` and `headers`: names of variables to hand over or to send, a file with variables, keys of a keyring."""
     headers = {str(name): _reference(value) for name, value in _members(raw, "env_http_headers")}
@@ -260,10 +278,10 @@ def _add_references(entry: Entry, raw: Mapping[str, Any], variables: Variables) 
     env: dict[str, object] = {}
     if isinstance(path := raw.get("envFile"), str) and path:
         env |= _variables_of(variables.content(variables.ours(path, "envFile")))
-    for each in raw.get("env_vars") or ():
+    for each in _listed(raw, "env_vars"):
         name = each.get("name") if isinstance(each, Mapping) else each
         env[str(name)] = _reference(name)
-    env |= {str(key): variables.ask(str(key), str(key), is_secret=True) for key in raw.get("env_keys") or ()}
+    env |= {str(key): variables.ask(str(key), str(key), is_secret=True) for key in _listed(raw, "env_keys")}
     if env and "command" in entry:
         entry["env"] = env | dict(_members(entry, "env"))
 
@@ -271,6 +289,13 @@ def _add_references(entry: Entry, raw: Mapping[str, Any], variables: Variables) 
 def _members(holder: Mapping[str, Any], key: str) -> list[tuple[object, object]]:
     given = holder.get(key)
     return list(given.items()) if isinstance(given, Mapping) else []
+
+
+def _listed(raw: Mapping[str, Any], key: str) -> list[object]:
+    given = raw.get(key)
+    if given is not None and not isinstance(given, list):
+        raise CannotUse(Phrase("'{field}' must be a list", field=key))
+    return given or []
 
 
 def _reference(name: object) -> str:

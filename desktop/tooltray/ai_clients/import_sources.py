@@ -163,11 +163,11 @@ def _shape_of(path: str, kinds: Sequence[ClientKind]) -> Shape | None:
 
 def _given(entry: FoundEntry, path: str, inputs: Inputs) -> Found:
     folder = str(Path(path).parent) if path else ""
-    server = RawServer(entry.name, entry.entry, entry.client.shape, entry.project, folder, inputs)
+    server = RawServer(entry.name, entry.entry, entry.client.shape, entry.project, folder, inputs, is_example=not path)
     return Found(server, ImportSource("", path, entry.name, entry.project), entry.state)
 
 
 def _pasted(text: str, path: str, own_url: str | None) -> list[Found]:
     """A block in another form, a command line, or a URL."""
     found = [each for each in parse_pasted(text) if kind_of(each.config, own_url) == "server"]
-    return [Found(RawServer(each.name, each.config), ImportSource("", path, each.name)) for each in found]
+    return [Found(RawServer(each.name, each.config, is_example=not path), ImportSource("", path, each.name)) for each in found]

@@ -128,7 +128,8 @@ def _mcp_proxy(words: Sequence[str], env: Mapping[str, Any]) -> Entry | None:
     while rest:
         word = rest.pop(0)
         if word in ("-H", "--headers") and len(rest) > 1:
-            headers[rest.pop(0)] = rest.pop(0)
+            name = rest.pop(0)
+            headers[name] = rest.pop(0)
         elif word == "--transport" and rest:
             kind = "http" if rest.pop(0) == "streamablehttp" else "sse"
         elif _URL.fullmatch(word) and not url:

@@ -50,6 +50,7 @@ class Syntax(msgspec.Struct, frozen=True):
         files: `${file:path}`.
         textual: `{env:NAME}` and `{file:path}`.
         templates: `${{ secrets.NAME }}`.
+        commands: `$(command)`, whose output stands there then.
         bundles: `${__dirname}`, `${user_config.KEY}`, `${HOME}`.
     """
 
@@ -61,6 +62,7 @@ class Syntax(msgspec.Struct, frozen=True):
     files: bool = False
     textual: bool = False
     templates: bool = False
+    commands: bool = False
     bundles: bool = False
 
 
@@ -73,6 +75,7 @@ SYNTAXES: Mapping[str, Syntax] = {
     "codex": Syntax(),
     "continue": Syntax(templates=True),
     "copilot-cli": Syntax(braced=True, defaults=True, plain=True),
+    "crush": Syntax(braced=True, defaults=True, plain=True, commands=True),
     "cursor": _EDITOR,
     "droid": Syntax(braced=True),
     "extension": Syntax(bundles=True),
@@ -129,6 +132,8 @@ class Variables:
         Raises:
             CannotUse: it cannot be said here.
         """
+        if self._syntax.commands and "$(" in text:
+            raise CannotUse(Phrase("its client runs a command to get a value of it"))
         return _PLACEHOLDERS.sub(lambda each: self._one(each, key, is_command), text)
 
     def ask(self, key: str, label: str, *, is_secret: bool) -> str:
@@ -194,6 +199,8 @@ class Variables:
 
     def _braced(self, inner: str, whole: str, key: str, is_command: bool) -> str:
         syntax = self._syntax
+        if syntax.editor and (known := self._of_editor(inner, whole, is_command)) is not None:
+            return known
         if syntax.braced and VARIABLE_NAME.fullmatch(inner):
             return self._folder(is_command) if inner == "CLAUDE_PROJECT_DIR" else whole
         if syntax.defaults and _WITH_DEFAULT.fullmatch(inner):
@@ -203,13 +210,11 @@ class Variables:
             return self.ask(rest, rest, is_secret=looks_secret(key, whole))
         if syntax.files and kind == "file":
             return self._secret(rest)
-        if syntax.editor:
-            return self._of_editor(inner, whole, is_command)
         if syntax.bundles:
             return self._of_bundle(inner, whole)
-        raise _literal(whole)
+        raise _not_understood(whole) if syntax.editor else _literal(whole)
 
-    def _of_editor(self, inner: str, whole: str, is_command: bool) -> str:
+    def _of_editor(self, inner: str, whole: str, is_command: bool) -> str | None:
         if inner.startswith("env:"):
             return _variable(inner.removeprefix("env:"), whole)
         match inner:
@@ -221,7 +226,7 @@ class Variables:
                 return self._folder(is_command)
             case "workspaceFolderBasename":
                 return os.path.basename(self._folder(is_command)) if self._around.project else self._project("{project_name}", is_command)
-        raise _not_understood(whole)
+        return None
 
     def _of_bundle(self, inner: str, whole: str) -> str:
         kind, _, key = inner.partition(".")
