@@ -65,8 +65,8 @@ def _usual(config: MCPServerConfig) -> MCPServerConfig:
     words = [config.command or "", *config.args]
     if words[0].lower() in _SHELLS and len(words) > 2 and words[1].lower() == "/c":
         words = words[2:]
-    if is_launcher(words[0]):
-        program = re.sub(r"\.(?:exe|cmd)$", "", re.split(r"[/\\]", words[0])[-1])
+    program = re.sub(r"\.(?:exe|cmd)$", "", re.split(r"[/\\]", words[0])[-1])
+    if is_launcher(program):
         words = [program, *("-y" if word == "--yes" else word for word in words[1:])]
     url = config.base_url.rstrip("/") if config.base_url else None
     return config.model_copy(update={"command": words[0] or None, "args": tuple(words[1:]), "base_url": url})
