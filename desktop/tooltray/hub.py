@@ -27,7 +27,9 @@ from tooltray.activity.hub_log import HubLog
 from tooltray.activity.masking import Mask
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.ai_clients.api import AiClientsApi
+from tooltray.ai_clients.client_imports import ClientImports
 from tooltray.ai_clients.client_scans import ClientScans
+from tooltray.ai_clients.imports import Imports
 from tooltray.api import PARTS, Api
 from tooltray.approvals.api import ApprovalsApi
 from tooltray.approvals.approval_rounds import ApprovalRounds
@@ -412,6 +414,8 @@ class Hub(Composition):
     setup: Setup = part()
     live_settings: LiveSettings = part(hub="starts")
     client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))
+    imports: Imports = part()
+    client_imports: ClientImports = part()
 
     # the API, and who comes in
 

@@ -1,17 +1,20 @@
-"""The API about AI clients on this computer: which are here, and which servers stand in their files."""
+"""The API about AI clients on this computer: which are here, which servers stand in their files, and the import of those servers."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tooltray.snapshots.ai_clients import ClientScan
+from tooltray.confirmation import confirm_widening
+from tooltray.snapshots.ai_clients import ClientScan, ImportedServer, ImportPlan
+from tooltray.snapshots.forms import FieldValue
 
 if TYPE_CHECKING:
+    from tooltray.ai_clients.client_imports import ClientImports
     from tooltray.ai_clients.client_scans import ClientScans
 
 
 class AiClientsApi:
-    def __init__(self, *, client_scans: "ClientScans") -> None:
-        self._scans = client_scans
+    def __init__(self, *, client_scans: "ClientScans", client_imports: "ClientImports") -> None:
+        self._scans, self._imports = client_scans, client_imports
 
     async def scan_ai_clients(self, projects: Sequence[str] = ()) -> ClientScan:
         """Looks at the files of all AI clients, and starts nothing: which are installed, which use Tooltray, which servers they have.
@@ -20,3 +23,53 @@ class AiClientsApi:
             projects: absolute folders whose own files are read, too, besides those of the projects that are known here.
         """
         return await self._scans.scan(projects)
+
+    # import
+
+    async def preview_client_import(self, clients: Sequence[str] = (), text: str = "", file: str = "") -> ImportPlan:
+        """What can be imported, and how it compares with what is here: each server once, in however many clients it stands.
+
+        Args:
+            clients: ids, as of `scan_ai_clients`; empty: all. Unused where a text or a file is given.
+            text: in the place of the clients' files: what a client's file has in it, a block or a command from a README, a URL.
+            file: absolute path, in the place of a text.
+
+        Raises:
+            NotFound: there is no such client.
+            TooltrayError: the text or the file cannot be read, or has no server in it.
+        """
+        return await self._imports.preview(clients, text, file)
+
+    async def import_servers(
+        self,
+        choices: Sequence[str],
+        names: Mapping[str, str] = {},
+        values: Mapping[str, Mapping[str, FieldValue]] = {},
+        tidy: bool = False,
+        clients: Sequence[str] = (),
+        text: str = "",
+        file: str = "",
+    ) -> list[ImportedServer]:
+        """Adds servers, their secrets among the secrets, and waits until each has listed its tools, or is known to be held up by
+        something; `ImportProgressed` says how far that is. A server that fails holds up no other one. They start when they are used, and
+        calls that only read go through unasked. What a program gives as a text waits for a person's yes, server by server.
+
+        Args:
+            choices: ids of candidates, as `preview_client_import` gave them for the same clients, text or file.
+            names: under which they are added, by their ids; others get the proposed ones.
+            values: what was asked for, by their ids and the fields' keys.
+            tidy: what has listed its tools leaves the clients' own files, which `undo_client_change` brings back; files of projects stay as
+                they are.
+            clients, text, file: as of `preview_client_import`.
+
+        Raises:
+            Conflict: an import runs already, or one of the chosen servers is another one by now; nothing was imported.
+            Denied: nobody has confirmed it.
+        """
+        if not text or tidy:
+            await confirm_widening("Importing servers")
+        return await self._imports.run(choices, names=names, values=values, tidy=tidy, clients=clients, text=text, file=file)
+
+    async def cancel_import(self) -> None:
+        """Ends the import that runs, if one does: no further server is added, none is waited for, and no client's file is changed."""
+        self._imports.cancel()

@@ -134,20 +134,6 @@ def read_content(text: str, format: Format) -> Content:
         raise CannotRead(Phrase("it is nested too deeply")) from None
 
 
-def content_of(text: str, format: Format) -> object:
-    """The content of a text that is in no file, or in one that was read already.
-
-    Raises:
-        CannotRead: it is malformed, too long, or nested too deeply.
-    """
-    if format != "json" and len(text) > MAX_SLOW_CHARACTERS:
-        raise CannotRead(Phrase("it is larger than {size} MB", size=MAX_SLOW_CHARACTERS // 1024 // 1024))
-    try:
-        return _READERS[format](text)[0]
-    except RecursionError:
-        raise CannotRead(Phrase("it is nested too deeply")) from None
-
-
 def _upwards(place: Sequence[str | int]) -> list[Place]:
     return [tuple(place[:length]) for length in range(len(place), -1, -1)]
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 from tooltray.ai_clients.client_kinds import ClientKind, Format, KeyPath, Shape
-from tooltray.ai_clients.document_lines import Positions
-from tooltray.ai_clients.documents import Document, content_of, read_document
+from tooltray.ai_clients.documents import Content, Document, read_content, read_document
 from tooltray.ai_clients.entry_reading import RawServer
 from tooltray.ai_clients.found_entries import FoundEntry, State, entries_in
 from tooltray.ai_clients.own_entries import kind_of
@@ -77,9 +76,9 @@ def of_text(text: str, *, path: str = "", own_url: str | None = None, kinds: Seq
         raise TooltrayError(Phrase("This is too long to be imported"), Phrase("it has {number} characters", number=len(text)))
     for format in _FORMATS:
         with contextlib.suppress(CannotRead):
-            content = content_of(text, format)
+            content = read_content(text, format)
             if entries := _entries(content, format, path, own_url, kinds):
-                inputs = _inputs_in(content)
+                inputs = _inputs_in(content.value)
                 return [_given(entry, path, inputs) for entry in entries if entry.kind == "server"]
     return _pasted(text, path, own_url)
 
@@ -134,13 +133,13 @@ def _of_client(entry: FoundEntry, inputs: _Inputs) -> Found:
 # what was given
 
 
-def _entries(content: object, format: Format, path: str, own_url: str | None, kinds: Sequence[ClientKind]) -> list[FoundEntry]:
-    place = next((place for place in _SHAPES if _is_there(content, place)), None)
+def _entries(content: Content, format: Format, path: str, own_url: str | None, kinds: Sequence[ClientKind]) -> list[FoundEntry]:
+    place = next((place for place in _SHAPES if _is_there(content.value, place)), None)
     if place is None:
         return []
     shape = _shape_of(path, kinds) or _SHAPES[place]
     kind = ClientKind("", "", format, (place,), shape)
-    return entries_in(kind, Document(Path(path), format, FileText(), content, Positions), own_url=own_url)
+    return entries_in(kind, Document(Path(path), format, FileText(), content), own_url=own_url)
 
 
 def _is_there(content: object, place: KeyPath) -> bool:

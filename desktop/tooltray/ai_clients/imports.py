@@ -8,12 +8,10 @@ client is changed before all servers have come in. Files of projects stay as the
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec.structs import replace
 
-from tooltray.ai_clients.found_entries import FoundEntry
-from tooltray.ai_clients.offers import Offer
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.entries.server_addition import ServerAddition
 from tooltray.errors import Conflict, Problem, TooltrayError
@@ -28,6 +26,10 @@ from tooltray.tasks import Spawn
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
 
+if TYPE_CHECKING:
+    from tooltray.ai_clients.found_entries import FoundEntry
+    from tooltray.ai_clients.offers import Offer
+
 AT_ONCE = 6  # servers that are waited for; how many start together is limited where they start
 
 Values = Mapping[str, Mapping[str, FieldValue]]
@@ -37,7 +39,7 @@ Values = Mapping[str, Mapping[str, FieldValue]]
 class ClientFiles(Protocol):
     """Whoever takes entries out of the files of AI clients, so that it can be undone."""
 
-    async def remove_entries(self, entries: Sequence[FoundEntry]) -> list[ClientChange]: ...
+    async def remove_entries(self, entries: "Sequence[FoundEntry]") -> list[ClientChange]: ...
 
 
 class Imports:
@@ -70,7 +72,7 @@ class Imports:
         if self._cancelled:
             self._cancelled.set()
 
-    async def run(self, offers: Sequence[Offer], *, names: Mapping[str, str], values: Values, tidy: bool) -> list[ImportedServer]:
+    async def run(self, offers: "Sequence[Offer]", *, names: Mapping[str, str], values: Values, tidy: bool) -> list[ImportedServer]:
         """Imports servers; one that fails holds up no other one.
 
         Args:
@@ -87,7 +89,7 @@ class Imports:
         self._bus.publish(ImportProgressed(0, len(offers), ""))
         few = asyncio.Semaphore(AT_ONCE)
 
-        async def one(offer: Offer) -> ImportedServer:
+        async def one(offer: "Offer") -> ImportedServer:
             async with few:
                 name = names.get(offer.candidate.id) or offer.candidate.name
                 made = await self._one(offer, name, values.get(offer.candidate.id, {}), cancelled)
@@ -101,7 +103,7 @@ class Imports:
         finally:
             self._cancelled = None
 
-    async def _one(self, offer: Offer, name: str, values: Mapping[str, FieldValue], cancelled: asyncio.Event) -> ImportedServer:
+    async def _one(self, offer: "Offer", name: str, values: Mapping[str, FieldValue], cancelled: asyncio.Event) -> ImportedServer:
         id = offer.candidate.id
         if cancelled.is_set():
             return ImportedServer(id, name, "cancelled")
@@ -142,7 +144,7 @@ class Imports:
 
     # what leaves the clients
 
-    async def _tidied(self, offers: Sequence[Offer], made: Sequence[ImportedServer]) -> list[ImportedServer]:
+    async def _tidied(self, offers: "Sequence[Offer]", made: Sequence[ImportedServer]) -> list[ImportedServer]:
         """Takes what has listed its tools out of the clients' files; what cannot be taken out stays, and is said."""
         leaving = [_leaving(offer) if each.state == "listed" else [] for offer, each in zip(offers, made, strict=True)]
         entries = [entry for each in leaving for entry in each]
@@ -155,12 +157,12 @@ class Imports:
         return [replace(each, removed_from=_changes_of(gone, changes)) for each, gone in zip(made, leaving, strict=True)]
 
 
-def _leaving(offer: Offer) -> list[FoundEntry]:
+def _leaving(offer: "Offer") -> "list[FoundEntry]":
     """The entries of an imported server that its clients need no more."""
     return [each.entry for each in offer.found if each.entry and each.state == "on" and not each.source.project]
 
 
-def _changes_of(entries: Sequence[FoundEntry], changes: Sequence[ClientChange]) -> tuple[ClientChange, ...]:
+def _changes_of(entries: "Sequence[FoundEntry]", changes: Sequence[ClientChange]) -> tuple[ClientChange, ...]:
     gone = {(str(entry.path), entry.name) for entry in entries}
     return tuple(change for change in changes if any((change.path, name) in gone for name in change.servers))
 

@@ -11,7 +11,7 @@ from tests.fakes.hub_parts import HubParts, Shell, hub_parts
 
 from tooltray.ai_clients.client_kinds import ClientKind, read_client_kinds
 from tooltray.ai_clients.document_lines import Positions
-from tooltray.ai_clients.documents import Document
+from tooltray.ai_clients.documents import Content, Document
 from tooltray.ai_clients.found_entries import FoundEntry, entries_in
 from tooltray.ai_clients.import_plan import ImportPlanner, usual_name
 from tooltray.ai_clients.import_sources import Found, of_clients, of_text
@@ -31,7 +31,7 @@ def planner(parts: HubParts) -> ImportPlanner:
 
 def entries(client: str, content: Mapping[str, Any], project: str = "", path: str = "") -> list[FoundEntry]:
     kind: ClientKind = KINDS[client]
-    document = Document(Path(path or f"/home/me/{client}"), kind.format, FileText(), content, Positions)
+    document = Document(Path(path or f"/home/me/{client}"), kind.format, FileText(), Content(content, Positions))
     return entries_in(kind, document, project=project)
 
 
