@@ -181,7 +181,7 @@ async def _build_windows(
 
 
 def _entry(home: Home) -> str:
-    from tooltray.downstream.bridge_entry import bridge_entry_text
+    from tooltray.installs.bridge_entry import bridge_entry_text
 
     return bridge_entry_text(home)
 

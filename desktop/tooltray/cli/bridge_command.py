@@ -7,9 +7,9 @@ import argparse
 import json
 
 from tooltray.cli.terminal import answer, clean_line
-from tooltray.downstream.bridge_entry import bridge_entry
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home, default_home
+from tooltray.installs.bridge_entry import bridge_entry
 from tooltray.installs.installation import Installation, this_installation
 from tooltray.installs.installations import Installations
 from tooltray.phrases import as_json

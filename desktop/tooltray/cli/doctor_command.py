@@ -190,7 +190,7 @@ def _check_secrets(hub: RunningHub, home: Home) -> Check:
 
 def _check_bridge(home: Home) -> Check:
     """Checks the program that AI clients start, and writes it anew where it is not as it should be."""
-    from tooltray.downstream.bridge_entry import bridge_entry
+    from tooltray.installs.bridge_entry import bridge_entry
     from tooltray.installs.installations import Installations
 
     installations = Installations(default_home() or home)

@@ -18,7 +18,6 @@ import msgspec
 from tooltray.activity.structured_log import StructuredLog, short_stack
 from tooltray.cli.error_report import FAILED, HUB_RUNNING, complain, silence_stdout
 from tooltray.control.control_client import END_TIMEOUT_S, ControlClient
-from tooltray.downstream.bridge_entry import bridge_entry_text
 from tooltray.engine import Engine, HubFailed
 from tooltray.errors import TooltrayError
 from tooltray.event_loop import new_event_loop
@@ -27,6 +26,7 @@ from tooltray.home.home import Home
 from tooltray.home.hub_lock import HubLock
 from tooltray.home.hub_place import STOP_THERE, HubRunning
 from tooltray.hub import HubOptions
+from tooltray.installs.bridge_entry import bridge_entry_text
 from tooltray.launch.remembered_variables import is_started_in_terminal
 from tooltray.protocol import envelope
 from tooltray.tasks import TaskKeeper

@@ -59,14 +59,14 @@ class FileText(HidesFields, frozen=True):
         return text.encode(self.encoding)
 
 
-def read_text(path: Path) -> FileText:
+def read_text(path: Path, most_bytes: int = MAX_FILE_BYTES) -> FileText:
     """Reads a file; one that does not exist is an empty text without a digest.
 
     Raises:
-        CannotOpen: it is not a regular file, may not be read, is larger than `MAX_FILE_BYTES`, or is not text.
+        CannotOpen: it is not a regular file, may not be read, is larger than `most_bytes`, or is not text.
     """
     try:
-        data = _bytes_of(path)
+        data = _bytes_of(path, most_bytes)
     except (FileNotFoundError, NotADirectoryError):
         return FileText()
     except OSError as error:
@@ -82,7 +82,7 @@ def read_text(path: Path) -> FileText:
         raise CannotOpen(Phrase("byte {number} is not {encoding}", number=error.start + 1, encoding=name), line, digest) from None
 
 
-def _bytes_of(path: Path) -> bytes:
+def _bytes_of(path: Path, most_bytes: int) -> bytes:
     """
     Raises:
         OSError, ValueError: it cannot be opened or read.
@@ -92,9 +92,9 @@ def _bytes_of(path: Path) -> bytes:
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
     with open(descriptor, "rb") as file:
         _check_is_file(os.fstat(descriptor).st_mode)
-        data = file.read(MAX_FILE_BYTES + 1)
-    if len(data) > MAX_FILE_BYTES:
-        raise CannotOpen(Phrase("it is larger than {size} MB", size=MAX_FILE_BYTES // 1024 // 1024))
+        data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise CannotOpen(Phrase("it is larger than {size} MB", size=most_bytes // 1024 // 1024))
     return data
 
 

@@ -58,7 +58,8 @@ def find_entries(
     """
     found: list[ClientEntry] = []
     for client in clients["clients"]:
-        for pattern in (*client.get("all", ()), *client.get(_SYSTEMS.get(platform, "linux"), ())):
+        files = client.get("files", {})
+        for pattern in (*files.get("all", ()), *files.get(_SYSTEMS.get(platform, "linux"), ())):
             for file in _files(pattern, environ):
                 found.extend(_entries_in(client["name"], file, client, signs))
     return found
@@ -135,7 +136,10 @@ def _entries_in(name: str, file: Path, client: Mapping[str, Any], signs: Collect
         return []
     if client["format"] == "json":
         try:
-            return [ClientEntry(name, file, path) for path in _paths(read(text).content, client["keys"], signs)]
+            return [
+                ClientEntry(name, file, path)
+                for path in _paths(read(text).content, [place[0] for place in client["places"] if place], signs)
+            ]
         except CannotRead:
             pass
     return [ClientEntry(name, file)]

@@ -11,9 +11,9 @@ from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.run import run
-from tooltray.downstream.bridge_entry import bridge_entry
 from tooltray.home.home import Home
 from tooltray.installs import start_at_login
+from tooltray.installs.bridge_entry import bridge_entry
 from tooltray.installs.installation import this_installation
 from tooltray.installs.upkeep import ROOT, how_to_remove
 

@@ -1,6 +1,6 @@
 """The entry that a person pastes into an AI client's config: it starts the bridge.
 
-Above it: the command line and the desktop app. Below it: the home. Knows no AI client's own format.
+Above it: the command line, the desktop app and ai_clients. Below it: the home. Knows no AI client's own format.
 """
 
 import json

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tooltray.downstream.bridge_entry import bridge_entry, bridge_entry_text
 from tooltray.home.home import Home, default_home
 from tooltray.installs import bridge_file_posix
+from tooltray.installs.bridge_entry import bridge_entry, bridge_entry_text
 from tooltray.installs.installations import Installations
 
 

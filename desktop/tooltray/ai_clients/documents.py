@@ -1,0 +1,182 @@
+"""Reads one file of an AI client: JSON with or without comments, TOML or YAML, whatever state it is in.
+
+Above it: found_entries, and whatever edits such a file. Below it: file_text, json_places, document_lines, yaml_reading. Knows no client.
+
+Files of others are as bad as files get: none blocks, none takes more than some seconds, and a malformed one is an error with its line. No
+error quotes a text of the file, because somebody may have typed an API key there.
+"""
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import NoReturn, TypeAlias
+
+from tooltray.ai_clients import document_lines
+from tooltray.ai_clients.client_kinds import Format
+from tooltray.ai_clients.document_lines import Place, Positions
+from tooltray.files.file_text import CannotOpen, FileText, read_text
+from tooltray.files.json_places import CannotRead, Lines, Value, read
+from tooltray.phrases import Phrase
+
+MAX_BYTES = 32 * 1024 * 1024  # Claude Code keeps its whole history in its file
+MAX_SLOW_CHARACTERS = 1024 * 1024  # of TOML and YAML, whose readers take seconds for it; nobody's has a tenth
+MAX_VALUES = 100_000  # of JSON with comments; reading so many takes a second
+
+_LINE_OF_TOML = re.compile(r"\(at line (\d+), column \d+\)")
+Content: TypeAlias = tuple[object, Callable[[], Positions]]
+
+
+class Document:
+    """A file as it was read.
+
+    Attributes:
+        path: as it was given; a link is not followed in it.
+        format: how it was read.
+        content: dicts, lists, texts, numbers, booleans and None; None: there is no file, or it is empty.
+        digest: `edited_files.digest_of_bytes` of the file; empty: there is no file.
+    """
+
+    def __init__(self, path: Path, format: Format, file: FileText, content: object, positions: Callable[[], Positions]) -> None:
+        self.path, self.format, self.content, self.digest = path, format, content, file.digest
+        self._file, self._find_positions = file, positions
+
+    @property
+    def text(self) -> str:
+        """With a byte order mark, if the file has one."""
+        return self._file.text
+
+    @property
+    def encoding(self) -> str:
+        """Python's name of the encoding; a new text is written in the same one."""
+        return self._file.encoding
+
+    @property
+    def raw(self) -> bytes:
+        """The bytes of the file."""
+        return self._file.to_bytes(self._file.text)
+
+    @property
+    def exists(self) -> bool:
+        return bool(self.digest)
+
+    def line_of(self, place: Sequence[str | int]) -> int:
+        """The line where a value begins, from 1; that of the object around it where nobody knows it better; 0: it is nowhere."""
+        found = next((at for at in map(self._positions.at.get, _upwards(place)) if at is not None), None)
+        return 0 if found is None else Lines(self.text).place(found)[0]
+
+    def repeated(self) -> list[tuple[Place, int]]:
+        """Keys that stand in one object for a second time, with their lines; the last one counts."""
+        return [(place, Lines(self.text).place(at)[0]) for place, at in self._positions.repeated]
+
+    @cached_property
+    def _positions(self) -> Positions:
+        return self._find_positions()
+
+
+def read_document(path: Path, format: Format) -> Document:
+    """Reads a file; one that does not exist, or is empty, has the content None.
+
+    Raises:
+        CannotOpen: it is not a file, too large, not text, malformed, may not be read, or a link leads to a file of another person.
+    """
+    _refuse_files_of_others(path)
+    file = read_text(path, MAX_BYTES)
+    text = file.text.removeprefix("\ufeff")
+    if not text.strip():
+        return Document(path, format, file, None, Positions)
+    if format != "json" and len(text) > MAX_SLOW_CHARACTERS:
+        raise CannotOpen(Phrase("it is larger than {size} MB", size=MAX_SLOW_CHARACTERS // 1024 // 1024), digest=file.digest)
+    try:
+        content, positions = _READERS[format](file.text)
+    except CannotRead as error:
+        line = 0 if error.at is None else Lines(file.text).place(error.at)[0]
+        raise CannotOpen(error.reason, line, file.digest) from None
+    except RecursionError:
+        raise CannotOpen(Phrase("it is nested too deeply"), digest=file.digest) from None
+    return Document(path, format, file, content, positions)
+
+
+def _upwards(place: Sequence[str | int]) -> list[Place]:
+    return [tuple(place[:length]) for length in range(len(place), -1, -1)]
+
+
+def _refuse_files_of_others(path: Path) -> None:
+    """A link in one's own home may lead into the home of another person, whose servers and keys are none of ours.
+
+    Raises:
+        CannotOpen: it does.
+    """
+    real = os.path.realpath(path)
+    if real == os.path.abspath(path) or not hasattr(os, "getuid"):
+        return
+    try:
+        owner = os.stat(real).st_uid
+    except OSError:
+        return
+    if owner not in (os.getuid(), 0):
+        raise CannotOpen(Phrase("it is a link to a file of another person"))
+
+
+def _read_json(text: str) -> Content:
+    """Strict JSON is read by the interpreter's own reader, which takes a hundredth of the time."""
+    plain = text.removeprefix("\ufeff")
+    try:
+        content = json.loads(plain, parse_constant=_refuse)
+    except ValueError:
+        return _read_commented_json(text)
+    return content, lambda: document_lines.of_json(text)
+
+
+def _read_commented_json(text: str) -> Content:
+    try:
+        value = read(text, "jsonc", MAX_VALUES)
+    except CannotRead as error:
+        value = _read_json5(text, error)
+    return value.content, lambda: document_lines.of_value(value)
+
+
+def _read_json5(text: str, error: CannotRead) -> Value:
+    try:
+        return read(text, "json5", MAX_VALUES)
+    except CannotRead:
+        raise error from None
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(word)
+
+
+def _read_toml(text: str) -> Content:
+    try:
+        content = tomllib.loads(text.removeprefix("\ufeff"))
+    except ValueError as error:  # TOMLDecodeError, and what numbers raise that have too many digits
+        line = _LINE_OF_TOML.search(str(error))
+        at = document_lines.start_of_line(text, int(line[1])) if line else len(text)
+        raise CannotRead(Phrase("this is no TOML"), at) from None
+    return _plain(content), lambda: document_lines.of_toml(text)
+
+
+def _plain(value: object) -> object:
+    """Dates and times of TOML as texts."""
+    match value:
+        case dict():
+            return {key: _plain(inner) for key, inner in value.items()}
+        case list():
+            return [_plain(inner) for inner in value]
+        case str() | int() | float():
+            return value
+    return str(value)
+
+
+def _read_yaml(text: str) -> Content:
+    from tooltray.ai_clients.yaml_reading import read_yaml  # its library takes a tenth of a second to load, and few have such a client
+
+    content, positions = read_yaml(text)
+    return content, lambda: positions
+
+
+_READERS: Mapping[Format, Callable[[str], Content]] = {"json": _read_json, "toml": _read_toml, "yaml": _read_yaml}
