@@ -29,6 +29,7 @@ Shape: TypeAlias = Literal[
     "extension",
     "gemini",
     "goose",
+    "jan",
     "kiro",
     "opencode",
     "plain",

@@ -49,7 +49,7 @@ def is_server(entry: Entry) -> bool:
 
 def is_off(entry: Entry) -> bool:
     """Whether the entry itself switches its server off."""
-    return entry.get("disabled") is True or entry.get("disable") is True or entry.get("enabled") is False
+    return any(entry.get(key) is True for key in ("disabled", "disable")) or any(entry.get(key) is False for key in ("enabled", "active"))
 
 
 def _first(entry: Entry, keys: Iterable[str]) -> object:

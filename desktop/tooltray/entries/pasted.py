@@ -283,7 +283,7 @@ def _server(name: str, entry: Mapping[str, Any]) -> PastedServer:
         result["env"] = {str(key): portable(as_word(value)) for key, value in env.items() if value is not None}
     result |= config
     words = [result.get("command") or result["url"], *result.get("args", [])]
-    return PastedServer(clean_name(name) or guess_name(words), result, _secrets(result))
+    return PastedServer(clean_name(name) or guess_name(words), result, secrets_in(result))
 
 
 def _type(config: dict[str, Any], shown: str) -> Any:
@@ -295,8 +295,12 @@ def _type(config: dict[str, Any], shown: str) -> Any:
     return given[0][1] if given else None
 
 
-def _secrets(config: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the values that look like secrets by name; an empty value for a placeholder."""
+def secrets_in(config: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the values of an entry's environment, headers and URL that look like secrets, by name; an empty value for a placeholder.
+
+    Args:
+        config: in the spelling of `mcpServers`, all values texts.
+    """
     found = {key: value for key, value in config.get("env", {}).items() if looks_secret(key, value)}
     for key, value in config.get("headers", {}).items():
         scheme = _SCHEME.match(value)
