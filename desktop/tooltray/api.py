@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from tooltray.access.api import AccessApi
+    from tooltray.ai_clients.api import AiClientsApi
     from tooltray.approvals.api import ApprovalsApi
     from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
     from tooltray.entries.api import ServersApi
@@ -45,6 +46,7 @@ class Api:
     formats: "FormatsApi"
     secrets: "SecretsApi"
     access: "AccessApi"
+    ai_clients: "AiClientsApi"
     questions: "QuestionsApi"
     approvals: "ApprovalsApi"
     views: "ViewsApi"

@@ -26,6 +26,8 @@ from tooltray.activity.call_stats import CallStats, RecentCalls
 from tooltray.activity.hub_log import HubLog
 from tooltray.activity.masking import Mask
 from tooltray.activity.structured_log import StructuredLog
+from tooltray.ai_clients.api import AiClientsApi
+from tooltray.ai_clients.client_scans import ClientScans
 from tooltray.api import PARTS, Api
 from tooltray.approvals.api import ApprovalsApi
 from tooltray.approvals.approval_rounds import ApprovalRounds
@@ -409,6 +411,7 @@ class Hub(Composition):
     shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
     setup: Setup = part()
     live_settings: LiveSettings = part(hub="starts")
+    client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))
 
     # the API, and who comes in
 
@@ -422,6 +425,7 @@ class Hub(Composition):
     formats_api: FormatsApi = part()
     secrets_api: SecretsApi = part()
     access_api: AccessApi = part(http="access")
+    ai_clients_api: AiClientsApi = part()
     questions_api: QuestionsApi = part()
     approvals_api: ApprovalsApi = part()
     views_api: ViewsApi = part()
@@ -447,6 +451,11 @@ def _remembered(home: Home, options: HubOptions) -> RememberedVariables:
     if options.remembers != "nothing":
         remembered.remember(os.environ, is_all=options.remembers == "all")
     return remembered
+
+
+def _known_projects(hub: Hub) -> list[str]:
+    """What the person has allowed, and what sessions work on now."""
+    return [*hub.folders.listed(), *(state.project.path for state in hub.states if state.project)]
 
 
 def _sources_of_notices(hub: Hub) -> Iterator[Source]:

@@ -18,7 +18,8 @@ Place: TypeAlias = tuple[str | int, ...]
 
 MAX_DEPTH = 7  # where Claude Code has a variable of a server of a project; nobody asks for the line of what is deeper
 
-_JSON_MARK = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')
+_MEMBER = re.compile(r'[\s,]*"((?:[^"\\]|\\.)*)"\s*:\s*')
+_DECODER = json.JSONDecoder()
 _TOML_KEY = re.compile(r"""\s*(?:([A-Za-z0-9_-]+)|"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(\.)?""")
 _TOML_TEXT = re.compile(r"""\"\"\"|'''|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*""")
 
@@ -65,39 +66,30 @@ def _add_value(found: Positions, place: Place, value: Value, at: int) -> None:
             _add_value(found, (*place, index), item, item.start)
 
 
-def of_json(text: str) -> Positions:
-    """The positions in strict JSON."""
-    found = Positions({(): 0})
-    place: list[str | int] = []  # of the innermost open object or list, whose own last part is the present key or index
-    kinds: list[bool] = []  # whether each of them is an object
-    awaits_key = False
-    for mark in _JSON_MARK.finditer(text):
-        sign = mark[0]
-        if sign == "{" or sign == "[":
-            kinds.append(sign == "{")
-            place.append(0)
-            awaits_key = sign == "{"
-            if not awaits_key:
-                _add_shallow(found, place, mark.end())
-        elif sign == "}" or sign == "]":
-            kinds.pop()
-            place.pop()
-            awaits_key = False
-        elif sign == ",":
-            awaits_key = kinds[-1]
-            if not awaits_key:
-                place[-1] = int(place[-1]) + 1
-                _add_shallow(found, place, mark.end())
-        elif awaits_key:
-            awaits_key = False
-            place[-1] = json.loads(sign) if "\\" in sign else sign[1:-1]
-            _add_shallow(found, place, mark.start())
+def of_json(text: str, start: int = 0) -> Positions:
+    """The positions in strict JSON, without those in lists, which nobody asks for: most of a large file is in lists.
+
+    Args:
+        start: index of the first character that is neither a space nor a byte order mark.
+    """
+    found = Positions({(): start})
+    if text[start] == "{":
+        _walk(found, text, (), start)
     return found
 
 
-def _add_shallow(found: Positions, place: list[str | int], at: int) -> None:
-    if len(place) <= MAX_DEPTH:
-        found.add(tuple(place), at)
+def _walk(found: Positions, text: str, place: Place, at: int) -> int:
+    """Adds the members of the object that begins at an index; returns the index behind it."""
+    at += 1
+    while (member := _MEMBER.match(text, at)) is not None:
+        name, value_at = member[1], member.end()
+        inner = (*place, json.loads(f'"{name}"') if "\\" in name else name)
+        found.add(inner, member.start(1) - 1)
+        if text[value_at] == "{" and len(inner) < MAX_DEPTH:
+            at = _walk(found, text, inner, value_at)
+        else:
+            _, at = _DECODER.raw_decode(text, value_at)
+    return text.index("}", at) + 1
 
 
 def of_toml(text: str) -> Positions:

@@ -6,6 +6,7 @@ Files of others are as bad as files get: none blocks, none takes more than some 
 error quotes a text of the file, because somebody may have typed an API key there.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -13,7 +14,9 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import NoReturn
+
+import msgspec
 
 from tooltray.ai_clients import document_lines
 from tooltray.ai_clients.client_kinds import Format
@@ -27,7 +30,21 @@ MAX_SLOW_CHARACTERS = 1024 * 1024  # of TOML and YAML, whose readers take second
 MAX_VALUES = 100_000  # of JSON with comments; reading so many takes a second
 
 _LINE_OF_TOML = re.compile(r"\(at line (\d+), column \d+\)")
-Content: TypeAlias = tuple[object, Callable[[], Positions]]
+_BESIDES = re.compile(r'"(?:[^"\\\n\r]|\\.)*"|//[^\n\r]*|/\*.*?\*/|,(?=(?:\s|//[^\n\r]*|/\*.*?\*/)*[}\]])', re.DOTALL)
+_SEEN = re.compile(r"[^\n\r]")
+
+
+class Content(msgspec.Struct, frozen=True):
+    """What a reader makes of a text.
+
+    Attributes:
+        positions: finds out where the keys are.
+        may_repeat: a key may be there twice; else none is, and nobody need look.
+    """
+
+    value: object
+    positions: Callable[[], Positions]
+    may_repeat: bool = True
 
 
 class Document:
@@ -40,9 +57,9 @@ class Document:
         digest: `edited_files.digest_of_bytes` of the file; empty: there is no file.
     """
 
-    def __init__(self, path: Path, format: Format, file: FileText, content: object, positions: Callable[[], Positions]) -> None:
-        self.path, self.format, self.content, self.digest = path, format, content, file.digest
-        self._file, self._find_positions = file, positions
+    def __init__(self, path: Path, format: Format, file: FileText, content: Content) -> None:
+        self.path, self.format, self.content, self.digest = path, format, content.value, file.digest
+        self._file, self._content = file, content
 
     @property
     def text(self) -> str:
@@ -66,15 +83,21 @@ class Document:
     def line_of(self, place: Sequence[str | int]) -> int:
         """The line where a value begins, from 1; that of the object around it where nobody knows it better; 0: it is nowhere."""
         found = next((at for at in map(self._positions.at.get, _upwards(place)) if at is not None), None)
-        return 0 if found is None else Lines(self.text).place(found)[0]
+        return 0 if found is None else self._lines.place(found)[0]
 
     def repeated(self) -> list[tuple[Place, int]]:
         """Keys that stand in one object for a second time, with their lines; the last one counts."""
-        return [(place, Lines(self.text).place(at)[0]) for place, at in self._positions.repeated]
+        if not self._content.may_repeat:
+            return []
+        return [(place, self._lines.place(at)[0]) for place, at in self._positions.repeated]
 
     @cached_property
     def _positions(self) -> Positions:
-        return self._find_positions()
+        return self._content.positions()
+
+    @cached_property
+    def _lines(self) -> Lines:
+        return Lines(self.text)
 
 
 def read_document(path: Path, format: Format) -> Document:
@@ -85,19 +108,30 @@ def read_document(path: Path, format: Format) -> Document:
     """
     _refuse_files_of_others(path)
     file = read_text(path, MAX_BYTES)
-    text = file.text.removeprefix("\ufeff")
-    if not text.strip():
-        return Document(path, format, file, None, Positions)
-    if format != "json" and len(text) > MAX_SLOW_CHARACTERS:
-        raise CannotOpen(Phrase("it is larger than {size} MB", size=MAX_SLOW_CHARACTERS // 1024 // 1024), digest=file.digest)
     try:
-        content, positions = _READERS[format](file.text)
+        return Document(path, format, file, read_content(file.text, format))
     except CannotRead as error:
         line = 0 if error.at is None else Lines(file.text).place(error.at)[0]
         raise CannotOpen(error.reason, line, file.digest) from None
+
+
+def read_content(text: str, format: Format) -> Content:
+    """Reads a text that stands in no file, or in one that was read already; an empty one has the value None.
+
+    Args:
+        text: may begin with a byte order mark.
+
+    Raises:
+        CannotRead: it is malformed, or too large.
+    """
+    if not text.strip("\ufeff \t\r\n"):
+        return Content(None, Positions, may_repeat=False)
+    if format != "json" and len(text) > MAX_SLOW_CHARACTERS:
+        raise CannotRead(Phrase("it is larger than {size} MB", size=MAX_SLOW_CHARACTERS // 1024 // 1024))
+    try:
+        return _READERS[format](text)
     except RecursionError:
-        raise CannotOpen(Phrase("it is nested too deeply"), digest=file.digest) from None
-    return Document(path, format, file, content, positions)
+        raise CannotRead(Phrase("it is nested too deeply")) from None
 
 
 def _upwards(place: Sequence[str | int]) -> list[Place]:
@@ -122,27 +156,49 @@ def _refuse_files_of_others(path: Path) -> None:
 
 
 def _read_json(text: str) -> Content:
-    """Strict JSON is read by the interpreter's own reader, which takes a hundredth of the time."""
-    plain = text.removeprefix("\ufeff")
-    try:
-        content = json.loads(plain, parse_constant=_refuse)
-    except ValueError:
-        return _read_commented_json(text)
-    return content, lambda: document_lines.of_json(text)
+    """Most JSON, also with comments, is read by the interpreter's own reader, which takes a hundredth of the time."""
+    with contextlib.suppress(ValueError):
+        return _read_strict_json(text)
+    with contextlib.suppress(ValueError):
+        return _read_strict_json(_BESIDES.sub(_blank, text))
+    value = _read_odd_json(text)
+    return Content(value.content, lambda: document_lines.of_value(value))
 
 
-def _read_commented_json(text: str) -> Content:
+def _read_strict_json(text: str) -> Content:
+    """
+    Raises:
+        ValueError: it is not strict.
+    """
+    has_repeated = False
+
+    def as_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+        nonlocal has_repeated
+        made = dict(pairs)
+        has_repeated = has_repeated or len(made) < len(pairs)
+        return made
+
+    content = json.loads(text.removeprefix("\ufeff"), parse_constant=_refuse, object_pairs_hook=as_object)
+    start = len(text) - len(text.lstrip("\ufeff \t\r\n"))
+    return Content(content, lambda: document_lines.of_json(text, start), has_repeated)
+
+
+def _blank(found: re.Match[str]) -> str:
+    """Texts as they are; spaces in the place of comments and commas behind which nothing comes, so that every index stays."""
+    return found[0] if found[0].startswith('"') else _SEEN.sub(" ", found[0])
+
+
+def _read_odd_json(text: str) -> Value:
+    """JSON5, or what is malformed.
+
+    Raises:
+        CannotRead: it is neither.
+    """
     try:
-        value = read(text, "jsonc", MAX_VALUES)
+        return read(text, "jsonc", MAX_VALUES)
     except CannotRead as error:
-        value = _read_json5(text, error)
-    return value.content, lambda: document_lines.of_value(value)
-
-
-def _read_json5(text: str, error: CannotRead) -> Value:
-    try:
-        return read(text, "json5", MAX_VALUES)
-    except CannotRead:
+        with contextlib.suppress(CannotRead):
+            return read(text, "json5", MAX_VALUES)
         raise error from None
 
 
@@ -157,7 +213,7 @@ def _read_toml(text: str) -> Content:
         line = _LINE_OF_TOML.search(str(error))
         at = document_lines.start_of_line(text, int(line[1])) if line else len(text)
         raise CannotRead(Phrase("this is no TOML"), at) from None
-    return _plain(content), lambda: document_lines.of_toml(text)
+    return Content(_plain(content), lambda: document_lines.of_toml(text), may_repeat=False)
 
 
 def _plain(value: object) -> object:
@@ -175,8 +231,8 @@ def _plain(value: object) -> object:
 def _read_yaml(text: str) -> Content:
     from tooltray.ai_clients.yaml_reading import read_yaml  # its library takes a tenth of a second to load, and few have such a client
 
-    content, positions = read_yaml(text)
-    return content, lambda: positions
+    value, positions = read_yaml(text)
+    return Content(value, lambda: positions)
 
 
 _READERS: Mapping[Format, Callable[[str], Content]] = {"json": _read_json, "toml": _read_toml, "yaml": _read_yaml}

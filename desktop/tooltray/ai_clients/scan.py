@@ -8,11 +8,13 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 
 from tooltray.ai_clients.client_kinds import ClientKind, note_of, read_client_kinds, why_not_of
 from tooltray.ai_clients.client_look import ClientLook, ReadFile
 from tooltray.ai_clients.client_places import ClientPlaces
 from tooltray.ai_clients.connections import OwnEntry, best, connection_of
+from tooltray.ai_clients.document_lines import Place
 from tooltray.ai_clients.entry_words import url_of, words_of
 from tooltray.ai_clients.found_entries import FoundEntry
 from tooltray.ai_clients.plain_secrets import plain_secrets_of, target_of
@@ -46,7 +48,7 @@ class ClientScanner:
         look = self.look(own=own, environ=environ, projects=projects)
         described = _Described(look, own, environ)
         clients = sorted(map(described.client, self.kinds), key=lambda each: (not each.is_installed, each.name.lower()))
-        return ClientScan(tuple(clients), *_totals(look.entries()))
+        return ClientScan(tuple(clients), *described.totals())
 
     def look(self, *, own: OwnEntry, environ: Mapping[str, str], projects: Iterable[str] = ()) -> ClientLook:
         """The files themselves, for who changes or imports what is in them; each is read when it is asked for."""
@@ -58,6 +60,7 @@ class _Described:
 
     def __init__(self, look: ClientLook, own: OwnEntry, environ: Mapping[str, str]) -> None:
         self._look, self._own, self._environ, self._trees = look, own, environ, WorkTrees()
+        self._servers: dict[tuple[Path, Place], ClientServer] = {}
 
     def client(self, kind: ClientKind) -> AiClient:
         files = [shown for file in self._look.files(kind) for shown in self._files(file)]
@@ -86,11 +89,24 @@ class _Described:
                 exists=file.place.exists,
                 project=folder,
                 connection=connection_of(entries, self._own, self._environ),
-                servers=tuple(map(_server, entries)),
+                servers=tuple(map(self._server, entries)),
                 is_version_controlled=self._trees.holds(file.place.path),
                 problem=file.problem,
                 line=file.line,
             )
+
+    def _server(self, entry: FoundEntry) -> ClientServer:
+        """Several clients may have the same file."""
+        key = (entry.path, entry.place)
+        if key not in self._servers:
+            place, secrets = tuple(map(str, entry.place)), plain_secrets_of(entry.entry)
+            self._servers[key] = ClientServer(entry.name, place, target_of(entry.entry), entry.kind, entry.state, secrets, entry.line)
+        return self._servers[key]
+
+    def totals(self) -> tuple[int, int, int]:
+        """How many servers there are, how many different ones, and how many secrets in plain text."""
+        servers = [entry for entry in self._look.entries() if entry.kind == "server"]
+        return len(servers), len(set(map(_what_runs, servers))), sum(len(self._server(entry).secrets) for entry in servers)
 
 
 def _why_no_file(kind: ClientKind, files: Sequence[AiClientFile]) -> str:
@@ -100,18 +116,6 @@ def _why_no_file(kind: ClientKind, files: Sequence[AiClientFile]) -> str:
     if own:
         return Phrase("its file cannot be changed as it is")
     return Phrase("its file is not there yet, and it is not certain where it has to be: start {client} once", client=kind.name)
-
-
-def _server(entry: FoundEntry) -> ClientServer:
-    place = tuple(map(str, entry.place))
-    return ClientServer(entry.name, place, target_of(entry.entry), entry.kind, entry.state, plain_secrets_of(entry.entry), entry.line)
-
-
-def _totals(entries: Sequence[FoundEntry]) -> tuple[int, int, int]:
-    """How many servers there are, how many different ones, and how many secrets in plain text."""
-    servers = [entry for entry in entries if entry.kind == "server"]
-    different = {_what_runs(entry) for entry in servers}
-    return len(servers), len(different), sum(len(plain_secrets_of(entry.entry)) for entry in servers)
 
 
 def _what_runs(entry: FoundEntry) -> object:

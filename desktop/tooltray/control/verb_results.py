@@ -57,6 +57,7 @@ RESULTS: Mapping[str, str] = {
     "remove_mcp_server": "snapshots.setup:ServerRemoval",
     "reset_to_default_servers": "snapshots.setup:SetupChange[]",
     "run_tool_call": "snapshots.calls:MCPToolResponse",
+    "scan_ai_clients": "snapshots.ai_clients:ClientScan",
     "set_api_enabled": "snapshots.http:HttpStatus",
     "set_auto_detect_npm_registry": "snapshots.registries:NpmRegistryStatus",
     "set_custom_npm_registry": "snapshots.registries:NpmRegistryStatus",

@@ -10,6 +10,7 @@ from typing import Any
 
 from tooltray import __version__
 from tooltray.access.api import AccessApi
+from tooltray.ai_clients.api import AiClientsApi
 from tooltray.api import Api, remote_parts
 from tooltray.approvals.api import ApprovalsApi
 from tooltray.catalogue.published_names import PublishedNames
@@ -38,6 +39,7 @@ def unstarted_api(parts: UnstartedParts) -> Api:
         "servers": lambda: _ServersApi(parts),
         "secrets": lambda: _SecretsApi(parts),
         "access": lambda: _AccessApi(parts),
+        "ai_clients": lambda: AiClientsApi(client_scans=parts.client_scans),
         "approvals": lambda: _ApprovalsApi(parts),
         "projects": lambda: _ProjectsApi(parts),
         "files": lambda: _FilesApi(parts),

@@ -4,6 +4,7 @@ Above it: unstarted_api. Whoever uses these parts holds the hub's lock. Each par
 need one or two.
 """
 
+import os
 from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +26,7 @@ from tooltray.upstream.stops import StoppedServers
 
 if TYPE_CHECKING:
     from tooltray.access.http_access import HttpAccess
+    from tooltray.ai_clients.client_scans import ClientScans
     from tooltray.entries.proposals import Proposals
     from tooltray.entries.server_secrets import ServerSecrets
     from tooltray.entries.setup import Setup
@@ -111,6 +113,18 @@ class UnstartedParts:
         door = _ClosedDoor(self.config, lambda: api_tokens.has_trusted)
         tokens, trusted = ClientTokens(self.home.clients), TrustedTokens(self.secrets)
         return HttpAccess(config=self.config, tokens=tokens, api_tokens=api_tokens, trusted=trusted, door=lambda: door)
+
+    @cached_property
+    def client_scans(self) -> "ClientScans":
+        """With the variables of the terminal, which are those that the person's AI clients have there."""
+        from tooltray.ai_clients.client_scans import ClientScans
+
+        async def environ() -> Mapping[str, str]:
+            return os.environ
+
+        return ClientScans(
+            home=self.home, config=self.config, environ=environ, own_url=lambda: None, known_projects=lambda: self.folders.listed()
+        )
 
     @cached_property
     def registries(self) -> "NpmRegistries":

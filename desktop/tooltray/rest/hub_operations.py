@@ -6,6 +6,7 @@ Above it: the table of all operations. Below it: the presenter's API.
 from typing import Any, Protocol
 
 from tooltray.access.api import AccessApi
+from tooltray.ai_clients.api import AiClientsApi
 from tooltray.approvals.api import ApprovalsApi
 from tooltray.calls.api import QuestionsApi
 from tooltray.entries.files_api import FilesApi
@@ -203,4 +204,13 @@ _SETUP = (
     Operation("DELETE", "/mcp/registries/cache", RegistriesApi.clear_npm_registry_cache, status=204),
 )
 
-OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_PROJECTS, *_SETUP)
+_AI_CLIENTS = (
+    Operation(
+        "GET",
+        "/mcp/ai-clients",
+        AiClientsApi.scan_ai_clients,
+        summary="The AI clients on this computer, the servers in their files, and whether they use Tooltray",
+    ),
+)
+
+OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_AI_CLIENTS, *_PROJECTS, *_SETUP)

@@ -12,7 +12,8 @@ MODES = ("everything", "lazy", "search", "automatic", "default")
 
 
 def declare_clients(commands: Commands) -> None:
-    clients = group(commands, "clients", "how tools are shown to AI clients, and the tokens with which they connect over HTTP")
+    clients = group(commands, "clients", "AI clients: which are on this computer, how tools are shown to them, and their tokens for HTTP")
+    declare_scan(clients)
     token = command(
         clients, "token", "make a token for an AI client, or a new one in the place of its old one", "http_command:client_token"
     )
@@ -33,6 +34,14 @@ def declare_clients(commands: Commands) -> None:
     profile = mode.add_mutually_exclusive_group()
     profile.add_argument("--profile", metavar="NAME", help="that its sessions get unless they ask for another")
     profile.add_argument("--no-profile", action="store_true", help="they get all servers and tools again")
+
+
+def declare_scan(clients: Commands) -> None:
+    text = "list the AI clients on this computer, whether they use Tooltray, and the servers in their files"
+    scan = command(clients, "scan", text, "ai_clients_command:scan")
+    text = "a folder whose own files (.mcp.json, .vscode/mcp.json, ...) are read, too, besides those of known projects"
+    scan.add_argument("--project", metavar="DIR", action="append", default=[], help=text)
+    scan.add_argument("--all", action="store_true", help="also the clients that are not installed")
 
 
 def declare_profiles(commands: Commands) -> None:

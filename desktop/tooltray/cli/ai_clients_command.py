@@ -1,0 +1,81 @@
+"""`tooltray clients scan`: the AI clients on this computer.
+
+Above it: run. Below it: a hub, or its API without one.
+"""
+
+import argparse
+import os
+from collections.abc import Iterator
+
+from tooltray.cli.hubs import any_hub
+from tooltray.cli.terminal import clean_line, count, print_json, print_table, problem_line
+from tooltray.home.home import Home
+from tooltray.snapshots.ai_clients import AiClient, AiClientFile, ClientScan, ClientServer
+
+SCAN_TIMEOUT_S = 30.0  # a fraction of a second, and before the first look of a hub up to five for the login shell
+_CONNECTIONS = {"none": "no", "connected": "yes", "outdated": "in an older way", "broken": "broken"}
+_STATES = {"on": "", "off": "off", "waits": "not approved there"}
+
+
+def scan(args: argparse.Namespace, home: Home) -> int:
+    """Lists the clients, and then their servers by file."""
+    projects = tuple(os.path.abspath(os.path.expanduser(each)) for each in args.project)
+    with any_hub(home) as hub:
+        found = hub.ask(hub.api.ai_clients.scan_ai_clients(projects=projects), timeout_s=SCAN_TIMEOUT_S)
+    if args.json:
+        print_json(found)
+        return 0
+    clients = [client for client in found.clients if client.is_installed or args.all]
+    if clients:
+        print_table(("CLIENT", "NAME", "RUNS", "USES TOOLTRAY", "SERVERS"), [_row(client) for client in clients])
+    for line in _words(found, clients):
+        print(clean_line(line))
+    return 0
+
+
+def _row(client: AiClient) -> list[str]:
+    runs = {None: "-", True: "yes", False: "no"}[client.is_running]
+    servers = sum(server.kind == "server" for file in client.files for server in file.servers)
+    return [client.id, client.name, runs, _CONNECTIONS[client.connection], str(servers)]
+
+
+def _words(found: ClientScan, clients: list[AiClient]) -> Iterator[str]:
+    here = [client.name for client in found.clients if client.is_installed]
+    if not here:
+        yield "No AI client was found on this computer. See those that are known with: tooltray clients scan --all"
+        return
+    yield from _totals(found)
+    for client in clients:
+        for file in client.files:
+            yield from _file(client, file)
+
+
+def _totals(found: ClientScan) -> Iterator[str]:
+    different = f", {found.different_servers} different" if found.different_servers != found.servers else ""
+    yield f"{count(found.servers, 'server')}{different}."
+    if found.plain_secrets:
+        stands = "stands" if found.plain_secrets == 1 else "stand"
+        yield f"{count(found.plain_secrets, 'value')} that {'looks' if found.plain_secrets == 1 else 'look'} secret {stands} in plain text."
+
+
+def _file(client: AiClient, file: AiClientFile) -> Iterator[str]:
+    if not file.servers and not file.problem:
+        return
+    where = f" for {file.project}" if file.project and not file.path.startswith(file.project) else ""
+    yield f"{client.name}: {file.path}{where}"
+    if file.problem:
+        yield f"  {problem_line(file.problem)}"
+    for server in file.servers:
+        yield f"  {_server(server)}"
+
+
+def _server(server: ClientServer) -> str:
+    notes = [_STATES[server.state]]
+    if server.kind == "bridge":
+        notes.append("this is Tooltray")
+    if server.kind == "loop":
+        notes.append("leads to Tooltray")
+    if server.secrets:
+        notes.append(f"in plain text: {', '.join(server.secrets)}")
+    said = "; ".join(note for note in notes if note)
+    return f"{server.name}: {server.target}" + (f" ({said})" if said else "")
