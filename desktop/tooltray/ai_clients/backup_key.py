@@ -20,14 +20,6 @@ class BackupKeys:
         self._secrets = secrets
         self._lock = asyncio.Lock()  # two changes at once make one key
 
-    async def get(self) -> BackupKey | None:
-        """The key; None: there is none, or nobody can get at it now."""
-        try:
-            value = await self._secrets.get(BACKUP_SECRET)
-        except TooltrayError:
-            return None
-        return _decoded(value)
-
     async def get_or_make(self) -> BackupKey | None:
         """The key, made if there is none yet; None: no place keeps it, or the person does not unlock it."""
         if self._secrets.kind == "memory":  # it would be gone before the copy is needed

@@ -18,7 +18,20 @@ START_TIMEOUT_S = 60  # the bridge answers within a second, unless it has to sta
 
 Entry: TypeAlias = dict[str, Any]
 _CHOSEN_BY_PERSON = ("timeout", "startup_timeout_sec", "tool_timeout_sec", "tools", "description")
-_OF_ANOTHER_WAY = ("command", "cmd", "args", "url", "uri", "serverUrl", "httpUrl", "headers", "http_headers", "type", "transport", "transportType")
+_OF_ANOTHER_WAY = (
+    "command",
+    "cmd",
+    "args",
+    "url",
+    "uri",
+    "serverUrl",
+    "httpUrl",
+    "headers",
+    "http_headers",
+    "type",
+    "transport",
+    "transportType",
+)
 
 
 def bridge_entry_for(shape: Shape, words: Sequence[str]) -> Entry:

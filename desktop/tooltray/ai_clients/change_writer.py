@@ -12,9 +12,9 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from tooltray.ai_clients.change_store import BackupKey, CannotRestore, ChangeRecord, ChangeStore, EntryRecord
-from tooltray.ai_clients.change_undo import reversed_text
+from tooltray.ai_clients.change_undo import reversed_text, undo_of
 from tooltray.ai_clients.documents import Document, read_document
-from tooltray.ai_clients.entry_changes import EntryChange, content_of, made_for
+from tooltray.ai_clients.entry_changes import EntryChange, changed, content_of, made_for
 from tooltray.ai_clients.file_edits import FileEdit
 from tooltray.errors import Conflict, TooltrayError
 from tooltray.files.edited_files import EditedFiles, FileChanged, digest_of_bytes
@@ -25,18 +25,17 @@ from tooltray.files.member_change import MISSING, member_of
 from tooltray.home.home import hint_for
 from tooltray.phrases import Phrase
 
+NO_DIGEST = "written with others"
+"""In the place of a digest: the file was never what our change alone makes of it."""
 ASIDE = ".tooltray-removed"
 T = TypeVar("T")
 
 
 class ChangeWriter:
-    """
-    Args:
-        own_url: at which the hub listens or would.
-    """
+    """Belongs to one process; several threads may use it one after the other."""
 
-    def __init__(self, store: ChangeStore, files: EditedFiles | None = None, *, own_url: Callable[[], str | None] = lambda: None) -> None:
-        self._store, self._files, self._own_url = store, files or EditedFiles(), own_url
+    def __init__(self, store: ChangeStore, files: EditedFiles | None = None) -> None:
+        self.store, self._files = store, files or EditedFiles()
 
     def begin(self, edit: FileEdit, key: BackupKey | None) -> ChangeRecord:
         """Writes down an edit that is about to be made, with a copy of the file.
@@ -45,7 +44,7 @@ class ChangeWriter:
             TooltrayError: that cannot be written; nothing has changed.
         """
         assert edit.document is not None
-        change, at = self._store.new_id()
+        change, at = self.store.new_id()
         record = ChangeRecord(
             change,
             edit.kind.id,
@@ -70,10 +69,13 @@ class ChangeWriter:
         record = self.begin(edit, key)
         assert edit.document is not None
         self._write(record, edit.document, _encoded(edit.document, edit.text))
-        return self._store.finish(record)
+        return self.store.finish(record)
 
-    def undo(self, record: ChangeRecord, key: BackupKey | None) -> ChangeRecord:
+    def undo(self, record: ChangeRecord, key: BackupKey | None, *, own_url: str | None = None) -> ChangeRecord:
         """Undoes a change: to the byte if the file is as the change has left it, else by reversing the change alone.
+
+        Args:
+            own_url: at which the hub listens or would.
 
         Returns:
             the record of the undoing.
@@ -87,12 +89,43 @@ class ChangeWriter:
         document = _read(record)
         if document.digest == record.after and (undone := self._undone_exactly(record, document, key)):
             return undone
-        text = self._reversed(record, document, key)
-        return self._write_undo(record, document, None if text is None else _encoded(document, text), key, Phrase("other changes of the file stay"))
+        text = self._reversed(record, document, key, own_url)
+        return self._write_undo(
+            record, document, None if text is None else _encoded(document, text), key, Phrase("other changes of the file stay")
+        )
+
+    def end_elsewhere(self, record: ChangeRecord) -> ChangeRecord | None:
+        """Looks whether the client's own command has made a change; returns its record, or None and forgets it."""
+        with suppress(TooltrayError):
+            document = _read(record)
+            if document.digest != record.before and _has_happened(record, document):
+                return self.store.finish(replace(record, after=document.digest))
+        self.store.drop(record)
+        return None
+
+    def repair(self, edit: FileEdit, change: str) -> bool:
+        """Makes an edit again if its client has written the file without it meanwhile; returns whether that was necessary.
+
+        A change that was undone, or whose file cannot be written now, is left as it is.
+        """
+        with suppress(TooltrayError, CannotRead, OSError, FileChanged):
+            record = self.store.get(change)
+            document = _read(record)
+            if record.state == "made" and not _has_happened(record, document):
+                text = changed(document.text, document.format, edit.changes)
+                self._files.replace(edit.path, _encoded(document, text), based_on=document.digest)
+                note = Phrase("{client} had written its file meanwhile; the change was made again", client=edit.kind.name)
+                self.store.update(replace(record, after=NO_DIGEST, note=note))
+                return True
+        return False
+
+    def changes(self) -> list[tuple[ChangeRecord, str]]:
+        """All changes, the newest first, with what can be undone of each."""
+        return [(record, undo_of(record, self.store, _digest_now(record))) for record in self.store.all() if record.state != "begun"]
 
     def settle(self) -> None:
         """Finds out which changes were made whose process was killed meanwhile; for before anything else is done."""
-        for record in self._store.all():
+        for record in self.store.all():
             if record.state == "begun":
                 self._settle(record)
 
@@ -102,24 +135,24 @@ class ChangeWriter:
         except TooltrayError:  # what cannot be read now is looked at again later
             return
         if document.digest == record.before or not _has_happened(record, document):
-            self._store.drop(record)
+            self.store.drop(record)
         else:
-            self._finish_undo(record) if record.undoes else self._store.finish(record)
+            self._finish_undo(record) if record.undoes else self.store.finish(record)
 
     def _undone_exactly(self, record: ChangeRecord, document: Document, key: BackupKey | None) -> ChangeRecord | None:
         if not record.before:
             return self._write_undo(record, document, None, key, "")
         try:
-            content = self._store.backup_of(record, key)
+            content = self.store.backup_of(record, key)
         except CannotRestore:
             return None
         return self._write_undo(record, document, content, key, "")
 
-    def _reversed(self, record: ChangeRecord, document: Document, key: BackupKey | None) -> str | None:
+    def _reversed(self, record: ChangeRecord, document: Document, key: BackupKey | None, own_url: str | None) -> str | None:
         """The text with the change reversed; None: nothing would be left of a file that was made for it."""
         title = Phrase("The change of {file} cannot be undone", file=record.path)
         try:
-            text = reversed_text(record, document, self._before(record, key), self._own_url())
+            text = reversed_text(record, document, self._before(record, key), own_url)
         except CannotRead as error:
             raise Conflict(title, error.reason, Phrase("Change it by hand in {file}", file=record.path)) from None
         is_empty = not record.before and not content_of(text, record.format)
@@ -129,12 +162,12 @@ class ChangeWriter:
         """The document from before a change; None: it is not needed, or there was none."""
         if not record.before or all(entry.is_new for entry in record.entries):
             return None
-        return content_of(text_of(self._store.backup_of(record, key)).text, record.format)
+        return content_of(text_of(self.store.backup_of(record, key)).text, record.format)
 
     def _write_undo(
         self, record: ChangeRecord, document: Document, content: bytes | None, key: BackupKey | None, note: str
     ) -> ChangeRecord:
-        change, at = self._store.new_id()
+        change, at = self.store.new_id()
         undo = ChangeRecord(
             change,
             record.client,
@@ -156,12 +189,12 @@ class ChangeWriter:
 
     def _finish_undo(self, undo: ChangeRecord) -> ChangeRecord:
         with suppress(TooltrayError):  # it was too old
-            self._store.update(replace(self._store.get(undo.undoes), state="undone", undone_by=undo.id))
-        return self._store.finish(undo)
+            self.store.update(replace(self.store.get(undo.undoes), state="undone", undone_by=undo.id))
+        return self.store.finish(undo)
 
     def _begin(self, record: ChangeRecord, document: Document, key: BackupKey | None) -> ChangeRecord:
         try:
-            return self._store.begin(record, document.raw if document.exists else None, key)
+            return self.store.begin(record, document.raw if document.exists else None, key)
         except OSError as error:
             title = Phrase("{file} was not changed", file=record.path)
             message = Phrase("the copy from before the change cannot be written: {reason}", reason=error.strerror or str(error))
@@ -178,7 +211,7 @@ class ChangeWriter:
                     Path(folder).mkdir(exist_ok=True)
                 self._kept(path, lambda: self._files.replace(path, content, based_on=document.digest))
         except (OSError, Conflict) as error:
-            self._store.drop(record)
+            self.store.drop(record)
             _remove_folders(record.folders if not record.before else ())
             if isinstance(error, Conflict):
                 raise
@@ -211,6 +244,12 @@ def _read(record: ChangeRecord) -> Document:
         return read_document(Path(record.path), record.format)
     except CannotOpen as error:
         raise TooltrayError(Phrase("{file} cannot be read", file=record.path), error.reason) from None
+
+
+def _digest_now(record: ChangeRecord) -> str:
+    with suppress(TooltrayError):
+        return _read(record).digest
+    return NO_DIGEST + " or not readable"
 
 
 def _encoded(document: Document, text: str) -> bytes:

@@ -37,8 +37,8 @@ def diff_of(before: str, after: str, path: str, *, is_new: bool, mask: Callable[
     start = _same(old, new)
     end = _same(old[start:][::-1], new[start:][::-1])
     begin = max(0, start - CONTEXT_LINES)
-    parts = (lines[begin : len(lines) - max(0, end - CONTEXT_LINES)] for lines in (old, new))
-    lines = difflib.unified_diff(*parts, "/dev/null" if is_new else path, path, n=CONTEXT_LINES, lineterm="")
+    ours, theirs = (lines[begin : len(lines) - max(0, end - CONTEXT_LINES)] for lines in (old, new))
+    lines = difflib.unified_diff(ours, theirs, "/dev/null" if is_new else path, path, n=CONTEXT_LINES, lineterm="")
     shown = [_moved(line, begin) for line in lines][:MAX_LINES]
     masked = masked_diff(mask("\n".join(shown)))
     return "\n".join(_shortened(masked.split("\n")))

@@ -29,6 +29,8 @@ from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 
 Action: TypeAlias = Literal["connect", "disconnect", "mend", "remove"]
+ABSENT = "absent"
+"""The revision of a file that is not there."""
 
 
 class FileEdit(HidesFields, frozen=True):
@@ -56,8 +58,13 @@ class FileEdit(HidesFields, frozen=True):
 
     @property
     def revision(self) -> str:
-        """Of the file that it is based on; empty: there is none."""
-        return self.document.digest if self.document else ""
+        """Of the file that it is based on; empty: it could not be read."""
+        return (self.document.digest or ABSENT) if self.document else ""
+
+    @property
+    def is_change(self) -> bool:
+        """Whether anything is to be done."""
+        return self.problem is None and self.document is not None and self.text != self.document.text
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -106,8 +113,8 @@ def _targets(kind: ClientKind, look: ClientLook) -> list[ReadFile]:
     of_profiles = {place.path for place in look.places.files(_with_files(kind, kind.files, has_star=True))}
     profiles = [file for file in own if file.place.path in of_profiles]
     others = [file for file in own if file not in profiles]
-    first = next((file for file in others if any(entry.kind == "bridge" for entry in file.entries)), *others[:1], None)
-    return [*([first] if first and (first.place.exists or not profiles) else []), *profiles]
+    first = sorted(others, key=lambda file: all(entry.kind != "bridge" for entry in file.entries))[:1]
+    return [*(file for file in first if file.place.exists or not profiles), *profiles]
 
 
 def _only_read(kind: ClientKind, look: ClientLook) -> set[Path]:
@@ -165,7 +172,9 @@ def _edit(kind: ClientKind, action: Action, file: ReadFile, changes: Iterable[En
     try:
         return replace(edit, text=changed(document.text, document.format, edit.changes))
     except CannotRead as error:
-        where = Phrase("line {line}: {reason}", line=Lines(document.text).place(error.at)[0], reason=error.reason) if error.at else error.reason
+        where = (
+            Phrase("line {line}: {reason}", line=Lines(document.text).place(error.at)[0], reason=error.reason) if error.at else error.reason
+        )
         return replace(edit, problem=_not_changed(path, where))
 
 
@@ -175,4 +184,6 @@ def _document(file: ReadFile) -> Document | None:
 
 
 def _not_changed(path: Path, message: str, hint: str = "") -> Problem:
-    return Problem(Phrase("{file} is not changed by Tooltray", file=path.name), message, hint or Phrase("Change it by hand in {file}", file=str(path)))
+    return Problem(
+        Phrase("{file} is not changed by Tooltray", file=path.name), message, hint or Phrase("Change it by hand in {file}", file=str(path))
+    )
