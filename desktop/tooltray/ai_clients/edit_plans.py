@@ -1,0 +1,93 @@
+"""Which edits a wish means: of the clients that a person names, or of all; and an edit by its name, as the files are now.
+
+Above it: client_edits. Below it: file_edits. Blocks for as long as reading takes.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast, get_args
+
+from tooltray.ai_clients.client_kinds import ClientKind, read_client_kinds, why_not_of
+from tooltray.ai_clients.client_look import ClientLook
+from tooltray.ai_clients.file_edits import Action, FileEdit, connecting, disconnecting
+from tooltray.errors import Conflict, NotFound, Problem
+from tooltray.phrases import Phrase
+
+if TYPE_CHECKING:
+    from tooltray.ai_clients.client_scans import Surroundings
+
+
+def chosen(action: Action, clients: Sequence[str], look: ClientLook) -> list[ClientKind]:
+    """The clients of some ids; without any, all that can have an entry.
+
+    Raises:
+        NotFound: there is no client of one of the ids.
+    """
+    kinds = {kind.id: kind for kind in read_client_kinds()}
+    for client in clients:
+        if client not in kinds:
+            raise NotFound(
+                Phrase("There is no AI client '{name}'", name=client), "", Phrase("See them: {command}", command="tooltray clients scan")
+            )
+    if clients:
+        return [kinds[client] for client in dict.fromkeys(clients)]
+    if action == "disconnect":
+        return list(kinds.values())
+    return [kind for kind in kinds.values() if _is_way_of_ours(kind) and look.places.is_installed(kind)]
+
+
+def planned(action: Action, kinds: Sequence[ClientKind], around: "Surroundings", look: ClientLook) -> list[FileEdit]:
+    """The edits of some clients; a file that several of them share is edited once."""
+    edits: list[FileEdit] = []
+    for kind in kinds:
+        if action == "disconnect":
+            edits += disconnecting(kind, look)
+        elif _is_way_of_ours(kind):
+            edits += connecting(kind, look, around.own, around.environ)
+    seen: set[tuple[object, ...]] = set()
+    return [edit for edit in edits if not (_what(edit) in seen or seen.add(_what(edit)))]  # type: ignore[func-returns-value]
+
+
+def edit_named(name: str, around: "Surroundings", look: ClientLook) -> FileEdit:
+    """An edit by its id, based on the file as it is now.
+
+    Raises:
+        NotFound: there is no such client.
+        Conflict: nothing of the kind is to be done any more.
+    """
+    action, client, path = parts_of(name)
+    kinds = chosen(action, [client], look)
+    asked = "disconnect" if action == "disconnect" else "connect"
+    for edit in planned(cast(Action, asked), kinds, around, look):
+        if edit.id == name:
+            return edit
+    message = Phrase("the file is another one by now than when the change was shown")
+    raise Conflict(Phrase("{file} has changed since", file=path or client), message, Phrase("Look at the change again"))
+
+
+def parts_of(name: str) -> tuple[Action, str, str]:
+    """Action, client and path of an edit's id. One that is none of ours is no client's."""
+    action, _, rest = name.partition(":")
+    client, _, path = rest.partition(":")
+    return cast(Action, action if action in get_args(Action) else "connect"), client, path
+
+
+def why_unable(kind: ClientKind, look: ClientLook) -> Problem | None:
+    """Why a client cannot be connected that is asked for; None: it can."""
+    title = Phrase("{client} cannot be connected by Tooltray", client=kind.name)
+    if reason := why_not_of(kind):
+        return Problem(title, reason)
+    if kind.way == "link":
+        return Problem(title, Phrase("it keeps its servers where no file can be written"), Phrase("Use its link in the window"))
+    if any(not file.project for file in look.files(kind)):
+        return None
+    return Problem(
+        title, Phrase("nobody knows where its file has to be before it has made it"), Phrase("Start {client} once", client=kind.name)
+    )
+
+
+def _is_way_of_ours(kind: ClientKind) -> bool:
+    return kind.way != "link" and not why_not_of(kind)
+
+
+def _what(edit: FileEdit) -> tuple[object, ...]:
+    return edit.path, edit.action, tuple(change.place for change in edit.changes)
