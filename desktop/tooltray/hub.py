@@ -27,6 +27,8 @@ from tooltray.activity.hub_log import HubLog
 from tooltray.activity.masking import Mask
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.ai_clients.api import AiClientsApi
+from tooltray.ai_clients.backup_key import BackupKeys
+from tooltray.ai_clients.client_edits import ClientEdits
 from tooltray.ai_clients.client_imports import ClientImports
 from tooltray.ai_clients.client_scans import ClientScans
 from tooltray.ai_clients.imports import Imports
@@ -414,6 +416,8 @@ class Hub(Composition):
     setup: Setup = part()
     live_settings: LiveSettings = part(hub="starts")
     client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))
+    backup_keys: BackupKeys = part()
+    client_edits: ClientEdits = part(mask="mask.masked")
     imports: Imports = part()
     client_imports: ClientImports = part()
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tooltray.confirmation import confirm_widening
-from tooltray.snapshots.ai_clients import ClientScan, ImportedServer, ImportPlan
+from tooltray.snapshots.ai_clients import ClientChange, ClientScan, ImportedServer, ImportPlan
 from tooltray.snapshots.forms import FieldValue
 
 if TYPE_CHECKING:
@@ -73,3 +73,13 @@ class AiClientsApi:
     async def cancel_import(self) -> None:
         """Ends the import that runs, if one does: no further server is added, none is waited for, and no client's file is changed."""
         self._imports.cancel()
+
+    async def put_back_moved_servers(self) -> list[ClientChange]:
+        """Brings everything back into the clients' files that imports have taken out of them, keys in plain text included, as far as that
+        was in the last 30 days and nobody has undone it. The servers here and their secrets stay.
+
+        Raises:
+            Denied: nobody has confirmed it.
+        """
+        await confirm_widening("Putting servers back")
+        return await self._imports.put_back()

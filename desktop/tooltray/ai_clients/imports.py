@@ -7,11 +7,12 @@ client is changed before all servers have come in. Files of projects stay as the
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from tooltray.ai_clients.client_edits import ClientEdits
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.entries.server_addition import ServerAddition
 from tooltray.errors import Conflict, Problem, TooltrayError
@@ -36,12 +37,6 @@ Values = Mapping[str, Mapping[str, FieldValue]]
 """What a person gave, by the candidate's id and the field's key."""
 
 
-class ClientFiles(Protocol):
-    """Whoever takes entries out of the files of AI clients, so that it can be undone."""
-
-    async def remove_entries(self, entries: "Sequence[FoundEntry]") -> list[ClientChange]: ...
-
-
 class Imports:
     """Belongs to the engine's loop."""
 
@@ -53,7 +48,7 @@ class Imports:
         addition: ServerAddition,
         servers: ServerManager,
         tools: ToolManager,
-        client_files: ClientFiles,
+        client_edits: ClientEdits,
         bus: EventBus,
         spawn: Spawn,
         listed_within_s: float = STARTED_BY_HAND_WAIT_S,
@@ -63,7 +58,7 @@ class Imports:
             listed_within_s: how long the tools of one server are waited for; what takes longer has come in, and stays in its client.
         """
         self._config, self._secrets, self._addition, self._servers, self._tools = config, secrets, addition, servers, tools
-        self._client_files, self._bus, self._spawn, self._listed_within_s = client_files, bus, spawn, listed_within_s
+        self._edits, self._bus, self._spawn, self._listed_within_s = client_edits, bus, spawn, listed_within_s
         self._cancelled: asyncio.Event | None = None  # of the import that runs
         self._done = 0
 
@@ -142,19 +137,32 @@ class Imports:
             for each in waiting:
                 each.cancel()
 
-    # what leaves the clients
+    # what leaves the clients, and comes back
+
+    async def put_back(self) -> list[ClientChange]:
+        """Brings everything back into the clients' files that an import has taken out of them, keys included; the last change first.
+
+        What cannot be brought back is in the result, with the reason. The servers here stay.
+        """
+        made: list[ClientChange] = []
+        for change in await self._edits.changes():
+            if change.action == "remove" and change.undo != "none":
+                try:
+                    made.append(await self._edits.undo(change.id))
+                except TooltrayError as error:
+                    made.append(replace(change, action="undo", undo="none", problem=error.problem))
+        return made
 
     async def _tidied(self, offers: "Sequence[Offer]", made: Sequence[ImportedServer]) -> list[ImportedServer]:
         """Takes what has listed its tools out of the clients' files; what cannot be taken out stays, and is said."""
         leaving = [_leaving(offer) if each.state == "listed" else [] for offer, each in zip(offers, made, strict=True)]
         entries = [entry for each in leaving for entry in each]
-        if not entries:
-            return list(made)
         try:
-            changes = await self._client_files.remove_entries(entries)
+            kept = {edit.path for edit in await self._edits.preview_removal(entries) if edit.needs_own_yes} if entries else set()
+            changes = await self._edits.remove_entries([entry for entry in entries if str(entry.path) not in kept]) if entries else []
         except TooltrayError as error:
             return [_with_problem(each, error.problem) if gone else each for each, gone in zip(made, leaving, strict=True)]
-        return [replace(each, removed_from=_changes_of(gone, changes)) for each, gone in zip(made, leaving, strict=True)]
+        return [_left(each, gone, changes, kept) for each, gone in zip(made, leaving, strict=True)]
 
 
 def _leaving(offer: "Offer") -> "list[FoundEntry]":
@@ -162,9 +170,18 @@ def _leaving(offer: "Offer") -> "list[FoundEntry]":
     return [each.entry for each in offer.found if each.entry and each.state == "on" and not each.source.project]
 
 
-def _changes_of(entries: "Sequence[FoundEntry]", changes: Sequence[ClientChange]) -> tuple[ClientChange, ...]:
-    gone = {(str(entry.path), entry.name) for entry in entries}
-    return tuple(change for change in changes if any((change.path, name) in gone for name in change.servers))
+def _left(made: ImportedServer, gone: "Sequence[FoundEntry]", changes: Sequence[ClientChange], kept: Collection[str]) -> ImportedServer:
+    """What became of a server's entries in the files of its clients.
+
+    Args:
+        kept: files under version control, which nobody changes beside others.
+    """
+    paths = {(str(entry.path), entry.name) for entry in gone}
+    of_it = tuple(change for change in changes if any(change.path == path and name in change.servers for path, name in paths))
+    if staying := [path for path, _ in sorted(paths) if path in kept]:
+        reason = Phrase("it is under version control; take its entry out by hand")
+        return replace(made, removed_from=of_it, problem=Problem(Phrase("{file} is not changed by Tooltray", file=staying[0]), reason))
+    return replace(made, removed_from=of_it)
 
 
 def _with_problem(server: ImportedServer, problem: Problem) -> ImportedServer:

@@ -54,6 +54,7 @@ RESULTS: Mapping[str, str] = {
     "preview_reload": "snapshots.files:ReloadChange[]",
     "preview_removal": "snapshots.setup:ServerRemoval",
     "preview_reset": "snapshots.setup:SetupChange[]",
+    "put_back_moved_servers": "snapshots.ai_clients:ClientChange[]",
     "refresh_npm_registry": "snapshots.registries:NpmRegistryStatus",
     "reload": "snapshots.files:ReloadChange[]",
     "remove_mcp_server": "snapshots.setup:ServerRemoval",
