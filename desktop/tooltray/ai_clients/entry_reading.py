@@ -264,7 +264,7 @@ def _ask_for_examples(entry: Entry, variables: Variables) -> None:
     for field in ("env", "headers"):
         for key, value in _members(entry, field):
             scheme, held = _SCHEME.fullmatch(str(value)).groups("")  # type: ignore[union-attr]  # it fits every text
-            if looks_secret(str(key), held) and is_placeholder(held):
+            if "${" not in held and looks_secret(str(key), held) and is_placeholder(held):
                 entry[field] |= {str(key): scheme + variables.ask(str(key), str(key), is_secret=True)}
 
 

@@ -82,11 +82,7 @@ class ImportPlanner:
         """The servers of the settings that may be the same as one of `texts`, with what their secrets are."""
         found: list[_Here] = []
         for name, entry in self._config.entries.items():
-            try:
-                program = program_of(entry, lambda inner: None)
-            except TooltrayError:  # it cannot be used, and runs nothing
-                continue
-            if program.text in texts:
+            if program_of(entry, lambda inner: None).text in texts:
                 secrets = {secret: await self._value(secret) for secret in secret_names(read_entry(name, entry))}
                 found.append(_Here(name, program_of(entry, lambda inner, known=secrets: looked_up(inner, known, environ))))  # type: ignore[misc]
         return found

@@ -61,6 +61,7 @@ class Imports:
         self._edits, self._bus, self._spawn, self._listed_within_s = client_edits, bus, spawn, listed_within_s
         self._cancelled: asyncio.Event | None = None  # of the import that runs
         self._done = 0
+        self._adding = asyncio.Lock()  # each server is followed by all parts of the hub before the next one comes
 
     def cancel(self) -> None:
         """Ends the import that runs, if there is one: no server is added any more, none is waited for, and no file is changed."""
@@ -100,14 +101,11 @@ class Imports:
 
     async def _one(self, offer: "Offer", name: str, values: Mapping[str, FieldValue], cancelled: asyncio.Event) -> ImportedServer:
         id = offer.candidate.id
-        if cancelled.is_set():
-            return ImportedServer(id, name, "cancelled")
         try:
-            if offer.candidate.state == "same":
-                name = offer.candidate.here
-            else:
-                entry, secrets = offer.stored_as(name, values, self._secrets.known_values())
-                name = await self._addition.add(name, entry, secrets, is_default=False)
+            async with self._adding:
+                if cancelled.is_set():
+                    return ImportedServer(id, name, "cancelled")
+                name = await self._added(offer, name, values)
         except TooltrayError as error:
             return ImportedServer(id, name, "failed", problem=error.problem)
         server = self._servers.find(name)
@@ -116,6 +114,12 @@ class Imports:
         self._tools.list_unknown_servers()
         await self._first_of(self._tools.listed(server), cancelled)
         return self._outcome(id, server)
+
+    async def _added(self, offer: "Offer", name: str, values: Mapping[str, FieldValue]) -> str:
+        if offer.candidate.state == "same":
+            return offer.candidate.here
+        entry, secrets = offer.stored_as(name, values, self._secrets.known_values())
+        return await self._addition.add(name, entry, secrets, is_default=False)
 
     def _will_list(self, server: ManagedServer) -> bool:
         """Whether it may start by itself."""
