@@ -27,6 +27,8 @@ from tooltray.activity.hub_log import HubLog
 from tooltray.activity.masking import Mask
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.ai_clients.api import AiClientsApi
+from tooltray.ai_clients.backup_key import BackupKeys
+from tooltray.ai_clients.client_edits import ClientEdits
 from tooltray.ai_clients.client_scans import ClientScans
 from tooltray.api import PARTS, Api
 from tooltray.approvals.api import ApprovalsApi
@@ -411,6 +413,8 @@ class Hub(Composition):
     shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
     setup: Setup = part()
     live_settings: LiveSettings = part(hub="starts")
+    backup_keys: BackupKeys = part()
+    client_edits: ClientEdits = part(mask="mask.masked_whole")
     client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))
 
     # the API, and who comes in

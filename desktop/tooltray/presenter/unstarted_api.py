@@ -39,7 +39,7 @@ def unstarted_api(parts: UnstartedParts) -> Api:
         "servers": lambda: _ServersApi(parts),
         "secrets": lambda: _SecretsApi(parts),
         "access": lambda: _AccessApi(parts),
-        "ai_clients": lambda: AiClientsApi(client_scans=parts.client_scans),
+        "ai_clients": lambda: AiClientsApi(client_scans=parts.client_scans, client_edits=parts.client_edits),
         "approvals": lambda: _ApprovalsApi(parts),
         "projects": lambda: _ProjectsApi(parts),
         "files": lambda: _FilesApi(parts),
