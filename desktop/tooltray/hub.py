@@ -415,9 +415,9 @@ class Hub(Composition):
     shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
     setup: Setup = part()
     live_settings: LiveSettings = part(hub="starts")
-    client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))
     backup_keys: BackupKeys = part()
-    client_edits: ClientEdits = part(mask="mask.masked")
+    client_edits: ClientEdits = part(mask="mask.masked_whole")
+    client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))
     imports: Imports = part()
     client_imports: ClientImports = part()
 

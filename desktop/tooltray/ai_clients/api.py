@@ -1,20 +1,27 @@
-"""The API about AI clients on this computer: which are here, which servers stand in their files, and the import of those servers."""
+"""The API about AI clients on this computer: which are here, which servers stand in their files, connecting them and undoing that, and the import
+of their servers.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tooltray.ai_clients.edit_names import is_taken_out
+from tooltray.ai_clients.import_api import ImportVerbs
 from tooltray.confirmation import confirm_widening
-from tooltray.snapshots.ai_clients import ClientChange, ClientScan, ImportedServer, ImportPlan
-from tooltray.snapshots.forms import FieldValue
+from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan
 
 if TYPE_CHECKING:
+    from tooltray.ai_clients.client_edits import ClientEdits
     from tooltray.ai_clients.client_imports import ClientImports
     from tooltray.ai_clients.client_scans import ClientScans
 
+CHANGING = "A change of an AI client's file"
 
-class AiClientsApi:
-    def __init__(self, *, client_scans: "ClientScans", client_imports: "ClientImports") -> None:
-        self._scans, self._imports = client_scans, client_imports
+
+class AiClientsApi(ImportVerbs):
+    def __init__(self, *, client_scans: "ClientScans", client_edits: "ClientEdits", client_imports: "ClientImports") -> None:
+        super().__init__(client_edits=client_edits, client_imports=client_imports)
+        self._scans = client_scans
 
     async def scan_ai_clients(self, projects: Sequence[str] = ()) -> ClientScan:
         """Looks at the files of all AI clients, and starts nothing: which are installed, which use Tooltray, which servers they have.
@@ -24,62 +31,57 @@ class AiClientsApi:
         """
         return await self._scans.scan(projects)
 
-    # import
-
-    async def preview_client_import(self, clients: Sequence[str] = (), text: str = "", file: str = "") -> ImportPlan:
-        """What can be imported, and how it compares with what is here: each server once, in however many clients it stands.
+    async def preview_connect(self, clients: Sequence[str] = ()) -> list[ClientEdit]:
+        """What connecting AI clients to Tooltray would change in their files; a client that is connected has an edit without a difference.
 
         Args:
-            clients: ids, as of `scan_ai_clients`; empty: all. Unused where a text or a file is given.
-            text: in the place of the clients' files: what a client's file has in it, a block or a command from a README, a URL.
-            file: absolute path, in the place of a text.
+            clients: ids of `scan_ai_clients`; empty: all that are installed.
 
         Raises:
-            NotFound: there is no such client.
-            TooltrayError: the text or the file cannot be read, or has no server in it.
+            NotFound: there is no AI client of one of the ids.
         """
-        return await self._imports.preview(clients, text, file)
+        return await self._edits.preview_connect(clients)
 
-    async def import_servers(
-        self,
-        choices: Sequence[str],
-        names: Mapping[str, str] = {},
-        values: Mapping[str, Mapping[str, FieldValue]] = {},
-        tidy: bool = False,
-        clients: Sequence[str] = (),
-        text: str = "",
-        file: str = "",
-    ) -> list[ImportedServer]:
-        """Adds servers, their secrets among the secrets, and waits until each has listed its tools, or is known to be held up by
-        something; `ImportProgressed` says how far that is. A server that fails holds up no other one. They start when they are used, and
-        calls that only read go through unasked. What a program gives as a text waits for a person's yes, server by server.
+    async def preview_disconnect(self, clients: Sequence[str] = ()) -> list[ClientEdit]:
+        """What taking Tooltray out of AI clients' files would change, those of known projects included.
 
         Args:
-            choices: ids of candidates, as `preview_client_import` gave them for the same clients, text or file.
-            names: under which they are added, by their ids; others get the proposed ones.
-            values: what was asked for, by their ids and the fields' keys.
-            tidy: what has listed its tools leaves the clients' own files, which `undo_client_change` brings back; files of projects stay as
-                they are.
-            clients, text, file: as of `preview_client_import`.
+            clients: ids of `scan_ai_clients`; empty: all.
 
         Raises:
-            Conflict: an import runs already, or one of the chosen servers is another one by now; nothing was imported.
-            Denied: nobody has confirmed it.
+            NotFound: there is no AI client of one of the ids.
         """
-        if not text or tidy:
-            await confirm_widening("Importing servers")
-        return await self._imports.run(choices, names=names, values=values, tidy=tidy, clients=clients, text=text, file=file)
+        return await self._edits.preview_disconnect(clients)
 
-    async def cancel_import(self) -> None:
-        """Ends the import that runs, if one does: no further server is added, none is waited for, and no client's file is changed."""
-        self._imports.cancel()
+    async def apply_client_edits(self, edits: Mapping[str, str]) -> list[ClientChange]:
+        """Makes edits that were shown. Each file for itself: what went wrong with one is in the `problem` of its change.
 
-    async def put_back_moved_servers(self) -> list[ClientChange]:
-        """Brings everything back into the clients' files that imports have taken out of them, keys in plain text included, as far as that
-        was in the last 30 days and nobody has undone it. The servers here and their secrets stay.
+        Args:
+            edits: the revision of each edit by its id; a file that has changed since is left alone. An empty revision accepts any.
 
         Raises:
-            Denied: nobody has confirmed it.
+            Denied: a client would be connected, and nobody has confirmed that.
         """
-        await confirm_widening("Putting servers back")
-        return await self._imports.put_back()
+        if not all(map(is_taken_out, edits)):
+            await confirm_widening(CHANGING)
+        return await self._edits.apply(edits)
+
+    async def undo_client_change(self, id: str) -> ClientChange:
+        """Undoes a change: to the byte while nobody else has written the file, else by reversing the change alone.
+
+        Args:
+            id: of a change in `get_client_changes`.
+
+        Raises:
+            NotFound: there is no such change, or it is older than 30 days.
+            Conflict: it was undone already, or something else stands where it was.
+            Denied: it would put something into the file, and nobody has confirmed that.
+            TooltrayError: the file cannot be read or written.
+        """
+        if await self._edits.undoing_writes(id):
+            await confirm_widening(CHANGING)
+        return await self._edits.undo(id)
+
+    async def get_client_changes(self) -> list[ClientChange]:
+        """The changes of AI clients' files that Tooltray has made in the last 30 days, the newest first."""
+        return await self._edits.changes()

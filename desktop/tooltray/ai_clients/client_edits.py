@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tooltray.ai_clients.backup_key import BackupKeys
+from tooltray.ai_clients.edit_names import name_of, parts_of
 from tooltray.errors import Problem, TooltrayError
 from tooltray.home.home import Home
 from tooltray.phrases import Phrase
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from tooltray.ai_clients.client_kinds import ClientKind
     from tooltray.ai_clients.client_look import ClientLook
     from tooltray.ai_clients.client_scans import ClientScans, Surroundings
-    from tooltray.ai_clients.file_edits import Action, FileEdit
+    from tooltray.ai_clients.edit_names import Action
+    from tooltray.ai_clients.file_edits import FileEdit
     from tooltray.ai_clients.found_entries import FoundEntry
 
 VERIFIED_AFTER_S = (3.0, 12.0)  # Claude Code and Cursor write their files within seconds of what a person does in them
@@ -108,6 +110,15 @@ class ClientEdits:
             edits = await asyncio.to_thread(lambda: list(removing(entries)))
             return [await self._make(edit, around, look) for edit in edits]
 
+    async def undoing_writes(self, change: str) -> bool:
+        """Whether undoing a change would put an entry into its file.
+
+        Raises:
+            NotFound: there is no such change.
+        """
+        record = await asyncio.to_thread(self._writer.store.get, change)
+        return any(not entry.is_new for entry in record.entries)
+
     async def undo(self, change: str) -> ClientChange:
         """
         Raises:
@@ -150,7 +161,9 @@ class ClientEdits:
         if action != "connect":
             return edits
         unable = ((kind, edit_plans.why_unable(kind, look)) for kind in kinds)
-        return edits + [ClientEdit(f"connect:{kind.id}:", kind.id, "connect", "", problem=problem) for kind, problem in unable if problem]
+        return edits + [
+            ClientEdit(name_of("connect", kind.id, ""), kind.id, "connect", "", problem=problem) for kind, problem in unable if problem
+        ]
 
     def _shown_removal(self, entries: Sequence["FoundEntry"], around: "Surroundings", look: "ClientLook") -> list[ClientEdit]:
         from tooltray.ai_clients.file_edits import removing
@@ -181,7 +194,7 @@ class ClientEdits:
         from tooltray.ai_clients import edit_plans
 
         around, look = await self._look()
-        action, client, path = edit_plans.parts_of(name)
+        action, client, path = parts_of(name)
         try:
             edit = await asyncio.to_thread(edit_plans.edit_named, name, around, look)
         except TooltrayError as error:

@@ -15,7 +15,7 @@ from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.snapshots.ai_clients import ClientChange, ImportedServer, ImportPlan
+from tooltray.snapshots.ai_clients import ImportedServer, ImportPlan
 
 if TYPE_CHECKING:
     from tooltray.ai_clients.client_look import ClientLook
@@ -61,9 +61,6 @@ class ClientImports:
             message = Phrase("{number} of the chosen servers are other ones by now, or are gone; nothing was imported", number=len(missing))
             raise Conflict(Phrase("What was to be imported has changed"), message, Phrase("Look again, and decide anew."))
         return await self._imports.run([known[id] for id in dict.fromkeys(choices)], names=names, values=values, tidy=tidy)
-
-    async def put_back(self) -> list[ClientChange]:
-        return await self._imports.put_back()
 
     def cancel(self) -> None:
         self._imports.cancel()

@@ -5,6 +5,7 @@ Above it: documents. Below it: json_places. Pure. Each function takes a text tha
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator
 from itertools import accumulate
 from typing import TypeAlias
@@ -134,7 +135,7 @@ def _toml_keys(line: str) -> Place:
     at = 0
     while (part := _TOML_KEY.match(line, at)) is not None:
         bare, quoted, literal, dot = part.groups()
-        keys.append(bare or literal or json.loads(f'"{quoted or ""}"', strict=False) if quoted is None or "\\U" not in quoted else quoted)
+        keys.append(next(iter(tomllib.loads(f'"{quoted}" = 1'))) if quoted is not None else bare or literal)
         at = part.end()
         if not dot:
             break

@@ -93,7 +93,10 @@ class Document:
 
     @cached_property
     def _positions(self) -> Positions:
-        return self._content.positions()
+        try:
+            return self._content.positions()
+        except RecursionError:  # it could just be read, from a place that was not as deep as this one
+            return Positions()
 
     @cached_property
     def _lines(self) -> Lines:

@@ -4,11 +4,12 @@ Above it: client_edits. Below it: file_edits. Blocks for as long as reading take
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING
 
 from tooltray.ai_clients.client_kinds import ClientKind, read_client_kinds, why_not_of
 from tooltray.ai_clients.client_look import ClientLook
-from tooltray.ai_clients.file_edits import Action, FileEdit, connecting, disconnecting
+from tooltray.ai_clients.edit_names import Action, parts_of
+from tooltray.ai_clients.file_edits import FileEdit, connecting, disconnecting
 from tooltray.errors import Conflict, NotFound, Problem
 from tooltray.phrases import Phrase
 
@@ -56,19 +57,11 @@ def edit_named(name: str, around: "Surroundings", look: ClientLook) -> FileEdit:
     """
     action, client, path = parts_of(name)
     kinds = chosen(action, [client], look)
-    asked = "disconnect" if action == "disconnect" else "connect"
-    for edit in planned(cast(Action, asked), kinds, around, look):
+    for edit in planned("disconnect" if action == "disconnect" else "connect", kinds, around, look):
         if edit.id == name:
             return edit
     message = Phrase("the file is another one by now than when the change was shown")
     raise Conflict(Phrase("{file} has changed since", file=path or client), message, Phrase("Look at the change again"))
-
-
-def parts_of(name: str) -> tuple[Action, str, str]:
-    """Action, client and path of an edit's id. One that is none of ours is no client's."""
-    action, _, rest = name.partition(":")
-    client, _, path = rest.partition(":")
-    return cast(Action, action if action in get_args(Action) else "connect"), client, path
 
 
 def why_unable(kind: ClientKind, look: ClientLook) -> Problem | None:

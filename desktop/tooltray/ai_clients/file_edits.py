@@ -2,14 +2,13 @@
 
 Above it: client_edits. Below it: client_look (the files as they are now), bridge_entry, entry_changes. Blocks for as long as reading takes.
 
-An edit is named by what is done, the client and the file: `connect:cursor:/home/me/.cursor/mcp.json`. Who makes it computes it anew and
-compares the revision, so that nothing is made of what was shown but what is there.
+Who makes an edit that was shown computes it anew and compares the revision, so that it is made of what is there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar
 
 from msgspec.structs import replace
 
@@ -19,6 +18,7 @@ from tooltray.ai_clients.client_look import ClientLook, ReadFile
 from tooltray.ai_clients.client_places import ClientPlace
 from tooltray.ai_clients.connections import OwnEntry, connection_of
 from tooltray.ai_clients.documents import Document, read_document
+from tooltray.ai_clients.edit_names import Action, name_of
 from tooltray.ai_clients.entry_changes import EntryChange, changed, full_content, named_place
 from tooltray.ai_clients.found_entries import FoundEntry
 from tooltray.errors import Problem
@@ -28,7 +28,6 @@ from tooltray.files.member_change import MISSING, is_same, member_of
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 
-Action: TypeAlias = Literal["connect", "disconnect", "mend", "remove"]
 ABSENT = "absent"
 """The revision of a file that is not there."""
 
@@ -54,7 +53,7 @@ class FileEdit(HidesFields, frozen=True):
 
     @property
     def id(self) -> str:
-        return f"{self.action}:{self.kind.id}:{self.path}"
+        return name_of(self.action, self.kind.id, str(self.path))
 
     @property
     def revision(self) -> str:

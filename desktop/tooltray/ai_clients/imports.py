@@ -141,21 +141,7 @@ class Imports:
             for each in waiting:
                 each.cancel()
 
-    # what leaves the clients, and comes back
-
-    async def put_back(self) -> list[ClientChange]:
-        """Brings everything back into the clients' files that an import has taken out of them, keys included; the last change first.
-
-        What cannot be brought back is in the result, with the reason. The servers here stay.
-        """
-        made: list[ClientChange] = []
-        for change in await self._edits.changes():
-            if change.action == "remove" and change.undo != "none":
-                try:
-                    made.append(await self._edits.undo(change.id))
-                except TooltrayError as error:
-                    made.append(replace(change, action="undo", undo="none", problem=error.problem))
-        return made
+    # what leaves the clients
 
     async def _tidied(self, offers: "Sequence[Offer]", made: Sequence[ImportedServer]) -> list[ImportedServer]:
         """Takes what has listed its tools out of the clients' files; what cannot be taken out stays, and is said."""
@@ -190,3 +176,18 @@ def _left(made: ImportedServer, gone: "Sequence[FoundEntry]", changes: Sequence[
 
 def _with_problem(server: ImportedServer, problem: Problem) -> ImportedServer:
     return replace(server, problem=problem)
+
+
+async def put_back(edits: ClientEdits) -> list[ClientChange]:
+    """Brings everything back into the clients' files that imports have taken out of them, keys included; the last change first.
+
+    What cannot be brought back is in the result, with the reason. The servers here stay.
+    """
+    made: list[ClientChange] = []
+    for change in await edits.changes():
+        if change.action == "remove" and change.undo != "none":
+            try:
+                made.append(await edits.undo(change.id))
+            except TooltrayError as error:
+                made.append(replace(change, action="undo", undo="none", problem=error.problem))
+    return made

@@ -14,17 +14,20 @@ import sys
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
+from tooltray.ai_clients.client_kinds import read_client_kinds
+from tooltray.ai_clients.client_look import ClientLook
+from tooltray.ai_clients.client_places import ClientPlaces
+from tooltray.ai_clients.leftovers import leftovers
 from tooltray.cli.hubs import any_hub, running_hub
 from tooltray.cli.person import confirmed
 from tooltray.cli.secrets_command import chosen_backend
 from tooltray.cli.terminal import clean_line, count, print_json, problem_line
 from tooltray.errors import TooltrayError
-from tooltray.foreign_configs.client_entries import BRIDGE_SIGNS, ClientEntry, find_entries, remove_entry
+from tooltray.foreign_configs.client_entries import ClientEntry, remove_entry
 from tooltray.home.home import Home, default_home
 from tooltray.installs import start_at_login
 from tooltray.installs.installation import this_installation
 from tooltray.installs.upkeep import how_to_remove, uninstaller
-from tooltray.resources import resource
 
 SECRET_NAMES = "secret-names.json"
 DEFAULT_PORT = 7717  # of `publish.http`
@@ -34,8 +37,8 @@ def uninstall(args: argparse.Namespace, home: Home) -> int:
     """Removes everything step by step; reports what was declined or failed."""
     steps = _Steps(args)
     steps.stop_hub(home)
-    clients = json.loads(resource("ai-clients.json").read_bytes())
-    for entry in find_entries(clients, environ=os.environ, signs=(*BRIDGE_SIGNS, *_http_signs(home))):
+    look, kinds = ClientLook(ClientPlaces(os.environ), own_url=_own_url(home)), read_client_kinds()
+    for entry in leftovers(look, kinds):
         steps.remove_client_entry(entry)
     if is_own := home == default_home():  # what belongs to the person and not to one of several homes
         steps.remove_start_at_login()
@@ -166,13 +169,13 @@ class _Steps:
             print(f"The program itself is still there. {to_do}")
 
 
-def _http_signs(home: Home) -> list[str]:
-    """Returns the addresses in entries of AI clients that connect over HTTP, with the port of the settings."""
+def _own_url(home: Home) -> str | None:
+    """The address in entries of AI clients that connect over HTTP, with the port of the settings; None: none was ever chosen."""
     try:
         port = json.loads(home.settings.read_bytes())["publish"]["http"].get("port", DEFAULT_PORT)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return []
-    return [f"http://{host}:{port}/" for host in ("127.0.0.1", "localhost")]
+        return None
+    return f"http://127.0.0.1:{port}"
 
 
 def is_ours(name: str, names: Collection[str]) -> bool:

@@ -16,12 +16,14 @@ from tooltray.errors import TooltrayError
 RESULTS: Mapping[str, str] = {
     "add_grant": "snapshots.approvals:GrantSnapshot",
     "anthropic_tool_use_to_mcp_tool": "snapshots.calls:MCPToolCall",
+    "apply_client_edits": "snapshots.ai_clients:ClientChange[]",
     "begin_sign_in": "snapshots.questions:SignInSnapshot",
     "change_settings": "snapshots.setup:SettingsDocument",
     "create_api_token": "snapshots.http:NewApiToken",
     "diagnose": "doctor.diagnosis:Diagnosis[]",
     "gemini_function_call_to_mcp_tool": "snapshots.calls:MCPToolCall",
     "get_approvals": "snapshots.approvals:ApprovalSnapshot[]",
+    "get_client_changes": "snapshots.ai_clients:ClientChange[]",
     "get_client_modes": "snapshots.clients:ClientModeSnapshot[]",
     "get_environment": "snapshots.hub:EnvironmentSnapshot",
     "get_feedback_history": "snapshots.feedback:FeedbackEntry[]",
@@ -49,6 +51,8 @@ RESULTS: Mapping[str, str] = {
     "list_client_tokens": "snapshots.http:ClientTokenSnapshot[]",
     "openai_tools_to_mcp_tool": "snapshots.calls:MCPToolCall",
     "preview_client_import": "snapshots.ai_clients:ImportPlan",
+    "preview_connect": "snapshots.ai_clients:ClientEdit[]",
+    "preview_disconnect": "snapshots.ai_clients:ClientEdit[]",
     "preview_grant": "snapshots.tools:CoveredTool[]",
     "preview_import": "snapshots.setup:SetupChange[]",
     "preview_reload": "snapshots.files:ReloadChange[]",
@@ -67,6 +71,7 @@ RESULTS: Mapping[str, str] = {
     "set_http_enabled": "snapshots.http:HttpStatus",
     "set_start_at_login": "snapshots.program:ProgramSnapshot",
     "test_npm_registry": "snapshots.registries:RegistryMeasurement",
+    "undo_client_change": "snapshots.ai_clients:ClientChange",
 }
 
 

@@ -91,7 +91,7 @@ def _set(document: Any, path: Sequence[str], content: object) -> None:
     elif isinstance(document, list) and place is None:
         document.append(content)
     else:
-        document[path[-1] if place is None else place] = content
+        document[path[-1] if place is None else place] = content  # type: ignore[index]  # of a list, the place is a number
 
 
 def _not_there(key: str) -> CannotRead:

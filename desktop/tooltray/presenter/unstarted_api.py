@@ -120,7 +120,7 @@ class _HubApi(_Unstarted, HubApi):
 
 class _AiClientsApi(_Unstarted, AiClientsApi):
     def __init__(self, parts: UnstartedParts) -> None:
-        self._scans = parts.client_scans
+        self._scans, self._edits = parts.client_scans, parts.client_edits
 
 
 class _ServersApi(_Unstarted, ServersApi):

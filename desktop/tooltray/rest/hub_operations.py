@@ -211,6 +211,11 @@ _AI_CLIENTS = (
         AiClientsApi.scan_ai_clients,
         summary="The AI clients on this computer, the servers in their files, and whether they use Tooltray",
     ),
+    Operation("GET", "/mcp/ai-clients/connect", AiClientsApi.preview_connect),
+    Operation("GET", "/mcp/ai-clients/disconnect", AiClientsApi.preview_disconnect),
+    Operation("GET", "/mcp/ai-clients/changes", AiClientsApi.get_client_changes, page_key=_id),
+    Operation("POST", "/mcp/ai-clients/changes", AiClientsApi.apply_client_edits),
+    Operation("POST", "/mcp/ai-clients/changes/{id}/undo", AiClientsApi.undo_client_change),
 )
 
 OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_AI_CLIENTS, *_PROJECTS, *_SETUP)

@@ -72,6 +72,7 @@ VALUES: dict[Any, Any] = {
     float: 0.5,
     Mapping[str, str]: {"a": "b"},
     list[str]: ["x"],
+    Sequence[str]: ["x"],
     Scope: "call",
     list[str] | None: ["x"],
     Sequence[FeedbackAttachment]: [FeedbackAttachment("a.png", "image/png", "eA==")],
