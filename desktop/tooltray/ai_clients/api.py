@@ -1,5 +1,5 @@
-"""The API about AI clients on this computer: which are here, which servers stand in their files, connecting them and undoing that, and the import
-of their servers.
+"""The API about AI clients on this computer: which are here, which servers stand in their files, connecting them, importing those
+servers, and undoing all of it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -3,6 +3,7 @@
 Above it: the table of all operations. Below it: the presenter's API.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from tooltray.access.api import AccessApi
@@ -29,13 +30,16 @@ from tooltray.rest.confirmation_rules import (
 )
 from tooltray.rest.operation import Call, Operation, always
 from tooltray.settings.settings_edits import http_access
+from tooltray.snapshots.ai_clients import ImportedServer, ImportPlan
 from tooltray.snapshots.calls import RecentCall
 from tooltray.snapshots.feedback import FeedbackEntry
+from tooltray.snapshots.forms import FieldValue
 from tooltray.snapshots.http import HttpStatus
 from tooltray.snapshots.setup import SettingsDocument
 from tooltray.views.api import ViewsApi
 
 MOST_REPORTS = 500  # as many as a page may have
+MAX_IMPORT_BYTES = 16 * 1024 * 1024  # a client's whole file may be given as a text
 MAX_ATTACHMENTS_BYTES = 32 * 1024 * 1024  # pictures and files of an answer, as base64
 
 
@@ -53,6 +57,26 @@ class Asks(Protocol):
 
     async def history(self, project_path: str = "") -> list[FeedbackEntry]:
         """Reports and answers, the newest first."""
+
+    async def preview_import(self, clients: Sequence[str] = (), text: str = "") -> ImportPlan:
+        """What can be imported from AI clients or a text, and how it compares with what is here: each server once, in however many
+        clients it stands.
+        """
+
+    async def import_servers(
+        self,
+        choices: Sequence[str],
+        names: Mapping[str, str] = {},
+        values: Mapping[str, Mapping[str, FieldValue]] = {},
+        tidy: bool = False,
+        clients: Sequence[str] = (),
+        text: str = "",
+    ) -> list[ImportedServer]:
+        """Adds servers of AI clients, or of a text, and waits until each has listed its tools or is known to be held up by something.
+
+        `choices` are ids of the preview of the same clients or text. Servers of a text wait for a person's yes, one by one; those of
+        clients come in at once, and with `tidy` leave the clients' files, so that this needs a person's yes beforehand.
+        """
 
 
 async def _history(call: Call) -> list[FeedbackEntry]:
@@ -216,6 +240,17 @@ _AI_CLIENTS = (
     Operation("GET", "/mcp/ai-clients/changes", AiClientsApi.get_client_changes, page_key=_id),
     Operation("POST", "/mcp/ai-clients/changes", AiClientsApi.apply_client_edits),
     Operation("POST", "/mcp/ai-clients/changes/{id}/undo", AiClientsApi.undo_client_change),
+    Operation(
+        "POST",
+        "/mcp/ai-clients/import/preview",
+        AiClientsApi.preview_client_import,
+        scope="read",
+        asks=Asks.preview_import,
+        max_body_bytes=MAX_IMPORT_BYTES,
+    ),
+    Operation("POST", "/mcp/ai-clients/import", AiClientsApi.import_servers, asks=Asks.import_servers, max_body_bytes=MAX_IMPORT_BYTES),
+    Operation("POST", "/mcp/ai-clients/import/cancel", AiClientsApi.cancel_import, status=204),
+    Operation("POST", "/mcp/ai-clients/import/put-back", AiClientsApi.put_back_moved_servers),
 )
 
 OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_AI_CLIENTS, *_PROJECTS, *_SETUP)
