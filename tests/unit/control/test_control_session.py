@@ -35,6 +35,7 @@ from tooltray.events import (
     FeedbackAsked,
     FeedbackEnded,
     GrantsChanged,
+    ImportProgressed,
     NpmRegistryChanged,
     ProblemReported,
     PromptListChanged,
@@ -56,6 +57,7 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
+from tooltray.snapshots.forms import FieldValue
 from tooltray.snapshots.http import Scope
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
@@ -71,6 +73,7 @@ VALUES: dict[Any, Any] = {
     bool: True,
     float: 0.5,
     Mapping[str, str]: {"a": "b"},
+    Mapping[str, Mapping[str, FieldValue]]: {"a": {"b": "c"}},
     list[str]: ["x"],
     Sequence[str]: ["x"],
     Scope: "call",
@@ -356,6 +359,7 @@ ALL = [
     FeedbackAsked(FeedbackSnapshot("1", "c", "/p", "p", "# s", 1.5, 2.5)),
     FeedbackEnded("1"),
     ServerFilesChanged(),
+    ImportProgressed(1, 2, "s"),
     NpmRegistryChanged(NpmRegistryStatus("https://r.example/", measurements=(RegistryMeasurement("https://r.example/", "R", "mirror"),))),
 ]
 
