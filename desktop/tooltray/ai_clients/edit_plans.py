@@ -45,8 +45,11 @@ def planned(action: Action, kinds: Sequence[ClientKind], around: "Surroundings",
 
 def without_us(kinds: Sequence[ClientKind], look: ClientLook) -> list[FileEdit]:
     """The edits that disconnect some clients; a file that several of them share is edited once."""
-    edits = {(edit.path, edit.changes): edit for kind in reversed(kinds) for edit in disconnecting(kind, look)}
-    return list(reversed(edits.values()))
+    edits: dict[object, FileEdit] = {}
+    for kind in kinds:
+        for edit in disconnecting(kind, look):
+            edits.setdefault((edit.path, edit.changes), edit)
+    return list(edits.values())
 
 
 def edit_named(name: str, around: "Surroundings", look: ClientLook) -> FileEdit:
