@@ -12,6 +12,7 @@ from pathlib import Path
 
 COMPLETE = (
     "desktop/tooltray/access/*.py",
+    "desktop/tooltray/ai_clients/*.py",
     "desktop/tooltray/approvals/*.py",
     "desktop/tooltray/calls/*.py",
     "desktop/tooltray/catalogue/*.py",

@@ -115,8 +115,6 @@ def _problem(path: Path, error: CannotOpen) -> Problem:
 
 def _doubled(kind: ClientKind, document: Document, *, is_project: bool) -> tuple[Problem | None, int]:
     """Keys that are there twice on the way to the servers, or in them: programs disagree on which of them counts."""
-    if document.content is None:
-        return None, 0
     places = kind.places_in(is_project=is_project)
     for place, line in document.repeated():
         if any(place[: len(each)] == each[: len(place)] for each in places):

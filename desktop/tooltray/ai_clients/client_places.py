@@ -170,7 +170,7 @@ def _process_names(proc: str) -> Iterator[str]:
     """Names of this person's programs: of each its own, and of an interpreter that of its script."""
     for number in filter(str.isdigit, _names_in(proc)):
         try:
-            if os.stat(f"{proc}/{number}").st_uid != os.getuid():
+            if sys.platform != "win32" and os.stat(f"{proc}/{number}").st_uid != os.getuid():
                 continue
             words = Path(proc, number, "cmdline").read_bytes().split(b"\0")
         except OSError:  # it has ended

@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -148,13 +149,13 @@ def _refuse_files_of_others(path: Path) -> None:
         CannotOpen: it does.
     """
     real = os.path.realpath(path)
-    if real == os.path.abspath(path) or not hasattr(os, "getuid"):
+    if real == os.path.abspath(path):
         return
     try:
         owner = os.stat(real).st_uid
     except OSError:
         return
-    if owner not in (os.getuid(), 0):
+    if sys.platform != "win32" and owner not in (os.getuid(), 0):
         raise CannotOpen(Phrase("it is a link to a file of another person"))
 
 

@@ -37,15 +37,19 @@ def chosen(action: Action, clients: Sequence[str], look: ClientLook) -> list[Cli
 
 
 def planned(action: Action, kinds: Sequence[ClientKind], around: "Surroundings", look: ClientLook) -> list[FileEdit]:
-    """The edits of some clients; a file that several of them share is edited once."""
-    edits: list[FileEdit] = []
+    """The edits of some clients."""
+    if action == "disconnect":
+        return without_us(kinds, look)
+    return [edit for kind in kinds if _is_way_of_ours(kind) for edit in connecting(kind, look, around.own, around.environ)]
+
+
+def without_us(kinds: Sequence[ClientKind], look: ClientLook) -> list[FileEdit]:
+    """The edits that disconnect some clients; a file that several of them share is edited once."""
+    edits: dict[object, FileEdit] = {}
     for kind in kinds:
-        if action == "disconnect":
-            edits += disconnecting(kind, look)
-        elif _is_way_of_ours(kind):
-            edits += connecting(kind, look, around.own, around.environ)
-    seen: set[tuple[object, ...]] = set()
-    return [edit for edit in edits if not (_what(edit) in seen or seen.add(_what(edit)))]  # type: ignore[func-returns-value]
+        for edit in disconnecting(kind, look):
+            edits.setdefault((edit.path, edit.changes), edit)
+    return list(edits.values())
 
 
 def edit_named(name: str, around: "Surroundings", look: ClientLook) -> FileEdit:
@@ -80,7 +84,3 @@ def why_unable(kind: ClientKind, look: ClientLook) -> Problem | None:
 
 def _is_way_of_ours(kind: ClientKind) -> bool:
     return kind.way != "link" and not why_not_of(kind)
-
-
-def _what(edit: FileEdit) -> tuple[object, ...]:
-    return edit.path, edit.action, tuple(change.place for change in edit.changes)

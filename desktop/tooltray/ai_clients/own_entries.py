@@ -7,6 +7,7 @@ Above it: found_entries. Below it: self_reference. Pure.
   would make the hub wait for itself.
 """
 
+import itertools
 import re
 import shlex
 from collections.abc import Sequence
@@ -58,7 +59,7 @@ def _program(word: str) -> str:
 
 def _has_command(words: Sequence[str]) -> bool:
     """Whether our hub's command stands among the arguments of another program."""
-    return any(_program(first) in _OURS and second in _COMMANDS for first, second in zip(words, words[1:], strict=False))
+    return any(_program(first) in _OURS and second in _COMMANDS for first, second in itertools.pairwise(words))
 
 
 def _names_us(text: str, own_url: str | None) -> bool:

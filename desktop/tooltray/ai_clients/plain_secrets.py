@@ -19,7 +19,8 @@ MAX_TARGET = 300  # characters of a line that a person reads; the longest that w
 
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 _HEADER_OPTIONS = ("--header", "-H")
-_REFERENCE = re.compile(r"\$\{[^}]*\}|\$[A-Za-z_]\w*|\{(?:env|file):[^}]*\}|\$\{\{[^}]*\}\}|%\w+%")
+_REFERENCE = re.compile(r"\$\{\{[^}]*\}\}|\$\{[^}]*\}|\{(?:env|file):[^}]*\}")
+_NOTHING = re.compile(r"(?:(?:Bearer|Basic|Token|ApiKey)\b)?\s*(?:\$[A-Za-z_]\w*|%\w+%)?\s*", re.IGNORECASE)
 _NESTED = ("auth", "oauth")
 
 
@@ -39,7 +40,7 @@ def plain_secrets_of(entry: Entry) -> tuple[str, ...]:
     """Names of variables, headers, parameters and options whose values look like secrets; an argument without a name has its number."""
     config = {"env": _plain(variables_of(entry)), "headers": _plain(headers_of(entry)), "url": url_of(entry)}
     found = [key for key, value in secrets_in(config).items() if value]
-    found += [key for key, value in _plain(_signing_in(entry)).items() if looks_secret(key, value) and not is_placeholder(value)]
+    found += [key for key, value in _signing_in(entry).items() if _is_secret(key, value)]
     found += [word.secret for word in _words(entry) if word.secret]
     return tuple(dict.fromkeys(found))
 
@@ -52,8 +53,14 @@ def target_of(entry: Entry) -> str:
 
 
 def _plain(values: Mapping[str, str]) -> dict[str, str]:
-    """Those that do not merely name a variable, an input or a file that holds the value."""
-    return {key: value for key, value in values.items() if not _REFERENCE.search(value)}
+    """The values as far as they stand there themselves."""
+    return {key: _without_references(value) for key, value in values.items()}
+
+
+def _without_references(value: str) -> str:
+    """A value without what only names a variable, an input or a file that holds it; empty if nothing else is in it."""
+    rest = _REFERENCE.sub("", value)
+    return "" if _NOTHING.fullmatch(rest) else rest
 
 
 def _signing_in(entry: Entry) -> dict[str, str]:
@@ -97,4 +104,5 @@ def _url(word: str) -> _Word:
 
 
 def _is_secret(key: str, value: str) -> bool:
-    return not _REFERENCE.search(value) and looks_secret(key.lstrip("-"), value) and not is_placeholder(value)
+    rest = _without_references(value)
+    return bool(rest) and looks_secret(key.lstrip("-"), rest) and not is_placeholder(rest)

@@ -29,7 +29,7 @@ def scan(args: argparse.Namespace, home: Home) -> int:
     if clients:
         print_table(("CLIENT", "NAME", "RUNS", "USES TOOLTRAY", "SERVERS"), [_row(client) for client in clients])
     for line in _words(found, clients):
-        print(clean_line(line))
+        print(line)
     return 0
 
 
@@ -62,11 +62,11 @@ def _file(client: AiClient, file: AiClientFile) -> Iterator[str]:
     if not file.servers and not file.problem:
         return
     where = f" for {file.project}" if file.project and not file.path.startswith(file.project) else ""
-    yield f"{client.name}: {file.path}{where}"
+    yield clean_line(f"{client.name}: {file.path}{where}")
     if file.problem:
-        yield f"  {problem_line(file.problem)}"
+        yield f"  {clean_line(problem_line(file.problem))}"
     for server in file.servers:
-        yield f"  {_server(server)}"
+        yield f"  {clean_line(_server(server))}"
 
 
 def _server(server: ClientServer) -> str:

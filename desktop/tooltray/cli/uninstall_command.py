@@ -17,13 +17,14 @@ from pathlib import Path
 from tooltray.ai_clients.client_kinds import read_client_kinds
 from tooltray.ai_clients.client_look import ClientLook
 from tooltray.ai_clients.client_places import ClientPlaces
-from tooltray.ai_clients.leftovers import leftovers
+from tooltray.ai_clients.file_edits import FileEdit
+from tooltray.ai_clients.leftovers import leftovers, unreadable
+from tooltray.ai_clients.version_control import WorkTrees
 from tooltray.cli.hubs import any_hub, running_hub
 from tooltray.cli.person import confirmed
 from tooltray.cli.secrets_command import chosen_backend
 from tooltray.cli.terminal import clean_line, count, print_json, problem_line
 from tooltray.errors import TooltrayError
-from tooltray.foreign_configs.client_entries import ClientEntry, remove_entry
 from tooltray.home.home import Home, default_home
 from tooltray.installs import start_at_login
 from tooltray.installs.installation import this_installation
@@ -38,8 +39,10 @@ def uninstall(args: argparse.Namespace, home: Home) -> int:
     steps = _Steps(args)
     steps.stop_hub(home)
     look, kinds = ClientLook(ClientPlaces(os.environ), own_url=_own_url(home)), read_client_kinds()
-    for entry in leftovers(look, kinds):
-        steps.remove_client_entry(entry)
+    for edit in leftovers(look, kinds):
+        steps.disconnect(home, edit)
+    for kind, path in unreadable(look, kinds):
+        steps.leave_to_person(kind.name, path)
     if is_own := home == default_home():  # what belongs to the person and not to one of several homes
         steps.remove_start_at_login()
     if home.root.is_dir():
@@ -72,16 +75,26 @@ class _Steps:
             hub.stop()
         self._say(self.done, "Tooltray has stopped")
 
-    def remove_client_entry(self, entry: ClientEntry) -> None:
-        where = f"{entry.client} ({entry.file})"
-        if not entry.can_be_removed:
-            self._say(self.left, f"Remove the entry of Tooltray from {where} by hand; it is no file that could be changed safely")
+    def disconnect(self, home: Home, edit: FileEdit) -> None:
+        where = f"{edit.kind.name} ({edit.path})"
+        if edit.problem:
+            self._say(self.failed, f"{where}: {problem_line(edit.problem)}")
             return
-        name = entry.path[-1]
-        with self._step(f"Remove the entry '{name}' from {where}?") as is_wanted:
+        names = ", ".join(f"'{name}'" for name in edit.names)
+        if self._yes and WorkTrees().holds(edit.path):
+            self._say(self.left, f"Left as it is: {names} in {where}, which is under version control")
+            return
+        with self._step(f"Remove the entry {names} from {where}?") as is_wanted:
             if is_wanted:
-                kept = remove_entry(entry)
-                self._say(self.done, f"'{name}' is no longer in {where}; the file as it was is {kept}")
+                with any_hub(home) as hub:
+                    (change,) = hub.ask(hub.api.ai_clients.apply_client_edits({edit.id: edit.revision}))
+                if change.problem:
+                    raise TooltrayError(change.problem.title, change.problem.message, change.problem.hint)
+                self._say(self.done, f"{names} is no longer in {where}")
+
+    def leave_to_person(self, client: str, path: Path) -> None:
+        text = f"Remove the entry of Tooltray from {client} ({path}) by hand; it is no file that could be changed safely"
+        self._say(self.left, text)
 
     def remove_start_at_login(self) -> None:
         if not start_at_login.is_on():

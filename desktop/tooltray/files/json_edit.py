@@ -1,7 +1,7 @@
 """Changes members of a JSON text and leaves every other byte as it is: comments, order, indentation, line ends.
 
-Above it: client_entries, project_edit. Below it: json_places. Reads JSON with comments and trailing commas, as in the settings of editors.
-Knows no program.
+Above it: project_edit, the edits of AI clients' files. Below it: json_places. Reads JSON with comments and trailing commas, as in the
+settings of editors. Knows no program.
 """
 
 import json

@@ -51,7 +51,8 @@ def test_a_client_can_be_recognised_and_has_a_way_to_be_connected_or_a_reason_wh
     if variable := kind.home_variable:
         assert all(pattern.startswith(f"{variable.replaces}/") for pattern in kind.files.of("linux"))
     if kind.way == "command":
-        assert "{name}" in kind.command.add and "{name}" in kind.command.remove
+        assert "{name}" in kind.command.add
+        assert "{name}" in kind.command.remove
     assert (kind.way == "link") == bool(kind.link)
 
 

@@ -82,7 +82,8 @@ def test_a_missing_file_and_an_empty_one_have_no_content(tmp_path: Path) -> None
 def test_a_malformed_file_is_an_error_with_its_line_and_without_its_text(tmp_path: Path, format: Format, text: str, line: int) -> None:
     error = refusal(put(tmp_path / "file", text), format)
     assert error.line == line
-    assert error.reason and "not-real" not in error.reason
+    assert error.reason
+    assert "not-real" not in error.reason
     assert error.digest == digest_of_bytes(text.encode())
 
 
@@ -96,7 +97,9 @@ def test_a_file_that_can_just_be_read_breaks_nothing_later() -> None:
             continue
         read += 1
         lost += _deeper(5, lambda document=document: document.line_of(["a"])) == 0  # type: ignore[misc]
-    assert read and refused and lost
+    assert read
+    assert refused
+    assert lost
 
 
 def _deeper(frames: int, work: Callable[[], int]) -> int:
@@ -156,12 +159,6 @@ def test_a_link_leads_to_a_file_of_one_s_own_and_not_to_one_of_others(tmp_path: 
         os.chown(real, 4711, -1)
     assert refusal(tmp_path / "link").reason == "it is a link to a file of another person"
     assert read_document(real, "json").exists
-
-
-def test_where_nobody_has_a_number_links_are_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "link").symlink_to(put(tmp_path / "file", "{}"))
-    monkeypatch.delattr("os.getuid", raising=False)
-    assert read_document(tmp_path / "link", "json").exists
 
 
 def test_of_a_key_that_is_there_twice_the_last_one_counts_and_it_is_said(tmp_path: Path) -> None:

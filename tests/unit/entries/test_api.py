@@ -1,5 +1,6 @@
 """entries/api.py"""
 
+import asyncio
 from pathlib import Path
 
 from tests.fakes.full_disk import full_disk
@@ -9,6 +10,7 @@ from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer, error, tool
 
 from tooltray.confirmation import Unattended, asked_by
+from tooltray.errors import Conflict
 from tooltray.events import ServerStarted
 from tooltray.snapshots.servers import ServerState
 
@@ -51,6 +53,13 @@ async def test_a_name_that_is_taken_is_not_added(parts: HubParts) -> None:
     )
     assert "comes with Tooltray" in await refusal(parts.presenter.add_mcp_server("hub", {"command": "x"}))
     assert parts.settings_on_disk["mcpServers"] == {"s": entry("program")}
+
+
+async def test_of_two_that_are_added_at_once_under_one_name_one_is_refused(parts: HubParts, program: ScriptedServer) -> None:
+    adding = [parts.presenter.add_mcp_server("new", {"command": "program", "args": [each]}) for each in ("1", "2")]
+    done = await asyncio.gather(*adding, return_exceptions=True)
+    assert [type(each) for each in done] == [str, Conflict]
+    assert parts.settings_on_disk["mcpServers"]["new"]["args"] == ["1"]
 
 
 async def test_an_entry_that_is_not_valid_is_not_added(parts: HubParts) -> None:

@@ -176,6 +176,7 @@ def test_variables_are_filled_in_anywhere(tmp_path: Path) -> None:
         ({"addr": "127.0.0.1:0"}, Endpoint("127.0.0.1", 0)),
         ({"addr": "[::1]:9090"}, Endpoint("::1", 9090)),
         ({"addr": "localhost:https"}, Endpoint("localhost", 443)),
+        ({"addr": "localhost:http"}, Endpoint("localhost", 80)),
         ({"addr": ":1", "baseURL": "https://me:pw@h:8443/a//b/../c/?x"}, Endpoint("", 1, "/a/c", public_host="h:8443")),
         ({"addr": ":1", "baseUrl": "h"}, Endpoint("", 1, "/h")),
         ({"addr": ":1", "baseURL": "http://h/../.."}, Endpoint("", 1, public_host="h")),

@@ -1,8 +1,10 @@
 """server_files/file_reports.py: lines about files with servers."""
 
-from tooltray.server_files.file_reports import MOST_NAMES, served_lines, waiting_lines
+from tooltray.errors import Problem
+from tooltray.events import EventBus, ProblemReported
+from tooltray.server_files.file_reports import MOST_NAMES, MOST_REPORTED, ProblemReports, first_problems, served_lines, waiting_lines
 from tooltray.shell_words import quoted
-from tooltray.snapshots.files import FileEntrySnapshot, ServerFileSnapshot
+from tooltray.snapshots.files import FileEntrySnapshot, FileProblem, ServerFileSnapshot
 
 OWN = ServerFileSnapshot("/h/settings.json", "settings", entries=(FileEntrySnapshot("git", "git", "used"),))
 SHOP = ServerFileSnapshot(
@@ -43,3 +45,29 @@ def test_as_many_servers_as_are_named_are_all_of_them() -> None:
         entries = tuple(FileEntrySnapshot(f"s{number}", "", "waits") for number in range(count))
         [line] = waiting_lines([ServerFileSnapshot("/p/.mcp.json", "mcp.json", project="/p", entries=entries)])
         assert ending in line
+
+
+def problems(*numbers: int) -> list[FileProblem]:
+    return [FileProblem(Problem(f"problem {number}"), number) for number in numbers]
+
+
+def test_each_problem_of_a_file_is_said_once_as_long_as_it_is_there() -> None:
+    bus = EventBus()
+    said: list[str] = []
+    bus.subscribe(ProblemReported, lambda event: said.append(event.problem.title))
+    reports = ProblemReports(bus)
+    reports.report("/a", problems(1, 2))
+    reports.report("/a", problems(1, 2, 3))
+    assert said == ["problem 1", "problem 2", "problem 3"]
+    reports.report("/a", problems(3))
+    reports.report("/a", problems(1, 3))
+    reports.report("/b", problems(3))
+    assert said[3:] == ["problem 1", "problem 3"]
+
+
+def test_of_very_many_problems_the_first_are_said_and_the_others_counted() -> None:
+    exactly = [each.title for each in first_problems("/a", problems(*range(MOST_REPORTED)))]
+    assert exactly == [f"problem {number}" for number in range(MOST_REPORTED)]
+    *first, last = first_problems("/a", problems(*range(MOST_REPORTED + 3)))
+    assert [each.title for each in first] == exactly
+    assert last.message == "and 3 more problems"

@@ -41,3 +41,9 @@ def test_what_is_no_object_is_read_as_empty_and_replaced_only_where_it_is_writte
     assert document == {"mcpServers": odd}
     part(document, "mcpServers")["a"] = 1
     assert members(document, "mcpServers") == {"a": 1}
+
+
+def test_an_object_that_is_there_is_changed_in_place() -> None:
+    document: dict[str, object] = {"mcpServers": {"a": 1}}
+    part(document, "mcpServers")["b"] = 2
+    assert document == {"mcpServers": {"a": 1, "b": 2}}

@@ -87,3 +87,12 @@ def test_a_new_server_takes_nobody_s_name() -> None:
     with pytest.raises(Conflict, match="there is a server 'a' already"):
         server_edits.entry("a", {"command": "new"}, is_default=None, revision="", is_new=True)(after := document())
     assert after == document()
+
+
+def test_of_a_server_in_another_file_the_last_choice_that_goes_leaves_no_empty_object() -> None:
+    server_edits.choices("far", {"disabled_tools": ["rm"], "call_timeout": 5.0})(after := document())
+    assert after["fileServers"] == {"far": {"disabledTools": ["rm"], "callTimeout": 5.0}}
+    server_edits.choices("far", {"disabled_tools": None})(after)
+    assert after["fileServers"] == {"far": {"callTimeout": 5.0}}
+    server_edits.choices("far", {"call_timeout": None})(after)
+    assert after["fileServers"] == {}

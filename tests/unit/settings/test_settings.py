@@ -229,3 +229,10 @@ def test_http_is_off_and_asks_for_a_token_until_somebody_says_otherwise() -> Non
 
 def test_a_hub_is_not_paused_until_somebody_pauses_it() -> None:
     assert [read_settings(document).settings.mcp_enabled for document in ({}, {"mcpEnabled": False})] == [True, False]
+
+
+@pytest.mark.parametrize("odd", [[], "text", 1])
+def test_choices_for_servers_of_files_that_are_no_object_are_none_and_said(odd: Any) -> None:
+    reading = read_settings({"fileServers": odd})
+    assert reading.settings.file_servers == {}
+    assert ["fileServers" in str(problem) for problem in reading.problems] == [True]
