@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.client_files import BRIDGE, KINDS, put
+from tooltray.foreign_configs.client_entries import ClientEntry
 
 from tooltray.ai_clients.client_look import ClientLook
 from tooltray.ai_clients.client_places import ClientPlaces
 from tooltray.ai_clients.leftovers import leftovers
-from tooltray.foreign_configs.client_entries import ClientEntry
 
 
 def found(home: Path) -> list[ClientEntry]:
