@@ -38,6 +38,8 @@ def uninstall(args: argparse.Namespace, home: Home) -> int:
     """Removes everything step by step; reports what was declined or failed."""
     steps = _Steps(args)
     steps.stop_hub(home)
+    if home.root.is_dir():
+        steps.put_back(home)
     look, kinds = ClientLook(ClientPlaces(os.environ), own_url=_own_url(home)), read_client_kinds()
     for edit in leftovers(look, kinds):
         steps.disconnect(home, edit)
@@ -63,6 +65,7 @@ class _Steps:
         self.left: list[str] = []
         self.failed: list[str] = []
         self._is_program_gone = False
+        self._keeps_secrets = False  # servers that could not be put back need them
         self._kept: list[str] = []  # files that are left because of what they lead to
 
     def stop_hub(self, home: Home) -> None:
@@ -74,6 +77,23 @@ class _Steps:
                 raise TooltrayError("Tooltray is running", "Nothing was removed", "Say yes, or stop it with: tooltray stop")
             hub.stop()
         self._say(self.done, "Tooltray has stopped")
+
+    def put_back(self, home: Home) -> None:
+        """Offers to bring servers that were imported back into their clients' files; their secrets stay if that fails."""
+        with any_hub(home) as hub:
+            moved = [each for each in hub.ask(hub.api.ai_clients.get_client_changes()) if each.action == "remove" and each.undo != "none"]
+        if not moved:
+            return
+        names, files = count(len({name for each in moved for name in each.servers}), "server"), {each.path for each in moved}
+        with self._step(f"Put {names} back into {', '.join(sorted(files))}, with the keys in plain text?") as is_wanted:
+            if is_wanted:
+                self._keeps_secrets = True  # until all are back
+                with any_hub(home) as hub:
+                    made = hub.ask(hub.api.ai_clients.put_back_moved_servers(), timeout_s=None)
+                if bad := next((each.problem for each in made if each.problem), None):
+                    raise TooltrayError(bad.title, bad.message, bad.hint)
+                self._keeps_secrets = False
+                self._say(self.done, f"{names} put back")
 
     def disconnect(self, home: Home, edit: FileEdit) -> None:
         where = f"{edit.kind.name} ({edit.path})"
@@ -108,6 +128,10 @@ class _Steps:
 
     def remove_secrets(self, home: Home) -> None:
         """Takes them out of the system's keyring, and deletes the file of those that are in one."""
+        if self._keeps_secrets:
+            self._kept += [SECRET_NAMES, home.secrets_file.name, home.client_changes.name]
+            self._say(self.left, "Left as they are: the secrets, since not all servers could be put back")
+            return
         if home.secrets_file.exists():
             self._remove_secrets_file(home)
         with any_hub(home) as hub:

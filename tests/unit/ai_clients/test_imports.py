@@ -253,10 +253,9 @@ async def test_what_was_changed_meanwhile_is_not_put_back_and_said(tmp_path: Pat
     async with hub(tmp_path, programs={"a": ScriptedServer(tool("a"))}) as (parts, home):
         home.write(".cursor/mcp.json", cursor(a={"command": "a"}))
         await take(parts, await plan(parts, clients=["cursor"]), tidy=True)
-        home.write(".cursor/mcp.json", cursor(a={"command": "another one"}))
-        put_back = await parts.ai_clients_api.put_back_moved_servers()
-        assert all(change.problem for change in put_back)
-        assert home.servers(".cursor/mcp.json") == ["a"]
+        path = home.write(".cursor/mcp.json", "{")
+        (back,) = await parts.ai_clients_api.put_back_moved_servers()
+        assert (back.action, back.problem is not None, path.read_text()) == ("undo", True, "{")
 
 
 async def test_nobody_imports_from_clients_without_a_persons_yes(tmp_path: Path) -> None:

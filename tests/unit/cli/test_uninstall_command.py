@@ -10,6 +10,12 @@ from tests.fakes.fake_control_hub import FakeControlHub
 from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
+from tooltray.ai_clients.change_store import ChangeStore
+from tooltray.ai_clients.change_writer import ChangeWriter
+from tooltray.ai_clients.client_kinds import read_client_kinds
+from tooltray.ai_clients.documents import read_document
+from tooltray.ai_clients.file_edits import removing
+from tooltray.ai_clients.found_entries import entries_in
 from tooltray.cli.run import run
 from tooltray.home.home import Home
 from tooltray.installs import start_at_login
@@ -279,3 +285,29 @@ def test_an_archive_that_was_not_installed_is_a_folder_to_delete(tooltray: Toolt
     (archive / "current").unlink()
     assert tooltray("uninstall", "--yes").out.endswith(f"Delete the folder {archive / '1.0'}\n")
     assert archive.exists()
+
+
+def moved(hub_home: Home, file: Path) -> None:
+    """As an import leaves it: a server is taken out of a client's file, and the change is written down."""
+    kinds = {kind.id: kind for kind in read_client_kinds()}
+    document = read_document(file, "json")
+    (entry,) = [each for each in entries_in(kinds["cursor"], document) if each.name == "other"]
+    (edit,) = removing([entry])
+    hub_home.prepare()
+    ChangeWriter(ChangeStore(hub_home.client_changes)).make(edit, None)
+
+
+def test_imported_servers_are_first_put_back_into_their_clients(person: Tooltray, hub_home: Home, cursor: Path) -> None:
+    moved(hub_home, cursor)
+    assert "other" not in json.loads(cursor.read_text())["mcpServers"]
+    result = person("uninstall", "--yes")
+    assert "1 server put back" in result.out
+    assert json.loads(cursor.read_text()) == {"mcpServers": {"other": {"command": "x"}}}
+
+
+def test_secrets_stay_where_servers_cannot_be_put_back(person: Tooltray, hub_home: Home, cursor: Path) -> None:
+    moved(hub_home, cursor)
+    cursor.write_text("{")
+    result = person("uninstall", "--yes")
+    assert (result.code, "Left as they are: the secrets" in result.out) == (1, True)
+    assert hub_home.client_changes.is_dir()
