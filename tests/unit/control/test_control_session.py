@@ -56,6 +56,7 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
+from tooltray.snapshots.forms import FieldValue
 from tooltray.snapshots.http import Scope
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
@@ -71,6 +72,7 @@ VALUES: dict[Any, Any] = {
     bool: True,
     float: 0.5,
     Mapping[str, str]: {"a": "b"},
+    Mapping[str, FieldValue]: {"a": ["x"], "b": 0.5},
     list[str]: ["x"],
     Sequence[str]: ["x"],
     Scope: "call",
