@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tooltray.access.api import AccessApi
     from tooltray.ai_clients.api import AiClientsApi
     from tooltray.approvals.api import ApprovalsApi
+    from tooltray.bundles.api import BundlesApi
     from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
     from tooltray.entries.api import ServersApi
     from tooltray.entries.files_api import FilesApi
@@ -55,6 +56,7 @@ class Api:
     files: "FilesApi"
     sign_ins: "SignInsApi"
     registries: "RegistriesApi"
+    bundles: "BundlesApi"
     setup: "SetupApi"
     settings: "SettingsApi"
     program: "ProgramApi"

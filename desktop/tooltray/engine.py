@@ -74,7 +74,7 @@ class Engine:
         self._place.take()
         self._is_started = True  # from here on there is something to close
         await asyncio.to_thread(self._home.prepare)  # a hub that ended in this moment has removed its socket's folder
-        await asyncio.to_thread(remove_leftovers, self._home.root)
+        await asyncio.to_thread(remove_leftovers, self._home.root, self._home.bundles)
         hub = self.hub
         await hub.build()
         self._is_built = True
@@ -89,6 +89,7 @@ class Engine:
         await hub.starts.initialize()  # before anybody can ask: a first list waits for servers that are on their way
         hub.live_settings.start()
         hub.client_edits.start()
+        hub.spawn(hub.bundle_folders.tidy(), name="tidy bundles")
         await hub.doors.open()
         hub.hot_reload.start()
         await finish_in_thread(self._tell_place)
@@ -162,6 +163,7 @@ class Engine:
             self.hub.sign_ins.close,
             self.hub.servers.close,
             self.hub.tasks.close,
+            self.hub.bundle_sources.close,
             self.hub.secrets.close,
         )
 

@@ -42,6 +42,13 @@ from tooltray.approvals.grants import GrantStore
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
+from tooltray.bundles.api import BundlesApi
+from tooltray.bundles.bundle_folders import BundleFolders
+from tooltray.bundles.bundle_installs import BundleInstalls
+from tooltray.bundles.bundle_store import BundleStore
+from tooltray.bundles.offers import BundleReader
+from tooltray.bundles.packing import BundlePacking
+from tooltray.bundles.sources import BundleSources
 from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
 from tooltray.calls.completion import Completion
 from tooltray.calls.elicitations import Elicitations
@@ -425,8 +432,14 @@ class Hub(Composition):
 
     diagnostics: Diagnostics = part(snapshots="hub_snapshots", masked="mask.masked_whole")
     hub_api: HubApi = part(snapshots="hub_snapshots")
-    servers_api: ServersApi = part()
+    servers_api: ServersApi = part(on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name))
     addition: ServerAddition = part()
+    bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
+    bundle_folders: BundleFolders = part(store="bundle_store", proposed=lambda hub: lambda: hub.proposals.entries)
+    bundle_sources: BundleSources = part(folder="home.bundles")
+    bundle_reader: BundleReader = part(root="home.bundles")
+    bundles: BundleInstalls = part(sources="bundle_sources", reader="bundle_reader", store="bundle_store", folders="bundle_folders")
+    packing: BundlePacking = part()
     tools_api: ToolsApi = part(calls="own_calls")
     prompts_api: PromptsApi = part()
     resources_api: ResourcesApi = part()
@@ -442,6 +455,7 @@ class Hub(Composition):
     files_api: FilesApi = part()
     sign_ins_api: SignInsApi = part()
     registries_api: RegistriesApi = part()
+    bundles_api: BundlesApi = part()
     setup_api: SetupApi = part()
     settings_api: SettingsApi = part()
     program_api: ProgramApi = part()

@@ -62,7 +62,11 @@ class Client:
         return self.answer(self.send(method, **params))
 
     def start(self) -> "Client":
-        self.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "a client", "version": "1"})
+        """Greets, again where the bridge says so: on a busy machine a hub takes longer to start than a bridge waits for it."""
+        greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a client", "version": "1"}}
+        deadline = time.monotonic() + PATIENCE_S
+        while "result" not in (answer := self.ask("initialize", **greeting)):
+            assert time.monotonic() < deadline, answer
         self.notify("notifications/initialized")
         return self
 

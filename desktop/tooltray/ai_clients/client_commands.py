@@ -37,10 +37,10 @@ def command_for(edit: FileEdit, look: ClientLook, environ: Mapping[str, str]) ->
     if edit.action == "mend" or not words or not is_users or look.places.is_running(kind) is False:
         return ()
     program = shutil.which(words[0], path=environ.get("PATH", ""))
-    return (os.path.abspath(program), *_filled_in(words[1:], place[-1], content)) if program else ()
+    return (os.path.abspath(program), *filled_in(words[1:], place[-1], content)) if program else ()
 
 
-def _filled_in(words: Sequence[str], name: str, content: object) -> list[str]:
+def filled_in(words: Sequence[str], name: str, content: object) -> list[str]:
     """Words of a command with what they stand for."""
     entry = dict(content) if isinstance(content, Mapping) else {}
     line = [str(entry.get("command", "")), *map(str, entry.get("args", ()))]

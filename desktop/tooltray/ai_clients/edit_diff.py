@@ -81,7 +81,9 @@ def _bare(found: re.Match[str]) -> str:
 
 
 def _bare_word(word: str) -> str:
-    return word.strip("\"'").rstrip(":=")
+    """As the name of the next word; one that has its own value names nothing."""
+    bare = word.strip("\"'").rstrip(":=")
+    return "" if "=" in bare else bare
 
 
 def _masked_word(word: str, name: str) -> str:
@@ -105,7 +107,7 @@ def _is_secret(name: str, value: str) -> bool:
 def _shortened(lines: Sequence[str]) -> list[str]:
     """Of lines that nobody can read, the part around what differs from the other one."""
     long = [line for line in lines if len(line) > MAX_LINE and line[:1] in "+-"]
-    if len(long) != 2:
+    if [line[0] for line in long] != ["-", "+"]:
         return [line if len(line) <= MAX_LINE else line[:MAX_LINE] + HIDDEN for line in lines]
     at = _common(long[0][1:], long[1][1:])
     back = _common(long[0][:0:-1], long[1][:0:-1])

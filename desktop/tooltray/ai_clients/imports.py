@@ -20,7 +20,7 @@ from tooltray.events import EventBus, ImportProgressed
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.snapshots.ai_clients import ClientChange, ImportedServer
+from tooltray.snapshots.ai_clients import ClientChange, ImportedServer, moved_by
 from tooltray.snapshots.forms import FieldValue
 from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import Spawn
@@ -184,10 +184,9 @@ async def put_back(edits: ClientEdits) -> list[ClientChange]:
     What cannot be brought back is in the result, with the reason. The servers here stay.
     """
     made: list[ClientChange] = []
-    for change in await edits.changes():
-        if change.action == "remove" and change.undo != "none":
-            try:
-                made.append(await edits.undo(change.id))
-            except TooltrayError as error:
-                made.append(replace(change, action="undo", undo="none", problem=error.problem))
+    for change in moved_by(await edits.changes()):
+        try:
+            made.append(await edits.undo(change.id))
+        except TooltrayError as error:
+            made.append(replace(change, action="undo", undo="none", problem=error.problem))
     return made

@@ -11,7 +11,15 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from tooltray import __version__
-from tooltray.cli.options import clients_options, consent_options, serve_options, servers_options, tools_options, upkeep_options
+from tooltray.cli.options import (
+    bundle_options,
+    clients_options,
+    consent_options,
+    serve_options,
+    servers_options,
+    tools_options,
+    upkeep_options,
+)
 from tooltray.cli.options.parsers import COMMAND_MARK, Usage, command
 
 DESKTOP = "desktop"
@@ -91,6 +99,7 @@ def command_parser() -> Usage:
     serve_options.declare(commands)
     command(commands, "status", "say whether a hub runs, and what it does", "running:status")
     servers_options.declare(commands)
+    bundle_options.declare(commands)
     tools_options.declare_tools(commands)
     upkeep_options.declare_secrets(commands)
     clients_options.declare_http(commands)

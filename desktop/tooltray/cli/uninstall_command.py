@@ -29,6 +29,7 @@ from tooltray.home.home import Home, default_home
 from tooltray.installs import start_at_login
 from tooltray.installs.installation import this_installation
 from tooltray.installs.upkeep import how_to_remove, uninstaller
+from tooltray.snapshots.ai_clients import moved_by
 
 SECRET_NAMES = "secret-names.json"
 DEFAULT_PORT = 7717  # of `publish.http`
@@ -81,7 +82,7 @@ class _Steps:
     def put_back(self, home: Home) -> None:
         """Offers to bring servers that were imported back into their clients' files; their secrets stay if that fails."""
         with any_hub(home) as hub:
-            moved = [each for each in hub.ask(hub.api.ai_clients.get_client_changes()) if each.action == "remove" and each.undo != "none"]
+            moved = moved_by(hub.ask(hub.api.ai_clients.get_client_changes()))
         if not moved:
             return
         names, files = count(len({name for each in moved for name in each.servers}), "server"), {each.path for each in moved}

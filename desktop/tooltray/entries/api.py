@@ -3,7 +3,7 @@
 Below it: the settings and files where the entries are, and ServerManager, which runs what they say.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tooltray.confirmation import must_wait
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from tooltray.upstream.server_manager import ServerManager
 
 
+async def nothing_to_do(server: str) -> None: ...
+
+
 class ServersApi:
     def __init__(
         self,
@@ -33,9 +36,14 @@ class ServersApi:
         servers: "ServerManager",
         tools: "ToolManager",
         connections: "Connections",
+        on_removed: Callable[[str], Awaitable[None]] = nothing_to_do,
     ) -> None:
+        """
+        Args:
+            on_removed: called when a server was removed for good, with its name: what it alone used goes.
+        """
         self._config, self._project_servers, self._proposals, self._server_secrets = config, project_servers, proposals, server_secrets
-        self._servers, self._tools, self._connections = servers, tools, connections
+        self._servers, self._tools, self._connections, self._on_removed = servers, tools, connections, on_removed
 
     # entries
 
@@ -126,6 +134,7 @@ class ServersApi:
         if keep_secrets:
             return removal
         await self._tools.free_names(name)
+        await self._on_removed(name)
         return await self._server_secrets.forget(removal)
 
     # what runs

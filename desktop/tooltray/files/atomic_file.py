@@ -139,12 +139,16 @@ def all_set_aside(path: Path) -> list[Path]:
     return []
 
 
-def remove_leftovers(root: Path) -> None:
+def remove_leftovers(root: Path, besides: Path | None = None) -> None:
     """Removes temporary files of killed writers from a folder and those in it, because there may be a token in one.
 
     A file is left over if its writer's process has ended, or if it is older than STALE_AFTER_S. One that cannot be removed stays.
+
+    Args:
+        besides: a folder that is not looked into: it has many files, of others.
     """
-    for folder, _, names in os.walk(root):
+    for folder, folders, names in os.walk(root):
+        folders[:] = [each for each in folders if os.path.join(folder, each) != str(besides)]
         for name in names:
             if found := _TEMPORARY.fullmatch(name):
                 with suppress(OSError):  # its writer has just finished

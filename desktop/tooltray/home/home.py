@@ -188,6 +188,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "feedback"
 
     @property
+    def bundles(self) -> Path:
+        """Servers that came as bundles, each in a folder of its own."""
+        return self.root / "bundles"
+
+    @property
     def catalogue(self) -> Path:
         return self.root / "catalogue"
 

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from tooltray.access.api import AccessApi
 from tooltray.ai_clients.api import AiClientsApi
 from tooltray.approvals.api import ApprovalsApi
+from tooltray.bundles.api import BundlesApi
 from tooltray.calls.api import QuestionsApi
 from tooltray.entries.files_api import FilesApi
 from tooltray.entries.secrets_api import SecretsApi
@@ -253,4 +254,13 @@ _AI_CLIENTS = (
     Operation("POST", "/mcp/ai-clients/import/put-back", AiClientsApi.put_back_moved_servers),
 )
 
-OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_AI_CLIENTS, *_PROJECTS, *_SETUP)
+_BUNDLES = (
+    Operation("GET", "/mcp/bundles", BundlesApi.get_bundles),
+    Operation("POST", "/mcp/bundles", BundlesApi.install_bundle, status=201, wrap="installed", needs_trust=always),
+    Operation("POST", "/mcp/bundles/read", BundlesApi.read_bundle, needs_trust=always),
+    Operation("POST", "/mcp/bundles/preview", BundlesApi.preview_bundle, needs_trust=always),
+    Operation("DELETE", "/mcp/bundles/{server}", BundlesApi.remove_bundle, status=204),
+    Operation("POST", "/mcp/bundles/{server}/pack", BundlesApi.pack_bundle, wrap="packed", needs_trust=always),
+)
+
+OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_AI_CLIENTS, *_BUNDLES, *_PROJECTS, *_SETUP)

@@ -126,6 +126,7 @@ class BundleOffer(msgspec.Struct, frozen=True):
         fields: its settings.
         tools: names that its manifest claims.
         problems: why it cannot run here; empty: it can.
+        warnings: what a person should know of its command before the yes.
         here: the server here that this bundle would update; empty: it would be new.
         here_version: of that one.
     """
@@ -146,6 +147,7 @@ class BundleOffer(msgspec.Struct, frozen=True):
     fields: tuple[FormField, ...] = ()
     tools: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    warnings: tuple[Problem, ...] = ()
     here: str = ""
     here_version: str = ""
 

@@ -150,6 +150,11 @@ class ServerManager:
         """The processes of all servers; each leads a session of its own."""
         return frozenset(pid for server in self for pid in server.pids)
 
+    @property
+    def configs(self) -> tuple[MCPServerConfig, ...]:
+        """Of all servers, those included that were removed or replaced and have not ended yet."""
+        return tuple(server.config for server in (*self, *self._leaving))
+
     # life
 
     def load(self) -> None:

@@ -1,8 +1,8 @@
-"""AI clients on the computer: their files are looked at."""
+"""AI clients on the computer: their files are looked at, changed, and become again what they were."""
 
 import json
 
-from tests.end2end.verbs.hub_at_work import FEATURED, Checks
+from tests.end2end.verbs.hub_at_work import Checks
 
 
 async def scan(hub):
@@ -21,34 +21,31 @@ async def scan(hub):
         file.parent.rmdir()
 
 
-async def take_in(hub):
-    """A server of Cursor comes in, works, leaves Cursor's file, and comes back."""
+async def connect_and_undo(hub):
+    """The way of a person: what would change is shown, made, listed and undone; and the other way round."""
     file = hub.world.home / ".cursor" / "mcp.json"
     file.parent.mkdir()
-    entry = {key: FEATURED[key] for key in ("command", "args")} | {"env": {"KIT_TOKEN": "not-real"}}
-    text = json.dumps({"mcpServers": {"imported": entry, "other": {"command": "other"}}}, indent=4)
-    file.write_text(text)
+    file.write_text(before := '{"mcpServers": {"a": {"command": "x"} /* mine */}}\n')
     try:
-        plan = await hub("preview_client_import", clients=["cursor"])
-        one, other = plan["candidates"]
-        assert (one["name"], one["state"], one["secrets"], other["name"]) == (
-            "imported",
-            "new",
-            [{"key": "KIT_TOKEN", "because": "name"}],
-            "other",
-        )
-        [done] = await hub("import_servers", choices=[one["id"]], clients=["cursor"], tidy=True)
-        assert (done["state"], done["tools"] > 0, done["problem"]) == ("listed", True, None)
-        assert list(json.loads(file.read_text())["mcpServers"]) == ["other"]
-        assert "not-real" not in json.dumps([plan, done]) + (hub.world.root / "settings.json").read_text()
-        [back] = await hub("put_back_moved_servers")
-        assert (back["problem"], file.read_text()) == (None, text)
-        await hub("cancel_import")
+        (edit,) = await hub("preview_connect", clients=["cursor"])
+        assert (edit["action"], "tooltray" in edit["diff"]) == ("connect", True)
+        (made,) = await hub("apply_client_edits", edits={edit["id"]: edit["revision"]})
+        assert "tooltray" in file.read_text()
+        (gone,) = await hub("preview_disconnect", clients=["cursor"])
+        assert gone["action"] == "disconnect"
+        assert [change["undo"] for change in await hub("get_client_changes")] == ["exact"]
+        await hub("undo_client_change", id=made["id"])
+        assert file.read_text() == before
     finally:
-        await hub("remove_mcp_server", name="imported")
         file.unlink()
         file.parent.rmdir()
 
 
-IMPORT = ("preview_client_import", "import_servers", "cancel_import", "put_back_moved_servers")
-CHECKS: Checks = {"scan_ai_clients": scan} | dict.fromkeys(IMPORT, take_in)
+CHECKS: Checks = {
+    "scan_ai_clients": scan,
+    "preview_connect": connect_and_undo,
+    "preview_disconnect": connect_and_undo,
+    "apply_client_edits": connect_and_undo,
+    "get_client_changes": connect_and_undo,
+    "undo_client_change": connect_and_undo,
+}

@@ -74,6 +74,7 @@ VALUES: dict[Any, Any] = {
     float: 0.5,
     Mapping[str, str]: {"a": "b"},
     Mapping[str, Mapping[str, FieldValue]]: {"a": {"b": "c"}},
+    Mapping[str, FieldValue]: {"a": ["x"], "b": 0.5},
     list[str]: ["x"],
     Sequence[str]: ["x"],
     Scope: "call",

@@ -172,6 +172,13 @@ def test_only_temporary_files_whose_writer_is_gone_are_removed(tmp_path: Path) -
     assert names_in(tmp_path) == sorted([*stay, f".settings.json.{os.getpid()}-abcd1234.tmp", "mine.tmp"])
 
 
+def test_a_folder_with_files_of_others_is_not_looked_into(tmp_path: Path) -> None:
+    put(tmp_path / "bundles" / f".a.{NOBODY}-abcd1234.tmp")
+    put(tmp_path / "run" / f".a.{NOBODY}-abcd1234.tmp")
+    remove_leftovers(tmp_path, tmp_path / "bundles")
+    assert names_in(tmp_path) == [f".a.{NOBODY}-abcd1234.tmp"]
+
+
 def test_what_cannot_be_removed_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / f".a.{NOBODY}-abcd1234.tmp")
 

@@ -1,0 +1,189 @@
+"""`tooltray bundle ...`: shows, installs, lists, removes and makes bundles.
+
+Above it: run. Below it: a hub, which is started if none runs: bundles come with programs that it is to run.
+"""
+
+import argparse
+import os
+from collections.abc import Iterable, Sequence
+
+from tooltray.cli.hubs import Hub, started_hub
+from tooltray.cli.person import ask_for_secrets, confirmed, is_person_there
+from tooltray.cli.secrets_command import going
+from tooltray.cli.servers_command import note_start, progress_shown, running_in_words, server_snapshot, tools_once_started
+from tooltray.cli.terminal import answer, answer_list, clean_line, day, print_error, print_json, print_note
+from tooltray.errors import Problem, TooltrayError
+from tooltray.home.home import Home
+from tooltray.phrases import as_json
+from tooltray.shell_words import joined
+from tooltray.snapshots.discovery import BundleOffer, BundleSnapshot
+from tooltray.snapshots.forms import FieldValue, FormField
+
+READ_TIMEOUT_S = 1860.0  # a download may take half an hour; the hub's own limit is shorter and gives a reason
+PACK_TIMEOUT_S = 600.0  # thousands of files
+SHOWN_CHARACTERS = 16  # of a SHA-256, in a list
+
+
+def show(args: argparse.Namespace, home: Home) -> int:
+    with started_hub(home) as hub:
+        offer = _read(hub, args)
+    return answer(args, offer, *_lines(offer))
+
+
+def install(args: argparse.Namespace, home: Home) -> int:
+    """Installs a bundle once the person has seen what it would run.
+
+    Returns:
+        1 if it was installed but does not start, so that a script notices.
+    """
+    with started_hub(home) as hub:
+        offer = _read(hub, args)
+    for problem in offer.problems:
+        raise TooltrayError(problem.title, problem.message, problem.hint)
+    values = _values(offer, args)  # nothing is held up while a person types
+    with started_hub(home) as hub:
+        new = hub.ask(hub.api.bundles.preview_bundle(source=offer.source, sha256=offer.sha256, values=values), timeout_s=READ_TIMEOUT_S)
+    if not args.yes:
+        print("\n".join([*_lines(offer), f"Runs:      {clean_line(joined(new.command))}"]))
+        if not confirmed(f"Install it as '{args.name or new.name}'?", yes=False):
+            print("Nothing was changed.")
+            return 0
+    with started_hub(home) as hub:
+        installing = hub.api.bundles.install_bundle(source=offer.source, sha256=offer.sha256, values=values, server=args.name)
+        server = hub.ask(installing, timeout_s=None)  # the keyring may ask to be unlocked
+        return _started(args, home, hub, server, offer)
+
+
+def list_bundles(args: argparse.Namespace, home: Home) -> int:
+    with started_hub(home) as hub:
+        bundles = hub.ask(hub.api.bundles.get_bundles())
+    titles = ("SERVER", "BUNDLE", "VERSION", "PUBLISHER", "INSTALLED", "SHA-256")
+    return answer_list(args, bundles, titles, _row, empty="There are no bundles yet. Install one with: tooltray bundle install FILE")
+
+
+def remove(args: argparse.Namespace, home: Home) -> int:
+    with started_hub(home) as hub:
+        found = next((each for each in hub.ask(hub.api.bundles.get_bundles()) if each.server == args.name), None)
+        secrets = going(hub.ask(hub.api.secrets.preview_removal(name=args.name), timeout_s=None)) if found else []
+    if found and is_person_there() and not args.yes:
+        question = f"Remove {args.name} and the files of {found.title} {found.version}? {' '.join(secrets)}"
+        if not confirmed(question, yes=False):
+            print("Nothing was changed.")
+            return 0
+    with started_hub(home) as hub:
+        hub.ask(hub.api.bundles.remove_bundle(server=args.name), timeout_s=None)
+    return answer(args, {"server": args.name, "removed": True}, f"Removed {args.name}.")
+
+
+def pack(args: argparse.Namespace, home: Home) -> int:
+    path = os.path.abspath(args.output or f"{args.name.replace(os.sep, '-')}.mcpb")
+    if os.path.lexists(path) and not args.force:
+        raise TooltrayError(f"{path} is there already", hint="Choose another file with --output, or replace it with --force")
+    with started_hub(home) as hub:
+        written = hub.ask(hub.api.bundles.pack_bundle(server=args.name, path=path), timeout_s=PACK_TIMEOUT_S)
+        offer = hub.ask(hub.api.bundles.read_bundle(source=written), timeout_s=READ_TIMEOUT_S)
+    asked = [f"It asks for {', '.join(field.label for field in offer.fields)}."] if offer.fields else []
+    done = {"path": written, "sha256": offer.sha256, "fields": [field.key for field in offer.fields]}
+    return answer(args, done, f"Packed {args.name} as {written}.", *map(clean_line, asked))
+
+
+def _read(hub: Hub, args: argparse.Namespace) -> BundleOffer:
+    is_address = args.source.lower().startswith(("http:", "https:", "file:"))
+    if is_address and not args.source.lower().startswith("file:"):
+        print_note(f"Downloading {args.source} ...")
+    source = args.source if is_address else os.path.abspath(os.path.expanduser(args.source))
+    return hub.ask(hub.api.bundles.read_bundle(source=source), timeout_s=READ_TIMEOUT_S)
+
+
+def _values(offer: BundleOffer, args: argparse.Namespace) -> dict[str, FieldValue]:
+    """What was typed behind the command, and what the person is asked for: secrets without echo, the rest if it is needed.
+
+    Raises:
+        TooltrayError: a secret was typed behind the command, where others can read it; or something is needed and nobody is there.
+    """
+    given: dict[str, list[str]] = {}
+    for key, value in args.set:
+        given.setdefault(key, []).append(value)
+    fields = {field.key: field for field in offer.fields}
+    if hidden := next((key for key in given if key in fields and fields[key].is_secret), None):
+        raise TooltrayError(f"{hidden} is a secret", "others can read what is typed behind a command", "Leave it out; it is asked for")
+    values: dict[str, FieldValue] = {key: _one_or_many(fields.get(key), each) for key, each in given.items()}
+    for field in offer.fields:
+        if field.is_required and not field.is_secret and field.default is None and field.key not in values and is_person_there():
+            values[field.key] = _typed(field)
+    wanted = [field.key for field in offer.fields if field.is_secret and (field.is_required or _wants(field, args))]
+    return {**values, **ask_for_secrets(wanted, from_stdin=args.secret_stdin)}
+
+
+def _wants(field: FormField, args: argparse.Namespace) -> bool:
+    """Whether a person wants to give a secret that is not needed."""
+    if args.yes or args.secret_stdin or not is_person_there():
+        return False
+    return confirmed(f"Give it {field.label} ({'it is kept otherwise' if field.placeholder else 'not needed'})?", yes=False)
+
+
+def _one_or_many(field: FormField | None, values: Sequence[str]) -> FieldValue:
+    return list(values) if (field and field.is_list) or len(values) > 1 else values[0]
+
+
+def _typed(field: FormField) -> str:
+    about = f" ({clean_line(field.description)})" if field.description else ""
+    try:
+        return input(f"{clean_line(field.label)}{about}: ")
+    except EOFError:
+        return ""
+
+
+def _started(args: argparse.Namespace, home: Home, hub: Hub, server: str, offer: BundleOffer) -> int:
+    word = "Updated" if offer.here == server else "Installed"
+    done: dict[str, object] = {"server": server, "version": offer.version, "sha256": offer.sha256, "updated": offer.here == server}
+    note_start(server)
+    problem: Problem | None = None
+    tools: int | None = None
+    try:
+        with progress_shown(home, server):
+            tools = tools_once_started(hub, server)
+    except TooltrayError as error:
+        problem = error.problem
+    if args.json:
+        print_json({**done, "started": problem is None, "tools": tools, "snapshot": as_json(server_snapshot(hub, server) or {})})
+    elif problem is None:
+        print(f"{word} {clean_line(offer.title)} {clean_line(offer.version)} as {server}; it {running_in_words(tools)}.")
+    else:
+        print(f"{word} {clean_line(offer.title)} {clean_line(offer.version)} as {server}, which does not start.")
+    if problem is not None:
+        print_error(problem, as_json=args.json)
+    return 0 if problem is None else 1
+
+
+def _lines(offer: BundleOffer) -> list[str]:
+    """What a person should know before a yes."""
+    here = f" (in the place of {offer.here_version}, which is here as '{offer.here}')" if offer.here else ""
+    signature = "none" if offer.signature == "none" else "there is one, and nobody checked it"
+    lines = [
+        f"{offer.title} {offer.version}{here}",
+        offer.description,
+        f"Publisher: {offer.author or '?'}, as the bundle itself says",
+        f"Signature: {signature}",
+        f"SHA-256:   {offer.sha256}",
+        f"Command:   {joined(offer.command)}",
+    ]
+    lines += [f"Tools:     {', '.join(offer.tools)}"] if offer.tools else []
+    lines += [f"Setting:   {_setting(field)}" for field in offer.fields]
+    lines += _said("Careful:   ", offer.warnings)
+    return [clean_line(line) for line in [*lines, *_said("Problem:   ", offer.problems)] if line]
+
+
+def _setting(field: FormField) -> str:
+    words = [field.kind, *(["required"] if field.is_required else []), *(["secret"] if field.is_secret else [])]
+    default = f", default {field.default}" if field.default is not None else ""
+    return f"{field.key} ({', '.join(words)}{default}): {field.label}"
+
+
+def _said(mark: str, problems: Iterable[Problem]) -> list[str]:
+    return [f"{mark}{problem}" for problem in problems]
+
+
+def _row(bundle: BundleSnapshot) -> list[str]:
+    installed = day(bundle.installed_at) if bundle.installed_at else "?"
+    return [bundle.server, bundle.title, bundle.version, bundle.author, installed, bundle.sha256[:SHOWN_CHARACTERS]]
