@@ -177,6 +177,14 @@ class ServerFilesChanged(Event, frozen=True):
     """A file with servers in it was read anew, comes or goes, or what of it waits for a person's yes is another thing."""
 
 
+class ImportProgressed(Event, frozen=True):
+    """Of the servers that are being imported from AI clients, `done` of `total` have come in, or could not; the last one is `name`."""
+
+    done: int
+    total: int
+    name: str
+
+
 class HttpAddressChanged(Event, frozen=True):
     """HTTP is open at another address, or at none, or could not be opened. For the engine and the window: it is not in EVENTS."""
 
@@ -206,6 +214,7 @@ EVENTS: tuple[type[Event], ...] = (
     FeedbackAsked,
     FeedbackEnded,
     ServerFilesChanged,
+    ImportProgressed,
 )
 """The public ones. Names and fields are an interface to other programs."""
 

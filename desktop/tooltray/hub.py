@@ -27,7 +27,11 @@ from tooltray.activity.hub_log import HubLog
 from tooltray.activity.masking import Mask
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.ai_clients.api import AiClientsApi
+from tooltray.ai_clients.backup_key import BackupKeys
+from tooltray.ai_clients.client_edits import ClientEdits
+from tooltray.ai_clients.client_imports import ClientImports
 from tooltray.ai_clients.client_scans import ClientScans
+from tooltray.ai_clients.imports import Imports
 from tooltray.api import PARTS, Api
 from tooltray.approvals.api import ApprovalsApi
 from tooltray.approvals.approval_rounds import ApprovalRounds
@@ -435,7 +439,11 @@ class Hub(Composition):
     shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
     setup: Setup = part()
     live_settings: LiveSettings = part(hub="starts")
+    backup_keys: BackupKeys = part()
+    client_edits: ClientEdits = part(mask="mask.masked_whole")
     client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))
+    imports: Imports = part()
+    client_imports: ClientImports = part()
 
     # the API, and who comes in
 

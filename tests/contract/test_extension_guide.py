@@ -83,7 +83,7 @@ def add_server_type(copy: Copy) -> None:
     )
     copy.replace("settings/server_config.py", 'Transport = Literal["stdio", ', 'Transport = Literal["unix", "stdio", ')
     copy.insert("settings/server_config.py", "    direct_start: StrictBool", "    socket: Target = None")
-    copy.insert("settings/server_config.py", "    return hashlib.sha256(json.dumps(parts", "    parts += (config.socket,)", before=True)
+    copy.insert("settings/server_config.py", "    return json.dumps(parts", "    parts += (config.socket,)", before=True)
     copy.replace(
         "settings/server_config.py", 'return shown_url(self.base_url or "")', 'return self.socket or shown_url(self.base_url or "")'
     )

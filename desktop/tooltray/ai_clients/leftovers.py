@@ -1,32 +1,32 @@
 """What stands for Tooltray in the files of AI clients, when Tooltray leaves the computer.
 
-Above it: `tooltray uninstall`. Below it: client_look; client_entries, which takes entries out.
+Above it: `tooltray uninstall`. Below it: client_look, file_edits.
 """
 
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from tooltray.ai_clients.client_kinds import ClientKind
 from tooltray.ai_clients.client_look import ClientLook, ReadFile
+from tooltray.ai_clients.edit_plans import without_us
+from tooltray.ai_clients.file_edits import FileEdit
 from tooltray.files.file_text import CannotOpen, read_text
-from tooltray.foreign_configs.client_entries import ClientEntry
 
 SIGNS = ("tooltray_bridge", "tooltray-bridge")  # one of them is in every entry that starts the bridge
 
 
-def leftovers(look: ClientLook, kinds: Iterable[ClientKind]) -> Iterator[ClientEntry]:
-    """The entries of the bridge; those that a person has to take out by hand have no path. Blocks for as long as reading takes."""
+def leftovers(look: ClientLook, kinds: Iterable[ClientKind]) -> Iterator[FileEdit]:
+    """The edits that take the bridge out; some have a problem. Blocks for as long as reading takes."""
+    return iter(without_us(list(kinds), look))
+
+
+def unreadable(look: ClientLook, kinds: Iterable[ClientKind]) -> Iterator[tuple[ClientKind, Path]]:
+    """The files that make no sense and have the bridge's name in them: a person has to take it out by hand."""
     for kind in kinds:
-        for file in look.files(kind):
-            if file.document is None and _names_us(file):
-                yield ClientEntry(kind.name, file.place.path)
-            for entry in file.entries:
-                if entry.kind == "bridge":
-                    is_json = file.document is not None and file.document.format == "json"
-                    yield ClientEntry(kind.name, entry.path, tuple(map(str, entry.place)) if is_json else ())
+        yield from ((kind, file.place.path) for file in look.files(kind) if file.document is None and _names_us(file))
 
 
 def _names_us(file: ReadFile) -> bool:
-    """Whether a file that makes no sense has the bridge's name in it."""
     try:
         text = read_text(file.place.path).text
     except CannotOpen:

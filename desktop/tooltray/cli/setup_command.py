@@ -1,9 +1,10 @@
-"""`tooltray export`, `import` and `servers reset`: the whole set-up taken out, taken over, and put back.
+"""`tooltray export`, `import` of what that wrote, and `servers reset`: the whole set-up taken out, taken over, and put back.
 
 Above it: run. Below it: a hub, or the settings where none runs. A person sees all changes before they are made.
 """
 
 import argparse
+import contextlib
 import os
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from tooltray.entries.setup_api import SetupApi
 
 STDOUT = "-"  # in the place of a file, as many programs have it
-MAX_SETUP_BYTES = 16 * 1024 * 1024  # thousands of servers have a few hundred KB
 SIGNS = {"add": "+", "replace": "~", "remove": "-", "keep": "="}
 
 T = TypeVar("T")
@@ -45,9 +45,17 @@ def export(args: argparse.Namespace, home: Home) -> int:
     return 0
 
 
-def take_over(args: argparse.Namespace, home: Home) -> int:
+def is_setup(text: str) -> bool:
+    """Whether a text is what `export` writes; another program's list of servers has no version."""
+    with contextlib.suppress(NotJson):
+        setup, _ = read_json(text.encode("utf-8", "surrogatepass"))
+        return isinstance(setup, dict) and "mcpServers" in setup and ("version" in setup or "defaultServers" in setup)
+    return False
+
+
+def take_over(args: argparse.Namespace, home: Home, text: str) -> int:
     """Shows what an exported set-up would change, and takes it over after a confirmation."""
-    setup, replace = _read(Path(args.file)), args.replace
+    setup, replace = _read(args.sources[0], text), args.replace
 
     def preview(api: "SetupApi") -> Changes:
         return api.preview_import(setup=setup, replace=replace)
@@ -55,7 +63,12 @@ def take_over(args: argparse.Namespace, home: Home) -> int:
     def take(api: "SetupApi") -> Changes:
         return api.import_setup(setup=setup, replace=replace)
 
-    return _preview_then(args, home, preview, take, question="Take this over?")
+    question = "Take this over?"
+    if args.dry_run:
+        with any_hub(home) as hub:
+            planned = hub.ask(hub.api.setup.preview_import(setup=setup, replace=replace))
+        return answer(args, {"changes": planned, "done": False}, *map(_line, planned))
+    return _preview_then(args, home, preview, take, question=question)
 
 
 def reset(args: argparse.Namespace, home: Home) -> int:
@@ -105,34 +118,14 @@ def _write(path: Path, text: str, *, may_replace: bool) -> None:
     _touching(path, "written", lambda: write_atomically(path, text.encode() + b"\n"))
 
 
-def _read(path: Path) -> Document:
-    data = _touching(path, "read", lambda: _read_bounded(path))
+def _read(source: str, text: str) -> Document:
     try:
-        setup, _ = read_json(data)
+        setup, _ = read_json(text.encode("utf-8", "surrogatepass"))
     except NotJson as error:
-        raise TooltrayError(f"{path} is no JSON", str(error)) from None
+        raise TooltrayError(f"{source} is no JSON", str(error)) from None
     if not isinstance(setup, dict):
-        raise TooltrayError(f"{path} is no backup of Tooltray", "it is no JSON object")
-    return setup if "mcpServers" in setup else _of_another_program(path, data)
-
-
-def _of_another_program(path: Path, data: bytes) -> Document:
-    """The servers in a file that spells them in another way, such as VS Code's `servers`."""
-    from tooltray.entries.pasted import parse_pasted
-
-    try:
-        found = parse_pasted(data.decode("utf-8-sig"))
-    except TooltrayError as error:
-        raise TooltrayError(f"{path} is no backup of Tooltray", "it has no `mcpServers`, " + str(error), "Choose another file.") from None
-    return {"mcpServers": {server.name: server.config for server in found}}
-
-
-def _read_bounded(path: Path) -> bytes:
-    with path.open("rb") as file:
-        data = file.read(MAX_SETUP_BYTES + 1)
-    if len(data) > MAX_SETUP_BYTES:
-        raise TooltrayError(f"{path} is too large for a backup", f"more than {MAX_SETUP_BYTES // 2**20} MiB")
-    return data
+        raise TooltrayError(f"{source} is no backup of Tooltray", "it is no JSON object")
+    return setup
 
 
 def _touching(path: Path, done: str, action: Callable[[], T]) -> T:

@@ -17,17 +17,19 @@ from pathlib import Path
 from tooltray.ai_clients.client_kinds import read_client_kinds
 from tooltray.ai_clients.client_look import ClientLook
 from tooltray.ai_clients.client_places import ClientPlaces
-from tooltray.ai_clients.leftovers import leftovers
+from tooltray.ai_clients.file_edits import FileEdit
+from tooltray.ai_clients.leftovers import leftovers, unreadable
+from tooltray.ai_clients.version_control import WorkTrees
 from tooltray.cli.hubs import any_hub, running_hub
 from tooltray.cli.person import confirmed
 from tooltray.cli.secrets_command import chosen_backend
 from tooltray.cli.terminal import clean_line, count, print_json, problem_line
 from tooltray.errors import TooltrayError
-from tooltray.foreign_configs.client_entries import ClientEntry, remove_entry
 from tooltray.home.home import Home, default_home
 from tooltray.installs import start_at_login
 from tooltray.installs.installation import this_installation
 from tooltray.installs.upkeep import how_to_remove, uninstaller
+from tooltray.snapshots.ai_clients import moved_by
 
 SECRET_NAMES = "secret-names.json"
 DEFAULT_PORT = 7717  # of `publish.http`
@@ -37,9 +39,13 @@ def uninstall(args: argparse.Namespace, home: Home) -> int:
     """Removes everything step by step; reports what was declined or failed."""
     steps = _Steps(args)
     steps.stop_hub(home)
+    if home.root.is_dir():
+        steps.put_back(home)
     look, kinds = ClientLook(ClientPlaces(os.environ), own_url=_own_url(home)), read_client_kinds()
-    for entry in leftovers(look, kinds):
-        steps.remove_client_entry(entry)
+    for edit in leftovers(look, kinds):
+        steps.disconnect(home, edit)
+    for kind, path in unreadable(look, kinds):
+        steps.leave_to_person(kind.name, path)
     if is_own := home == default_home():  # what belongs to the person and not to one of several homes
         steps.remove_start_at_login()
     if home.root.is_dir():
@@ -60,6 +66,7 @@ class _Steps:
         self.left: list[str] = []
         self.failed: list[str] = []
         self._is_program_gone = False
+        self._keeps_secrets = False  # servers that could not be put back need them
         self._kept: list[str] = []  # files that are left because of what they lead to
 
     def stop_hub(self, home: Home) -> None:
@@ -72,16 +79,43 @@ class _Steps:
             hub.stop()
         self._say(self.done, "Tooltray has stopped")
 
-    def remove_client_entry(self, entry: ClientEntry) -> None:
-        where = f"{entry.client} ({entry.file})"
-        if not entry.can_be_removed:
-            self._say(self.left, f"Remove the entry of Tooltray from {where} by hand; it is no file that could be changed safely")
+    def put_back(self, home: Home) -> None:
+        """Offers to bring servers that were imported back into their clients' files; their secrets stay if that fails."""
+        with any_hub(home) as hub:
+            moved = moved_by(hub.ask(hub.api.ai_clients.get_client_changes()))
+        if not moved:
             return
-        name = entry.path[-1]
-        with self._step(f"Remove the entry '{name}' from {where}?") as is_wanted:
+        names, files = count(len({name for each in moved for name in each.servers}), "server"), {each.path for each in moved}
+        with self._step(f"Put {names} back into {', '.join(sorted(files))}, with the keys in plain text?") as is_wanted:
             if is_wanted:
-                kept = remove_entry(entry)
-                self._say(self.done, f"'{name}' is no longer in {where}; the file as it was is {kept}")
+                self._keeps_secrets = True  # until all are back
+                with any_hub(home) as hub:
+                    made = hub.ask(hub.api.ai_clients.put_back_moved_servers(), timeout_s=None)
+                if bad := next((each.problem for each in made if each.problem), None):
+                    raise TooltrayError(bad.title, bad.message, bad.hint)
+                self._keeps_secrets = False
+                self._say(self.done, f"{names} put back")
+
+    def disconnect(self, home: Home, edit: FileEdit) -> None:
+        where = f"{edit.kind.name} ({edit.path})"
+        if edit.problem:
+            self._say(self.failed, f"{where}: {problem_line(edit.problem)}")
+            return
+        names = ", ".join(f"'{name}'" for name in edit.names)
+        if self._yes and WorkTrees().holds(edit.path):
+            self._say(self.left, f"Left as it is: {names} in {where}, which is under version control")
+            return
+        with self._step(f"Remove the entry {names} from {where}?") as is_wanted:
+            if is_wanted:
+                with any_hub(home) as hub:
+                    (change,) = hub.ask(hub.api.ai_clients.apply_client_edits({edit.id: edit.revision}))
+                if change.problem:
+                    raise TooltrayError(change.problem.title, change.problem.message, change.problem.hint)
+                self._say(self.done, f"{names} is no longer in {where}")
+
+    def leave_to_person(self, client: str, path: Path) -> None:
+        text = f"Remove the entry of Tooltray from {client} ({path}) by hand; it is no file that could be changed safely"
+        self._say(self.left, text)
 
     def remove_start_at_login(self) -> None:
         if not start_at_login.is_on():
@@ -95,6 +129,10 @@ class _Steps:
 
     def remove_secrets(self, home: Home) -> None:
         """Takes them out of the system's keyring, and deletes the file of those that are in one."""
+        if self._keeps_secrets:
+            self._kept += [SECRET_NAMES, home.secrets_file.name, home.client_changes.name]
+            self._say(self.left, "Left as they are: the secrets, since not all servers could be put back")
+            return
         if home.secrets_file.exists():
             self._remove_secrets_file(home)
         with any_hub(home) as hub:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, get_args
 
 from tooltray.access.trusted_tokens import TRUSTED_SECRET
 from tooltray.errors import TooltrayError
-from tooltray.secrets.secrets import SecretStore
+from tooltray.secrets.secrets import BACKUP_SECRET, SecretStore
 from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.settings_edits import secret_backend
@@ -23,7 +23,7 @@ class SecretsApi:
         return sorted(await self._secrets.names())
 
     async def set_secret(self, name: str, value: str) -> None:
-        if name == TRUSTED_SECRET:
+        if name in (TRUSTED_SECRET, BACKUP_SECRET):
             raise TooltrayError(f"'{name}' is kept by Tooltray itself", hint="Choose another name")
         await self._secrets.set(name, value)
         self._starts.retry_failed()

@@ -48,7 +48,7 @@ class ServerAddition:
         """
         read_given_entry(name, entry)
         if await must_wait():  # a proposal keeps its secrets under names of its own
-            return await self._servers.add_mcp_server(name, _filled_in(dict(entry), values), is_default)
+            return await self._servers.add_mcp_server(name, filled_in(dict(entry), _placeholders(values)), is_default)
         known = set(await self._secrets.names()) if values else set[str]()
         stored: list[str] = []
         try:
@@ -62,12 +62,20 @@ class ServerAddition:
             raise
 
 
-def _filled_in(part: Any, values: Mapping[str, str]) -> Any:
-    """A part of an entry with the secrets' own values in the place of their placeholders."""
+def filled_in(part: Any, texts: Mapping[str, str]) -> Any:
+    """A part of an entry with other texts in the place of some.
+
+    Args:
+        texts: what stands there by what stood there, such as `${secret:NAME}`.
+    """
     if isinstance(part, str):
-        for secret, value in values.items():
-            part = part.replace(f"${{secret:{secret}}}", value)
+        for old, new in texts.items():
+            part = part.replace(old, new)
         return part
     if isinstance(part, Mapping):
-        return {key: _filled_in(value, values) for key, value in part.items()}
-    return [_filled_in(each, values) for each in part] if isinstance(part, list | tuple) else part
+        return {key: filled_in(value, texts) for key, value in part.items()}
+    return [filled_in(each, texts) for each in part] if isinstance(part, list | tuple) else part
+
+
+def _placeholders(values: Mapping[str, str]) -> dict[str, str]:
+    return {f"${{secret:{secret}}}": value for secret, value in values.items()}

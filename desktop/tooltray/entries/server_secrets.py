@@ -13,11 +13,14 @@ from msgspec.structs import replace
 from tooltray.access.trusted_tokens import TRUSTED_SECRET
 from tooltray.entries.secret_uses import Names, SecretUses, Uses
 from tooltray.errors import TooltrayError
-from tooltray.secrets.secrets import SecretStore
+from tooltray.secrets.secrets import BACKUP_SECRET, SecretStore
 from tooltray.secrets.vaults import SecretMissing
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.sign_ins.token_store import PREFIX
 from tooltray.snapshots.setup import ServerRemoval, SharedSecret
+
+OWN_SECRETS = (TRUSTED_SECRET, BACKUP_SECRET)
+"""Names of secrets that Tooltray keeps for itself: no server uses them, and nobody sets them."""
 
 
 class KeptSignIns(Protocol):
@@ -112,7 +115,7 @@ class ServerSecrets:
 
     async def _unused_among(self, stored: Iterable[str]) -> list[str]:
         uses = await self._uses()
-        free = (secret for secret in sorted(stored) if secret != TRUSTED_SECRET)
+        free = (secret for secret in sorted(stored) if secret not in OWN_SECRETS)
         return [secret for secret in free if not uses.of(secret) and not self._is_of_sign_in(secret, is_of_known=True)]
 
     async def _uses(self) -> Uses:

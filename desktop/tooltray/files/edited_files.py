@@ -1,6 +1,6 @@
 """Replaces files that people edit, too, without ever undoing a concurrent save of their editor.
 
-Above it: settings_file, project_edits, client_entries. Below it: atomic_file, file_swap, file_history. Knows no format.
+Above it: settings_file, project_edits, change_writer (AI clients' files). Below it: atomic_file, file_swap, file_history. Knows no format.
 
 A change reads the file, computes the new content, and replaces the file: optimistic concurrency. Between reading and replacing a person's
 editor may save, and a rename cannot be made conditional. So the new and the old file are swapped in one step, and the file that came out is

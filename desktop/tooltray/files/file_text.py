@@ -73,6 +73,15 @@ def read_text(path: Path, most_bytes: int = MAX_FILE_BYTES) -> FileText:
         raise CannotOpen(Phrase("it cannot be read: {reason}", reason=error.strerror or type(error).__name__)) from None
     except ValueError:  # a zero character in the path
         raise CannotOpen(Phrase("there can be no file of this name")) from None
+    return text_of(data)
+
+
+def text_of(data: bytes) -> FileText:
+    """The text of a file's bytes.
+
+    Raises:
+        CannotOpen: it is not text.
+    """
     digest, encoding = hashlib.sha256(data).hexdigest(), _encoding_of(data)
     try:
         return FileText(data.decode(encoding), digest, encoding)

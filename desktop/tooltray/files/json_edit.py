@@ -1,7 +1,7 @@
 """Changes members of a JSON text and leaves every other byte as it is: comments, order, indentation, line ends.
 
-Above it: client_entries, project_edit. Below it: json_places. Reads JSON with comments and trailing commas, as in the settings of editors.
-Knows no program.
+Above it: project_edit, the edits of AI clients' files. Below it: json_places. Reads JSON with comments and trailing commas, as in the
+settings of editors. Knows no program.
 """
 
 import json
@@ -29,12 +29,15 @@ def without_member(text: str, path: Sequence[str]) -> str:
     if (comma := _next_sign(text, value.end)) is not None and comma.text == ",":
         between = text[value.end : comma.start]
         after = (between if between.strip() else "") + text[comma.end :]
-        if re.search(r"\n[ \t]*\Z", before) and (rest := re.match(r"[ \t]*\r?\n[ \t]*", after)):
-            after = after[rest.end() :]
+        if (line := re.search(r"\n[ \t]*\Z", before)) and (rest := re.match(r"[ \t]*\r?\n", after)):
+            return before[: line.start() + 1] + after[rest.end() :]
         return before + after
     if (comma := _last_comma(text, start)) is not None:
         before = text[: comma.start] + text[comma.end : start]
-    return _without_space(before) + after
+    shortened = _without_space(before)
+    if shortened.endswith("{") and after.lstrip().startswith("}"):
+        return shortened + after.lstrip()  # an empty object is written in one line
+    return (before.rstrip() if re.match(r"[ \t]*\r?\n", after) else shortened) + after
 
 
 def with_member(text: str, path: Sequence[str], content: object) -> str:

@@ -10,6 +10,7 @@ Above it: reading. Below it: config_source. Knows no disk; placeholders stay as 
 """
 
 from collections.abc import Iterator, Mapping
+from typing import Protocol
 
 from tooltray.files.json_places import Value
 from tooltray.foreign_configs.config_source import CannotUse, ConfigSource, RawEntry
@@ -43,6 +44,14 @@ _TYPES = {
     "sse": "sse",
 }
 _OF_TARGETS = ("command", "cmd", "url", "baseUrl", "serverUrl", "httpUrl", "uri")
+
+
+class Written(Protocol):
+    """An entry as it is in some file: RawEntry, or one that stands in no text of which places are known."""
+
+    @property
+    def written(self) -> Mapping[str, object]: ...
+    def place_of(self, key: str) -> int: ...
 
 
 def read_mcp_json(source: ConfigSource, document: Value) -> tuple[FileEntry, ...]:
@@ -82,7 +91,7 @@ def _entry(raw: RawEntry) -> FileEntry:
     return FileEntry(raw.name, raw.checked(in_our_spelling(raw)), raw.written, raw.line)
 
 
-def in_our_spelling(raw: RawEntry) -> dict[str, object]:
+def in_our_spelling(raw: Written) -> dict[str, object]:
     """The entry with the fields of our settings; unknown fields stay.
 
     Raises:
@@ -99,7 +108,7 @@ def in_our_spelling(raw: RawEntry) -> dict[str, object]:
     return entry
 
 
-def _join(entry: dict[str, object], ours: str, others: tuple[str, ...], raw: RawEntry) -> None:
+def _join(entry: dict[str, object], ours: str, others: tuple[str, ...], raw: Written) -> None:
     given = [(key, entry.pop(key)) for key in (ours, *others) if key in entry]
     if any(value != given[0][1] for _, value in given[1:]):
         names = " / ".join(key for key, _ in given)
@@ -108,14 +117,14 @@ def _join(entry: dict[str, object], ours: str, others: tuple[str, ...], raw: Raw
         entry[ours] = given[0][1]
 
 
-def _list_of(entry: Mapping[str, object], key: str, raw: RawEntry) -> list[object]:
+def _list_of(entry: Mapping[str, object], key: str, raw: Written) -> list[object]:
     found = entry.get(key, [])
     if not isinstance(found, list):
         raise CannotUse(Phrase("'{field}' must be a list", field=key), raw.place_of(key))
     return found
 
 
-def _translated(entry: Mapping[str, object], raw: RawEntry) -> Iterator[tuple[str, object]]:
+def _translated(entry: Mapping[str, object], raw: Written) -> Iterator[tuple[str, object]]:
     if "type" in entry:
         yield "type", our_type(entry["type"], raw)
     if isinstance(approved := entry.get("autoApprove"), bool):
@@ -128,7 +137,7 @@ def _translated(entry: Mapping[str, object], raw: RawEntry) -> Iterator[tuple[st
         yield "toolFilter", {"mode": "allow", "list": tools}
 
 
-def our_type(given: object, raw: RawEntry) -> str:
+def our_type(given: object, raw: Written) -> str:
     """The transport as our settings name it: stdio, http or sse.
 
     Raises:
@@ -140,7 +149,7 @@ def our_type(given: object, raw: RawEntry) -> str:
     return _TYPES[given]
 
 
-def is_off(entry: Mapping[str, object], raw: RawEntry) -> bool:
+def is_off(entry: Mapping[str, object], raw: Written) -> bool:
     """Whether the entry disables its server.
 
     Raises:
@@ -152,7 +161,7 @@ def is_off(entry: Mapping[str, object], raw: RawEntry) -> bool:
     return entry.get("disable") is True or entry.get("disabled") is True or entry.get("enabled") is False
 
 
-def _seconds(given: object, raw: RawEntry) -> float:
+def _seconds(given: object, raw: Written) -> float:
     if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
         raise CannotUse(Phrase("'{field}' must be a number above 0", field="timeout"), raw.place_of("timeout"))
     return given / 1000 if given >= LEAST_MILLISECONDS else float(given)

@@ -110,6 +110,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "api-tokens.json"
 
     @property
+    def client_changes(self) -> Path:
+        """Changes of AI clients' files, and the files as they were before."""
+        return self.root / "client-changes"
+
+    @property
     def homes(self) -> Path:
         """Homes besides the default one in which a bridge may start a hub."""
         return self.root / "homes.json"

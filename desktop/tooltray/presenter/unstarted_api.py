@@ -41,7 +41,7 @@ def unstarted_api(parts: UnstartedParts) -> Api:
         "servers": lambda: _ServersApi(parts),
         "secrets": lambda: _SecretsApi(parts),
         "access": lambda: _AccessApi(parts),
-        "ai_clients": lambda: AiClientsApi(client_scans=parts.client_scans),
+        "ai_clients": lambda: _AiClientsApi(parts),
         "approvals": lambda: _ApprovalsApi(parts),
         "projects": lambda: _ProjectsApi(parts),
         "files": lambda: _FilesApi(parts),
@@ -121,6 +121,11 @@ class _HubApi(_Unstarted, HubApi):
         from tooltray.launch.remembered_variables import RememberedVariables
 
         RememberedVariables(self._parts.home.environment).forget()
+
+
+class _AiClientsApi(_Unstarted, AiClientsApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._scans, self._edits = parts.client_scans, parts.client_edits
 
 
 class _ServersApi(_Unstarted, ServersApi):

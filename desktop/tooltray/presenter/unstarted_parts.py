@@ -26,6 +26,7 @@ from tooltray.upstream.stops import StoppedServers
 
 if TYPE_CHECKING:
     from tooltray.access.http_access import HttpAccess
+    from tooltray.ai_clients.client_edits import ClientEdits
     from tooltray.ai_clients.client_scans import ClientScans
     from tooltray.entries.proposals import Proposals
     from tooltray.entries.server_secrets import ServerSecrets
@@ -125,6 +126,22 @@ class UnstartedParts:
 
         return ClientScans(
             home=self.home, config=self.config, environ=environ, own_url=lambda: None, known_projects=lambda: self.folders.listed()
+        )
+
+    @cached_property
+    def client_edits(self) -> "ClientEdits":
+        """What is written is not looked at again a few seconds later: by then the command has ended."""
+        from tooltray.activity.masking import Mask
+        from tooltray.ai_clients.backup_key import BackupKeys
+        from tooltray.ai_clients.client_edits import ClientEdits
+
+        return ClientEdits(
+            client_scans=self.client_scans,
+            backup_keys=BackupKeys(self.secrets),
+            home=self.home,
+            mask=Mask(self.secrets.known_values).masked_whole,
+            spawn=self.tasks.spawn,
+            user_folder=Path.home(),
         )
 
     @cached_property

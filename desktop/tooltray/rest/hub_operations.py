@@ -3,6 +3,7 @@
 Above it: the table of all operations. Below it: the presenter's API.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from tooltray.access.api import AccessApi
@@ -30,13 +31,16 @@ from tooltray.rest.confirmation_rules import (
 )
 from tooltray.rest.operation import Call, Operation, always
 from tooltray.settings.settings_edits import http_access
+from tooltray.snapshots.ai_clients import ImportedServer, ImportPlan
 from tooltray.snapshots.calls import RecentCall
 from tooltray.snapshots.feedback import FeedbackEntry
+from tooltray.snapshots.forms import FieldValue
 from tooltray.snapshots.http import HttpStatus
 from tooltray.snapshots.setup import SettingsDocument
 from tooltray.views.api import ViewsApi
 
 MOST_REPORTS = 500  # as many as a page may have
+MAX_IMPORT_BYTES = 16 * 1024 * 1024  # a client's whole file may be given as a text
 MAX_ATTACHMENTS_BYTES = 32 * 1024 * 1024  # pictures and files of an answer, as base64
 
 
@@ -54,6 +58,26 @@ class Asks(Protocol):
 
     async def history(self, project_path: str = "") -> list[FeedbackEntry]:
         """Reports and answers, the newest first."""
+
+    async def preview_import(self, clients: Sequence[str] = (), text: str = "") -> ImportPlan:
+        """What can be imported from AI clients or a text, and how it compares with what is here: each server once, in however many
+        clients it stands.
+        """
+
+    async def import_servers(
+        self,
+        choices: Sequence[str],
+        names: Mapping[str, str] = {},
+        values: Mapping[str, Mapping[str, FieldValue]] = {},
+        tidy: bool = False,
+        clients: Sequence[str] = (),
+        text: str = "",
+    ) -> list[ImportedServer]:
+        """Adds servers of AI clients, or of a text, and waits until each has listed its tools or is known to be held up by something.
+
+        `choices` are ids of the preview of the same clients or text. Servers of a text wait for a person's yes, one by one; those of
+        clients come in at once, and with `tidy` leave the clients' files, so that this needs a person's yes beforehand.
+        """
 
 
 async def _history(call: Call) -> list[FeedbackEntry]:
@@ -205,6 +229,31 @@ _SETUP = (
     Operation("DELETE", "/mcp/registries/cache", RegistriesApi.clear_npm_registry_cache, status=204),
 )
 
+_AI_CLIENTS = (
+    Operation(
+        "GET",
+        "/mcp/ai-clients",
+        AiClientsApi.scan_ai_clients,
+        summary="The AI clients on this computer, the servers in their files, and whether they use Tooltray",
+    ),
+    Operation("GET", "/mcp/ai-clients/connect", AiClientsApi.preview_connect),
+    Operation("GET", "/mcp/ai-clients/disconnect", AiClientsApi.preview_disconnect),
+    Operation("GET", "/mcp/ai-clients/changes", AiClientsApi.get_client_changes, page_key=_id),
+    Operation("POST", "/mcp/ai-clients/changes", AiClientsApi.apply_client_edits),
+    Operation("POST", "/mcp/ai-clients/changes/{id}/undo", AiClientsApi.undo_client_change),
+    Operation(
+        "POST",
+        "/mcp/ai-clients/import/preview",
+        AiClientsApi.preview_client_import,
+        scope="read",
+        asks=Asks.preview_import,
+        max_body_bytes=MAX_IMPORT_BYTES,
+    ),
+    Operation("POST", "/mcp/ai-clients/import", AiClientsApi.import_servers, asks=Asks.import_servers, max_body_bytes=MAX_IMPORT_BYTES),
+    Operation("POST", "/mcp/ai-clients/import/cancel", AiClientsApi.cancel_import, status=204),
+    Operation("POST", "/mcp/ai-clients/import/put-back", AiClientsApi.put_back_moved_servers),
+)
+
 _BUNDLES = (
     Operation("GET", "/mcp/bundles", BundlesApi.get_bundles),
     Operation("POST", "/mcp/bundles", BundlesApi.install_bundle, status=201, wrap="installed", needs_trust=always),
@@ -214,13 +263,4 @@ _BUNDLES = (
     Operation("POST", "/mcp/bundles/{server}/pack", BundlesApi.pack_bundle, wrap="packed", needs_trust=always),
 )
 
-_AI_CLIENTS = (
-    Operation(
-        "GET",
-        "/mcp/ai-clients",
-        AiClientsApi.scan_ai_clients,
-        summary="The AI clients on this computer, the servers in their files, and whether they use Tooltray",
-    ),
-)
-
-OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_AI_CLIENTS, *_PROJECTS, *_SETUP, *_BUNDLES)
+OPERATIONS = (*_HUB, *_SECRETS, *_QUESTIONS, *_CLIENTS, *_AI_CLIENTS, *_BUNDLES, *_PROJECTS, *_SETUP)

@@ -24,6 +24,7 @@ from tooltray.secrets.vaults import MemoryVault, SecretBackend, SecretsLocked, V
 PASSPHRASE_VARIABLE = "TOOLTRAY_PASSPHRASE"  # opens the encrypted file where nobody can be asked; no child may get it
 CALL_TIMEOUT_S = 60.0  # time enough to type a password into the system's prompt
 CHECKED_NAME = "tooltray-check"  # a secret that need not exist
+BACKUP_SECRET = "tooltray-backups"  # encrypts copies of AI clients' files; Tooltray's own, which no server uses
 MAX_NAME_LENGTH = 200  # a server's name, a slash, and the name of a variable
 LEAVE_S = 1.0  # a call that is not blocked takes far less; a blocked one is abandoned, and its thread ends with the process
 

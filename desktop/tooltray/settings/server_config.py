@@ -271,6 +271,11 @@ class MCPServerConfig(JsonModel):
 
 def config_hash(config: MCPServerConfig) -> str:
     """The same for two configs exactly when the same program runs in the same way; values of placeholders do not count."""
+    return hashlib.sha256(what_runs(config).encode()).hexdigest()
+
+
+def what_runs(config: MCPServerConfig) -> str:
+    """What `config_hash` is made of, as JSON; what a person typed as a secret is in it."""
     parts: tuple[object, ...] = (
         *(config.transport, config.command, config.args, dict(config.env), config.cwd, config.base_url, dict(config.custom_headers)),
     )
@@ -280,7 +285,7 @@ def config_hash(config: MCPServerConfig) -> str:
         parts += (config.oauth.model_dump(mode="json"),)
     if config.deferred_startup:
         parts += ("deferred", config.template)
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+    return json.dumps(parts, sort_keys=True)
 
 
 def shown_url(url: str) -> str:

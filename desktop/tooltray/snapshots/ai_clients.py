@@ -3,7 +3,7 @@
 No value of a secret is in any of these.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -151,6 +151,16 @@ class ClientChange(msgspec.Struct, frozen=True):
     is_encrypted: bool = False
     problem: Problem | None = None
     note: str = ""
+
+
+def moved_by(changes: Sequence[ClientChange]) -> list[ClientChange]:
+    """Of all changes those that took servers out of a file and were not undone; also where nothing can be undone at this moment."""
+    undone = [(each.path, each.at) for each in changes if each.action == "undo"]
+    return [
+        each
+        for each in changes
+        if each.action == "remove" and (each.undo != "none" or not any(path == each.path and at > each.at for path, at in undone))
+    ]
 
 
 class FoundSecret(msgspec.Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""AI clients on the computer: their files are looked at."""
+"""AI clients on the computer: their files are looked at, changed, and become again what they were."""
 
 import json
 
@@ -21,4 +21,31 @@ async def scan(hub):
         file.parent.rmdir()
 
 
-CHECKS: Checks = {"scan_ai_clients": scan}
+async def connect_and_undo(hub):
+    """The way of a person: what would change is shown, made, listed and undone; and the other way round."""
+    file = hub.world.home / ".cursor" / "mcp.json"
+    file.parent.mkdir()
+    file.write_text(before := '{"mcpServers": {"a": {"command": "x"} /* mine */}}\n')
+    try:
+        (edit,) = await hub("preview_connect", clients=["cursor"])
+        assert (edit["action"], "tooltray" in edit["diff"]) == ("connect", True)
+        (made,) = await hub("apply_client_edits", edits={edit["id"]: edit["revision"]})
+        assert "tooltray" in file.read_text()
+        (gone,) = await hub("preview_disconnect", clients=["cursor"])
+        assert gone["action"] == "disconnect"
+        assert [change["undo"] for change in await hub("get_client_changes")] == ["exact"]
+        await hub("undo_client_change", id=made["id"])
+        assert file.read_text() == before
+    finally:
+        file.unlink()
+        file.parent.rmdir()
+
+
+CHECKS: Checks = {
+    "scan_ai_clients": scan,
+    "preview_connect": connect_and_undo,
+    "preview_disconnect": connect_and_undo,
+    "apply_client_edits": connect_and_undo,
+    "get_client_changes": connect_and_undo,
+    "undo_client_change": connect_and_undo,
+}

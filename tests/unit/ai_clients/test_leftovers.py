@@ -7,12 +7,11 @@ from tests.fakes.client_files import BRIDGE, KINDS, put
 
 from tooltray.ai_clients.client_look import ClientLook
 from tooltray.ai_clients.client_places import ClientPlaces
-from tooltray.ai_clients.leftovers import leftovers
-from tooltray.foreign_configs.client_entries import ClientEntry
+from tooltray.ai_clients.leftovers import leftovers, unreadable
 
 
-def found(home: Path) -> list[ClientEntry]:
-    return list(leftovers(ClientLook(ClientPlaces({"HOME": str(home)}, "linux")), KINDS.values()))
+def look(home: Path) -> ClientLook:
+    return ClientLook(ClientPlaces({"HOME": str(home)}, "linux"))
 
 
 def test_entries_are_found_by_what_they_start_whatever_they_are_called(tmp_path: Path) -> None:
@@ -26,20 +25,21 @@ def test_entries_are_found_by_what_they_start_whatever_they_are_called(tmp_path:
     )
     code = put(tmp_path / ".config/Code/User/mcp.json", {"servers": {"x": {"command": "tooltray-bridge"}}})
     codex = put(tmp_path / ".codex/config.toml", "# tooltray_bridge\n[mcp_servers.x]\ncommand = 'tooltray-bridge'\n")
-    assert found(tmp_path) == [
-        ClientEntry("Claude Code", claude, ("mcpServers", "hub")),
-        ClientEntry("Claude Code", claude, ("projects", "/p", "mcpServers", "t")),
-        ClientEntry("VS Code", code, ("servers", "x")),
-        ClientEntry("Codex", codex),
+    found = [(edit.kind.name, edit.path, [change.place for change in edit.changes]) for edit in leftovers(look(tmp_path), KINDS.values())]
+    assert found == [
+        ("Claude Code", claude, [("mcpServers", "hub"), ("projects", "/p", "mcpServers", "t")]),
+        ("VS Code", code, [("servers", "x")]),
+        ("Codex", codex, [("mcp_servers", "x")]),
     ]
 
 
 @pytest.mark.parametrize(("content", "count"), [('{"mcpServers": {"t": "tooltray_bridge"}', 1), ("[mcp] # tooltray-bridge", 1), ("{", 0)])
 def test_a_config_that_names_us_and_cannot_be_read_is_for_the_person(tmp_path: Path, content: str, count: int) -> None:
     file = put(tmp_path / ".cursor/mcp.json", content)
-    assert found(tmp_path) == [ClientEntry("Cursor", file)] * count
+    assert [(kind.name, path) for kind, path in unreadable(look(tmp_path), KINDS.values())] == [("Cursor", file)] * count
+    assert list(leftovers(look(tmp_path), KINDS.values())) == []
 
 
 def test_what_cannot_be_opened_names_nobody(tmp_path: Path) -> None:
     (tmp_path / ".cursor/mcp.json").mkdir(parents=True)
-    assert found(tmp_path) == []
+    assert list(unreadable(look(tmp_path), KINDS.values())) == []

@@ -10,8 +10,8 @@ from tests.fakes.modes import has_mode
 from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
+from tooltray.cli.import_command import MAX_BYTES
 from tooltray.cli.run import run
-from tooltray.cli.setup_command import MAX_SETUP_BYTES
 from tooltray.home.home import Home
 
 SETUP = {"version": 1, "mcpServers": {"files": {"command": "files", "env": {"KEY": "${secret:files/KEY}"}}}, "defaultServers": ["files"]}
@@ -92,6 +92,13 @@ def test_a_person_is_asked_and_enter_means_no(
     assert (code, hub_home.settings.exists()) == ((0, True) if is_done else (1, False))
 
 
+def test_a_dry_run_says_what_would_change_and_changes_nothing(tooltray: Tooltray, hub_home: Home, setup_file: str) -> None:
+    result = tooltray("import", setup_file, "--dry-run")
+    assert (result.code, result.out.splitlines()[0]) == (0, "  + files: files (approved without asking: read)")
+    assert tooltray("import", setup_file, "--dry-run", "--json").json["done"] is False
+    assert not hub_home.settings.exists()
+
+
 def test_what_changes_nothing_is_said_to(tooltray: Tooltray, setup_file: str) -> None:
     tooltray("import", setup_file, "--yes")
     assert tooltray("import", setup_file).out == "Nothing would change.\n"
@@ -106,13 +113,13 @@ def test_what_changes_nothing_is_said_to(tooltray: Tooltray, setup_file: str) ->
         (b"{}", "no `mcpServers`"),
         (b'{"mcpServers": 5}', "no `mcpServers`"),
         (b'{"mcpServers": {"x": {}}}', "nothing was changed"),
-        (b'"' + b"x" * MAX_SETUP_BYTES + b'"', "too large for a backup"),
+        (b'"' + b"x" * MAX_BYTES + b'"', "it is larger than"),
     ],
 )
 def test_what_is_no_setup_is_refused(tooltray: Tooltray, tmp_path: Path, content: bytes, said: str) -> None:
     file = tmp_path / "odd.json"
     file.write_bytes(content)
-    result = tooltray("import", str(file), "--yes")
+    result = tooltray("import", str(file), "--yes", "--replace")
     assert (result.code, said in result.err) == (1, True), result.err
 
 
@@ -132,13 +139,15 @@ def test_a_reset_shows_what_it_does_and_keeps_one_s_own(tooltray: Tooltray, hub_
     assert settings(hub_home)["mcpServers"]["time"]["command"] == "uvx"
 
 
-def test_another_program_s_file_is_taken_over_and_its_secrets_are_kept_as_secrets(
+def test_plain_secrets_of_a_set_up_are_kept_as_secrets(
     tooltray: Tooltray, hub_home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tooltray("secrets", "backend", "file", stdin="open sesame\n")
     monkeypatch.setenv("TOOLTRAY_PASSPHRASE", "open sesame")
     file = tmp_path / "mcp.json"
-    file.write_text(json.dumps({"servers": {"code": {"type": "stdio", "command": "code", "env": {"API_KEY": "hunter22"}}}}))
+    file.write_text(
+        json.dumps({"version": 1, "mcpServers": {"code": {"type": "stdio", "command": "code", "env": {"API_KEY": "hunter22"}}}})
+    )
     result = tooltray("import", str(file), "--yes")
     assert result.code == 0, result.err
     assert "  ~ secret code/API_KEY: stands in the file in plain text; is kept among your secrets" in result.out
@@ -150,7 +159,7 @@ def test_another_program_s_file_is_taken_over_and_its_secrets_are_kept_as_secret
 def test_secrets_that_only_a_hub_could_keep_are_not_taken_over_without_one(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
     tooltray("secrets", "backend", "memory")
     file = tmp_path / "mcp.json"
-    file.write_text(json.dumps({"mcpServers": {"code": {"command": "code", "env": {"API_KEY": "hunter22"}}}}))
+    file.write_text(json.dumps({"version": 1, "mcpServers": {"code": {"command": "code", "env": {"API_KEY": "hunter22"}}}}))
     result = tooltray("import", str(file), "--yes")
     assert (result.code, "tooltray serve" in result.err) == (1, True)
     assert "mcpServers" not in settings(hub_home)

@@ -10,6 +10,12 @@ from tests.fakes.fake_control_hub import FakeControlHub
 from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
+from tooltray.ai_clients.change_store import ChangeStore
+from tooltray.ai_clients.change_writer import ChangeWriter
+from tooltray.ai_clients.client_kinds import read_client_kinds
+from tooltray.ai_clients.documents import read_document
+from tooltray.ai_clients.file_edits import removing
+from tooltray.ai_clients.found_entries import entries_in
 from tooltray.cli.run import run
 from tooltray.home.home import Home
 from tooltray.installs import start_at_login
@@ -34,7 +40,7 @@ def test_everything_goes_and_what_is_others_stays(tooltray: Tooltray, hub_home: 
     result = tooltray("uninstall", "--yes")
     assert result.code == 0, result.err
     assert json.loads(cursor.read_text()) == {"mcpServers": {"other": {"command": "x"}}}
-    assert f"'tooltray' is no longer in Cursor ({cursor}); the file as it was is {cursor}.before-tooltray-left" in result.out
+    assert f"'tooltray' is no longer in Cursor ({cursor})\n" in result.out
     assert [path.name for path in hub_home.root.iterdir()] == ["mine.txt"]
 
 
@@ -111,10 +117,19 @@ def test_secrets_that_cannot_be_forgotten_keep_their_names(
     assert [path.name for path in hub_home.root.iterdir()] == ["secret-names.json"]
 
 
-def test_a_config_that_is_no_json_is_named_for_the_person(tooltray: Tooltray, home: Path) -> None:
+def test_files_of_all_formats_are_disconnected(tooltray: Tooltray, home: Path) -> None:
     file = home / ".codex" / "config.toml"
     file.parent.mkdir()
-    file.write_text('[mcp_servers.tooltray]\ncommand = "python"\nargs = ["/x/tooltray_bridge/__main__.py"]\n')
+    file.write_text('a = 1 # mine\n\n[mcp_servers.tooltray]\ncommand = "python"\nargs = ["/x/tooltray_bridge/__main__.py"]\n')
+    found: Any = tooltray("uninstall", "--yes", "--json").json
+    assert found["done"][0] == f"'tooltray' is no longer in Codex ({file})"
+    assert file.read_text() == "a = 1 # mine\n"
+
+
+def test_a_config_that_makes_no_sense_is_named_for_the_person(tooltray: Tooltray, home: Path) -> None:
+    file = home / ".codex" / "config.toml"
+    file.parent.mkdir()
+    file.write_text('[mcp_servers.tooltray\nargs = ["/x/tooltray_bridge/__main__.py"]\n')
     found: Any = tooltray("uninstall", "--yes", "--json").json
     assert found["left"] == [f"Remove the entry of Tooltray from Codex ({file}) by hand; it is no file that could be changed safely"]
     assert "tooltray_bridge" in file.read_text()
@@ -126,8 +141,27 @@ def test_an_entry_that_cannot_be_taken_out_is_said_and_the_rest_goes(tooltray: T
     cursor.write_text(f'{{"mcpServers": {{"t": {entry}, "t": {entry}}}}}')
     result = tooltray("uninstall", "--yes")
     assert result.code == 1
-    assert "taking it out would change more than it" in result.out
+    assert "stands here a second time" in result.out
     assert not hub_home.root.exists()
+
+
+def test_a_file_under_version_control_is_left_alone_unless_a_person_says_yes_to_it(tooltray: Tooltray, home: Path, cursor: Path) -> None:
+    (home / ".git").mkdir()
+    before = cursor.read_text()
+    found: Any = tooltray("uninstall", "--yes", "--json").json
+    assert found["left"] == [f"Left as it is: 'tooltray' in Cursor ({cursor}), which is under version control"]
+    assert cursor.read_text() == before
+
+
+def test_an_entry_whose_file_changes_meanwhile_is_said(tooltray: Tooltray, cursor: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stage(question: str, *, yes: bool) -> bool:
+        cursor.write_text("{}")
+        return True
+
+    monkeypatch.setattr("tooltray.cli.uninstall_command.confirmed", stage)
+    result = tooltray("uninstall", "--yes")
+    assert result.code == 1
+    assert "has changed since" in result.out
 
 
 def test_links_go_and_what_they_lead_to_stays(tooltray: Tooltray, hub_home: Home, tmp_path: Path) -> None:
@@ -251,3 +285,29 @@ def test_an_archive_that_was_not_installed_is_a_folder_to_delete(tooltray: Toolt
     (archive / "current").unlink()
     assert tooltray("uninstall", "--yes").out.endswith(f"Delete the folder {archive / '1.0'}\n")
     assert archive.exists()
+
+
+def moved(hub_home: Home, file: Path) -> None:
+    """As an import leaves it: a server is taken out of a client's file, and the change is written down."""
+    kinds = {kind.id: kind for kind in read_client_kinds()}
+    document = read_document(file, "json")
+    (entry,) = [each for each in entries_in(kinds["cursor"], document) if each.name == "other"]
+    (edit,) = removing([entry])
+    hub_home.prepare()
+    ChangeWriter(ChangeStore(hub_home.client_changes)).make(edit, None)
+
+
+def test_imported_servers_are_first_put_back_into_their_clients(person: Tooltray, hub_home: Home, cursor: Path) -> None:
+    moved(hub_home, cursor)
+    assert "other" not in json.loads(cursor.read_text())["mcpServers"]
+    result = person("uninstall", "--yes")
+    assert "1 server put back" in result.out
+    assert json.loads(cursor.read_text()) == {"mcpServers": {"other": {"command": "x"}}}
+
+
+def test_secrets_stay_where_servers_cannot_be_put_back(person: Tooltray, hub_home: Home, cursor: Path) -> None:
+    moved(hub_home, cursor)
+    cursor.write_text("{")
+    result = person("uninstall", "--yes")
+    assert (result.code, "Left as they are: the secrets" in result.out) == (1, True)
+    assert hub_home.client_changes.is_dir()

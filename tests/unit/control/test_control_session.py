@@ -35,6 +35,7 @@ from tooltray.events import (
     FeedbackAsked,
     FeedbackEnded,
     GrantsChanged,
+    ImportProgressed,
     NpmRegistryChanged,
     ProblemReported,
     PromptListChanged,
@@ -72,6 +73,7 @@ VALUES: dict[Any, Any] = {
     bool: True,
     float: 0.5,
     Mapping[str, str]: {"a": "b"},
+    Mapping[str, Mapping[str, FieldValue]]: {"a": {"b": "c"}},
     Mapping[str, FieldValue]: {"a": ["x"], "b": 0.5},
     list[str]: ["x"],
     Sequence[str]: ["x"],
@@ -358,6 +360,7 @@ ALL = [
     FeedbackAsked(FeedbackSnapshot("1", "c", "/p", "p", "# s", 1.5, 2.5)),
     FeedbackEnded("1"),
     ServerFilesChanged(),
+    ImportProgressed(1, 2, "s"),
     NpmRegistryChanged(NpmRegistryStatus("https://r.example/", measurements=(RegistryMeasurement("https://r.example/", "R", "mirror"),))),
 ]
 

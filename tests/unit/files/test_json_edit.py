@@ -19,7 +19,9 @@ from tooltray.files.json_places import MAX_DEPTH, CannotRead, read
         ('{"a": 1, "b": 2}', ["b"], '{"a": 1}'),
         ('{\n  "a": 1,\n  "b": 2\n}\n', ["a"], '{\n  "b": 2\n}\n'),
         ('{\n  "a": 1,\n  "b": 2\n}\n', ["b"], '{\n  "a": 1\n}\n'),
-        ('{\n  "a": 1,\n  "b": 2,\n}\n', ["b"], '{\n  "a": 1,\n  }\n'),
+        ('{\n  "a": 1,\n  "b": 2,\n}\n', ["b"], '{\n  "a": 1,\n}\n'),
+        ('{\n  "a": 1, // one\n  "b": 2\n}\n', ["b"], '{\n  "a": 1 // one\n}\n'),
+        ('{\n  "a": 1, // one\n  "b": 2,\n}\n', ["b"], '{\n  "a": 1, // one\n}\n'),
         (
             '{\n  // mine\n  "a": {"x": [1, {}]},\n  "b": {"c": true, "d": null}\n}',
             ["b", "c"],
@@ -30,6 +32,7 @@ from tooltray.files.json_places import MAX_DEPTH, CannotRead, read
         ('{"a": 1, // one\n"b": 2}', ["b"], '{"a": 1 // one\n}'),
         ('{"a": 1 // one\n, "b": 2}', ["a"], '{ // one\n "b": 2}'),
         ('{ // none\n"a": 1}', ["a"], "{ // none\n}"),
+        ('{ // {\n"a": 1\n}', ["a"], "{ // {\n}"),
         ('{\r\n\t"a": 1,\r\n\t"b": 2\r\n}', ["a"], '{\r\n\t"b": 2\r\n}'),
     ],
 )
@@ -169,3 +172,23 @@ def test_any_member_can_go_from_any_text(document: dict[str, Any], data: st.Data
         text = without_member(text, [key])
         del document[key]
         assert read(text).content == document
+
+
+LAYOUTS = st.sampled_from(
+    [
+        '{"s": {}}',
+        '{"s":{"a":1}}',
+        '{\n  "s": {\n    "a": 1 // one\n  }\n}\n',
+        '{\n\t"s": {\n\t\t"a": 1, /* one */\n\t\t"b": {"x": []}\n\t},\n\t"t": 1\n}',
+        '// top\n{\n  "s": {\n    "a": 1,\n    "b": 2,\n  },\n}\n',
+        '{\n  "t": 1,\n  "s": {\n    // nothing\n  }\n}\n',
+    ]
+)
+
+
+@given(text=LAYOUTS, mark=st.sampled_from(["", "\ufeff"]), end=st.sampled_from(["\n", "\r\n"]), content=JSON)
+def test_what_goes_in_comes_out_to_the_byte(text: str, mark: str, end: str, content: Any) -> None:
+    text = mark + text.replace("\n", end)
+    after = with_member(text, ["s", "hub"], content)
+    assert read(after).content["s"]["hub"] == content  # type: ignore[index]
+    assert without_member(after, ["s", "hub"]) == text

@@ -14,6 +14,7 @@ MODES = ("everything", "lazy", "search", "automatic", "default")
 def declare_clients(commands: Commands) -> None:
     clients = group(commands, "clients", "AI clients: which are on this computer, how tools are shown to them, and their tokens for HTTP")
     declare_scan(clients)
+    declare_changes(clients)
     token = command(
         clients, "token", "make a token for an AI client, or a new one in the place of its old one", "http_command:client_token"
     )
@@ -42,6 +43,23 @@ def declare_scan(clients: Commands) -> None:
     text = "a folder whose own files (.mcp.json, .vscode/mcp.json, ...) are read, too, besides those of known projects"
     scan.add_argument("--project", metavar="DIR", action="append", default=[], help=text)
     scan.add_argument("--all", action="store_true", help="also the clients that are not installed")
+
+
+def declare_changes(clients: Commands) -> None:
+    for name, text in (
+        ("connect", "write the entry of Tooltray into the files of AI clients, or mend one that is outdated; each change is shown first"),
+        ("disconnect", "take the entry of Tooltray out of the files of AI clients, those of projects included"),
+    ):
+        change = command(clients, name, text, f"client_changes_command:{name}", check=check_change)
+        change.add_argument("client", metavar="CLIENT", nargs="*", help="as `clients scan` lists it; a file under version control needs it")
+        change.add_argument("--all", action="store_true", help="all that are installed")
+        change.add_argument("--dry-run", action="store_true", help="show what would change, and change nothing")
+        change.add_argument("--yes", action="store_true", help="do not ask")
+    text = "undo a change: the file becomes what it was; if somebody has written it since, the change alone is reversed"
+    undo = command(clients, "undo", text, "client_changes_command:undo")
+    undo.add_argument("change", metavar="CHANGE", nargs="?", default="", help="as `clients changes` lists it (the newest)")
+    undo.add_argument("--yes", action="store_true", help="do not ask")
+    command(clients, "changes", "list the changes of the last 30 days in AI clients' files", "client_changes_command:changes")
 
 
 def declare_profiles(commands: Commands) -> None:
@@ -97,6 +115,12 @@ def check_token(usage: Usage, args: argparse.Namespace) -> None:
         usage.error("--scope and --for go with NAME: the default token may manage, and lasts")
     if args.trusted and args.scope not in (None, "manage"):
         usage.error("--trusted goes with the scope manage")
+
+
+def check_change(usage: Usage, args: argparse.Namespace) -> None:
+    """Of `clients connect` and `disconnect`."""
+    if bool(args.client) == args.all:
+        usage.error("give CLIENT ... or --all")
 
 
 def check_rules(usage: Usage, args: argparse.Namespace) -> None:

@@ -89,14 +89,28 @@ def declare_setup(commands: Commands) -> None:
     export = command(commands, "export", "write servers and settings to a file, without secrets", "setup_command:export")
     export.add_argument("file", nargs="?", metavar="FILE", help="where to (default, and '-': standard output)")
     export.add_argument("--force", action="store_true", help="replace a file that is there already")
-    taking = command(commands, "import", "take over servers and settings that were exported", "setup_command:take_over")
-    taking.add_argument("file", metavar="FILE", help="what `export` has written, or another program's mcp.json")
-    taking.add_argument("--replace", action="store_true", help="replace servers of the same names, which are kept otherwise")
-    taking.add_argument("--yes", action="store_true", help="do not ask")
+    text = "take over the servers of AI clients, of a file or of a text, or a set-up that was exported"
+    taking = command(commands, "import", text, "import_command:take_in", check=check_import)
+    text = "ids of AI clients, as `clients scan` lists them; or one file, '-' for standard input; nothing: all AI clients"
+    taking.add_argument("sources", nargs="*", metavar="CLIENT|FILE", help=text)
+    taking.add_argument(
+        "--all", action="store_true", help="all servers but those of projects and those that are off; do not ask one by one"
+    )
+    taking.add_argument("--dry-run", action="store_true", help="say what there is to import, and change nothing")
+    taking.add_argument("--keep", action="store_true", help="leave imported servers in the files of their clients, too")
+    taking.add_argument("--replace", action="store_true", help="of a set-up: replace servers of the same names, which are kept otherwise")
+    taking.add_argument("--yes", action="store_true", help="do not ask; of AI clients that is `--all`")
     leaving = command(
         commands, "uninstall", "take away what Tooltray keeps on this machine, each thing after a yes", "uninstall_command:uninstall"
     )
     leaving.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def check_import(usage: Usage, args: argparse.Namespace) -> None:
+    if len(args.sources) > 1 and any(values.is_path(source) for source in args.sources):
+        usage.error("give AI clients, or one file")
+    if args.replace and not (args.sources and values.is_path(args.sources[0])):
+        usage.error("--replace goes with the file of a set-up")
 
 
 def declare_completion(commands: Commands) -> None:

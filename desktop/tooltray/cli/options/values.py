@@ -4,14 +4,22 @@ Above it: the modules of commands, as `type=` of argparse, which tells "invalid 
 """
 
 import argparse
+import os
 import re
 import shlex
+
+STDIN = "-"  # in the place of a file, as many programs have it
 
 URL = re.compile(r"https?://[^/?#]", re.IGNORECASE)
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}")  # RFC 9110, section 5.1
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 TIME = re.compile(r"([1-9][0-9]{0,8})([smhd])")
 UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def is_path(text: str) -> bool:
+    """Whether what may be a file or an id, which has letters and hyphens alone, is a file."""
+    return text == STDIN or bool(set(text) & {"/", "\\", "."}) or os.path.isfile(text)
 
 
 def words(text: str) -> str:

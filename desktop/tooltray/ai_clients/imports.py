@@ -1,0 +1,192 @@
+"""Imports servers: adds each, waits until it has listed its tools, and only then takes its entry out of the files of its clients.
+
+Above it: the API. Below it: offers, ServerAddition, ServerManager, and whoever edits the files of clients. One import at a time.
+
+Whatever ends an import in the middle loses nothing: a client keeps each entry until its server has listed its tools here, and no file of a
+client is changed before all servers have come in. Files of projects stay as they are: others work with them.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from tooltray.ai_clients.client_edits import ClientEdits
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.entries.server_addition import ServerAddition
+from tooltray.errors import Conflict, Problem, TooltrayError
+from tooltray.events import EventBus, ImportProgressed
+from tooltray.phrases import Phrase
+from tooltray.secrets.secrets import SecretStore
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.snapshots.ai_clients import ClientChange, ImportedServer, moved_by
+from tooltray.snapshots.forms import FieldValue
+from tooltray.snapshots.servers import ServerState
+from tooltray.tasks import Spawn
+from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
+
+if TYPE_CHECKING:
+    from tooltray.ai_clients.found_entries import FoundEntry
+    from tooltray.ai_clients.offers import Offer
+
+AT_ONCE = 6  # servers that are waited for; how many start together is limited where they start
+
+Values = Mapping[str, Mapping[str, FieldValue]]
+"""What a person gave, by the candidate's id and the field's key."""
+
+
+class Imports:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        secrets: SecretStore,
+        addition: ServerAddition,
+        servers: ServerManager,
+        tools: ToolManager,
+        client_edits: ClientEdits,
+        bus: EventBus,
+        spawn: Spawn,
+        listed_within_s: float = STARTED_BY_HAND_WAIT_S,
+    ) -> None:
+        """
+        Args:
+            listed_within_s: how long the tools of one server are waited for; what takes longer has come in, and stays in its client.
+        """
+        self._config, self._secrets, self._addition, self._servers, self._tools = config, secrets, addition, servers, tools
+        self._edits, self._bus, self._spawn, self._listed_within_s = client_edits, bus, spawn, listed_within_s
+        self._cancelled: asyncio.Event | None = None  # of the import that runs
+        self._done = 0
+        self._adding = asyncio.Lock()  # each server is followed by all parts of the hub before the next one comes
+
+    def cancel(self) -> None:
+        """Ends the import that runs, if there is one: no server is added any more, none is waited for, and no file is changed."""
+        if self._cancelled:
+            self._cancelled.set()
+
+    async def run(self, offers: "Sequence[Offer]", *, names: Mapping[str, str], values: Values, tidy: bool) -> list[ImportedServer]:
+        """Imports servers; one that fails holds up no other one.
+
+        Args:
+            names: under which they are added, by their ids; others get the proposed one.
+            tidy: what has listed its tools leaves the clients' own files.
+
+        Raises:
+            Conflict: an import runs already.
+        """
+        if self._cancelled:
+            raise Conflict(Phrase("Servers are being imported already"), "", Phrase("Wait until that is done, or cancel it"))
+        cancelled, self._done = asyncio.Event(), 0
+        self._cancelled = cancelled
+        self._bus.publish(ImportProgressed(0, len(offers), ""))
+        few = asyncio.Semaphore(AT_ONCE)
+
+        async def one(offer: "Offer") -> ImportedServer:
+            async with few:
+                name = names.get(offer.candidate.id) or offer.candidate.name
+                made = await self._one(offer, name, values.get(offer.candidate.id, {}), cancelled)
+            self._done += 1
+            self._bus.publish(ImportProgressed(self._done, len(offers), made.name))
+            return made
+
+        try:
+            made = await asyncio.gather(*map(one, offers))
+            return await self._tidied(offers, made) if tidy and not cancelled.is_set() else list(made)
+        finally:
+            self._cancelled = None
+
+    async def _one(self, offer: "Offer", name: str, values: Mapping[str, FieldValue], cancelled: asyncio.Event) -> ImportedServer:
+        id = offer.candidate.id
+        try:
+            async with self._adding:
+                if cancelled.is_set():
+                    return ImportedServer(id, name, "cancelled")
+                name = await self._added(offer, name, values)
+        except TooltrayError as error:
+            return ImportedServer(id, name, "failed", problem=error.problem)
+        server = self._servers.find(name)
+        if server is None or not self._will_list(server):
+            return ImportedServer(id, name, "added")
+        self._tools.list_unknown_servers()
+        await self._first_of(self._tools.listed(server), cancelled)
+        return self._outcome(id, server)
+
+    async def _added(self, offer: "Offer", name: str, values: Mapping[str, FieldValue]) -> str:
+        if offer.candidate.state == "same":
+            return offer.candidate.here
+        entry, secrets = offer.stored_as(name, values, self._secrets.known_values())
+        return await self._addition.add(name, entry, secrets, is_default=False)
+
+    def _will_list(self, server: ManagedServer) -> bool:
+        """Whether it may start by itself."""
+        is_held = server.config.disable or server.config.deferred_startup or server.state is ServerState.STOPPED
+        return self._config.settings.mcp_enabled and not is_held
+
+    def _outcome(self, id: str, server: ManagedServer) -> ImportedServer:
+        if self._tools.is_listed(server.name) and self._tools.is_offering(server):
+            return ImportedServer(id, server.name, "listed", self._tools.tool_count(server.name))
+        if server.state is ServerState.ERROR:
+            return ImportedServer(id, server.name, "failed", problem=server.problem)
+        return ImportedServer(id, server.name, "added")
+
+    async def _first_of(self, *events: asyncio.Event) -> None:
+        waiting = [self._spawn(event.wait(), name="wait for an imported server") for event in events]
+        try:
+            await asyncio.wait(waiting, timeout=self._listed_within_s, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waiting:
+                each.cancel()
+
+    # what leaves the clients
+
+    async def _tidied(self, offers: "Sequence[Offer]", made: Sequence[ImportedServer]) -> list[ImportedServer]:
+        """Takes what has listed its tools out of the clients' files; what cannot be taken out stays, and is said."""
+        leaving = [_leaving(offer) if each.state == "listed" else [] for offer, each in zip(offers, made, strict=True)]
+        entries = [entry for each in leaving for entry in each]
+        try:
+            kept = {edit.path for edit in await self._edits.preview_removal(entries) if edit.needs_own_yes} if entries else set()
+            changes = await self._edits.remove_entries([entry for entry in entries if str(entry.path) not in kept]) if entries else []
+        except TooltrayError as error:
+            return [_with_problem(each, error.problem) if gone else each for each, gone in zip(made, leaving, strict=True)]
+        return [_left(each, gone, changes, kept) for each, gone in zip(made, leaving, strict=True)]
+
+
+def _leaving(offer: "Offer") -> "list[FoundEntry]":
+    """The entries of an imported server that its clients need no more."""
+    return [each.entry for each in offer.found if each.entry and each.state == "on" and not each.source.project]
+
+
+def _left(made: ImportedServer, gone: "Sequence[FoundEntry]", changes: Sequence[ClientChange], kept: Collection[str]) -> ImportedServer:
+    """What became of a server's entries in the files of its clients.
+
+    Args:
+        kept: files under version control, which nobody changes beside others.
+    """
+    paths = {(str(entry.path), entry.name) for entry in gone}
+    of_it = tuple(change for change in changes if any(change.path == path and name in change.servers for path, name in paths))
+    if staying := [path for path, _ in sorted(paths) if path in kept]:
+        reason = Phrase("it is under version control; take its entry out by hand")
+        return replace(made, removed_from=of_it, problem=Problem(Phrase("{file} is not changed by Tooltray", file=staying[0]), reason))
+    return replace(made, removed_from=of_it)
+
+
+def _with_problem(server: ImportedServer, problem: Problem) -> ImportedServer:
+    return replace(server, problem=problem)
+
+
+async def put_back(edits: ClientEdits) -> list[ClientChange]:
+    """Brings everything back into the clients' files that imports have taken out of them, keys included; the last change first.
+
+    What cannot be brought back is in the result, with the reason. The servers here stay.
+    """
+    made: list[ClientChange] = []
+    for change in moved_by(await edits.changes()):
+        try:
+            made.append(await edits.undo(change.id))
+        except TooltrayError as error:
+            made.append(replace(change, action="undo", undo="none", problem=error.problem))
+    return made

@@ -1,0 +1,113 @@
+"""`tooltray clients connect`, `disconnect`, `undo` and `changes`: what changes in the files of AI clients, shown before it is made.
+
+Above it: run. Below it: a hub, or its API without one.
+"""
+
+import argparse
+import time
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
+
+from tooltray.cli.hubs import Hub, any_hub
+from tooltray.cli.person import check_terminal, confirmed
+from tooltray.cli.terminal import clean, clean_line, print_json, print_table, problem_line
+from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
+from tooltray.snapshots.ai_clients import ClientChange, ClientEdit
+
+TIMEOUT_S = 120.0  # a keyring may ask the person first, and a client's own command takes up to ten seconds
+CHANGING = "A change of an AI client's file"
+_UNDO = {"exact": "whole", "entries": "this change alone", "none": "-"}
+
+
+def connect(args: argparse.Namespace, home: Home) -> int:
+    if not args.dry_run:
+        check_terminal(CHANGING)
+    return _change(args, home, lambda hub: hub.api.ai_clients.preview_connect(args.client))
+
+
+def disconnect(args: argparse.Namespace, home: Home) -> int:
+    return _change(args, home, lambda hub: hub.api.ai_clients.preview_disconnect(args.client))
+
+
+def undo(args: argparse.Namespace, home: Home) -> int:
+    """Undoes a change; without its id, the newest that can be undone."""
+    with any_hub(home) as hub:
+        changes = hub.ask(hub.api.ai_clients.get_client_changes(), timeout_s=TIMEOUT_S)
+        change = next((each for each in changes if each.id == args.change or (not args.change and each.undo != "none")), None)
+        if change is None:
+            raise TooltrayError("There is nothing to undo", "", "See the changes: tooltray clients changes")
+        if not confirmed(f"Undo '{change.action}' of {', '.join(change.servers)} in {change.path}?", yes=args.yes):
+            return 0
+        undone = hub.ask(hub.api.ai_clients.undo_client_change(change.id), timeout_s=TIMEOUT_S)
+    _tell([undone], is_json=args.json)
+    return 0
+
+
+def changes(args: argparse.Namespace, home: Home) -> int:
+    with any_hub(home) as hub:
+        found = hub.ask(hub.api.ai_clients.get_client_changes(), timeout_s=TIMEOUT_S)
+    if args.json:
+        print_json(found)
+    elif found:
+        print_table(("CHANGE", "WHEN", "CLIENT", "WHAT", "SERVERS", "CAN BE UNDONE", "FILE"), [_row(change) for change in found])
+    else:
+        print("Tooltray has changed no AI client's file in the last 30 days.")
+    return 0
+
+
+def _row(change: ClientChange) -> list[str]:
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(change.at))
+    return [change.id, when, change.client, change.action, ", ".join(change.servers), _UNDO[change.undo], change.path]
+
+
+def _change(args: argparse.Namespace, home: Home, preview: Callable[[Hub], Coroutine[Any, Any, list[ClientEdit]]]) -> int:
+    with any_hub(home) as hub:
+        edits = hub.ask(preview(hub), timeout_s=TIMEOUT_S)
+        if args.dry_run and args.json:
+            print_json(edits)
+            return 0
+        chosen = [edit for edit in edits if _is_chosen(edit, args)]
+        made: list[ClientChange] = []
+        for edit in chosen:  # each by itself: what a client writes meanwhile concerns its own file alone
+            made += hub.ask(hub.api.ai_clients.apply_client_edits({edit.id: edit.revision}), timeout_s=TIMEOUT_S)
+    if not args.dry_run:
+        _tell(made, is_json=args.json)
+    is_failed = any(change.problem for change in made) or (bool(args.client) and any(edit.problem for edit in edits))
+    return 1 if is_failed else 0
+
+
+def _is_chosen(edit: ClientEdit, args: argparse.Namespace) -> bool:
+    """Shows an edit, and asks whether it is to be made."""
+    if not args.json:
+        for line in _described(edit):
+            print(line)
+    if edit.problem or not edit.diff or args.dry_run:
+        return False
+    if edit.needs_own_yes and not args.client:
+        if not args.json:
+            print(clean_line(f"Left as it is: {edit.path} is under version control; name the client to change it"))
+        return False
+    return confirmed(f"Change {edit.path}?", yes=args.yes)
+
+
+def _described(edit: ClientEdit) -> Iterable[str]:
+    if edit.problem:
+        return [clean_line(f"{edit.client}: {problem_line(edit.problem)}")]
+    if not edit.diff:
+        return [clean_line(f"{edit.client}: nothing has to be changed in {edit.path}")]
+    command = [clean_line(f"{edit.client} makes this change itself: {edit.command[0]}")] if edit.command else []
+    return [*command, clean(edit.diff)]
+
+
+def _tell(made: list[ClientChange], *, is_json: bool) -> None:
+    if is_json:
+        print_json(made)
+        return
+    for change in made:
+        if change.problem:
+            print(clean_line(problem_line(change.problem)))
+            continue
+        note = f" {change.note}." if change.note else ""
+        how = f" Undo it: tooltray clients undo {change.id}" if change.undo != "none" else ""
+        print(clean_line(f"{change.client}: {change.path} is changed.{note}{how}"))

@@ -1,0 +1,194 @@
+"""`tooltray import`: servers of AI clients, of a file or of a text; a set-up that was exported goes to setup_command.
+
+Above it: run. Below it: a hub, which is started if none runs: a server leaves its client only when it has listed its tools here.
+"""
+
+import argparse
+import contextlib
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from tooltray.cli import setup_command
+from tooltray.cli.hubs import RunningHub, started_hub
+from tooltray.cli.options.values import STDIN, is_path
+from tooltray.cli.person import ask_for_secrets, confirmed, is_person_there
+from tooltray.cli.terminal import answer, clean_line, count, print_json, print_note, problem_line
+from tooltray.control.control_client import ControlClient
+from tooltray.errors import TooltrayError
+from tooltray.files.file_text import CannotOpen, read_text
+from tooltray.home.home import Home
+from tooltray.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
+from tooltray.snapshots.forms import FormField
+
+MAX_BYTES = 16 * 1024 * 1024  # of a file, and characters of standard input; thousands of servers have a few hundred KB
+LOOK_TIMEOUT_S = 60.0  # the files of all clients take less than a second; before the first look the login shell is asked
+PROGRESS_END_S = 2.0  # for the thread that shows progress, whose connection is closed: it ends at once
+INDENT = "    "
+SIGNS = {"new": "+", "same": "=", "different": "~", "broken": "!"}
+
+Given = Mapping[str, object]
+"""What the verbs are given besides the choice: clients, or a text."""
+
+
+def take_in(args: argparse.Namespace, home: Home) -> int:
+    """Imports what a person chooses.
+
+    Returns:
+        1 if something could not be imported, or nobody said yes.
+    """
+    given: dict[str, object] = {"clients": tuple(args.sources)}
+    if args.sources and is_path(args.sources[0]):
+        text = _text(args.sources[0])
+        if args.replace or setup_command.is_setup(text):
+            return setup_command.take_over(args, home, text)
+        given = {"text": text}
+    with started_hub(home) as hub:
+        plan = hub.ask(hub.api.ai_clients.preview_client_import(**given), timeout_s=LOOK_TIMEOUT_S)  # type: ignore[arg-type]
+        return _import(args, home, hub, plan, given)
+
+
+def _import(args: argparse.Namespace, home: Home, hub: RunningHub, plan: ImportPlan, given: Given) -> int:
+    if args.dry_run:
+        return answer(args, plan, *_plan_lines(plan))
+    is_of_clients = "text" not in given
+    if not args.json:
+        print("\n".join(_plan_lines(plan)))
+    chosen = _chosen(plan, one_by_one=is_of_clients and not (args.all or args.yes))
+    if not chosen:
+        return answer(args, {"imported": []}, "There is nothing to import.")
+    is_tidy = is_of_clients and not args.keep
+    if not confirmed(_question(chosen, is_tidy=is_tidy), yes=args.yes):
+        print("Nothing was changed.")
+        return 1
+    values = {each.id: _values(each) for each in chosen if each.asks}
+    with _progress_shown(home):
+        importing = hub.api.ai_clients.import_servers(choices=[each.id for each in chosen], values=values, tidy=is_tidy, **given)  # type: ignore[arg-type]
+        done = hub.ask(importing, timeout_s=None)
+    if args.json:
+        print_json({"imported": done})
+    else:
+        print("\n".join(map(_done_line, done)))
+        if any(each.removed_from for each in done):
+            print_note("Bring everything back into the files of the clients with: tooltray clients undo")
+    return 1 if any(each.state == "failed" for each in done) else 0
+
+
+def _text(source: str) -> str:
+    """The text of a file, or of standard input.
+
+    Raises:
+        TooltrayError: it cannot be read.
+    """
+    if source == STDIN:
+        return sys.stdin.read(MAX_BYTES) if sys.stdin is not None else ""
+    try:
+        file = read_text(Path(source), MAX_BYTES)
+    except CannotOpen as error:
+        raise TooltrayError(f"{source} cannot be read", error.reason) from None
+    if not file.digest:
+        raise TooltrayError(f"{source} cannot be read", "No such file")
+    return file.text.removeprefix("\ufeff")
+
+
+# what is chosen
+
+
+def _chosen(plan: ImportPlan, *, one_by_one: bool) -> list[ImportCandidate]:
+    usable = [each for each in plan.candidates if each.state != "broken"]
+    if one_by_one:
+        return [each for each in usable if confirmed(_one_question(each), yes=False)]
+    return [each for each in usable if each.is_chosen]
+
+
+def _one_question(candidate: ImportCandidate) -> str:
+    verb = f"Take {candidate.here} out of the files" if candidate.state == "same" else f"Import {candidate.name}"
+    return f"{verb}: {candidate.target}?" if not candidate.why_not_chosen else f"{verb}, although {candidate.why_not_chosen}?"
+
+
+def _question(chosen: Sequence[ImportCandidate], *, is_tidy: bool) -> str:
+    leaving = ", and take out of the files of their clients what works here" if is_tidy else ""
+    return f"Import {count(len(chosen), 'server')}{leaving}?"
+
+
+def _values(candidate: ImportCandidate) -> dict[str, str]:
+    """What a person gives for what is nowhere on the disk."""
+    print_note(f"{candidate.name} needs {count(len(candidate.asks), 'value')}:")
+    labels = {field.label: field.key for field in candidate.asks if field.is_secret}
+    values = {labels[label]: value for label, value in ask_for_secrets(list(labels)).items()}
+    return values | {field.key: value for field in candidate.asks if not field.is_secret and (value := _typed(field))}
+
+
+def _typed(field: FormField) -> str:
+    """Empty: what the field has before anybody types, if anything."""
+    if not is_person_there():
+        return ""
+    choices = f" ({', '.join(field.choices)})" if field.choices else ""
+    default = f" [{field.default}]" if field.default else ""
+    with contextlib.suppress(EOFError):
+        return input(f"{clean_line(field.label + choices + default)}: ").strip()
+    return ""
+
+
+# what is said
+
+
+def _plan_lines(plan: ImportPlan) -> list[str]:
+    lines = [
+        f"{INDENT if index else ''}{clean_line(line)}" for each in plan.candidates for index, line in enumerate(_candidate_lines(each))
+    ]
+    lines += [clean_line(f"! {problem_line(problem)}") for problem in plan.problems]
+    return lines or ["No AI client has a server that could be imported."]
+
+
+def _candidate_lines(candidate: ImportCandidate) -> Iterator[str]:
+    where = ", ".join(dict.fromkeys(source.client or source.path or "the text" for source in candidate.sources))
+    if candidate.problem:
+        yield f"{SIGNS['broken']} {problem_line(candidate.problem)} ({where})"
+        return
+    here = f" (is here already, as {candidate.here})" if candidate.state == "same" else ""
+    yield f"{SIGNS[candidate.state]} {candidate.name}: {candidate.target}{here} (from {where})"
+    if candidate.proxied:
+        yield f"it is {candidate.proxied}"
+    if candidate.secrets:
+        yield f"goes among the secrets: {', '.join(secret.key for secret in candidate.secrets)}"
+    if candidate.why_not_chosen:
+        yield f"not among all: {candidate.why_not_chosen}"
+
+
+def _done_line(done: ImportedServer) -> str:
+    words = {
+        "listed": f"works, with {count(done.tools, 'tool')}",
+        "added": "is here, and waits for a yes, a sign-in or its first use",
+        "failed": "could not be imported" if done.problem is None else problem_line(done.problem),
+        "cancelled": "was not imported",
+    }
+    made = [change for change in done.removed_from if change.problem is None]
+    out = f"; taken out of {', '.join(dict.fromkeys(change.path for change in made))}" if made else ""
+    stays = "" if done.state == "failed" or done.problem is None else f"; {problem_line(done.problem)}"
+    return clean_line(f"{done.name}: {words[done.state]}{out}{stays}")
+
+
+@contextlib.contextmanager
+def _progress_shown(home: Home) -> Iterator[None]:
+    """While inside, prints how far the import is, over a second connection; nothing where nobody watches."""
+    connection = ControlClient.connect(home, with_events=True) if sys.stderr.isatty() else None
+    if connection is None:
+        yield
+        return
+    thread = threading.Thread(target=_show_progress, args=(connection,), name="import progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        connection.end()
+        thread.join(PROGRESS_END_S)
+        connection.close()
+
+
+def _show_progress(connection: ControlClient) -> None:
+    with contextlib.suppress(TooltrayError):
+        for kind, data in connection.events():
+            if kind == "ImportProgressed" and data["name"]:
+                print_note(f"{data['done']} of {data['total']}: {data['name']}")

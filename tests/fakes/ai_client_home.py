@@ -1,0 +1,102 @@
+"""A person's folder with AI clients in it, and what connects them, without a hub."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.fakes.system_keyring import FakeKeyring
+
+from tooltray.ai_clients.backup_key import BackupKeys
+from tooltray.ai_clients.client_edits import ClientEdits
+from tooltray.ai_clients.client_look import ClientLook
+from tooltray.ai_clients.client_places import ClientPlaces
+from tooltray.ai_clients.client_scans import Surroundings
+from tooltray.ai_clients.connections import OwnEntry
+from tooltray.home.home import Home
+from tooltray.secrets.secrets import SecretStore
+from tooltray.secrets.vaults import SecretBackend
+from tooltray.tasks import TaskKeeper
+
+NO_PROCESSES = "/nonexistent"
+
+
+class ClientHome:
+    """
+    Attributes:
+        root: HOME.
+        bridge: the program of our entry, which is there.
+        running: names of programs that run.
+    """
+
+    def __init__(self, root: Path, *, backend: SecretBackend = "keyring") -> None:
+        self.root, self.bridge = root, root / ".tooltray" / "bin" / "tooltray-bridge"
+        self.bridge.parent.mkdir(parents=True)
+        self.bridge.write_text("#!/bin/sh\n")
+        self.bridge.chmod(0o755)
+        self.home = Home(root / ".tooltray")
+        self.keyring, self.tasks, self.backend = FakeKeyring(), TaskKeeper(), backend
+        self.secrets = SecretStore(self.home, backend, open_keyring=lambda: self.keyring)
+        self.projects: tuple[str, ...] = ()
+        self.path = ""
+        self.slept: list[float] = []
+        self.spawned: list[asyncio.Task[Any]] = []
+        self.proc = root / "proc"
+        self.proc.mkdir()
+
+    def write(self, path: str, content: str | bytes) -> Path:
+        """Writes a file below HOME."""
+        file = self.root / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+        return file
+
+    def runs(self, name: str, pid: int = 4242) -> None:
+        """Lets a program of this name run."""
+        (self.proc / str(pid)).mkdir(exist_ok=True)
+        (self.proc / str(pid) / "cmdline").write_bytes(os.fsencode(name) + b"\0")
+
+    @property
+    def own(self) -> OwnEntry:
+        return OwnEntry((str(self.bridge),), "http://127.0.0.1:7717")
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        return {"HOME": str(self.root), "PATH": self.path}
+
+    async def surroundings(self, projects: Iterable[str] = ()) -> Surroundings:
+        return Surroundings(self.own, self.environ, (*projects, *self.projects))
+
+    async def look(self, projects: Iterable[str] = ()) -> ClientLook:
+        return self.look_now()
+
+    def look_now(self) -> ClientLook:
+        return ClientLook(ClientPlaces(self.environ, "linux", str(self.proc)), own_url=self.own.url, projects=self.projects)
+
+    def edits(self, *, sleep: Callable[[float], Awaitable[None]] | None = None, mask: Callable[[str], str] = str) -> ClientEdits:
+        return ClientEdits(
+            client_scans=self,  # type: ignore[arg-type]  # the two methods that are asked for
+            backup_keys=BackupKeys(self.secrets),
+            home=self.home,
+            mask=mask,
+            spawn=self._spawn,
+            user_folder=self.root,
+            sleep=sleep or self._never,
+        )
+
+    def _spawn(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+        self.spawned.append(self.tasks.spawn(work, name=name))
+        return self.spawned[-1]
+
+    async def settled(self) -> None:
+        """Waits until all that was begun in the background has ended."""
+        await asyncio.gather(*self.spawned)
+
+    async def _never(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        await asyncio.Event().wait()
+
+    async def close(self) -> None:
+        await self.tasks.close()
+        await self.secrets.close()
