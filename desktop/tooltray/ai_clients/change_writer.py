@@ -234,10 +234,7 @@ class ChangeWriter:
                     raise
                 raise _changed(path) from None
 
-        try:
-            return self._files.retry_until_kept(attempt)
-        except FileChanged:
-            raise _changed(path) from None
+        return self._files.retry_until_kept(attempt)  # whose patience with half a file ends before its tries
 
 
 def _read(record: ChangeRecord) -> Document:
