@@ -23,6 +23,7 @@ from tooltray.settings.server_config import SPELLINGS, MCPServerConfig, OAuthSet
 from tooltray.settings.settings import (
     ApiSettings,
     ClientSettings,
+    DiscoverySettings,
     FileServerSettings,
     HttpSettings,
     ProfileSettings,
@@ -49,6 +50,7 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "`secrets`": SecretSettings,
     "`npmRegistries[]`": RegistryEntry,
     "`fileServers.NAME`": FileServerSettings,
+    "`discovery`": DiscoverySettings,
 }
 """The models by where they stand in the file."""
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tooltray.approvals.api import ApprovalsApi
     from tooltray.bundles.api import BundlesApi
     from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
+    from tooltray.discovery.api import DiscoveryApi
     from tooltray.entries.api import ServersApi
     from tooltray.entries.files_api import FilesApi
     from tooltray.entries.secrets_api import SecretsApi
@@ -57,6 +58,7 @@ class Api:
     sign_ins: "SignInsApi"
     registries: "RegistriesApi"
     bundles: "BundlesApi"
+    discovery: "DiscoveryApi"
     setup: "SetupApi"
     settings: "SettingsApi"
     program: "ProgramApi"

@@ -74,6 +74,10 @@ from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.composition import Composition, made, part, read
 from tooltray.control.control_session import HubControl
+from tooltray.discovery.api import DiscoveryApi
+from tooltray.discovery.registry_copy import RegistryCopy, default_registry
+from tooltray.discovery.starters import Starters
+from tooltray.discovery.updates import RegistryUpdates
 from tooltray.doctor.doctor import CheckUp, Doctor
 from tooltray.doctor.remedies import Remedies
 from tooltray.downstream.endpoints import Doors
@@ -452,6 +456,12 @@ class Hub(Composition):
     sign_ins_api: SignInsApi = part()
     registries_api: RegistriesApi = part()
     bundles_api: BundlesApi = part()
+    registry_copy: RegistryCopy = part(
+        registry_file="home.registry_copy", default_registry=lambda hub: default_registry(resource("mcp-registry.json"))
+    )
+    registry_updates: RegistryUpdates = part(known_tools="tools.known_names")
+    starters: Starters = read(lambda hub: Starters(resource("starter-servers.json")))
+    discovery_api: DiscoveryApi = part(bundles="bundles")
     setup_api: SetupApi = part()
     settings_api: SettingsApi = part()
     program_api: ProgramApi = part()

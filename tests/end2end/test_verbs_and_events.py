@@ -13,6 +13,7 @@ from tests.end2end.verbs import (
     ai_client_verbs,
     approval_verbs,
     bundle_verbs,
+    discovery_verbs,
     feedback_verbs,
     file_verbs,
     format_verbs,
@@ -29,6 +30,7 @@ from tests.end2end.verbs import (
 )
 from tests.end2end.verbs.hub_at_work import FEATURED, HABITS, NOWHERE, Checks, Hub, write_settings
 from tests.fakes.authorization_server import authorizing
+from tests.fakes.mcp_registry import FakeMcpRegistry, listening_registry
 from tests.fakes.npm_registry import FakeRegistry, listening
 from tests.fakes.verb_table import VERBS
 
@@ -39,6 +41,7 @@ MODULES = (
     ai_client_verbs,
     approval_verbs,
     bundle_verbs,
+    discovery_verbs,
     feedback_verbs,
     file_verbs,
     format_verbs,
@@ -68,11 +71,12 @@ def test_no_check_is_hidden_by_another_of_the_same_verb():
 async def test_every_verb_does_its_work_at_a_real_hub(world):
     """One after the other at one hub; each leaves it as it was, so that all that fail are named."""
     failed = {}
-    async with authorizing() as gate, listening(registry := FakeRegistry()):
+    async with authorizing() as gate, listening(registry := FakeRegistry()), listening_registry(FakeMcpRegistry()) as mcp_registry:
         keep_inside(world, registry)
-        write_settings(world, {"kit": FEATURED, "habits": HABITS}, defaultServers=["kit"], secrets={"backend": "memory"})
+        more = {"secrets": {"backend": "memory"}, "discovery": {"registry": mcp_registry.url}}
+        write_settings(world, {"kit": FEATURED, "habits": HABITS}, defaultServers=["kit"], **more)
         world.start_hub()
-        hub = Hub(world, registry, gate)
+        hub = Hub(world, registry, gate, mcp_registry)
         await hub("start_server", name="kit")
         await hub("start_server", name="habits")
         for verb in VERBS:

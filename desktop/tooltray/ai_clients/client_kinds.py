@@ -144,7 +144,7 @@ class ClientKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     link: str = ""
     client_info: str = ""
     note: Literal["", "restart", "next-session", "refresh", "watched", "trust", "trusted-folder"] = ""
-    why_not: Literal["", "jetbrains", "extensions"] = ""
+    why_not: Literal["", "jetbrains", "extensions", "unknown"] = ""
 
     def places_in(self, *, is_project: bool) -> tuple[KeyPath, ...]:
         return (self.project_places if is_project else ()) or self.places
@@ -192,5 +192,7 @@ def why_not_of(kind: ClientKind) -> str:
             return Phrase("it keeps its servers in the IDE: paste the entry in Settings, Tools, AI Assistant, MCP")
         case "extensions":
             return Phrase("these are extensions that Claude Desktop has unpacked; connect Claude Desktop itself")
+        case "unknown":
+            return Phrase("how it writes its servers is not certain: paste the entry in its settings")
         case _:
             return ""

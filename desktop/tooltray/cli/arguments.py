@@ -15,6 +15,7 @@ from tooltray.cli.options import (
     bundle_options,
     clients_options,
     consent_options,
+    discover_options,
     serve_options,
     servers_options,
     tools_options,
@@ -100,6 +101,7 @@ def command_parser() -> Usage:
     command(commands, "status", "say whether a hub runs, and what it does", "running:status")
     servers_options.declare(commands)
     bundle_options.declare(commands)
+    discover_options.declare(commands)
     tools_options.declare_tools(commands)
     upkeep_options.declare_secrets(commands)
     clients_options.declare_http(commands)

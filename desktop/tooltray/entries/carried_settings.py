@@ -17,7 +17,7 @@ from tooltray.snapshots.setup import SetupChange
 Path = tuple[str, ...]
 
 WHOLE: tuple[Path, ...] = (
-    *(("autoDetectNpmRegistry",), ("npmRegistries",), ("customNpmRegistry",), ("readyAnswers",)),
+    *(("autoDetectNpmRegistry",), ("npmRegistries",), ("customNpmRegistry",), ("readyAnswers",), ("discovery", "registry")),
     *(("publish", "naming"), ("publish", "lazyLoad"), ("publish", "mode"), ("publish", "feedback")),
 )
 BY_NAME: tuple[Path, ...] = (("profiles",), ("publish", "clients"))

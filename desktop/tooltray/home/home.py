@@ -163,6 +163,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "registries.json"
 
     @property
+    def registry_copy(self) -> Path:
+        """What the registry of MCP servers has, to be searched."""
+        return self.root / "registry.db"
+
+    @property
     def sign_ins(self) -> Path:
         """For which servers a sign-in is kept among the secrets; no token."""
         return self.root / "sign-ins.json"

@@ -7,7 +7,7 @@ signature, so that the interface and its description always match the verb.
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal, TypeAlias, get_type_hints
 
 import msgspec
@@ -61,6 +61,11 @@ async def always(call: Call) -> bool:
 
 async def never(call: Call) -> bool:
     return False
+
+
+@cache  # operations with the same result have the same type: schemas are named for it
+def _wrapped(member: str, kind: Kind) -> Kind:
+    return msgspec.defstruct(f"{member.title()}Result", [(member, kind)], rename="camel")
 
 
 class Operation(msgspec.Struct, frozen=True, dict=True):
@@ -150,7 +155,7 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
         if self.status == 204:
             return None
         found = mirror(self._hints.get("return"))
-        return msgspec.defstruct(f"{self.wrap.title()}Result", [(self.wrap, found)], rename="camel") if self.wrap else found
+        return _wrapped(self.wrap, found) if self.wrap else found
 
     def arguments(self, path: Mapping[str, str], query: msgspec.Struct, body: object, revision: str) -> Arguments:
         """Builds the verb's arguments from the converted parts of a request."""

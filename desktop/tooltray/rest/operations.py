@@ -6,10 +6,15 @@ Above it: the REST interface's handler and its OpenAPI document. Below it: the o
 from collections.abc import Sequence
 from functools import cache
 
-from tooltray.rest import hub_operations, server_operations, tool_operations
+from tooltray.rest import discovery_operations, hub_operations, server_operations, tool_operations
 from tooltray.rest.operation import Operation
 
-OPERATIONS: tuple[Operation, ...] = (*server_operations.OPERATIONS, *tool_operations.OPERATIONS, *hub_operations.OPERATIONS)
+OPERATIONS: tuple[Operation, ...] = (
+    *server_operations.OPERATIONS,
+    *tool_operations.OPERATIONS,
+    *hub_operations.OPERATIONS,
+    *discovery_operations.OPERATIONS,
+)
 
 NOT_OFFERED = frozenset({"set_api_enabled", "get_api_token", "rotate_api_token", "list_api_tokens", "create_api_token", "revoke_api_token"})
 """Verbs without an operation: only the person who gives tokens to programs may use them."""

@@ -142,6 +142,16 @@ class SecretSettings(JsonModel):
     backend: SecretBackend | None = None
 
 
+class DiscoverySettings(JsonModel):
+    """Where servers are found.
+
+    Attributes:
+        registry: the address of another registry of MCP servers than the official one; `false` or an empty text: none is asked.
+    """
+
+    registry: StrictStr | StrictBool | None = None
+
+
 class RegistryEntry(JsonModel):
     """A npm registry that a person adds to those that come with Tooltray.
 
@@ -189,6 +199,7 @@ class Settings(JsonModel):
         ready_answers: to reports of models.
         hot_reload: whether files are read again as soon as somebody has changed them.
         file_servers: what was chosen here for servers whose entries are in other files, by their names here.
+        discovery: where servers are found.
     """
 
     version: int = CURRENT_VERSION
@@ -205,6 +216,7 @@ class Settings(JsonModel):
     ready_answers: tuple[str, ...] = ()
     hot_reload: bool = True
     file_servers: Mapping[str, FileServerSettings] = Field(default_factory=dict)
+    discovery: DiscoverySettings = DiscoverySettings()
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -304,6 +316,7 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         ready_answers=read_texts("readyAnswers", document.get("readyAnswers"), slips),
         hot_reload=_read_part(document, "hotReload", StrictBool, True, slips),
         file_servers=_read_file_servers(document.get("fileServers"), slips),
+        discovery=_read_part(document, "discovery", DiscoverySettings, DiscoverySettings(), slips),
     )
     return Reading(settings, tuple(slips))
 

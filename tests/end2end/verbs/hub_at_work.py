@@ -28,10 +28,11 @@ class Hub:
 
     Attributes:
         registry, gate: a npm registry, and a server that wants people to sign in.
+        mcp_registry: a registry of MCP servers.
     """
 
-    def __init__(self, world, registry=None, gate=None):
-        self.world, self.registry, self.gate = world, registry, gate
+    def __init__(self, world, registry=None, gate=None, mcp_registry=None):
+        self.world, self.registry, self.gate, self.mcp_registry = world, registry, gate, mcp_registry
         self.channel = ControlClient.connect(Home(world.root), with_events=True, is_at_terminal=True)
         assert self.channel
         self.seen = []

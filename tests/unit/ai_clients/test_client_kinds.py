@@ -65,7 +65,7 @@ def test_what_a_person_should_know_is_said_with_the_client_s_name() -> None:
 
 
 def test_what_only_a_person_can_connect_says_so() -> None:
-    assert {kind.id for kind in KINDS.values() if why_not_of(kind)} == {"jetbrains-ai", "claude-desktop-extensions"}
+    assert {kind.id for kind in KINDS.values() if why_not_of(kind)} == {"jetbrains-ai", "claude-desktop-extensions", "hermes", "witsy"}
 
 
 def test_patterns_of_every_system_come_before_those_of_one() -> None:

@@ -236,3 +236,14 @@ def test_choices_for_servers_of_files_that_are_no_object_are_none_and_said(odd: 
     reading = read_settings({"fileServers": odd})
     assert reading.settings.file_servers == {}
     assert ["fileServers" in str(problem) for problem in reading.problems] == [True]
+
+
+@pytest.mark.parametrize("registry", [None, True, False, "", "https://r.example"])
+def test_a_registry_of_servers_is_chosen_or_switched_off(registry: object) -> None:
+    reading = read_settings({"discovery": {"registry": registry}})
+    assert (reading.settings.discovery.registry, reading.problems) == (registry, ())
+
+
+def test_a_choice_of_a_registry_that_cannot_be_read_is_said() -> None:
+    (problem,) = read_settings({"discovery": {"registry": 7}}).problems
+    assert "discovery" in str(problem)

@@ -76,6 +76,13 @@ def assignment(text: str) -> tuple[str, str]:
     return name, value
 
 
+def field_value(text: str) -> tuple[str, str]:
+    key, mark, value = text.partition("=")
+    if not key or not mark:
+        raise argparse.ArgumentTypeError("KEY=VALUE expected")
+    return key, value
+
+
 def variable(text: str) -> str:
     if not VARIABLE.fullmatch(text):
         raise argparse.ArgumentTypeError("the name of an environment variable expected; its value is asked for")  # and is not repeated here

@@ -1,0 +1,245 @@
+"""`tooltray discover ...`: servers of the official registry and well-known ones, found, shown, added and brought to a newer version.
+
+Above it: run. Below it: a hub. What would run is shown before anything is added; a secret is asked for, and is no argument.
+"""
+
+import argparse
+from collections.abc import Sequence
+
+from tooltray.cli.hubs import Hub, started_hub
+from tooltray.cli.person import ask_for_secrets, confirmed, is_person_there
+from tooltray.cli.secrets_command import KEYRING_TIMEOUT_S
+from tooltray.cli.servers_command import note_log, note_start, progress_shown, running_in_words, server_snapshot, tools_once_started
+from tooltray.cli.terminal import (
+    answer,
+    answer_list,
+    clean_line,
+    count,
+    day,
+    needs_sign_in,
+    print_error,
+    print_json,
+    print_note,
+    print_notes,
+    problem_line,
+)
+from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
+from tooltray.shell_words import joined
+from tooltray.snapshots.discovery import RegistryOption, RegistryServer, RegistryStatus
+from tooltray.snapshots.forms import FieldValue, FormField, NewServer
+from tooltray.snapshots.servers import ServerState
+
+FETCH_TIMEOUT_S = 930.0  # all of a registry, over a slow line
+BUNDLE = "mcpb"
+ASK_TIMEOUT_S = 60.0  # one server of it
+Values = dict[str, FieldValue]
+
+
+def search(args: argparse.Namespace, home: Home) -> int:
+    """An empty copy is fetched first: a person who searches for the first time wants an answer."""
+    text = " ".join(args.text)
+    with started_hub(home) as hub:
+        found = hub.ask(hub.api.discovery.search_registry(text=text, limit=args.lines), timeout_s=ASK_TIMEOUT_S)
+        if not found.status.updated_at and not found.status.problem:
+            print_note("The list of servers is fetched for the first time; this takes a minute ...")
+            hub.ask(hub.api.discovery.refresh_registry(), timeout_s=FETCH_TIMEOUT_S)
+            found = hub.ask(hub.api.discovery.search_registry(text=text, limit=args.lines), timeout_s=ASK_TIMEOUT_S)
+    if args.json:
+        print_json(found)
+        return 0
+    titles = ("NAME", "VERSION", "AS", "DESCRIPTION")
+    rows = [(each.name, each.version, ", ".join(each.kinds) or "-", each.description or each.title) for each in found.hits]
+    answer_list(args, rows, titles, lambda row: row, empty="The registry has no such server.")
+    print_notes(_about(found.status, found.total, len(found.hits)))
+    return 0
+
+
+def _about(status: RegistryStatus, total: int, shown: int) -> list[str]:
+    more = [f"{total - shown} more match; give more words, or -n COUNT."] if total > shown else []
+    age = [f"As the registry was on {day(status.updated_at)}."] if status.updated_at else []
+    return more + age + [line for line in [problem_line(status.problem)] if line]
+
+
+def show(args: argparse.Namespace, home: Home) -> int:
+    with started_hub(home) as hub:
+        server = hub.ask(hub.api.discovery.get_registry_server(name=args.name, version=args.version), timeout_s=ASK_TIMEOUT_S)
+    return answer(args, server, *_lines(server))
+
+
+def _lines(server: RegistryServer) -> list[str]:
+    about = [f"{server.name} {server.version}", server.title, server.description, server.repository, server.website]
+    about += ["Its publisher advises against it." if server.is_deprecated else ""]
+    lines = [line for line in about if line]
+    for option in server.options:
+        lines += ["", *_option_lines(option)]
+    return [clean_line(line) for line in lines]
+
+
+def _option_lines(option: RegistryOption) -> list[str]:
+    needs = f", needs {option.needs}" if option.needs else ""
+    lines = [f"--option {option.id}: {option.kind} {option.label}{needs}"]
+    if option.problem:
+        return [*lines, f"  {option.problem}"]
+    return lines + [f"  {_field_line(field)}" for field in option.fields]
+
+
+def _field_line(field: FormField) -> str:
+    kinds = [field.kind, "secret" if field.is_secret else "", "required" if field.is_required else "", "several" if field.is_list else ""]
+    said = [", ".join(filter(None, kinds)), f"one of {', '.join(field.choices)}" if field.choices else "", field.description]
+    default = "" if field.default is None or field.is_secret else f"default: {field.default}"
+    return f"{field.key} ({'; '.join(filter(None, [*said, default]))})"
+
+
+def add(args: argparse.Namespace, home: Home) -> int:
+    """Shows what would run, and adds it after a yes."""
+    with started_hub(home) as hub:
+        discovery = hub.api.discovery
+        server = hub.ask(discovery.get_registry_server(name=args.name, version=args.version), timeout_s=ASK_TIMEOUT_S)
+        option = _option(server, args.option)
+        values = _values(args, _fields(hub, option))
+        name, version, id = server.name, server.version, option.id
+        preview = discovery.preview_registry_server(name=name, version=version, option=id, values=values)
+        new = hub.ask(preview, timeout_s=ASK_TIMEOUT_S)
+        if args.dry_run:
+            return answer(args, new, *_new_lines(new))
+        if not _is_wanted(args, _new_lines(new)):
+            return 1
+        adding = discovery.add_registry_server(name=name, version=version, option=id, values=values, server=args.server)
+        return _added(hub, args, home, hub.ask(adding, timeout_s=KEYRING_TIMEOUT_S))
+
+
+def _option(server: RegistryServer, id: str) -> RegistryOption:
+    """The one that was asked for, else the first that can be had; one that cannot is refused by the hub, with its reason."""
+    usable = [each for each in server.options if each.problem is None]
+    named = [each for each in server.options if each.id == id] if id else usable or list(server.options)
+    if not named:
+        ids = ", ".join(each.id for each in server.options)
+        raise TooltrayError(f"{server.name} has no option '{id}'", f"There are: {ids}" if ids else "The registry says of no way to have it")
+    return named[0]
+
+
+def _fields(hub: Hub, option: RegistryOption) -> Sequence[FormField]:
+    """What has to be given; a bundle says it itself."""
+    if option.kind != BUNDLE or option.problem:
+        return option.fields
+    return hub.ask(hub.api.bundles.read_bundle(source=option.label), timeout_s=FETCH_TIMEOUT_S).fields
+
+
+def _values(args: argparse.Namespace, fields: Sequence[FormField]) -> Values:
+    """What was typed behind the command, then what has to be asked for."""
+    known = {field.key: field for field in fields}
+    values: Values = {}
+    for key, value in args.values:
+        field = known.get(key)
+        if field and field.is_secret and not value.startswith("${"):
+            hint = f"Leave --set {key} out; its value is asked for, or read from standard input"
+            raise TooltrayError(f"{key} is a secret, and other programs can read the arguments of a command", "", hint)
+        before = values.get(key)
+        values[key] = [*(before if isinstance(before, list) else []), value] if field and field.is_list else value
+    missing = [field for field in fields if field.key not in values and field.is_required and field.default in (None, ())]
+    for field in (each for each in missing if not each.is_secret and is_person_there()):
+        print_note(f"{field.label}: {field.description}")
+        values[field.key] = input(f"{clean_line(field.label)}: ")
+    secrets = [field.key for field in missing if field.is_secret]
+    return values | ask_for_secrets(secrets)
+
+
+def _new_lines(new: NewServer) -> list[str]:
+    lines = [f"Name: {new.name}", f"From: {new.origin}"]
+    lines += [f"Runs: {joined(new.command)}"] if new.command else [f"Address: {new.url}"]
+    for what, member in (("Variables", "env"), ("Headers", "headers")):
+        if names := new.entry.get(member):
+            lines.append(f"{what}: {', '.join(names)}")
+    lines += [f"Secrets: {', '.join(new.secrets)}"] if new.secrets else []
+    return [clean_line(line) for line in (*lines, *(f"Careful: {warning}" for warning in new.warnings))]
+
+
+def _is_wanted(args: argparse.Namespace, lines: list[str]) -> bool:
+    if args.json:
+        print_notes(lines)
+    else:
+        print("\n".join(lines))
+    return confirmed("Add it?", yes=args.yes)
+
+
+def starters(args: argparse.Namespace, home: Home) -> int:
+    with started_hub(home) as hub:
+        servers = hub.ask(hub.api.discovery.get_starter_servers())
+    titles = ("ID", "CATEGORY", "HERE", "NEEDS", "GOOD FOR")
+    return answer_list(
+        args, servers, titles, lambda each: (each.id, each.category, each.here or "-", each.needs or "-", each.good_for), empty="-"
+    )
+
+
+def add_starter(args: argparse.Namespace, home: Home) -> int:
+    with started_hub(home) as hub:
+        listed = hub.ask(hub.api.discovery.get_starter_servers())
+        starter = next((each for each in listed if each.id == args.id), None)
+        if starter is None:
+            raise TooltrayError(f"The list has no server '{args.id}'", "", "See: tooltray discover starters")
+        values = _values(args, starter.fields)
+        lines = [
+            f"Name: {args.server or starter.id}",
+            f"Runs: {starter.target}",
+            *(f"{key}: {value}" for key, value in _plain(starter.fields, values)),
+        ]
+        if not _is_wanted(args, [clean_line(line) for line in lines]):
+            return 1
+        adding = hub.api.discovery.add_starter_server(id=starter.id, values=values, server=args.server)
+        return _added(hub, args, home, hub.ask(adding, timeout_s=KEYRING_TIMEOUT_S))
+
+
+def _plain(fields: Sequence[FormField], values: Values) -> list[tuple[str, FieldValue]]:
+    secret = {field.key for field in fields if field.is_secret}
+    return [(key, "(secret)" if key in secret else value) for key, value in values.items()]
+
+
+def _added(hub: Hub, args: argparse.Namespace, home: Home, name: str) -> int:
+    """Says what became of it; 1 if it was added and does not start, so that a script notices."""
+    note_start(name)
+    try:
+        with progress_shown(home, name):
+            tools = tools_once_started(hub, name)
+    except TooltrayError as error:
+        snapshot = server_snapshot(hub, name)
+        if snapshot is not None and snapshot.state is ServerState.NEEDS_SIGN_IN:
+            return answer(args, {"server": name, "started": False}, f"Added {name}; {needs_sign_in(name)}")
+        answer(args, {"server": name, "started": False}, f"Added {name}, which does not start.")
+        print_error(error.problem, as_json=args.json)
+        note_log(name)
+        return 1
+    return answer(args, {"server": name, "started": True, "tools": tools}, f"Added {name}; it {running_in_words(tools)}.")
+
+
+def refresh(args: argparse.Namespace, home: Home) -> int:
+    with started_hub(home) as hub:
+        status = hub.ask(hub.api.discovery.refresh_registry(), timeout_s=FETCH_TIMEOUT_S)
+    if status.problem:
+        print_error(status.problem, as_json=args.json)
+        return 1
+    return answer(args, status, f"The registry has {count(status.servers, 'server')}.")
+
+
+def updates(args: argparse.Namespace, home: Home) -> int:
+    with started_hub(home) as hub:
+        found = hub.ask(hub.api.discovery.get_registry_updates(), timeout_s=ASK_TIMEOUT_S)
+    titles = ("SERVER", "VERSION", "NEWEST", "TOOLS")
+    row = [(each.server, each.version, each.newest, "; ".join(each.tools) or "-") for each in found]
+    if args.json:
+        print_json(found)
+        return 0
+    return answer_list(args, row, titles, lambda each: each, empty="Every server from the registry has the newest version.")
+
+
+def update(args: argparse.Namespace, home: Home) -> int:
+    with started_hub(home) as hub:
+        found = hub.ask(hub.api.discovery.get_registry_updates(), timeout_s=ASK_TIMEOUT_S)
+        for each in (each for each in found if each.server == args.server):
+            print_note(f"{each.name}: {each.version} becomes {each.newest}. {'; '.join(each.tools)}")
+            if not confirmed("Bring it to that version?", yes=args.yes):
+                return 1
+        hub.ask(hub.api.discovery.update_registry_server(server=args.server), timeout_s=KEYRING_TIMEOUT_S)
+    return answer(
+        args, {"server": args.server}, f"{args.server} has the newest version now; tools that changed wait until you approve them."
+    )
