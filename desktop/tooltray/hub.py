@@ -110,6 +110,7 @@ from tooltray.foreign_configs.reading import read_file
 from tooltray.formats.api import FormatsApi
 from tooltray.formats.tool_formats import ToolFormats
 from tooltray.home.home import Home
+from tooltray.installs.bridge_entry import bridge_entry
 from tooltray.launch.command_lookup import COMMON
 from tooltray.launch.login_shell import LoginShell, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
@@ -125,6 +126,7 @@ from tooltray.presenter.notices import Notices, Source, problems_of_settings
 from tooltray.presenter.program_api import ProgramApi
 from tooltray.presenter.server_news import ServerNews
 from tooltray.presenter.server_snapshots import ServerSnapshots
+from tooltray.programs import is_frozen
 from tooltray.projects.api import ProjectsApi
 from tooltray.projects.project_choices import ProjectChoices
 from tooltray.projects.project_copies import ProjectCopies, ProjectSnapshots
@@ -141,6 +143,7 @@ from tooltray.resources import resource
 from tooltray.secrets.secrets import SecretStore, take_passphrase
 from tooltray.server_files.files_in_use import FilesInUse
 from tooltray.server_files.hot_reload import HotReload
+from tooltray.server_files.inmemory_trust import InMemoryTrust
 from tooltray.server_files.project_edits import ProjectEdits
 from tooltray.server_files.project_servers import ProjectServers
 from tooltray.server_files.server_files import ServerFiles
@@ -272,10 +275,13 @@ class Hub(Composition):
     start_process: StartProcess = made(lambda hub: StdioTransport)
     own_url: Callable[[], str | None] = made(lambda hub: lambda: hub.http.address)
     program_starts: ProgramStarts = part(folder="user_folder", registry_variables="registries.variables")
+    packages: Path | None = made(lambda hub: hub.home.python if is_frozen() else None)
     transports: ServerTransports = part(
         mask="mask.masked",
         authorize="sign_ins.authorization",
         tool_schema=lambda hub: lambda server, tool: hub.tools.input_schema(server, tool),
+        may_run="inmemory_trust.allows",
+        packages=lambda hub: hub.packages,
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
     stopped: StoppedServers = read(lambda hub: StoppedServers(hub.home.stopped))
@@ -356,6 +362,13 @@ class Hub(Composition):
     notes: FeedbackNotes = part(history=lambda hub: FeedbackHistory(hub.home.feedback), mask="mask.masked_whole")
     feedbacks: Feedbacks = part(mask="mask.masked_whole")
     feedback_tool: FeedbackTool = part(offers="views.offers")
+    inmemory_store: TrustStore = read(lambda hub: TrustStore(hub.home.inmemory_trust))
+    inmemory_trust: InMemoryTrust = part(
+        store="inmemory_store",
+        home="user_folder",
+        start=lambda hub: lambda name: hub.servers.begin_start(name),
+        stop=lambda hub: lambda name: hub.servers.stop(name),
+    )
     trust_store: TrustStore = read(lambda hub: TrustStore(hub.home.trust))
     hot_reload: HotReload = part(make_watcher=lambda hub: FileWatcher)
     read_file: ReadFile = made(lambda hub: in_surroundings(read_file, os.environ))
@@ -391,7 +404,7 @@ class Hub(Composition):
 
     common: tuple[str, ...] = made(lambda hub: COMMON)
     remedies: Remedies = part(home="user_folder")
-    snapshots: ServerSnapshots = part(waits=lambda hub: lambda name: hub.proposals.waits(name))
+    snapshots: ServerSnapshots = part(waits=lambda hub: lambda name: hub.proposals.waits(name) or hub.inmemory_trust.waits(name))
     server_secrets: ServerSecrets = part(
         projects="files.project_servers",
         served=lambda hub: lambda: [reading.path for reading in hub.files.served()],
@@ -432,7 +445,11 @@ class Hub(Composition):
 
     diagnostics: Diagnostics = part(snapshots="hub_snapshots", masked="mask.masked_whole")
     hub_api: HubApi = part(snapshots="hub_snapshots")
-    servers_api: ServersApi = part(on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name))
+    servers_api: ServersApi = part(
+        packages=lambda hub: hub.packages,
+        on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
+        bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
+    )
     addition: ServerAddition = part()
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
     bundle_folders: BundleFolders = part(store="bundle_store", proposed=lambda hub: lambda: hub.proposals.entries)
@@ -498,7 +515,7 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield hub.project_choices.problems
     yield hub.files.problems
     yield lambda: hub.stops.problems
-    yield lambda: filter(None, [hub.proposals.problem])
+    yield lambda: filter(None, [hub.proposals.problem, hub.inmemory_trust.problem])
     yield lambda: hub.served.problems
     yield lambda: filter(None, [hub.login_shell.problem])
     yield lambda: problems_of_settings(hub.config.settings)

@@ -1,4 +1,5 @@
-"""The guide docs/contributing/extending.md, followed: a copy of the product gets a new type of server, format and rule, and uses them.
+"""The guide docs/contributing/extending.md, followed: a copy of the product gets a new type of server, format and rule, and uses them; a
+package with a server of the SDK is installed, and runs inside.
 
 What the guide lets one write is in extension_guide/. Where a step here has to change, the guide has to change with it.
 """
@@ -9,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +124,36 @@ def test_what_the_guide_adds_works_through_a_hub(tmp_path: Path, home: Path) -> 
     assert seen["empty"] == "it has no socket"
 
 
-@pytest.mark.parametrize("section", ["A new server type", "A new tool format", "A new approval rule"])
+def test_a_server_in_a_package_of_its_own_runs_inside_the_hub(tmp_path: Path, home: Path) -> None:
+    installed = tmp_path / "installed"
+    install_wheel(WRITTEN / "notes", installed)
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "desktop"), str(ROOT), str(installed)])}
+    command = [sys.executable, str(WRITTEN / "inside.py"), str(home)]
+    ended = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=BOUND_S, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout) == {
+        "listed": [["notes", "notes-server", "0.1", "Notes, inside Tooltray"]],
+        "careful": ["it runs inside Tooltray and can read every secret", "all its calls would go through unasked"],
+        "was_imported": False,
+        "tools": ["keep"],
+        "kept": {"result": 2},
+    }
+
+
+def install_wheel(source: Path, folder: Path) -> None:
+    """Puts into a folder what an installer would unpack of the package's wheel: its module, and what describes it."""
+    project = tomllib.loads((source / "pyproject.toml").read_text())["project"]
+    info = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    info.mkdir(parents=True)
+    about = {"Metadata-Version": "2.1", "Name": project["name"], "Version": project["version"], "Summary": project["description"]}
+    (info / "METADATA").write_text("".join(f"{key}: {value}\n" for key, value in about.items()))
+    groups = project["entry-points"].items()
+    points = "".join(f"[{group}]\n" + "".join(f"{name} = {place}\n" for name, place in each.items()) for group, each in groups)
+    (info / "entry_points.txt").write_text(points)
+    shutil.copy(source / "notes_server.py", folder)
+
+
+@pytest.mark.parametrize("section", ["A new server type", "A new tool format", "A new approval rule", "A server inside Tooltray"])
 def test_the_guide_names_files_and_things_that_exist(section: str) -> None:
     guide = (ROOT / "docs" / "contributing" / "extending.md").read_text()
     text = guide.partition(f"\n## {section}\n")[2].partition("\n## ")[0]

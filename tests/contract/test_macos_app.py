@@ -63,7 +63,7 @@ class Freezer:
 def spec(monkeypatch: pytest.MonkeyPatch) -> tuple[Freezer, dict[str, Any]]:
     """What the spec asks of PyInstaller on macOS, and its names."""
     hooks = ModuleType("PyInstaller.utils.hooks")
-    hooks.collect_submodules = hooks.copy_metadata = lambda _: []  # type: ignore[attr-defined]
+    hooks.collect_submodules = hooks.copy_metadata = hooks.collect_data_files = lambda *_, **__: []  # type: ignore[attr-defined]
     for name in ("PyInstaller", "PyInstaller.utils"):
         monkeypatch.setitem(sys.modules, name, ModuleType(name))
     monkeypatch.setitem(sys.modules, "PyInstaller.utils.hooks", hooks)

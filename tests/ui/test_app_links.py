@@ -5,7 +5,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 
-from tooltray.ui.shell.app_links import OpenedAddresses, server_of_link
+from tooltray.ui.shell.app_links import LONGEST_INSTALL, OpenedAddresses, install_link, server_of_link
 
 
 @pytest.mark.parametrize(
@@ -35,3 +35,33 @@ def test_what_macos_hands_to_the_program_is_heard_if_it_is_one_of_ours(qapp: QAp
     ]
     qapp.removeEventFilter(addresses)
     assert (opened, taken[0]) == (["tooltray://servers/files"], True)
+
+
+@pytest.mark.parametrize(
+    ("link", "is_install"),
+    [
+        ("tooltray://install?name=x&config=e30", True),
+        ("tooltray://install/?config=e30", True),
+        ("TOOLTRAY://INSTALL?config=e30", True),
+        ("tooltray://install", True),
+        ("tooltray://installed?config=e30", False),
+        ("tooltray://servers/install", False),
+        ("cursor://install?config=e30", False),
+        ("", False),
+    ],
+)
+def test_an_address_that_adds_a_server_is_told_from_others(link: str, is_install: bool) -> None:
+    assert install_link(link) == (link if is_install else "")
+
+
+def test_a_longer_address_is_cut_off_where_it_is_refused() -> None:
+    assert len(install_link("tooltray://install?config=" + "a" * 10**6)) == LONGEST_INSTALL + 1
+
+
+def test_what_macos_hands_over_keeps_its_encoding(qapp: QApplication) -> None:
+    opened: list[str] = []
+    addresses = OpenedAddresses(qapp)
+    addresses.opened.connect(opened.append)
+    qapp.sendEvent(qapp, QFileOpenEvent(QUrl("tooltray://install?config=%7B%22a%22%3A%20%22%25%26%22%7D")))
+    qapp.removeEventFilter(addresses)
+    assert opened == ["tooltray://install?config=%7B%22a%22%3A%20%22%25%26%22%7D"]

@@ -371,3 +371,15 @@ async def test_the_keyboard_goes_to_the_next_card_when_its_own_is_removed(theme:
         desk.wishes.removal_requested.emit(removed)
         await until(lambda: removed not in desk.page.cards)
         await until(lambda: QApplication.focusWidget() is control(desk.card(next_one), f"More for {next_one}"))
+
+
+async def test_an_address_that_adds_a_server_opens_the_sheet_and_changes_nothing(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        asked: list[str] = []
+        desk.window.context.links.install_asked.connect(asked.append)
+        desk.window.open_link("tooltray://install?name=x&config=%7B%22command%22%3A%22npx%22%7D")
+        assert asked == ["tooltray://install?name=x&config=%7B%22command%22%3A%22npx%22%7D"]
+        assert desk.window.sheet is not None
+        assert [method for method, *_ in desk.engine.calls if method == "add_mcp_server"] == []
+        desk.window.open_link("tooltray://open")
+        assert len(asked) == 1

@@ -15,7 +15,7 @@ import msgspec
 
 from tooltray.cli import auto_approve
 from tooltray.cli.hubs import Hub, any_hub, started_hub
-from tooltray.cli.person import ask_for_secrets
+from tooltray.cli.person import YES, ask_for_secrets, check_terminal, typed_answer
 from tooltray.cli.secrets_command import with_secrets
 from tooltray.cli.servers_command import (
     STOP_TIMEOUT_S,
@@ -26,7 +26,7 @@ from tooltray.cli.servers_command import (
     server_snapshot,
     tools_once_started,
 )
-from tooltray.cli.terminal import needs_sign_in, print_error, print_json, print_note
+from tooltray.cli.terminal import clean_line, needs_sign_in, print_error, print_json, print_note
 from tooltray.errors import Problem, TooltrayError
 from tooltray.home.home import Home
 from tooltray.snapshots.servers import ServerState
@@ -51,6 +51,8 @@ def add(args: argparse.Namespace, home: Home) -> int:
     if args.project is not None:
         args.project = os.path.realpath(os.path.expanduser(args.project))  # whether it may be a project, the hub judges
         started_hub(home).close()  # the hub alone writes a project's file, and trusts what it writes
+    if args.inmemory:
+        _confirm_inside(args)
     with any_hub(home) as hub:
         _refuse_taken_name(hub, args)
         args.rules = rules or _rules_so_far(hub, args.name)
@@ -100,6 +102,8 @@ def _add(hub: Hub, args: argparse.Namespace, values: dict[str, str]) -> _Added:
     _refuse_taken_name(hub, args)
     with _secrets_stored(hub, values):
         _store(hub, args)
+    if args.inmemory:
+        _say_yes(hub, args.name)
     if args.on_demand or args.deferred or not hub.is_running:
         return _Added(hub.is_running)
     note_start(args.server)
@@ -196,7 +200,7 @@ def _stops_again(args: argparse.Namespace) -> str:
 
 def _entry(args: argparse.Namespace) -> Entry:
     """Returns the entry for the settings."""
-    entry = _remote_entry(args) if args.url else _command_entry(args)
+    entry = _remote_entry(args) if args.url else _inside_entry(args) if args.inmemory else _command_entry(args)
     optional = {"icons": args.icon, "descriptions": args.description, "isolation": args.isolation, "idleStop": args.idle_stop}
     given = {field: value for field, value in optional.items() if value}
     return entry | given | _deferred(args) | {"autoApprove": args.rules}
@@ -229,6 +233,32 @@ def _oauth(args: argparse.Namespace) -> Entry:
 def _secret_headers(args: argparse.Namespace) -> dict[str, str]:
     """The headers whose value is a secret, with what stands before it."""
     return dict.fromkeys(args.header_secret, "") | ({"Authorization": "Bearer "} if args.bearer_secret else {})
+
+
+def _inside_entry(args: argparse.Namespace) -> Entry:
+    return {"type": "inmemory", "command": args.inmemory, "args": list(args.command_line)}
+
+
+def _confirm_inside(args: argparse.Namespace) -> None:
+    """
+    Raises:
+        TooltrayError: nobody is at a terminal to read the sentence, or the answer is no.
+    """
+    from tooltray.server_files.trust_requests import INSIDE
+
+    check_terminal("A server inside Tooltray")
+    print(clean_line(f"{args.name}: {shlex.join([args.inmemory, *args.command_line])}"))
+    print(f"Careful: {INSIDE}.")
+    if typed_answer("Add it, and let it run?") not in YES:
+        raise TooltrayError(f"{args.name} was not added", "you did not say yes")
+
+
+def _say_yes(hub: Hub, name: str) -> None:
+    """The person has said yes to exactly this before it was stored."""
+    requests = hub.ask(hub.api.files.get_trust_requests())
+    digests = {request.entry: request.digest for request in requests if request.entry == name and request.transport == "inmemory"}
+    if digests:
+        hub.ask(hub.api.files.trust_entries(project="", entries=digests))
 
 
 def _command_entry(args: argparse.Namespace) -> Entry:
@@ -267,7 +297,7 @@ def _note_plain_variables(args: argparse.Namespace) -> None:
 
 def _note_missing_variables(args: argparse.Namespace) -> None:
     """A well-known server may start without its key, and fail at each call."""
-    if args.url:
+    if args.url or args.inmemory:
         return
     from tooltray.catalogue.known_servers import KnownServers
     from tooltray.resources import resource

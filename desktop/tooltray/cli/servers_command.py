@@ -18,6 +18,7 @@ from tooltray.cli.person import confirmed, is_person_there
 from tooltray.cli.secrets_command import going, gone, once_unlocked
 from tooltray.cli.terminal import (
     answer,
+    answer_list,
     clean,
     clean_line,
     count,
@@ -31,7 +32,7 @@ from tooltray.cli.terminal import (
 from tooltray.control.control_client import ControlClient
 from tooltray.errors import NotFound, TooltrayError, in_one_line
 from tooltray.home.home import Home
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
 
 START_TIMEOUT_S = 660.0  # a first start may download a whole runtime; the hub's own limits are shorter and give a reason
 LIST_TIMEOUT_S = 60.0  # for the first list of a server's tools
@@ -73,6 +74,26 @@ def _starts(server: ServerSnapshot) -> str:
     if server.is_deferred or server.is_default:
         return "with a project" if server.is_deferred else "default"
     return f"on demand, up to {server.idle_stop_s:g} s idle" if server.idle_stop_s else "on demand"
+
+
+def list_inmemory(args: argparse.Namespace, home: Home) -> int:
+    """Lists what `servers add NAME --inmemory ENTRY` can name."""
+    with any_hub(home) as hub:
+        found = hub.ask(hub.api.servers.get_inmemory_servers())
+    empty = "No installed package brings a server that can run inside Tooltray."
+    return answer_list(args, found, ("ENTRY", "PACKAGE", "VERSION", "SUMMARY", "PROBLEM"), _inmemory_row, empty=empty)
+
+
+def _inmemory_row(server: InMemoryServer) -> tuple[str, ...]:
+    return server.name, server.package, server.version, server.summary, problem_line(server.problem)
+
+
+def links(args: argparse.Namespace, home: Home) -> int:
+    """Prints the links that add a server, or Tooltray, to AI clients."""
+    with any_hub(home) if args.name else started_hub(home) as hub:
+        found = hub.ask(hub.api.servers.get_client_links(server=args.name))
+    lines = [f"{client}: {clean_line(link)}" for client, link in found.items()]
+    return answer(args, found, *lines, "No value of a secret is in them: the client asks for it, or reads a variable of its name.")
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:

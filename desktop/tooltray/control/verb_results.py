@@ -31,6 +31,7 @@ RESULTS: Mapping[str, str] = {
     "get_feedback_requests": "snapshots.feedback:FeedbackSnapshot[]",
     "get_grants": "snapshots.approvals:GrantSnapshot[]",
     "get_http_status": "snapshots.http:HttpStatus",
+    "get_inmemory_servers": "snapshots.servers:InMemoryServer[]",
     "get_mcp_clients": "snapshots.servers:McpClientSnapshot[]",
     "get_npm_registry_status": "snapshots.registries:NpmRegistryStatus",
     "get_profiles": "snapshots.clients:ProfileSnapshot[]",

@@ -3,15 +3,20 @@
 Below it: the settings and files where the entries are, and ServerManager, which runs what they say.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tooltray.confirmation import must_wait
+from tooltray.entries.outgoing_links import client_links
 from tooltray.errors import TooltrayError
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_edits import name_is_taken
-from tooltray.snapshots.servers import McpClientSnapshot, ServerEntry, ServerState
+from tooltray.snapshots.servers import InMemoryServer, McpClientSnapshot, ServerEntry, ServerState
 from tooltray.snapshots.setup import ServerRemoval
+from tooltray.tasks import finish_in_thread
+from tooltray.transports.inmemory.packages import listed
 
 if TYPE_CHECKING:
     from tooltray.catalogue.connections import Connections
@@ -37,13 +42,18 @@ class ServersApi:
         tools: "ToolManager",
         connections: "Connections",
         on_removed: Callable[[str], Awaitable[None]] = nothing_to_do,
+        packages: Path | None = None,
+        bridge_entry: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
         """
         Args:
+            bridge_entry: what AI clients need to use this hub, as `{"mcpServers": {NAME: ENTRY}}`; reads files.
             on_removed: called when a server was removed for good, with its name: what it alone used goes.
+            packages: a folder in which servers inside Tooltray are looked for besides this Python's packages; None: there is none.
         """
         self._config, self._project_servers, self._proposals, self._server_secrets = config, project_servers, proposals, server_secrets
         self._servers, self._tools, self._connections, self._on_removed = servers, tools, connections, on_removed
+        self._packages, self._bridge_entry = packages, bridge_entry
 
     # entries
 
@@ -62,6 +72,24 @@ class ServersApi:
             return self._proposals.entry(name)
         check_is_in_settings(self._servers, name)
         return self._config.server_entry(name)
+
+    async def get_client_links(self, server: str = "") -> dict[str, str]:
+        """Links that add a server to AI clients which have such links; no secret's value is in them.
+
+        Args:
+            server: its name; empty: Tooltray itself, so that the client has all servers through it.
+
+        Returns:
+            Links by the client's name: Cursor, VS Code, VS Code Insiders, LM Studio, Kiro, Goose.
+
+        Raises:
+            NotFound: there is no such server.
+            TooltrayError: it is one that another program cannot run.
+        """
+        if not server:
+            [(name, entry)] = (await finish_in_thread(self._bridge_entry))["mcpServers"].items()
+            return client_links(name, entry)
+        return client_links(server, (await self.get_server_entry(server)).counts)
 
     async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
         """Adds a server and begins to start it; what a person adds may use all its tools unless the entry says otherwise. What a program
@@ -136,6 +164,10 @@ class ServersApi:
         await self._tools.free_names(name)
         await self._on_removed(name)
         return await self._server_secrets.forget(removal)
+
+    async def get_inmemory_servers(self) -> list[InMemoryServer]:
+        """The servers that installed packages bring and that can run inside Tooltray. None of them is imported for that."""
+        return await asyncio.to_thread(listed, self._packages)
 
     # what runs
 

@@ -9,34 +9,38 @@ from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
 if TYPE_CHECKING:
     from tooltray.entries.proposals import Proposals
+    from tooltray.server_files.inmemory_trust import InMemoryTrust
     from tooltray.server_files.project_servers import ProjectServers
     from tooltray.server_files.server_files import ServerFiles
 
 
 class FilesApi:
-    def __init__(self, *, files: "ServerFiles", project_servers: "ProjectServers", proposals: "Proposals") -> None:
-        self._files, self._project_servers, self._proposals = files, project_servers, proposals
+    def __init__(
+        self, *, files: "ServerFiles", project_servers: "ProjectServers", proposals: "Proposals", inmemory_trust: "InMemoryTrust"
+    ) -> None:
+        self._files, self._project_servers, self._proposals, self._inmemory_trust = files, project_servers, proposals, inmemory_trust
 
     async def get_server_files(self) -> list[ServerFileSnapshot]:
         """The settings and every other file that servers come from now, as it was last read."""
         return self._files.snapshots()
 
     async def get_trust_requests(self, project: str = "") -> list[TrustRequest]:
-        """What waits for a person's yes: entries of projects' own files, and what programs have proposed.
+        """What waits for a person's yes: entries of projects' own files, what programs have proposed, and servers inside Tooltray.
 
         Args:
-            project: a folder, of whose file they are, also if nobody works on it now; empty: of all that are in use, and those of programs.
+            project: a folder, of whose file they are, also if nobody works on it now; empty: of all that are in use, and the others.
 
         Raises:
             TooltrayError: this folder cannot be a project, or its file cannot be read; says why.
         """
-        return [*await self._project_servers.trust_requests(project), *([] if project else await self._proposals.requests())]
+        requests = await self._project_servers.trust_requests(project)
+        return requests if project else [*requests, *await self._inmemory_trust.requests(), *await self._proposals.requests()]
 
     async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
-        """A person says yes to entries of a project's own file, or of programs, and what is in use of them starts.
+        """A person says yes to entries of a project's own file, or of programs, or to servers inside Tooltray; what is in use starts.
 
         Args:
-            project: the folder; empty: what programs have proposed.
+            project: the folder; empty: what programs have proposed, and servers of the settings that would run inside Tooltray.
             entries: the digest of the content that the person saw, by the entry's name in the file.
 
         Returns:
@@ -47,13 +51,15 @@ class FilesApi:
             TooltrayError: there is no such entry, or the yes cannot be kept.
         """
         await confirm_widening("A yes to a project's servers")
-        return await (self._project_servers.trust(project, entries) if project else self._proposals.trust(entries))
+        if project:
+            return await self._project_servers.trust(project, entries)
+        return await trust_others(entries, self._inmemory_trust, self._proposals)
 
     async def distrust_entries(self, project: str, entry: str = "") -> None:
         """Takes a yes back; what runs by it is stopped. Of what a program has proposed: says no.
 
         Args:
-            project: empty: it is a program's.
+            project: empty: it is a program's, or a server inside Tooltray.
             entry: its name in the file; empty: all of this project.
 
         Raises:
@@ -62,7 +68,7 @@ class FilesApi:
         if project:
             await self._project_servers.distrust(project, entry)
         else:
-            await self._proposals.withdraw(entry)
+            await distrust_other(entry, self._inmemory_trust, self._proposals)
 
     async def get_trusted_entries(self) -> list[TrustedEntry]:
         """To what a person said yes, also of projects that nobody works on now."""
@@ -78,3 +84,18 @@ class FilesApi:
         It also happens by itself as soon as a file changes, unless `hotReload` is off.
         """
         return await self._files.reload()
+
+
+async def trust_others(entries: Mapping[str, str], inmemory_trust: "InMemoryTrust", proposals: "Proposals") -> list[str]:
+    """A yes to what is in no project's file: a proposal goes first, since it is what the name would become."""
+    inside = {name: digest for name, digest in entries.items() if inmemory_trust.waits(name) and not proposals.waits(name)}
+    proposed = {name: digest for name, digest in entries.items() if name not in inside}
+    return [*(await inmemory_trust.trust(inside) if inside else []), *(await proposals.trust(proposed) if proposed else [])]
+
+
+async def distrust_other(entry: str, inmemory_trust: "InMemoryTrust", proposals: "Proposals") -> None:
+    """The same for a no."""
+    if inmemory_trust.knows(entry) and not proposals.waits(entry):
+        await inmemory_trust.distrust(entry)
+    else:
+        await proposals.withdraw(entry)

@@ -1,4 +1,4 @@
-"""Parses what people copy from READMEs: a command line, a JSON or TOML block, an AI client's `mcp add` command, or a URL.
+"""Parses what people copy from READMEs: a command line, a JSON or TOML block, an AI client's `mcp add` command, a URL, or an install link.
 
 Above it: the sheet "Add server" and the command line. Below it: errors. Knows no settings, no running servers, no window. It runs nothing
 and reads no files; it only tells what would run.
@@ -12,7 +12,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
+from tooltray.entries.pasted_links import is_link, read_link
 from tooltray.entries.pasted_names import ASSIGNMENT, PATH_VALUE, clean_name, guess_name
 from tooltray.entries.pasted_urls import (
     as_word,
@@ -24,7 +26,9 @@ from tooltray.entries.pasted_urls import (
     with_parameter,
     without_keys,
 )
+from tooltray.entries.pasted_warnings import pasted_warnings
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 
 LONGEST_TEXT = 200_000  # characters; the largest published config blocks have a few thousand
 
@@ -57,11 +61,13 @@ class PastedServer(msgspec.Struct, frozen=True):
         config: the entry in the spelling of `mcpServers`, with all values as pasted.
         secrets: variables, headers and query parameters that look like secrets, by name; the value is empty if the text has only a
             placeholder.
+        origin: where a link is from, for a person; empty for any other text. Of a link nothing is approved in advance.
     """
 
     name: str
     config: dict[str, Any]
     secrets: dict[str, str] = msgspec.field(default_factory=dict)
+    origin: str = ""
 
     @property
     def is_remote(self) -> bool:
@@ -107,10 +113,16 @@ class PastedServer(msgspec.Struct, frozen=True):
             before = argument if argument.startswith("-") else ""
         return tuple(found)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know before adding it."""
+        return tuple(pasted_warnings(self.name, self.config))
+
     def stored_as(self, name: str, secrets: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
         """Returns the entry for the settings, and the secrets to store.
 
-        A person adds this server knowingly, so all its calls are approved unless the text has `autoApprove`.
+        A person adds this server knowingly, so all its calls are approved unless the text has `autoApprove`; of a link, which somebody else
+        has written, none are.
 
         Args:
             name: the name under which the server is added.
@@ -120,7 +132,7 @@ class PastedServer(msgspec.Struct, frozen=True):
             The entry, with `${secret:NAME/KEY}` for each secret, and the values by the names of the secrets.
         """
         entry = self.filled_in({key: f"${{secret:{name}/{key}}}" for key in secrets})
-        entry.setdefault("autoApprove", ["all"])
+        entry.setdefault("autoApprove", [] if self.origin else ["all"])
         return entry, {f"{name}/{key}": value for key, value in secrets.items()}
 
     def filled_in(self, values: Mapping[str, str], entry: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -156,6 +168,9 @@ def parse_pasted(text: str) -> list[PastedServer]:
     text = "\n".join(line for line in text.strip().splitlines() if not line.lstrip().startswith("```")).strip()
     if not text:
         raise TooltrayError("There is nothing to read yet", "", _EXAMPLE)
+    if is_link(text):
+        link = read_link(text)
+        return [replace(server, origin=link.origin) for server in _servers(link.value)]
     if text.startswith("[mcp_servers"):
         return _servers(_toml(text))
     if text[0] in "{[" or re.match(r'"[^"\n]+"\s*:', text):
@@ -262,6 +277,9 @@ def _server(name: str, entry: Mapping[str, Any]) -> PastedServer:
     if config.pop("disabled", False) is True:
         config["disable"] = True
     kind = _type(config, shown)
+    if kind == "inmemory":
+        title = Phrase("{name} cannot be added from a text or a link: it would run inside Tooltray and could read every secret", name=shown)
+        raise TooltrayError(title, "", Phrase("Add it yourself, at a terminal: tooltray servers add NAME --inmemory ENTRY"))
     if kind in ("local", "remote", "custom", "streamable-http", "streamableHttp"):
         kind = "stdio" if command else "http"
     result: dict[str, Any] = {}

@@ -28,7 +28,7 @@ from tooltray.secrets.secrets import SecretStore
 from tooltray.server_files.trust_requests import Place, trust_request, wanted_variables
 from tooltray.settings.file_server import FILE_NAME, FileEntry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry
+from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry, read_given_entry
 from tooltray.settings.widening import entry_widens
 from tooltray.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
 from tooltray.snapshots.trust import TrustRequest
@@ -165,6 +165,7 @@ class Proposals:
             Conflict: the server has another revision.
             TooltrayError: the entry cannot be used or stored, or its file is not changed by Tooltray.
         """
+        read_given_entry(name, entry)
         async with self._lock:
             check_revision(self._config.revision(name), revision)
             if (there := self._config.file_server(name)) and there.origin != "project":
@@ -183,7 +184,7 @@ class Proposals:
                 await self._hold(name, stored, kept | values, KeptProposal({}, is_change=True))
 
     async def _hold(self, name: str, entry: dict[str, Any], values: Mapping[str, str], made: KeptProposal) -> None:
-        read_entry(name, entry)
+        read_given_entry(name, entry)
         if len(msgspec.json.encode(entry)) > LARGEST_ENTRY_BYTES:
             raise TooltrayError("this entry is too long for a person to read", f"it has more than {LARGEST_ENTRY_BYTES // 1024} KiB")
         waiting = self._waiting()
@@ -384,7 +385,7 @@ def _is_usable(name: str, kept: KeptProposal) -> bool:
     """Returns whether a stored proposal is valid; the file may have been edited."""
     try:
         check_name(name, BUILTIN_NAMES)
-        read_entry(name, kept.entry)
+        read_given_entry(name, kept.entry)
     except TooltrayError:
         return False
     return True

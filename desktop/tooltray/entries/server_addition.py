@@ -14,7 +14,7 @@ from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.errors import TooltrayError
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings import BUILTIN_NAMES
+from tooltray.settings.settings import BUILTIN_NAMES, read_given_entry
 
 ORIGIN = "origin"
 """Member of an entry: `{"kind": "registry", "name": ..., "version": ...}`; kinds: registry, starter, bundle, link, client, text."""
@@ -46,6 +46,7 @@ class ServerAddition:
             Conflict: the name is taken.
             TooltrayError: the entry is not valid, or the secrets or the file cannot be written.
         """
+        read_given_entry(name, entry)
         if await must_wait():  # a proposal keeps its secrets under names of its own
             return await self._servers.add_mcp_server(name, _filled_in(dict(entry), values), is_default)
         known = set(await self._secrets.names()) if values else set[str]()

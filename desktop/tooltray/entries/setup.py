@@ -22,7 +22,7 @@ from tooltray.settings.document import CURRENT_VERSION, Document, version_of
 from tooltray.settings.expansion import secret_names
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import config_hash
-from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry
+from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry, read_given_entry
 from tooltray.snapshots.setup import SetupChange
 
 Twin = Callable[[str, Mapping[str, Any]], str]
@@ -147,7 +147,7 @@ def _checked(setup: Mapping[str, Any]) -> dict[str, Any]:
     for name, entry in servers.items():
         check_name(name, BUILTIN_NAMES)
         try:
-            read_entry(name, entry)
+            read_given_entry(name, entry)
         except TooltrayError as error:
             raise TooltrayError(error.problem.title, error.problem.message, "Correct it in the file; nothing was changed.") from None
     carried_settings.check(setup)

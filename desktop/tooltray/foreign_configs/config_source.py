@@ -13,7 +13,7 @@ from tooltray.files.json_places import Lines, Value
 from tooltray.phrases import Phrase
 from tooltray.settings.file_server import FileEntry
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.settings.settings import read_usable_entry
+from tooltray.settings.settings import check_runs_outside, read_usable_entry
 from tooltray.snapshots.files import FileProblem
 
 MAX_NAME_LENGTH = 200  # of a server in such a file; Tooltray gives it a name that fits
@@ -150,6 +150,7 @@ class RawEntry:
             TooltrayError: it cannot be used.
         """
         config, odd = read_usable_entry(self.name, entry)
+        check_runs_outside(self.name, config)
         for problem in odd:
             self.source.remark(visible(problem.message), self.place_of("toolOverrides"))
         return config

@@ -139,6 +139,16 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "trust.json"
 
     @property
+    def inmemory_trust(self) -> Path:
+        """Consents to servers that run inside Tooltray; hashes, as in `trust`."""
+        return self.root / "inmemory-trust.json"
+
+    @property
+    def python(self) -> Path:
+        """Packages of a person's own for servers inside a frozen Tooltray, which has no Python that they could be installed into."""
+        return self.root / "python"
+
+    @property
     def proposals(self) -> Path:
         """Servers that programs want to add or to change, until a person answers; their secrets are elsewhere."""
         return self.root / "proposals.json"

@@ -16,12 +16,14 @@ from tooltray.approvals.api import ApprovalsApi
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.confirmation import confirm_widening
 from tooltray.entries.api import ServersApi
-from tooltray.entries.files_api import FilesApi
+from tooltray.entries.files_api import FilesApi, distrust_other, trust_others
+from tooltray.entries.outgoing_links import client_links
 from tooltray.entries.secrets_api import SecretsApi
 from tooltray.entries.setup_api import SetupApi
 from tooltray.errors import TooltrayError
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.unstarted_parts import UnstartedParts
+from tooltray.programs import is_frozen
 from tooltray.projects.api import ProjectsApi
 from tooltray.registries.api import RegistriesApi
 from tooltray.settings.server_config import MCPServerConfig, config_hash
@@ -79,11 +81,14 @@ class _HubApi(_Unstarted, HubApi):
     async def get_snapshot(self) -> HubSnapshot:
         parts, settings = self._parts, self._parts.config.settings
         has_proposals = parts.home.proposals.exists()
-        servers = [
-            self._server(name, config, waits=has_proposals and parts.proposals.waits(name)) for name, config in settings.mcp_servers.items()
-        ]
+        servers = [self._server(name, config, waits=self._waits(name, config)) for name, config in settings.mcp_servers.items()]
         servers += parts.proposals.snapshots() if has_proposals else ()
         return HubSnapshot(0, __version__, not settings.mcp_enabled, 0, 0.0, tuple(servers), parts.config.problems)
+
+    def _waits(self, name: str, config: MCPServerConfig) -> bool:
+        parts = self._parts
+        is_proposed = parts.home.proposals.exists() and parts.proposals.waits(name)
+        return is_proposed or (config.transport == "inmemory" and parts.inmemory_trust.waits(name))
 
     def _server(self, name: str, config: MCPServerConfig, *, waits: bool) -> ServerSnapshot:
         settings = self._parts.config.settings
@@ -121,6 +126,12 @@ class _HubApi(_Unstarted, HubApi):
 class _ServersApi(_Unstarted, ServersApi):
     def __init__(self, parts: UnstartedParts) -> None:
         self._parts, self._config = parts, parts.config
+        self._packages = parts.home.python if is_frozen() else None
+
+    async def get_client_links(self, server: str = "") -> dict[str, str]:
+        if not server:
+            raise TooltrayError("No hub is running", "The links to Tooltray itself need one", "Start it with: tooltray serve")
+        return client_links(server, self._config.server_entry(server).counts)
 
     async def get_server_entry(self, name: str) -> ServerEntry:
         return self._config.server_entry(name)
@@ -228,14 +239,14 @@ class _FilesApi(_Unstarted, FilesApi):
 
     async def get_trust_requests(self, project: str = "") -> list[TrustRequest]:
         if not project:
-            return await self._parts.proposals.requests()
+            return [*await self._parts.inmemory_trust.requests(), *await self._parts.proposals.requests()]
         file = await self._parts.trust_decisions.file(project)
         return await self._parts.trust_decisions.requests(file, file.running)
 
     async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
         await confirm_widening("A yes to a project's servers")
         if not project:
-            return await self._parts.proposals.trust(entries)
+            return await trust_others(entries, self._parts.inmemory_trust, self._parts.proposals)
         _, names = await self._parts.trust_decisions.trust(project, entries)
         return names
 
@@ -243,7 +254,7 @@ class _FilesApi(_Unstarted, FilesApi):
         if project:
             await self._parts.trust_decisions.distrust(project, entry)
         else:
-            await self._parts.proposals.withdraw(entry)
+            await distrust_other(entry, self._parts.inmemory_trust, self._parts.proposals)
 
     async def get_trusted_entries(self) -> list[TrustedEntry]:
         return list(self._parts.trust.entries())

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tooltray.launch.login_shell import LoginShell
     from tooltray.projects.project_folders import ProjectFolders
     from tooltray.registries.npm_registries import NpmRegistries
+    from tooltray.server_files.inmemory_trust import InMemoryTrust
     from tooltray.server_files.trust_decisions import TrustDecisions
     from tooltray.server_files.trust_store import TrustStore
     from tooltray.server_files.trusted_entries import Trust
@@ -210,6 +211,17 @@ class UnstartedParts:
 
         environ = self._servers_shell.environ
         return TrustDecisions(config=self.config, trust=self.trust, folders=self.folders, read=read_file, environ=environ)
+
+    @cached_property
+    def inmemory_trust(self) -> "InMemoryTrust":
+        from tooltray.server_files.inmemory_trust import InMemoryTrust
+        from tooltray.server_files.trust_store import TrustStore
+
+        async def nothing_runs(name: str) -> None: ...
+
+        store = TrustStore(self.home.inmemory_trust)
+        self._note_problem(store.problem)
+        return InMemoryTrust(config=self.config, store=store, home=Path.home(), bus=self.bus, start=nothing_runs, stop=nothing_runs)
 
     @cached_property
     def proposals(self) -> "Proposals":

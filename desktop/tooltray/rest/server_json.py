@@ -15,7 +15,7 @@ from tooltray.errors import TooltrayError
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest.problems import WHAT_IT_TAKES, Failed
 from tooltray.settings.server_config import SPELLINGS, MCPServerConfig
-from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry
+from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_given_entry
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ToolSnapshot
 
@@ -122,7 +122,7 @@ def read_given(given: Entry, name: str) -> JsonObject:
         raise Failed(422, "The body cannot be used", f"there is no field {', '.join(repr(field) for field in unknown[:5])}", WHAT_IT_TAKES)
     check_name(name, BUILTIN_NAMES)
     try:
-        read_entry(name, entry)
+        read_given_entry(name, entry)
     except TooltrayError as error:  # its hint is for people who edit a file
         raise Failed(422, error.problem.title, error.problem.message, WHAT_IT_TAKES) from None
     return entry

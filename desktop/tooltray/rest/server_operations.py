@@ -252,5 +252,7 @@ OPERATIONS = (
     Operation("POST", "/mcp/servers/{server}/start-without-project", ProjectsApi.start_without_project, status=204),
     Operation("GET", "/mcp/default-servers", ServersApi.get_mcp_default_servers, "The servers that start with the hub"),
     Operation("GET", "/mcp/connections", ServersApi.get_mcp_clients),
+    Operation("GET", "/mcp/inmemory", ServersApi.get_inmemory_servers),
+    Operation("GET", "/mcp/links", ServersApi.get_client_links),
     Operation("GET", "/mcp/diagnosis", HubApi.diagnose),
 )

@@ -18,6 +18,7 @@ from tooltray.server_files.trust_decisions import TrustDecisions
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.file_server import FileServer
 from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.settings import read_given_entry
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
 USUAL_RULES = ("autoApprove", ["read"])  # the default for a project's file; not written into it, since other programs read it too
@@ -74,6 +75,7 @@ class ProjectServers:
     async def add(self, project: str, name: str, entry: Mapping[str, Any]) -> str:
         """Writes a new entry into a project's own file and trusts it; returns the server's name in the hub."""
         folder = await self.folder_to_write(project)
+        read_given_entry(name, entry)
         written = {key: value for key, value in entry.items() if (key, value) != USUAL_RULES}
         digest = await self._edits.add(folder, name, written)
         [server] = await self._decisions.trust_own(folder, name, digest, unasked=None if "autoApprove" in entry else ("all",))
@@ -84,6 +86,7 @@ class ProjectServers:
     async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None:
         """Replaces the entry of a server in the project's own file."""
         there = self._project_server(server)
+        read_given_entry(server, entry)
         digest = await self._edits.change(there.folder, there.entry.name, entry, revision)
         await self._decisions.trust_own(there.folder, there.entry.name, digest)
         await self._files.read_now(there.folder)

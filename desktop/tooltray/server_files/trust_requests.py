@@ -26,6 +26,8 @@ from tooltray.settings.file_server import FileEntry
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.snapshots.trust import TrustRequest
 
+INSIDE = Phrase("it runs inside Tooltray and can read every secret")
+"""Of a server in memory, and what a person has to have read before a yes to one."""
 _BLANKS = re.compile(r"\s{24}")
 _LINE_ENDS = str.maketrans({"\n": "\\n", "\r": "\\r", "\t": "\\t"})
 MOST_LINES = 200  # of each side of a diff; nobody reads more
@@ -92,8 +94,8 @@ def trust_request(
         is_change=is_change,
         transport=config.transport,
         target=in_one_line(written_target(config)),
-        command=in_one_line(config.command or "") if is_process else "",
-        host="" if is_process else visible(host_of(config.base_url or "")),
+        command=in_one_line(config.command or "") if is_process or config.transport == "inmemory" else "",
+        host="" if is_process or not config.base_url else visible(host_of(config.base_url or "")),
         cwd=in_one_line(config.cwd or place.folder),
         secrets=tuple(map(visible, secret_names(config))),
         variables=variables,
@@ -142,7 +144,7 @@ def _states(config: MCPServerConfig, names: Iterable[str], environ: Mapping[str,
 
 def written_target(config: MCPServerConfig) -> str:
     """Returns the command line or the whole URL, unmasked even if it may contain a key: the person consents to exactly this."""
-    return config.target if config.transport == "stdio" else config.base_url or ""
+    return config.base_url or "" if config.transport in ("http", "sse") else config.target
 
 
 def in_one_line(text: str) -> str:
@@ -170,19 +172,31 @@ def host_of(url: str) -> str:
 
 
 def _warnings(entry: FileEntry, folder: str, file: str, auto_approve: tuple[str, ...]) -> Iterator[str]:
-    config = entry.config
-    yield from _about_hidden(entry.written, entry.name)
-    if _is_mixed(entry.name):
-        yield Phrase("its name has letters of several alphabets, and may look like another one: {name}", name=ascii(entry.name)[1:-1])
-    yield from _about_secrets(config)
-    yield from _about_process(config, folder) if config.transport == "stdio" else _about_host(config)
-    yield from _about_length(config)
+    yield from content_warnings(entry, folder)
     if "all" in auto_approve:
         yield Phrase("all its calls would go through unasked")
     if is_writable_by_others(file, stat.S_IWGRP | stat.S_IWOTH):
         yield Phrase("other users of this machine can change the file {file}", file=visible(file))
     if folder and is_writable_by_others(folder, stat.S_IWOTH):
         yield Phrase("other users of this machine can write into the folder {folder}", folder=visible(folder))
+
+
+def content_warnings(entry: FileEntry, folder: str = "") -> Iterator[str]:
+    """What a person should know of an entry by its content alone.
+
+    Args:
+        folder: of the project whose file has it; empty: it is of none.
+    """
+    config = entry.config
+    yield from _about_hidden(entry.written, entry.name)
+    if _is_mixed(entry.name):
+        yield Phrase("its name has letters of several alphabets, and may look like another one: {name}", name=ascii(entry.name)[1:-1])
+    yield from _about_secrets(config)
+    if config.transport == "inmemory":
+        yield INSIDE
+    else:
+        yield from _about_process(config, folder) if config.transport == "stdio" else _about_host(config)
+    yield from _about_length(config)
 
 
 def _is_mixed(name: str) -> bool:
@@ -216,7 +230,7 @@ def _about_secrets(config: MCPServerConfig) -> Iterator[str]:
     if not secrets:
         return
     names = ", ".join(visible(name) for name in secrets)
-    if config.transport == "stdio":
+    if config.transport in ("stdio", "inmemory"):
         yield Phrase("it would get these secrets of yours: {names}", names=names)
     else:
         host = visible(host_of(config.base_url or ""))

@@ -273,6 +273,27 @@ def read_entry(name: str, entry: object) -> MCPServerConfig:
         raise UnusableEntry(title, in_words(error), CORRECT_IT, path=first_path(error)) from None
 
 
+def read_given_entry(name: str, entry: object) -> MCPServerConfig:
+    """One entry of anything but the settings' own file: a project's file, REST, an import, a link, a bundle, a proposal.
+
+    Raises:
+        UnusableEntry: says why; also of a server in memory, which a person alone adds.
+    """
+    config = read_entry(name, entry)
+    check_runs_outside(name, config)
+    return config
+
+
+def check_runs_outside(name: str, config: MCPServerConfig) -> None:
+    """
+    Raises:
+        UnusableEntry: it would run inside Tooltray.
+    """
+    if config.transport == "inmemory":
+        title = Phrase("'{name}' cannot be added from here: it would run inside Tooltray and could read every secret", name=name)
+        raise UnusableEntry(title, "", Phrase("Add it yourself, at a terminal: tooltray servers add NAME --inmemory ENTRY"), path=("type",))
+
+
 def read_usable_entry(name: str, entry: object) -> tuple[MCPServerConfig, tuple[Problem, ...]]:
     """One entry without those of its overrides that cannot be used: how a tool is shown is no reason to lose a server.
 

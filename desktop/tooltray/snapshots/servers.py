@@ -77,6 +77,22 @@ class ServerSnapshot(msgspec.Struct, frozen=True):
     waiting: bool = False  # it waits for a person's yes, or a change of it does
 
 
+class InMemoryServer(msgspec.Struct, frozen=True):
+    """A server that an installed package brings and that can run inside Tooltray.
+
+    Attributes:
+        name: what `command` of its entry has to say.
+        summary: the package's own words.
+        problem: why it cannot be used.
+    """
+
+    name: str
+    package: str
+    version: str = ""
+    summary: str = ""
+    problem: Problem | None = None
+
+
 class McpClientSnapshot(msgspec.Struct, frozen=True):
     """One connection to one running server: a server has one for each era, and for each session with `isolation: session`."""
 

@@ -4,7 +4,9 @@ Above it: McpClient; upstream/server_transports, which fills in an order for eac
 launch.
 """
 
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Protocol
 
 import msgspec
@@ -124,6 +126,8 @@ class TransportOrder(msgspec.Struct, frozen=True):
         prepare_launch: works out the command line and environment of a server that runs as a child process.
         start_process: makes the transport for such a launch.
         authorize: returns the Authorization of a remote server; None if its settings already authorize the requests.
+        log: the server's log.
+        packages: a folder in which servers inside Tooltray are looked for besides the packages of this Python; None: there is none.
     """
 
     name: str
@@ -136,3 +140,5 @@ class TransportOrder(msgspec.Struct, frozen=True):
     prepare_launch: Callable[[], Awaitable[Launch]]
     start_process: Callable[[Launch], Transport]
     authorize: Callable[[], Awaitable[Authorization | None]]
+    log: deque[str] = msgspec.field(default_factory=deque)
+    packages: Path | None = None

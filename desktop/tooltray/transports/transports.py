@@ -2,7 +2,7 @@
 
 Above it: upstream. Below it: one module per transport. To add a type, add such a module and a line to `TRANSPORTS`. Those over HTTP are
 imported in a thread when the first such server is started: the import of aiohttp takes a quarter of a second, which a hub with only stdio
-servers should not pay and no call should wait for.
+servers should not pay and no call should wait for. What runs in memory imports the SDK, for half a second, in the server's own thread.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ import msgspec
 
 from tooltray.launch.program_launch import CannotStart
 from tooltray.phrases import Phrase
+from tooltray.transports.inmemory.sdk_transport import make_in_memory
 from tooltray.transports.self_reference import leads_back, refusal, url_leads_back
 from tooltray.transports.transport import Transport, TransportOrder
 
@@ -81,8 +82,9 @@ TRANSPORTS: Mapping[str, TransportKind] = {
     "stdio": TransportKind(make_process),
     "http": TransportKind(make_remote, is_remote=True),
     "sse": TransportKind(make_remote, is_remote=True),
+    "inmemory": TransportKind(make_in_memory),
 }
-"""By `type` of the settings. `inmemory` is missing on purpose: such servers are built in, and no entry of the settings can add one."""
+"""By `type` of the settings."""
 
 
 def is_remote(type: str) -> bool:

@@ -17,8 +17,9 @@ from tooltray.launch.child_environment import folder_of, placeholder_variables, 
 from tooltray.launch.command_lookup import is_launcher
 from tooltray.launch.direct_starts import DirectStarts
 from tooltray.launch.login_shell import LoginShell
-from tooltray.launch.program_launch import Launch
+from tooltray.launch.program_launch import CannotStart, Launch
 from tooltray.launch.variable_commands import values_of
+from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.expansion import ResolvedServer, resolve
 from tooltray.settings.server_config import MCPServerConfig
@@ -75,6 +76,8 @@ class ServerTransports:
         authorize: Authorize,
         tool_schema: Callable[[str, str], Raw | None],
         own_url: Callable[[], str | None],
+        may_run: Callable[[str, MCPServerConfig], bool] = lambda name, config: True,
+        packages: Path | None = None,
     ) -> None:
         """
         Args:
@@ -82,9 +85,12 @@ class ServerTransports:
             authorize: asked for each connection to a server elsewhere.
             tool_schema: the `inputSchema` that a server listed for a tool, as far as it is known.
             own_url: where the hub itself listens for AI clients, without a path; None if it does not.
+            may_run: whether a person said yes to this entry, if it is one that needs a yes.
+            packages: a folder in which servers inside Tooltray are looked for, too; None: there is none.
         """
         self._secrets, self._mask, self._starts, self._authorize = secrets, mask, program_starts, authorize
         self._tool_schema, self._own_url = tool_schema, own_url
+        self._may_run, self._packages = may_run, packages
         self._direct_starts = DirectStarts()
 
     def forget_environment(self) -> None:
@@ -97,6 +103,10 @@ class ServerTransports:
             TooltrayError: it cannot be started with its settings as they are; says why.
         """
         config = server.config
+        if not self._may_run(server.name, config):
+            title = Phrase("'{name}' waits for your yes", name=server.name)
+            message = Phrase("It runs inside Tooltray and can read every secret")
+            raise CannotStart(title, message, Phrase("Look at it in the window, or with: tooltray trust"))
         environ = await self._starts.login_shell.environ()
         variables = await self._placeholder_variables(server, environ)
         resolved = await resolve(config, secrets=self._secrets, environ=variables, server=server.name, project=server.project)
@@ -111,6 +121,8 @@ class ServerTransports:
             prepare_launch=partial(self._prepare_launch, server, resolved, environ),
             start_process=lambda launch: self._starts.start_process(name=server.name, launch=launch, log=server.log, mask=self._mask),
             authorize=partial(self._authorize, server.name, config, resolved, environ),
+            log=server.log,
+            packages=self._packages,
         )
         return await make_transport(order)
 

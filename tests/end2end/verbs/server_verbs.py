@@ -95,7 +95,19 @@ async def toggle_default(hub):
     assert await hub("toggle_mcp_default_server", name="habits") is False
 
 
+async def inmemory(hub):
+    assert await hub("get_inmemory_servers") == []
+
+
+async def client_links(hub):
+    assert "tooltray" in (await hub("get_client_links"))["Cursor"]
+    assert set(await hub("get_client_links", server="kit")) == {"Cursor", "VS Code", "VS Code Insiders", "LM Studio", "Kiro", "Goose"}
+    assert "no server" in await hub.refusal("get_client_links", server="nobody")
+
+
 CHECKS: Checks = {
+    "get_client_links": client_links,
+    "get_inmemory_servers": inmemory,
     "get_mcp_servers": get_servers,
     "get_server_entry": get_entry,
     "add_mcp_server": add_server,

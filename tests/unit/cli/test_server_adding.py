@@ -1,11 +1,14 @@
-"""cli/server_adding.py: what is written into a project's own file."""
+"""cli/server_adding.py: what is written into a project's own file, and the yes to a server inside Tooltray."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.fakes.fake_control_hub import FakeControlHub
+from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli.server_adding import project_entry
+from tooltray.home.home import Home
 
 
 @pytest.mark.parametrize(
@@ -30,3 +33,60 @@ def test_what_goes_through_unasked_is_written_where_a_person_chose_it(tmp_path: 
     entry = {"command": "run", "autoApprove": ["read"]}
     assert project_entry(entry, str(tmp_path), is_approval_chosen=True) == entry
     assert project_entry(entry, str(tmp_path), is_approval_chosen=False) == {"command": "run"}
+
+
+REQUEST: dict[str, Any] = {
+    "project": "",
+    "file": "/h/settings.json",
+    "entry": "mine",
+    "digest": "d1",
+    "is_change": False,
+    "transport": "inmemory",
+    "target": "notes --fast",
+}
+ENTRY = {"type": "inmemory", "command": "notes", "args": ["--fast", "a b"], "autoApprove": ["all"]}
+ADDING = ("servers", "add", "mine", "--on-demand", "--inmemory", "notes", "--", "--fast", "a b")
+
+
+def hub(home: Home) -> FakeControlHub:
+    other = {**REQUEST, "entry": "other"}
+    return FakeControlHub(
+        home,
+        {"get_mcp_servers": {}, "add_mcp_server": "mine", "get_trust_requests": [REQUEST, other], "trust_entries": ["mine"]},
+    )
+
+
+def test_a_server_inside_is_added_after_the_sentence_and_a_yes(person: Tooltray, hub_home: Home) -> None:
+    with hub(hub_home) as fake:
+        done = person(*ADDING, typed="y\n")
+    assert done.code == 0, done.err
+    assert "mine: notes --fast 'a b'\nCareful: it runs inside Tooltray and can read every secret." in done.out
+    calls = [(method, params) for method, params in fake.calls if method in ("add_mcp_server", "trust_entries")]
+    assert [method for method, _ in calls] == ["add_mcp_server", "trust_entries"]
+    assert calls[0][1]["config"] == ENTRY
+    assert calls[1][1] == {"project": "", "entries": {"mine": "d1"}}
+
+
+def test_without_a_yes_nothing_is_added(person: Tooltray, hub_home: Home) -> None:
+    with hub(hub_home) as fake:
+        done = person(*ADDING, typed="\n")
+    assert (done.code, "you did not say yes" in done.err) == (1, True)
+    assert [method for method, _ in fake.calls if method in ("add_mcp_server", "trust_entries")] == []
+
+
+def test_nobody_at_a_terminal_can_say_it(tooltray: Tooltray, hub_home: Home) -> None:
+    with hub(hub_home) as fake:
+        done = tooltray(*ADDING, stdin="y\n")
+    assert (done.code, "needs a person at a terminal" in done.err) == (1, True)
+    assert fake.calls == []
+
+
+def test_without_a_hub_the_yes_is_kept_for_the_next(person: Tooltray, hub_home: Home) -> None:
+    done = person(*ADDING, typed="y\n")
+    assert done.code == 0, done.err
+    assert "mine" in (hub_home.root / "inmemory-trust.json").read_text()
+    assert person("trust").out == "Nothing waits for a yes.\n"
+    assert person("trust", "refuse", "mine").code == 0
+    assert "it runs inside Tooltray and can read every secret" in person("trust", typed="n\n").out
+    listed = person("servers", "list", "--json")
+    assert [each["waiting"] for each in listed.json if each["name"] == "mine"] == [True]

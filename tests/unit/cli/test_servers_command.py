@@ -799,3 +799,30 @@ def test_without_a_hub_or_with_one_that_cannot_be_reached_there_is_nothing_to_sh
     with progress_shown(hub_home, "s"):
         pass
     assert capsys.readouterr().err == ""
+
+
+def test_servers_of_packages_are_listed(tooltray: Tooltray, hub_home: Home) -> None:
+    found = [
+        {"name": "notes", "package": "notes-server", "version": "0.1", "summary": "Notes"},
+        {
+            "name": "two",
+            "package": "a",
+            "problem": {"title": "more than one package offers the server 'two'", "message": "a, b", "hint": ""},
+        },
+    ]
+    with FakeControlHub(hub_home, {"get_inmemory_servers": found}):
+        listed = tooltray("servers", "inmemory")
+        assert tooltray("servers", "inmemory", "--json").json[0]["package"] == "notes-server"
+    assert [line.split()[0] for line in listed.out.splitlines()] == ["ENTRY", "notes", "two"]
+    assert "more than one package" in listed.out
+    assert "No installed package brings a server" in tooltray("servers", "inmemory").out
+
+
+def test_links_for_ai_clients_are_printed(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_client_links": {"Cursor": "cursor://x"}}) as fake:
+        found = tooltray("servers", "links")
+    assert found.out.splitlines()[0] == "Cursor: cursor://x"
+    assert "No value of a secret" in found.out
+    assert fake.calls[-1] == ("get_client_links", {"server": ""})
+    tooltray("servers", "add", "files", "--", "npx", "x")
+    assert "vscode:mcp/install?" in tooltray("servers", "links", "files", "--json").json["VS Code"]

@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from urllib.parse import unquote
 
 from tests.fakes.full_disk import full_disk
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
@@ -196,3 +197,14 @@ async def test_an_entry_that_waits_for_a_yes_is_replaced_by_who_may_say_yes_and_
         await parts.presenter.update_mcp_server("new", entry("program", args=["2"]))
         assert await parts.presenter.get_trust_requests() == []
         assert parts.settings_on_disk["mcpServers"]["new"]["args"] == ["2"]
+
+
+async def test_links_for_ai_clients_are_given_for_a_server_and_for_the_hub(parts: HubParts) -> None:
+    assert '"command":"program"' in unquote((await parts.presenter.get_client_links("s"))["VS Code"])
+    own = await parts.presenter.get_client_links()
+    assert "tooltray" in unquote(own["Kiro"])
+    assert (await refusal(parts.presenter.get_client_links("gone"))).startswith(NO_SERVER)
+
+
+async def test_without_packages_there_are_no_servers_inside(parts: HubParts) -> None:
+    assert await parts.presenter.get_inmemory_servers() == []

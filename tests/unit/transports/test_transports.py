@@ -78,14 +78,14 @@ async def test_what_leads_back_to_the_hub_is_refused_before_anything_is_done(giv
     assert given.asked == []
 
 
-async def test_a_type_that_no_entry_can_bring_is_refused(given: Given) -> None:
-    order = replace(given.order(command="server"), config=MCPServerConfig(type="inmemory", command="server"))
-    with pytest.raises(CannotStart, match="its type is inmemory"):
-        await make_transport(order)
+async def test_a_type_that_is_not_in_the_table_is_refused(given: Given, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tooltray.transports.transports.TRANSPORTS", {})
+    with pytest.raises(CannotStart, match="its type is stdio"):
+        await make_transport(given.order(command="server"))
 
 
 def test_what_is_reached_by_a_url_runs_elsewhere() -> None:
-    assert {type: is_remote(type) for type in (*TRANSPORTS, "inmemory")} == {"stdio": False, "http": True, "sse": True, "inmemory": False}
+    assert {type: is_remote(type) for type in TRANSPORTS} == {"stdio": False, "http": True, "sse": True, "inmemory": False}
 
 
 async def test_a_connection_is_ready_to_be_opened(given: Given) -> None:
@@ -107,9 +107,8 @@ async def test_a_url_that_cannot_be_used_is_refused_before_anything_is_opened(gi
         await make_transport(replace(order, resolved=replace(order.resolved, url="nonsense")))
 
 
-def test_a_hub_without_such_servers_does_not_import_the_http_library() -> None:
-    check = (
-        "import json, sys, tooltray.engine; print(json.dumps([name for name in ('aiohttp', 'truststore', 'yarl') if name in sys.modules]))"
-    )
+def test_a_hub_without_such_servers_imports_neither_the_http_library_nor_the_sdk() -> None:
+    absent = ("aiohttp", "truststore", "yarl", "mcp", "mcp_types")
+    check = f"import json, sys, tooltray.engine; print(json.dumps([name for name in {absent} if name in sys.modules]))"
     found = subprocess.run([sys.executable, "-c", check], env={"PYTHONPATH": ":".join(sys.path)}, capture_output=True, check=True)
     assert json.loads(found.stdout) == []

@@ -69,9 +69,9 @@ async def test_a_url_that_cannot_be_used_is_said_and_not_tried_again(tmp_path: P
         assert parts.servers.get("s").state is ServerState.ERROR
 
 
-async def test_an_entry_that_can_be_started_in_no_way_is_said(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, servers={"s": {"type": "inmemory"}}) as parts:
-        with pytest.raises(TooltrayError, match="its type is inmemory"):
+async def test_a_server_in_memory_waits_for_a_yes(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"s": {"type": "inmemory", "command": "thing"}}) as parts:
+        with pytest.raises(TooltrayError, match="'s' waits for your yes"):
             await started(parts)
 
 

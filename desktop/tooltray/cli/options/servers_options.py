@@ -15,6 +15,7 @@ def declare(commands: Commands) -> None:
     servers = group(commands, "servers", "list, add, remove, start and stop servers")
     command(servers, "list", "list the servers and how they are", "servers_command:list_servers")
     _declare_add(servers)
+    command(servers, "inmemory", "list the servers of installed packages that can run inside Tooltray", "servers_command:list_inmemory")
     removing = command(servers, "remove", "remove a server from the file where it is, and its secrets", "servers_command:remove")
     removing.add_argument("name", metavar="NAME")
     removing.add_argument("--keep-secrets", action="store_true", help="leave what is stored for it alone, to bring it back later")
@@ -26,6 +27,8 @@ def declare(commands: Commands) -> None:
     ):
         command(servers, name, text, f"servers_command:{name}").add_argument("name", metavar="NAME")
     _declare_showing(servers)
+    links = command(servers, "links", "print the links that add a server to AI clients", "servers_command:links")
+    links.add_argument("name", metavar="NAME", nargs="?", default="", help="without it: Tooltray itself, with all its servers")
     reset = command(servers, "reset", "put the servers that come with Tooltray back; your own stay", "setup_command:reset")
     reset.add_argument("--yes", action="store_true", help="do not ask")
     signing_in = command(servers, "sign-in", "sign in to a server elsewhere, with a browser", "sign_in_command:sign_in")
@@ -88,6 +91,11 @@ def _declare_source(add: Usage) -> None:
         type=values.variable,
         help="an environment variable whose value is asked for and kept secret",
     )
+    add.add_argument(
+        "--inmemory",
+        metavar="ENTRY",
+        help="a server of an installed package that runs inside Tooltray, in place of a command; its arguments stand after --",
+    )
     add.add_argument("--url", metavar="URL", type=values.url, help="the address of a server that runs elsewhere, in place of a command")
     add.add_argument("--sse", action="store_true", help="with --url: it speaks the older HTTP+SSE transport")
     add.add_argument(
@@ -144,6 +152,9 @@ def _declare_running(add: Usage) -> None:
 
 
 def check_add(usage: Usage, args: argparse.Namespace) -> None:
+    if args.inmemory:
+        _check_inside(usage, args)
+        return
     if args.url and args.command_line:
         usage.error(f"a server has a --url or a command after {COMMAND_MARK}, not both")
     if not args.url and not args.command_line:
@@ -171,6 +182,18 @@ def check_add(usage: Usage, args: argparse.Namespace) -> None:
     names += ["authorization"] if args.bearer_secret else []
     if twice := next((name for name in names if names.count(name) > 1), None):
         usage.error(f"the header {twice} is given twice")
+
+
+def _check_inside(usage: Usage, args: argparse.Namespace) -> None:
+    """Of a server inside Tooltray, which has no environment and no folder of its own and stands in no project's file."""
+    of_others = {"--url": args.url, "--secret": args.secret, "--env": args.env, "--cwd": args.cwd, "--project": args.project}
+    of_others |= {"--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret, "--sse": args.sse}
+    of_others |= {"--client-id": args.client_id, "--client-secret": args.client_secret, "--scope": args.scope}
+    of_others |= {"--redirect-port": args.redirect_port, "--client-credentials": args.client_credentials, "--deferred": args.deferred}
+    if wrong := next((option for option, value in of_others.items() if value), None):
+        usage.error(f"{wrong} does not go with --inmemory: it runs inside Tooltray, and gets its arguments alone")
+    if args.idle_stop is not None and not args.on_demand:
+        usage.error("--idle-stop goes with --on-demand: what starts with the hub stays up")
 
 
 def check_server_rules(usage: Usage, args: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.pages.local_work import Pasted
 from tooltray.ui.servers.server_commands import NewServer
 from tooltray.ui.theme import Theme
@@ -119,6 +119,12 @@ class PastedPreview(Surface):
         self._on_default()
 
     def _add_notes(self) -> None:
+        if self._pasted.origin:
+            self._note(
+                "alert", "warning", tr("It comes from {origin}. Add it only if you know the server.", origin=say(self._pasted.origin))
+            )
+        for warning in self._pasted.warnings:
+            self._note("alert", "warning", tr("Careful: {warning}.", warning=say(warning)))
         if self._pasted.is_remote and str(self._pasted.config.get("url", "")).startswith("http://") and not self._is_local:
             self._note("alert", "warning", tr("The connection is not encrypted: others can read along."))
         for option in self._pasted.secret_arguments:

@@ -90,10 +90,10 @@ class ServerSheets(QObject):
     def _on_projects(self, projects: Sequence[str]) -> None:
         self._projects = projects
 
-    def open_add(self, text: str = "") -> None:
-        """Opens the sheet that adds a server, with a text to begin with."""
+    def open_add(self, text: str = "") -> bool:
+        """Opens the sheet that adds a server, with a text to begin with; returns whether it did: another one may be open."""
         if self._place.sheet is not None:
-            return
+            return False
         context, commands = self._context, self._commands
         names = frozenset(server.name for server in context.servers.servers)
         panel = AddServerPanel(self._theme, context.local.read_pasted, names, text, self._projects, find_secrets=context.local.find_secrets)
@@ -106,6 +106,7 @@ class ServerSheets(QObject):
         panel.edited.connect(sheet.hold)
         panel.cancel_requested.connect(sheet.dismiss)
         commands.servers_added.connect(sheet.dismiss)
+        return True
 
     def open_log(self, name: str) -> None:
         """Opens the log of a server, in place of what lies over the window."""

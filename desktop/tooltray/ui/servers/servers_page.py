@@ -50,6 +50,7 @@ class ServersPage(Page):
         self._lazy: dict[str, bool] = {}  # as it was when the costs were asked for
         self._ranks: dict[str, int] = {}  # where each stands; one that is removed and brought back is where it was
         self._returning = ""  # the server whose card takes the keyboard when it is there again
+        self._install = ""  # a link that adds a server, opened before there was a hub
         self._asked = ""  # the server of an address that was opened before servers were known
         self._is_loaded = self._has_to_move = False
         self._are_costs_old, self._is_paused = True, False
@@ -98,6 +99,7 @@ class ServersPage(Page):
         self.notices.secrets_choice_requested.connect(commands.keep_secrets)
         self._wishes.folder_requested.connect(self._on_folder_requested)
         context.links.server_asked.connect(self.show_server)
+        context.links.install_asked.connect(self.show_install)
         self._toasts.returning.connect(self.await_card)
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)
 
@@ -121,6 +123,8 @@ class ServersPage(Page):
     def enable(self, is_usable: bool) -> None:
         self._add.setEnabled(is_usable)
         self._on_hub_changed()
+        if is_usable and self._install:
+            self.show_install(self._install)
 
     def _on_hub_changed(self) -> None:
         snapshot = self._context.hub.snapshot
@@ -185,6 +189,12 @@ class ServersPage(Page):
         elif not self._cards[name].is_wide:
             self.toggle_expanded(name)
         self._focus_card(name)
+
+    def show_install(self, link: str) -> None:
+        """Opens the sheet that adds a server with what a link would add, as soon as there is a hub; what lies over the window stays."""
+        self._install = "" if self.is_usable else link
+        if self.is_usable and not self.sheets.open_add(link):
+            self._context.say(tr("Close what is open, then open the link again."))
 
     def toggle_expanded(self, name: str) -> None:
         """Opens a card in place over the whole width, or closes it."""

@@ -1,4 +1,5 @@
-"""Addresses of things in the window: `tooltray://open`, and `tooltray://servers/NAME`. Any page of the web may have such a link.
+"""Addresses of things in the window: `tooltray://open`, `tooltray://servers/NAME`, and `tooltray://install?...`, which fills the sheet that
+adds a server. Any page of the web may have such a link.
 
 Above it: the window, which shows what they name and does nothing else with them. Below it: Qt. Resources of servers have URIs with the same
 scheme (catalogue/resource_uris.py); AI clients alone use these, and nobody opens them.
@@ -6,12 +7,13 @@ scheme (catalogue/resource_uris.py); AI clients alone use these, and nobody open
 
 from urllib.parse import unquote, urlsplit
 
-from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtCore import QEvent, QObject, QUrl, Signal
 from PySide6.QtGui import QFileOpenEvent
 from PySide6.QtWidgets import QApplication
 
 SCHEME = "tooltray"
 LONGEST = 2048  # characters
+LONGEST_INSTALL = 64 * 1024  # as entries/pasted_links.py has it, which reads them; a longer one is shown cut off, and refused there
 
 
 class OpenedAddresses(QObject):
@@ -25,7 +27,7 @@ class OpenedAddresses(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.FileOpen and isinstance(event, QFileOpenEvent) and event.url().scheme() == SCHEME:
-            self.opened.emit(event.url().toString())
+            self.opened.emit(event.url().toString(QUrl.ComponentFormattingOption.FullyEncoded))
             return True
         return False
 
@@ -38,3 +40,12 @@ def server_of_link(link: str) -> str:
         return ""
     is_server = parts.scheme == SCHEME and parts.netloc == "servers"
     return unquote(parts.path.removeprefix("/")) if is_server else ""
+
+
+def install_link(link: str) -> str:
+    """The address, if it is one that adds a server; else empty."""
+    is_install = link[: len(_INSTALL) + 1].lower().rstrip("/?") == _INSTALL
+    return link[: LONGEST_INSTALL + 1] if is_install else ""
+
+
+_INSTALL = f"{SCHEME}://install"

@@ -22,7 +22,7 @@ from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext, Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.questions.questions import Questions
-from tooltray.ui.shell.app_links import server_of_link
+from tooltray.ui.shell.app_links import install_link, server_of_link
 from tooltray.ui.shell.hub_words import hub_words
 from tooltray.ui.shell.pages import PAGES
 from tooltray.ui.shell.sidebar import Sidebar
@@ -158,11 +158,16 @@ class MainWindow(QMainWindow):
         self.context.show_window()
 
     def open_link(self, link: str) -> None:
-        """Brings the window up, with what an address names: `tooltray://servers/NAME`. Whatever it says, nothing is changed by it."""
+        """Brings the window up, with what an address names: `tooltray://servers/NAME`, or `tooltray://install?...`, which fills the sheet
+        that adds a server. Whatever it says, nothing is changed by it.
+        """
         self.show_up()
         if name := server_of_link(link):
             self.open_page("servers")
             self.context.links.server_asked.emit(name)
+        elif install := install_link(link):
+            self.open_page("servers")
+            self.context.links.install_asked.emit(install)
 
     def show_about(self) -> None:
         """Brings the window up, with what the Settings page says of Tooltray itself."""

@@ -38,6 +38,9 @@ URL = ["--url", "https://example.com/mcp"]
         (["--env", "A=b", *URL], "--env goes with a command"),
         (["--client-secret", *URL], "--client-secret goes with --client-id"),
         (["--client-credentials", "--client-id", "me", *URL], "--client-credentials goes with --client-id and --client-secret"),
+        (["--inmemory", "notes", "--env", "A=b"], "--env does not go with --inmemory"),
+        (["--inmemory", "notes", *URL], "--url does not go with --inmemory"),
+        (["--inmemory", "notes", "--idle-stop", "5"], "--idle-stop goes with --on-demand"),
         (["--bearer-secret", "--header", "Authorization: x", *URL], "the header authorization is given twice"),
     ],
 )

@@ -1,0 +1,37 @@
+"""What a person should know of a pasted server before it is added.
+
+Above it: pasted. Below it: the warnings about entries of projects' files, which say the same of the same content. Pure.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.server_files.trust_requests import content_warnings
+from tooltray.settings.file_server import FileEntry
+from tooltray.settings.settings import read_entry
+
+_DESTROYS = re.compile(
+    r"\brm\s+(?:-\S+\s+)*-\w*[rRf]|\bmkfs\b|\bdd\s+\S*of=|\bshred\b|Remove-Item|\b(?:del|rd|rmdir)\s+/|\bformat\s+[a-z]:|:\(\)\s*\{",
+    re.IGNORECASE,
+)
+_DOWNLOADS = re.compile(r"\b(?:curl|wget|iwr|Invoke-WebRequest)\b.*(?:\|\s*(?:sudo\s+)?\w*sh\b|\biex\b|-o\b)", re.IGNORECASE | re.DOTALL)
+
+
+def pasted_warnings(name: str, config: Mapping[str, Any]) -> Iterator[str]:
+    """
+    Args:
+        config: the entry in the spelling of `mcpServers`.
+    """
+    words = " ".join(str(word) for word in (config.get("command", ""), *config.get("args", ())))
+    if _DESTROYS.search(words):
+        yield Phrase("it deletes or overwrites files")
+    if _DOWNLOADS.search(words):
+        yield Phrase("it downloads something and runs it")
+    try:
+        entry = FileEntry(name, read_entry(name, config), config)
+    except TooltrayError:  # it cannot be added as it is, and that is said then
+        return
+    yield from content_warnings(entry)
