@@ -41,6 +41,7 @@ class ClientHome:
         self.projects: tuple[str, ...] = ()
         self.path = ""
         self.slept: list[float] = []
+        self._is_asleep = asyncio.Event()
         self.spawned: list[asyncio.Task[Any]] = []
         self.proc = root / "proc"
         self.proc.mkdir()
@@ -93,8 +94,13 @@ class ClientHome:
         """Waits until all that was begun in the background has ended."""
         await asyncio.gather(*self.spawned)
 
+    async def slept_once(self) -> None:
+        """Waits until something in the background sleeps for a day."""
+        await self._is_asleep.wait()
+
     async def _never(self, seconds: float) -> None:
         self.slept.append(seconds)
+        self._is_asleep.set()
         await asyncio.Event().wait()
 
     async def close(self) -> None:

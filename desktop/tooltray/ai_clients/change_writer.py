@@ -6,6 +6,7 @@ Above it: client_edits. Below it: change_store, edited_files, change_undo. Metho
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
 
@@ -233,10 +234,7 @@ class ChangeWriter:
                     raise
                 raise _changed(path) from None
 
-        try:
-            return self._files.retry_until_kept(attempt)
-        except FileChanged:
-            raise _changed(path) from None
+        return self._files.retry_until_kept(attempt)  # whose patience with half a file ends before its tries
 
 
 def _read(record: ChangeRecord) -> Document:
@@ -280,12 +278,8 @@ def _has_comments(text: str) -> bool:
 
 
 def _missing_folders(path: Path) -> tuple[str, ...]:
-    missing = []
-    for folder in Path(os.path.realpath(path)).parents:
-        if folder.exists():
-            break
-        missing.append(str(folder))
-    return tuple(reversed(missing))
+    missing = takewhile(lambda folder: not folder.exists(), Path(os.path.realpath(path)).parents)
+    return tuple(map(str, missing))[::-1]
 
 
 def _remove_folders(folders: Sequence[str]) -> None:

@@ -12,9 +12,11 @@ from tests.fakes.full_disk import full_disk
 from tooltray.ai_clients.change_store import ChangeRecord, ChangeStore
 from tooltray.ai_clients.change_writer import ChangeWriter
 from tooltray.ai_clients.client_kinds import read_client_kinds
+from tooltray.ai_clients.entry_changes import without
 from tooltray.ai_clients.file_edits import FileEdit, connecting, disconnecting, removing
 from tooltray.errors import Conflict, TooltrayError
-from tooltray.files.edited_files import EditedFiles
+from tooltray.files.edited_files import EditedFiles, FileChanged
+from tooltray.files.json_places import CannotRead
 
 CURSOR = ".cursor/mcp.json"
 BEFORE = '{"mcpServers": {"a": {"command": "x"}}}'
@@ -302,3 +304,57 @@ def test_a_record_of_an_undoing_whose_change_is_forgotten_is_kept(home: ClientHo
     undone: ChangeRecord = ChangeWriter(store).undo(replace(record, has_backup=False), None)
     assert undone.action == "undo"
     assert file.read_text() == BEFORE
+
+
+def test_a_file_that_is_saved_all_the_time_is_left_alone(home: ClientHome, store: ChangeStore) -> None:
+    def saved() -> None:
+        raise FileChanged
+
+    file = home.write(CURSOR, BEFORE)
+    with pytest.raises(Conflict):
+        ChangeWriter(store, _files_that(before=saved)).make(_connect(home), None)
+    assert file.read_text() == BEFORE
+
+
+def test_a_toml_table_that_was_made_goes_and_what_came_since_stays(home: ClientHome, store: ChangeStore) -> None:
+    file = home.write(".codex/config.toml", "a = 1\n")
+    record = ChangeWriter(store).make(_connect(home, "codex"), None)
+    file.write_text("b = 2\n" + file.read_text())
+    ChangeWriter(store).undo(record, None)
+    assert file.read_text() == "b = 2\na = 1\n"
+
+
+def test_what_the_copy_does_not_have_cannot_be_put_back(home: ClientHome, store: ChangeStore) -> None:
+    file = home.write(CURSOR, BEFORE)
+    (entry,) = home.look_now().files(KINDS["cursor"])[0].entries
+    record = ChangeWriter(store).make(next(removing([entry])), None)
+    file.write_text(file.read_text() + "\n")
+    with pytest.raises(Conflict, match="nobody knows"):
+        ChangeWriter(store).undo(replace(record, before="", entries=(replace(record.entries[0], is_new=False),)), None)
+
+
+def test_a_toml_server_is_taken_out_and_put_back_as_it_was(home: ClientHome, store: ChangeStore) -> None:
+    file = home.write(".codex/config.toml", before := "[mcp_servers.a]\ncommand = 'x'\nsince = 1979-05-27\n")
+    (entry,) = home.look_now().files(KINDS["codex"])[0].entries
+    edit = next(removing([entry]))
+    assert edit.problem is None
+    record = ChangeWriter(store).make(edit, None)
+    file.write_text("b = 2\n")
+    ChangeWriter(store).undo(record, None)
+    assert file.read_text() == 'b = 2\n\n[mcp_servers.a]\ncommand = "x"\nsince = 1979-05-27\n'
+    assert before
+
+
+def test_what_is_not_there_or_cannot_be_read_is_not_taken_out(home: ClientHome, store: ChangeStore) -> None:
+    file = home.write(CURSOR, BEFORE)
+    (entry,) = home.look_now().files(KINDS["cursor"])[0].entries
+    file.write_text("{")
+    assert next(removing([entry])).problem
+    with pytest.raises(CannotRead, match="there is no a"):
+        without("{}", "json", ("mcpServers", "a"))
+
+
+def test_the_second_version_of_opencode_has_another_place(home: ClientHome, store: ChangeStore) -> None:
+    file = home.write(".config/opencode/opencode.json", '{"mcp": {"servers": {}}}')
+    ChangeWriter(store).make(_connect(home, "opencode"), None)
+    assert json.loads(file.read_text()) == {"mcp": {"servers": {"tooltray": {"type": "local", "command": [str(home.bridge)]}}}}

@@ -432,3 +432,16 @@ async def test_a_client_that_keeps_the_entry_is_left_alone(home: ClientHome) -> 
     assert home.slept == [3.0, 12.0]
     assert [shown.undo for shown in await edits.changes()] == ["exact"]
     assert "tooltray" in file.read_text()
+
+
+async def test_a_client_that_is_connected_needs_no_change(home: ClientHome) -> None:
+    home.write(CURSOR, "{}")
+    await _connect(home, "cursor")
+    (change,) = await _connect(home, "cursor")
+    assert (change.id, change.note) == ("", "nothing had to be changed")
+
+
+async def test_where_nothing_was_ever_changed_nothing_is_swept(home: ClientHome) -> None:
+    home.edits().start()
+    await home.slept_once()
+    assert not home.home.client_changes.exists()

@@ -3,15 +3,21 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.fakes.client_files import KINDS, put
 
+from tooltray.ai_clients.api import AiClientsApi
+from tooltray.ai_clients.client_edits import ClientEdits
+from tooltray.ai_clients.client_imports import ClientImports
 from tooltray.ai_clients.client_scans import ClientScans
 from tooltray.events import EventBus
 from tooltray.home.home import Home
 from tooltray.installs.bridge_entry import bridge_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
+
+NO_EDITS, NO_IMPORTS = cast(ClientEdits, None), cast(ClientImports, None)  # nothing is changed here
 
 
 class Looks:
@@ -39,7 +45,9 @@ async def test_known_projects_and_those_that_are_named_are_looked_at(looks: Look
     for name in ("known", "named"):
         put(tmp_path / name / ".cursor/mcp.json", {"mcpServers": {name: {"command": "x"}}})
     looks.projects = [str(tmp_path / "known")]
-    found = await looks.scans.scan([str(tmp_path / "named")])
+    found = await AiClientsApi(client_scans=looks.scans, client_edits=NO_EDITS, client_imports=NO_IMPORTS).scan_ai_clients(
+        [str(tmp_path / "named")]
+    )
     cursor = next(each for each in found.clients if each.id == "cursor")
     assert [server.name for file in cursor.files for server in file.servers] == ["named", "known"]
 
