@@ -36,7 +36,8 @@ class SettingsStore:
     """The settings of one home. Belongs to one event loop; the disk is accessed in threads, one change at a time.
 
     A change is written before it counts: if it cannot be written, nothing has changed. Cancelling the caller does not interrupt it.
-    Each written change is published as `ConfigChanged`, and each new problem as `ProblemReported`.
+    Each written change is published as `ConfigChanged`, and each new problem as `ProblemReported`. What a thread has written counts when
+    the loop takes it over: whoever handles an event sees the same settings from its beginning to its end.
 
     Args:
         path: `settings.json`.
@@ -48,8 +49,7 @@ class SettingsStore:
         self.path = path
         self._file = SettingsFile(path, BUILTIN_NAMES, EditedFiles(history))
         self._bus = bus
-        self._loaded = Loaded()
-        self._reread_problem: tuple[FileProblem, ...] = ()
+        self._state = self._on_disk = _State()  # the second is the threads', under the lock, and may be ahead
         self._lock = threading.Lock()
         self._files: dict[str, FileServer] = {}
         self._merged = (self.own_settings, self._files, self.own_settings)
@@ -58,7 +58,7 @@ class SettingsStore:
     def settings(self) -> Settings:
         """The present settings, with the servers of other files. Immutable: a change makes a new object."""
         own, files, merged = self._merged
-        now = self._loaded.reading.settings  # each call asks for this several times
+        now = self._state.loaded.reading.settings  # each call asks for this several times
         if own is not now or files is not self._files:
             files = self._files
             merged = with_file_servers(now, files)
@@ -68,7 +68,7 @@ class SettingsStore:
     @property
     def own_settings(self) -> Settings:
         """The present settings without the servers of other files."""
-        return self._loaded.reading.settings
+        return self._state.loaded.reading.settings
 
     @property
     def file_servers(self) -> Mapping[str, FileServer]:
@@ -88,12 +88,12 @@ class SettingsStore:
     @property
     def entries(self) -> dict[str, Document]:
         """The entries of `mcpServers` that can be used, as they are in the file; the caller's own copy."""
-        return {name: copy.deepcopy(written_entry(self._loaded.document, name)) for name in self.own_settings.mcp_servers}
+        return {name: copy.deepcopy(written_entry(self._state.loaded.document, name)) for name in self.own_settings.mcp_servers}
 
     @property
     def document(self) -> Document:
         """The whole file, with the parts that cannot be used; the caller's own copy."""
-        return copy.deepcopy(self._loaded.document)
+        return copy.deepcopy(self._state.loaded.document)
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -103,18 +103,13 @@ class SettingsStore:
     @property
     def file_problems(self) -> tuple[FileProblem, ...]:
         """The problems with their lines in the file, where known."""
-        return (*map(FileProblem, self._loaded.notices), *self._reread_problem, *self._loaded.problems)
-
-    def _known_problems(self) -> Mapping[Problem, Problem]:
-        """The problems by their form without a line: one that has only moved to another line is not new."""
-        by_itself = [*self._loaded.notices, *(each.problem for each in self._reread_problem), *self._loaded.reading.problems]
-        return dict(zip(by_itself, self.problems, strict=True))
+        return self._state.problems
 
     def revision(self, name: str) -> str:
         """The revision of a server's entry; empty if no file has one."""
         if server := self.file_server(name):
             return revision_of(server.entry.written)
-        entries = members(self._loaded.document, "mcpServers")
+        entries = members(self._state.loaded.document, "mcpServers")
         return revision_of(entries[name]) if name in entries else ""
 
     def server_entry(self, name: str) -> ServerEntry:
@@ -126,7 +121,7 @@ class SettingsStore:
         if server := self.file_server(name):
             chosen = self.settings.mcp_servers[name].to_entry()
             return ServerEntry(server.entry.name, copy.deepcopy(dict(server.entry.written)), chosen)
-        entry = written_entry(self._loaded.document, name)
+        entry = written_entry(self._state.loaded.document, name)
         return ServerEntry(name, copy.deepcopy(entry), copy.deepcopy(entry))
 
     async def load(self) -> None:
@@ -143,7 +138,7 @@ class SettingsStore:
             TooltrayError: the file is gone or cannot be read; the settings stay as they were.
         """
         work = asyncio.get_running_loop().run_in_executor(None, self._reread, is_last_look)
-        work.add_done_callback(self._on_reread)
+        work.add_done_callback(self._take_over)
         if error := (await asyncio.shield(work)).error:
             raise error
 
@@ -153,7 +148,7 @@ class SettingsStore:
         Raises:
             TooltrayError: as `reload`.
         """
-        return await asyncio.to_thread(self._file.reread, self._loaded)
+        return await asyncio.to_thread(self._file.reread, self._state.loaded)
 
     async def edit(self, change: Edit) -> None:
         """Changes the document and writes it: completely or not at all.
@@ -166,78 +161,100 @@ class SettingsStore:
             TooltrayError: what `change` raises, or the settings cannot be written.
         """
         work = asyncio.get_running_loop().run_in_executor(None, self._write, change)
-        work.add_done_callback(self._on_written)
+        work.add_done_callback(self._take_over)
         await asyncio.shield(work)
 
     def _load(self) -> None:
+        """Runs in a thread; nobody else works with the settings yet."""
         with self._lock:
-            self._loaded = self._file.load()
+            self._state = self._on_disk = _State(self._file.load())
 
-    def _reread(self, is_last_look: bool) -> "_Reread":
+    def _reread(self, is_last_look: bool) -> "_Change":
         """Runs in a thread."""
         with self._lock:
-            before, known, error = (self._loaded.document, self.own_settings, self.file_problems), self._known_problems(), None
+            before, error = self._on_disk, None
             try:
-                self._loaded, self._reread_problem = self._file.reread(self._loaded), ()
+                now = before.followed_by(self._file.reread(before.loaded))
             except TooltrayError as raised:
                 error = raised
                 found = FileProblem(error.problem, error.line if isinstance(error, NotReread) else 0)
-                self._reread_problem = (found,) if is_last_look else self._reread_problem
-            is_changed = before != (self._loaded.document, self.own_settings, self.file_problems)
-            return _Reread(is_changed, self._new(known), error)
+                now = before.followed_by(before.loaded, (found,) if is_last_look else before.reread_problem)
+            self._on_disk = now
+            return _Change(now, now.content != before.content, now.new_problems(before), error=error)
 
-    def _on_reread(self, work: "asyncio.Future[_Reread]") -> None:
-        for problem in work.result().problems:
-            self._bus.publish(ProblemReported(problem))
-        if work.result().is_changed:
-            self._publish_change()
-
-    def _write(self, change: Edit) -> "_Written":
+    def _write(self, change: Edit) -> "_Change":
         """Runs in a thread."""
         with self._lock:
-            known, watched = self._known_problems(), Watched(change)
-            self._loaded, self._reread_problem = self._file.change(self._loaded, watched), ()
-            return _Written(self._new(known), watched.edited)
+            before, watched = self._on_disk, Watched(change)
+            self._on_disk = now = before.followed_by(self._file.change(before.loaded, watched))
+            return _Change(now, True, now.new_problems(before), watched.edited)
 
-    def _new(self, known: Mapping[Problem, Problem]) -> tuple[Problem, ...]:
-        """The problems that are not among the known ones."""
-        return tuple(problem for by_itself, problem in self._known_problems().items() if by_itself not in known)
-
-    def _on_written(self, work: "asyncio.Future[_Written]") -> None:
+    def _take_over(self, work: "asyncio.Future[_Change]") -> None:
+        """What a thread has read or written counts from now on; of two that end at once the later one may come first."""
         if work.cancelled() or work.exception():
             return
-        for problem in work.result().problems:
+        change = work.result()
+        self._state = max(self._state, change.state, key=lambda state: state.number)
+        for problem in change.problems:
             self._bus.publish(ProblemReported(problem))
-        if edited := work.result().edited:
-            self._bus.publish(EntriesEdited(edited))
-        self._publish_change()
+        if change.edited:
+            self._bus.publish(EntriesEdited(change.edited))
+        if change.is_change:
+            self._publish_change()
 
     def _publish_change(self) -> None:
         settings = self.settings
         self._bus.publish(ConfigChanged(self.entries, settings.default_servers, settings.mcp_enabled))
 
 
-class _Written(msgspec.Struct, frozen=True):
-    """What an edit did.
+class _State(msgspec.Struct, frozen=True):
+    """The settings at one moment.
 
     Attributes:
-        problems: the new ones.
-        edited: the servers that were changed or removed.
+        reread_problem: why the file could not be read again.
+        number: of the moment.
     """
 
-    problems: tuple[Problem, ...]
-    edited: tuple[str, ...]
+    loaded: Loaded = Loaded()
+    reread_problem: tuple[FileProblem, ...] = ()
+    number: int = 0
+
+    def followed_by(self, loaded: Loaded, reread_problem: tuple[FileProblem, ...] = ()) -> "_State":
+        """What comes after it."""
+        return _State(loaded, reread_problem, self.number + 1)
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What subscribers want to know of."""
+        return self.loaded.document, self.loaded.reading.settings, self.problems
+
+    @property
+    def problems(self) -> tuple[FileProblem, ...]:
+        return (*map(FileProblem, self.loaded.notices), *self.reread_problem, *self.loaded.problems)
+
+    def new_problems(self, before: "_State") -> tuple[Problem, ...]:
+        """The problems that were not there before."""
+        known = before._problems_by_form()
+        return tuple(problem for by_itself, problem in self._problems_by_form().items() if by_itself not in known)
+
+    def _problems_by_form(self) -> Mapping[Problem, Problem]:
+        """The problems by their form without a line: one that has only moved to another line is not new."""
+        by_itself = [*self.loaded.notices, *(each.problem for each in self.reread_problem), *self.loaded.reading.problems]
+        return dict(zip(by_itself, (each.problem for each in self.problems), strict=True))
 
 
-class _Reread(msgspec.Struct, frozen=True):
-    """What reading the file again did.
+class _Change(msgspec.Struct, frozen=True):
+    """What an edit, or reading the file again, did.
 
     Attributes:
-        is_changed: whether the content or its problems are different.
+        is_change: whether the content or its problems are different.
         problems: the new ones.
-        error: why it could not be read.
+        edited: the servers that were changed or removed by an edit.
+        error: why the file could not be read.
     """
 
-    is_changed: bool
+    state: _State
+    is_change: bool
     problems: tuple[Problem, ...]
-    error: TooltrayError | None
+    edited: tuple[str, ...] = ()
+    error: TooltrayError | None = None

@@ -2,10 +2,13 @@
 
 import asyncio
 import json
+import threading
+import time
 from pathlib import Path
 
 import pytest
 from tests.fakes.file_servers import file_server
+from tests.fakes.heard import PATIENCE_S
 from tests.unit.conftest import Heard, put
 
 from tooltray.errors import NotFound, TooltrayError
@@ -167,6 +170,27 @@ async def test_reading_again_and_changing_at_once_lose_nothing(conf: McpConfHelp
     for number in range(20):
         await asyncio.gather(conf.set_server(f"s{number}", {"command": "x"}), conf.reload())
     assert len(conf.settings.mcp_servers) == 21
+
+
+async def test_whoever_handles_a_change_sees_the_same_settings_all_the_time_though_the_next_one_is_written_meanwhile(path: Path) -> None:
+    bus = EventBus()
+    conf = McpConfHelper(path, bus)
+    await conf.load()
+    seen: list[list[str]] = []
+
+    def handle(event: ConfigChanged) -> None:
+        before = conf.settings
+        deadline = time.monotonic() + PATIENCE_S
+        while not {"b", "c"} <= json.loads(path.read_bytes())["mcpServers"].keys():
+            assert time.monotonic() < deadline
+        threading.Event().wait(0.01)  # long enough for the thread to come back from the disk; without the fault any time is good
+        assert conf.settings is before
+        seen.append(list(event.mcp_servers))
+
+    bus.subscribe(ConfigChanged, handle)
+    await asyncio.gather(*(conf.set_server(name, {"command": "x"}) for name in ("b", "c")))
+    assert sorted(map(len, seen)) in ([2, 3], [3, 3])
+    assert sorted(conf.settings.mcp_servers) == ["a", "b", "c"]
 
 
 async def test_an_entry_that_cannot_be_used_is_told_once_wherever_it_stands(conf: McpConfHelper, path: Path, heard: Heard) -> None:
