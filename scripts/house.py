@@ -107,11 +107,11 @@ def files_of_verbs(modules: Sequence[Module]) -> list[int]:
 
 
 def rooms(modules: Iterable[Module]) -> Counter[str]:
-    """Lines of each folder directly in a package, and of each directly in `ui`, which has a room for each subject."""
+    """Lines of each folder directly in a package, and of each directly in `ui` and `cli`, which have rooms of their own."""
     sizes: Counter[str] = Counter()
     for module in modules:
         folders = module.path.parts[1:-1]
-        sizes["/".join(folders[: 2 if folders[:1] == ("ui",) else 1]) or module.path.parts[0]] += module.lines
+        sizes["/".join(folders[: 2 if folders[:1] in (("ui",), ("cli",)) else 1]) or module.path.parts[0]] += module.lines
     return sizes
 
 

@@ -80,7 +80,7 @@ def has_display(environ: Mapping[str, str], platform: str = sys.platform) -> boo
 
 def _command(args: argparse.Namespace) -> Callable[[argparse.Namespace, "Home"], int]:
     module, _, function = args.run.partition(":")
-    command: Callable[[argparse.Namespace, Home], int] = getattr(importlib.import_module(f"tooltray.cli.{module}"), function)
+    command: Callable[[argparse.Namespace, Home], int] = getattr(importlib.import_module(f"tooltray.cli.commands.{module}"), function)
     return command
 
 

@@ -98,7 +98,7 @@ def test_every_command_names_a_function_that_exists() -> None:
     ]
     for words in lines:
         module, _, function = parse(words, {}).run.partition(":")
-        assert callable(getattr(importlib.import_module(f"tooltray.cli.{module}"), function)), words
+        assert callable(getattr(importlib.import_module(f"tooltray.cli.commands.{module}"), function)), words
 
 
 def test_an_address_that_a_command_is_given_is_the_command_s_own() -> None:

@@ -34,7 +34,7 @@ def command(commands: Commands, name: str, text: str, run: str, *, check: Check 
 
     Args:
         text: what it does; its first letter small.
-        run: what carries it out, as "module:function" within the command line's package.
+        run: what carries it out, as "module:function" within `cli.commands`.
         check: refuses options that do not go together, which argparse cannot say.
         has_json: whether `--json` goes with it.
     """

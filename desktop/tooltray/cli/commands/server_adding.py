@@ -14,10 +14,8 @@ from typing import Any
 import msgspec
 
 from tooltray.cli import auto_approve
-from tooltray.cli.hubs import Hub, any_hub, started_hub
-from tooltray.cli.person import YES, ask_for_secrets, check_terminal, typed_answer
-from tooltray.cli.secrets_command import with_secrets
-from tooltray.cli.servers_command import (
+from tooltray.cli.commands.secrets_command import with_secrets
+from tooltray.cli.commands.servers_command import (
     STOP_TIMEOUT_S,
     note_log,
     note_start,
@@ -26,6 +24,8 @@ from tooltray.cli.servers_command import (
     server_snapshot,
     tools_once_started,
 )
+from tooltray.cli.hubs import Hub, any_hub, started_hub
+from tooltray.cli.person import YES, ask_for_secrets, check_terminal, typed_answer
 from tooltray.cli.terminal import clean_line, needs_sign_in, print_error, print_json, print_note
 from tooltray.errors import Problem, TooltrayError
 from tooltray.home.home import Home

@@ -158,7 +158,7 @@ def test_an_entry_whose_file_changes_meanwhile_is_said(tooltray: Tooltray, curso
         cursor.write_text("{}")
         return True
 
-    monkeypatch.setattr("tooltray.cli.uninstall_command.confirmed", stage)
+    monkeypatch.setattr("tooltray.cli.commands.uninstall_command.confirmed", stage)
     result = tooltray("uninstall", "--yes")
     assert result.code == 1
     assert "has changed since" in result.out

@@ -60,5 +60,5 @@ def test_a_path_that_cannot_be_taken_is_an_error_in_words(tooltray: Tooltray, hu
 
 
 def test_without_a_home_folder_there_is_no_path(tooltray: Tooltray, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tooltray.cli.bridge_command.default_home", lambda: None)
+    monkeypatch.setattr("tooltray.cli.commands.bridge_command.default_home", lambda: None)
     assert "No home folder found" in tooltray("bridge", "show").err

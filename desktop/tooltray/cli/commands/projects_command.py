@@ -5,9 +5,9 @@ Above it: run. Below it: a hub or, for list, allow and disallow, its API without
 
 import argparse
 
+from tooltray.cli.commands.servers_command import START_TIMEOUT_S, STOP_TIMEOUT_S, note_start, server_snapshot
 from tooltray.cli.hubs import any_hub, folder_path, started_hub
 from tooltray.cli.person import check_terminal
-from tooltray.cli.servers_command import START_TIMEOUT_S, STOP_TIMEOUT_S, note_start, server_snapshot
 from tooltray.cli.terminal import answer, clean_line, count, print_json, print_note, print_table, state_in_words
 from tooltray.home.home import Home
 from tooltray.phrases import as_json

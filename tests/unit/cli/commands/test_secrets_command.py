@@ -10,8 +10,8 @@ from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.cli import person
+from tooltray.cli.commands.secrets_command import chosen_backend
 from tooltray.cli.run import run
-from tooltray.cli.secrets_command import chosen_backend
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from tooltray.cli import setup_command
+from tooltray.cli.commands import setup_command
 from tooltray.cli.hubs import RunningHub, started_hub
 from tooltray.cli.options.values import STDIN, is_path
 from tooltray.cli.person import ask_for_secrets, confirmed, is_person_there

@@ -10,7 +10,7 @@ from tests.fakes.modes import has_mode
 from tests.fakes.terminal import Terminal
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.cli.import_command import MAX_BYTES
+from tooltray.cli.commands.import_command import MAX_BYTES
 from tooltray.cli.run import run
 from tooltray.home.home import Home
 

@@ -16,9 +16,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tooltray.cli.commands.secrets_command import REMOVE, chosen_backend
+from tooltray.cli.commands.servers_command import (
+    ON_ITS_WAY,
+    START_TIMEOUT_S,
+    note_start,
+    progress_shown,
+    running_in_words,
+    tools_once_started,
+)
 from tooltray.cli.hubs import RunningHub, any_hub, started_hub
-from tooltray.cli.secrets_command import REMOVE, chosen_backend
-from tooltray.cli.servers_command import ON_ITS_WAY, START_TIMEOUT_S, note_start, progress_shown, running_in_words, tools_once_started
 from tooltray.cli.terminal import answer, clean, clean_line, count, print_json, print_note, state_in_words
 from tooltray.errors import Problem, TooltrayError, in_one_line
 from tooltray.home.home import Home, default_home, hint_for, how_to_make_writable

@@ -89,7 +89,7 @@ def test_a_file_that_changes_while_the_person_reads_is_left_alone(person: Tooltr
         cursor.write_text("{}")
         return True
 
-    monkeypatch.setattr("tooltray.cli.client_changes_command.confirmed", meanwhile)
+    monkeypatch.setattr("tooltray.cli.commands.client_changes_command.confirmed", meanwhile)
     result = person("clients", "connect", "cursor")
     assert (result.code, "has changed since" in result.out) == (1, True)
     assert cursor.read_text() == "{}"

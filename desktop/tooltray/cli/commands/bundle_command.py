@@ -7,10 +7,10 @@ import argparse
 import os
 from collections.abc import Iterable, Sequence
 
+from tooltray.cli.commands.secrets_command import going
+from tooltray.cli.commands.servers_command import note_start, progress_shown, running_in_words, server_snapshot, tools_once_started
 from tooltray.cli.hubs import Hub, started_hub
 from tooltray.cli.person import ask_for_secrets, confirmed, is_person_there
-from tooltray.cli.secrets_command import going
-from tooltray.cli.servers_command import note_start, progress_shown, running_in_words, server_snapshot, tools_once_started
 from tooltray.cli.terminal import answer, answer_list, clean_line, day, print_error, print_json, print_note
 from tooltray.errors import Problem, TooltrayError
 from tooltray.home.home import Home

@@ -6,10 +6,17 @@ Above it: run. Below it: a hub. What would run is shown before anything is added
 import argparse
 from collections.abc import Sequence
 
+from tooltray.cli.commands.secrets_command import KEYRING_TIMEOUT_S
+from tooltray.cli.commands.servers_command import (
+    note_log,
+    note_start,
+    progress_shown,
+    running_in_words,
+    server_snapshot,
+    tools_once_started,
+)
 from tooltray.cli.hubs import Hub, started_hub
 from tooltray.cli.person import ask_for_secrets, confirmed, is_person_there
-from tooltray.cli.secrets_command import KEYRING_TIMEOUT_S
-from tooltray.cli.servers_command import note_log, note_start, progress_shown, running_in_words, server_snapshot, tools_once_started
 from tooltray.cli.terminal import (
     answer,
     answer_list,

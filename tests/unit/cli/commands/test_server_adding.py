@@ -7,7 +7,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.cli.server_adding import project_entry
+from tooltray.cli.commands.server_adding import project_entry
 from tooltray.home.home import Home
 
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 
 import msgspec
 
+from tooltray.cli.commands.secrets_command import going, gone, once_unlocked
 from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.person import confirmed, is_person_there
-from tooltray.cli.secrets_command import going, gone, once_unlocked
 from tooltray.cli.terminal import (
     answer,
     answer_list,

@@ -8,7 +8,7 @@ import pytest
 from tests.fakes.fake_control_hub import FakeControlHub, HangUp, hub_snapshot, problem, whole
 from tests.unit.cli.conftest import Tooltray
 
-from tooltray.cli.doctor_command import SETTLE_TIMEOUT_S
+from tooltray.cli.commands.doctor_command import SETTLE_TIMEOUT_S
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 from tooltray.installs.installation import this_installation
