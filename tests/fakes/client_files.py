@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tooltray.ai_clients.client_kinds import ClientKind, read_client_kinds
-from tooltray.ai_clients.documents import Document, read_document
+from tooltray.foreign_configs.documents import Document, read_document
 
 KINDS: dict[str, ClientKind] = {kind.id: kind for kind in read_client_kinds()}
 BRIDGE = {"command": "/usr/bin/python3", "args": ["-I", "-S", "/opt/tooltray_bridge/__main__.py"]}

@@ -19,10 +19,10 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from tooltray.ai_clients.client_kinds import Format
 from tooltray.ai_clients.entry_changes import NamedPlace
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.files.atomic_file import read_own, write_atomically
+from tooltray.foreign_configs.documents import Format
 from tooltray.moments import day_of, days_kept
 from tooltray.phrases import Phrase
 

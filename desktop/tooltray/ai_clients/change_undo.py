@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tooltray.ai_clients.change_store import ChangeRecord, ChangeStore, EntryRecord
-from tooltray.ai_clients.documents import Document, read_document
 from tooltray.ai_clients.entry_changes import EntryChange, changed, content_of, without
 from tooltray.ai_clients.own_entries import kind_of
 from tooltray.files.file_text import CannotOpen
 from tooltray.files.json_places import CannotRead
 from tooltray.files.json_text import digest_of
 from tooltray.files.member_change import MISSING, member_of
+from tooltray.foreign_configs.documents import Document, read_document
 from tooltray.phrases import Phrase
 
 

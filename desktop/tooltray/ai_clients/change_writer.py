@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from tooltray.ai_clients.change_store import BackupKey, CannotRestore, ChangeRecord, ChangeStore, EntryRecord
 from tooltray.ai_clients.change_undo import reversed_text, undo_of
-from tooltray.ai_clients.documents import Document, read_document
 from tooltray.ai_clients.entry_changes import EntryChange, changed, content_of, made_for
 from tooltray.ai_clients.file_edits import FileEdit
 from tooltray.errors import Conflict, TooltrayError
@@ -23,6 +22,7 @@ from tooltray.files.file_text import CannotOpen, FileText, text_of
 from tooltray.files.json_places import CannotRead
 from tooltray.files.json_text import digest_of
 from tooltray.files.member_change import MISSING, member_of
+from tooltray.foreign_configs.documents import Document, read_document
 from tooltray.home.home import hint_for
 from tooltray.phrases import Phrase
 

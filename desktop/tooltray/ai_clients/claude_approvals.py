@@ -6,9 +6,9 @@ Above it: scan. Below it: documents. What cannot be read counts as no answer: th
 from collections.abc import Mapping
 from pathlib import Path
 
-from tooltray.ai_clients.documents import read_document
 from tooltray.ai_clients.found_entries import Approvals
 from tooltray.files.file_text import CannotOpen
+from tooltray.foreign_configs.documents import read_document
 
 SETTINGS = "Claude Extensions Settings"
 

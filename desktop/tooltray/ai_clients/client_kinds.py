@@ -12,10 +12,10 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from tooltray.foreign_configs.documents import Format
 from tooltray.phrases import Phrase
 from tooltray.resources import resource
 
-Format: TypeAlias = Literal["json", "toml", "yaml"]
 Shape: TypeAlias = Literal[
     "claude",
     "claude-desktop",

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from tooltray.ai_clients.claude_approvals import approvals_of, is_extension_off
 from tooltray.ai_clients.client_kinds import ClientKind
 from tooltray.ai_clients.client_places import ClientPlace, ClientPlaces
-from tooltray.ai_clients.documents import Document, read_document
 from tooltray.ai_clients.found_entries import Approvals, FoundEntry, entries_in
 from tooltray.errors import Problem
 from tooltray.files.file_text import CannotOpen
+from tooltray.foreign_configs.documents import Document, read_document
 from tooltray.phrases import Phrase
 
 MAX_PROJECTS = 100  # a person has some; each costs a look at forty names

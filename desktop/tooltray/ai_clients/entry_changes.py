@@ -7,13 +7,13 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import ClassVar, TypeAlias
 
-from tooltray.ai_clients.client_kinds import Format
 from tooltray.ai_clients.found_entries import FoundEntry
 from tooltray.files import json_edit, toml_edit, yaml_edit
 from tooltray.files.json_places import CannotRead, read
 from tooltray.files.member_change import MISSING, NAME, check_change, member_of
 from tooltray.files.toml_places import read_toml
 from tooltray.files.yaml_places import read_yaml
+from tooltray.foreign_configs.documents import Format
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 

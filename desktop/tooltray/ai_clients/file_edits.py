@@ -17,7 +17,6 @@ from tooltray.ai_clients.client_kinds import ClientFiles, ClientKind
 from tooltray.ai_clients.client_look import ClientLook, ReadFile
 from tooltray.ai_clients.client_places import ClientPlace
 from tooltray.ai_clients.connections import OwnEntry, connection_of
-from tooltray.ai_clients.documents import Document, read_document
 from tooltray.ai_clients.edit_names import Action, name_of
 from tooltray.ai_clients.entry_changes import EntryChange, changed, full_content, named_place
 from tooltray.ai_clients.found_entries import FoundEntry
@@ -25,6 +24,7 @@ from tooltray.errors import Problem
 from tooltray.files.file_text import CannotOpen
 from tooltray.files.json_places import CannotRead, Lines
 from tooltray.files.member_change import MISSING, is_same, member_of
+from tooltray.foreign_configs.documents import Document, read_document
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 

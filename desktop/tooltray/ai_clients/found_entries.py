@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 from tooltray.ai_clients.client_kinds import ClientKind, KeyPath
-from tooltray.ai_clients.document_lines import Place
-from tooltray.ai_clients.documents import Document
 from tooltray.ai_clients.entry_words import Entry, is_off, is_server
 from tooltray.ai_clients.own_entries import kind_of
+from tooltray.foreign_configs.document_lines import Place
+from tooltray.foreign_configs.documents import Document
 from tooltray.hidden_fields import HidesFields
 
 State: TypeAlias = Literal["on", "off", "waits"]

@@ -14,12 +14,12 @@ from tooltray.ai_clients.client_kinds import ClientKind, note_of, read_client_ki
 from tooltray.ai_clients.client_look import ClientLook, ReadFile
 from tooltray.ai_clients.client_places import ClientPlaces
 from tooltray.ai_clients.connections import OwnEntry, best, connection_of
-from tooltray.ai_clients.document_lines import Place
 from tooltray.ai_clients.entry_words import url_of, words_of
 from tooltray.ai_clients.found_entries import FoundEntry
 from tooltray.ai_clients.plain_secrets import plain_secrets_of, target_of
 from tooltray.ai_clients.version_control import WorkTrees
 from tooltray.entries.pasted_urls import without_keys
+from tooltray.foreign_configs.document_lines import Place
 from tooltray.phrases import Phrase
 from tooltray.snapshots.ai_clients import AiClient, AiClientFile, ClientScan, ClientServer
 

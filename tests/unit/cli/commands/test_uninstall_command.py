@@ -13,10 +13,10 @@ from tests.unit.cli.conftest import Tooltray
 from tooltray.ai_clients.change_store import ChangeStore
 from tooltray.ai_clients.change_writer import ChangeWriter
 from tooltray.ai_clients.client_kinds import read_client_kinds
-from tooltray.ai_clients.documents import read_document
 from tooltray.ai_clients.file_edits import removing
 from tooltray.ai_clients.found_entries import entries_in
 from tooltray.cli.run import run
+from tooltray.foreign_configs.documents import read_document
 from tooltray.home.home import Home
 from tooltray.installs import start_at_login
 from tooltray.installs.bridge_entry import bridge_entry

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.fakes.client_files import put
 
-from tooltray.ai_clients.client_kinds import Format
-from tooltray.ai_clients.documents import MAX_BYTES, MAX_SLOW_CHARACTERS, Document, read_content, read_document
 from tooltray.files.edited_files import digest_of_bytes
 from tooltray.files.file_text import CannotOpen, FileText
 from tooltray.files.json_places import CannotRead
+from tooltray.foreign_configs.documents import MAX_BYTES, MAX_SLOW_CHARACTERS, Document, Format, read_content, read_document
 
 
 def refusal(path: Path, format: Format = "json") -> CannotOpen:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tooltray.ai_clients.document_lines import MAX_DEPTH
-from tooltray.ai_clients.yaml_reading import read_yaml
 from tooltray.files.json_places import CannotRead
+from tooltray.foreign_configs.document_lines import MAX_DEPTH
+from tooltray.foreign_configs.yaml_reading import read_yaml
 
 
 def test_scalars_are_what_they_look_like_and_quoted_ones_are_texts() -> None:

@@ -1,6 +1,6 @@
 """Reads one file of an AI client: JSON with or without comments, TOML or YAML, whatever state it is in.
 
-Above it: found_entries, and whatever edits such a file. Below it: file_text, json_places, document_lines, yaml_reading. Knows no client.
+Above it: ai_clients. Below it: file_text, json_places, document_lines, yaml_reading. Knows no client.
 
 Files of others are as bad as files get: none blocks, none takes more than some seconds, and a malformed one is an error with its line. No
 error quotes a text of the file, because somebody may have typed an API key there.
@@ -15,17 +15,17 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn, TypeAlias
 
 import msgspec
 
-from tooltray.ai_clients import document_lines
-from tooltray.ai_clients.client_kinds import Format
-from tooltray.ai_clients.document_lines import Place, Positions
 from tooltray.files.file_text import CannotOpen, FileText, read_text
 from tooltray.files.json_places import CannotRead, Lines, Value, read
+from tooltray.foreign_configs import document_lines
+from tooltray.foreign_configs.document_lines import Place, Positions
 from tooltray.phrases import Phrase
 
+Format: TypeAlias = Literal["json", "toml", "yaml"]
 MAX_BYTES = 32 * 1024 * 1024  # Claude Code keeps its whole history in its file
 MAX_SLOW_CHARACTERS = 1024 * 1024  # of TOML and YAML, whose readers take seconds for it; nobody's has a tenth
 MAX_VALUES = 100_000  # of JSON with comments; reading so many takes a second
@@ -233,7 +233,7 @@ def _plain(value: object) -> object:
 
 
 def _read_yaml(text: str) -> Content:
-    from tooltray.ai_clients.yaml_reading import read_yaml  # its library takes a tenth of a second to load, and few have such a client
+    from tooltray.foreign_configs.yaml_reading import read_yaml  # its library takes a tenth of a second to load, and few have such a client
 
     value, positions = read_yaml(text)
     return Content(value, lambda: positions)

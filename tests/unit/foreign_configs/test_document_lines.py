@@ -1,8 +1,8 @@
 """ai_clients/document_lines.py: where keys stand."""
 
-from tooltray.ai_clients import document_lines
-from tooltray.ai_clients.document_lines import MAX_DEPTH, Place
 from tooltray.files.json_places import read
+from tooltray.foreign_configs import document_lines
+from tooltray.foreign_configs.document_lines import MAX_DEPTH, Place
 
 
 def lines_of(text: str, positions: document_lines.Positions) -> dict[Place, int]:

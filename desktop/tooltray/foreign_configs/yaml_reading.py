@@ -9,8 +9,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from tooltray.ai_clients.document_lines import MAX_DEPTH, Place, Positions
 from tooltray.files.json_places import CannotRead
+from tooltray.foreign_configs.document_lines import MAX_DEPTH, Place, Positions
 from tooltray.phrases import Phrase
 
 MAX_VALUES = 100_000  # with each alias counted for all that it stands for
