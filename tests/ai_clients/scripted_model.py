@@ -210,17 +210,12 @@ class ScriptedModel:
     """Listens while it is entered.
 
     Attributes:
-        calls: the end of the name of the tool that it calls, in the first request that offers one.
-        offered: names of the tools of every request, with the name of their group before them.
+        offered: names of the tools of every request since `begin`, with the name of their group before them.
         results: what calls gave, as JSON texts.
-        asked: method and path of every request.
     """
 
-    def __init__(self, calls: str) -> None:
-        self.calls = calls
-        self.offered: set[str] = set()
-        self.results: list[str] = []
-        self.asked: list[str] = []
+    def __init__(self) -> None:
+        self.begin("")
         model = self
 
         class Handler(_Handler):
@@ -246,12 +241,22 @@ class ScriptedModel:
         self._thread.join()
         self._server.server_close()
 
+    def begin(self, calls: str) -> None:
+        """Forgets what was heard, and has a new script.
+
+        Args:
+            calls: the end of the name of the tool that it calls.
+        """
+        self.calls = calls
+        self.offered: set[str] = set()
+        self.results: list[str] = []
+
     def answer(self, protocol: Protocol, request: Json) -> Answer:
         tools = list(protocol.tools(request))
         self.offered |= {f"{each.space}/{each.name}" if each.space else each.name for each in tools}
         results = [json.dumps(each) for each in protocol.results(request)]
-        self.results += results
-        called = next((each for each in tools if each.name.endswith(self.calls)), None)
+        self.results += [each for each in results if each not in self.results]
+        called = next((each for each in tools if self.calls and each.name.endswith(self.calls)), None)
         return Answer(called) if called and not results else Answer(text=f"It said {results}" if results else "Nothing to do")
 
 
@@ -263,14 +268,12 @@ class _Handler(BaseHTTPRequestHandler):
         raise NotImplementedError
 
     def do_GET(self) -> None:
-        self.model.asked.append(f"GET {self.path}")
         models = [{"id": MODEL, "object": "model", "created": 1, "owned_by": "tests"}]
         self._send("application/json", json.dumps({"object": "list", "data": models, "models": []}).encode())
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        path, _, query = self.path.partition("?")
-        self.model.asked.append(f"POST {self.path}")
+        path = self.path.partition("?")[0]
         protocol = next((each for end, each in PROTOCOLS.items() if path.endswith(end)), None)
         if protocol is None:
             self._send("application/json", b'{"totalTokens": 1, "input_tokens": 1}')
