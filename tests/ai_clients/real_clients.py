@@ -1,8 +1,8 @@
 """The AI clients that are tried: how each is run so that it shows its tools, without an account and without the network.
 
-Above it: the tests. Below it: the programs that `make test-clients` installs, and the scripted model. Each client runs from its start to its
-end, as for one prompt in a terminal: the model is on 127.0.0.1, calls one tool, and says what it gave. All other traffic goes to a proxy
-that is not there.
+Above it: the tests. Below it: the programs that `make test-clients` installs, and the scripted model. Each client runs from its start to
+its end, as for one prompt in a terminal: the model is on 127.0.0.1, calls one tool, and says what it gave. All other traffic goes to a
+proxy that is not there.
 """
 
 import contextlib
@@ -18,20 +18,21 @@ from typing import Any, NamedTuple
 
 import json5
 import yaml
-from tests.ai_clients.scripted_model import MODEL, ScriptedModel
+from tests.ai_clients.model_protocols import MODEL
+from tests.ai_clients.scripted_model import ScriptedModel
 from tests.end2end.processes import ROOT, World
 
 HERE = Path(__file__).parent
 MODULES = HERE / "node_modules"
 OWN_NODE = ROOT / ".cache" / "node" / "bin" / "node"
-RUN_S = 90.0  # for one run; 2 to 15 s on two cores
+RUN_S = 90.0  # for one run; 1 to 10 s on two cores, several times that while they do other things, too
 NO_PROXY = "127.0.0.1,localhost"
 NOWHERE = "http://127.0.0.1:9"  # nothing listens there
 QUIET = {
     "DO_NOT_TRACK": "1",
     "NO_UPDATE_NOTIFIER": "1",
-    **{name: NOWHERE for name in ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")},
-    **{name: NO_PROXY for name in ("NO_PROXY", "no_proxy")},
+    **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), NOWHERE),
+    **dict.fromkeys(("NO_PROXY", "no_proxy"), NO_PROXY),
     "TERM": "dumb",
 }
 _LISTED_BY_DROID = re.compile(r"(\S+) \(\[MCP\]")

@@ -1,7 +1,6 @@
 """Nine real AI clients: with the entry that Tooltray writes they list its tools and call them, and undoing leaves nothing of it."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,15 +11,16 @@ from tests.ai_clients.small_server import TOKEN
 from tests.end2end.processes import World
 
 SERVER = str(HERE / "small_server.py")
-OURS, TOOL = "tooltray", "tell_noon"  # our entry, and the tool of a server behind it
+OURS, CLOCK, TOOL = "tooltray", "clock", "tell_noon"  # our entry, a server behind it, and its tool
+HERE_ALREADY = {CLOCK, "hub"}
 SHARED, SHARED_TOOL = "notes", "read_note"  # stands in the file of every client, with a key in plain text
 
 
 class Machine:
     """A computer with AI clients that have servers, and a hub with one."""
 
-    def __init__(self, world: World, model: ScriptedModel, person: Person) -> None:
-        self.world, self._model, self.person = world, model, person
+    def __init__(self, world: World, model: ScriptedModel) -> None:
+        self.world, self._model, self.person = world, model, Person(world)
 
     def write_home(self, client: RealClient) -> None:
         values = {"PYTHON": sys.executable, "SERVER": SERVER, "TOKEN": TOKEN, "MODEL": self._model.url}
@@ -34,12 +34,13 @@ class Machine:
 
 
 @pytest.fixture
-def machine(world: World, model: ScriptedModel) -> Iterator[Machine]:
-    added = world.tooltray("servers", "add", "clock", "--", sys.executable, SERVER, TOOL)
+def machine(world: World, model: ScriptedModel) -> Machine:
+    added = world.tooltray("servers", "add", CLOCK, "--", sys.executable, SERVER, TOOL)
     assert added.returncode == 0, added.stderr
     world.start_hub()
-    with Person(world) as person:
-        yield Machine(world, model, person)
+    kept = world.tooltray("secrets", "backend", "memory")  # no keyring runs here
+    assert kept.returncode == 0, kept.stderr
+    return Machine(world, model)
 
 
 @pytest.fixture(params=CLIENTS, ids=[client.id for client in CLIENTS])
@@ -64,9 +65,7 @@ def without_ours(client: RealClient, content: bytes) -> dict[str, object]:
     return found
 
 
-def test_a_connected_client_lists_and_calls_our_tools_and_disconnecting_takes_our_entry_alone(
-    machine: Machine, client: RealClient
-) -> None:
+def test_a_connected_client_lists_and_calls_our_tools_and_disconnecting_takes_our_entry_alone(machine: Machine, client: RealClient) -> None:
     file = machine.file(client)
     before = file.read_bytes()
     machine.person.connect(client.id)
@@ -97,7 +96,7 @@ def test_servers_that_were_imported_are_listed_by_their_client_as_before(machine
     file = machine.file(client)
     before = file.read_bytes()
     machine.person.connect(client.id)
-    assert machine.person.import_all(client.id) == {SHARED, client.own_server}
+    assert machine.person.import_all(client.id) == {SHARED, client.own_server} | HERE_ALREADY
     assert client.servers_in(file.read_bytes()).keys() == {OURS}
     assert TOKEN.encode() not in file.read_bytes()
     shown = machine.run(client)
@@ -122,7 +121,7 @@ def test_nine_clients_are_found_emptied_connected_and_brought_back(machine: Mach
     assert (found["servers"], found["different_servers"], found["plain_secrets"]) == (18, 10, 9)
 
     own = {client.own_server for client in CLIENTS}
-    assert machine.person.import_all() == {SHARED, *own}
+    assert machine.person.import_all() == {SHARED} | own | HERE_ALREADY
     machine.person.connect()
     for client in CLIENTS:
         assert client.servers_in(machine.file(client).read_bytes()).keys() == {OURS}
