@@ -1,7 +1,8 @@
-# run: the app. test: everything, with what it needs. test-windows: what asks the system, under Wine. check: style, types, imports.
+# run: the app. test: everything, with what it needs. test-windows: what asks the system, under Wine. test-clients: with nine real AI clients,
+# which take 2 GB. check: style, types, imports.
 # bench: figures. soak: a million calls. conformance: the official suite, direct and behind the hub. docs: the site. package: files to
 # install, in dist/; package-windows: those for Windows, in dist/windows; package-test: tries them. lock: newer dependencies.
-.PHONY: run test test-windows check bench soak conformance docs package package-windows package-windows-test package-test lock prepare
+.PHONY: run test test-windows test-clients check bench soak conformance docs package package-windows package-windows-test package-test lock prepare
 .DELETE_ON_ERROR:
 
 PIP = -m pip --disable-pip-version-check --no-input install --quiet
@@ -54,6 +55,10 @@ ON_WINDOWS = access activity control files foreign_configs home http_server inst
 test-windows:
 	scripts/windows_python.sh -m pytest -c tests/windows/pytest.ini --rootdir . --confcutdir tests/windows tests/windows
 	scripts/windows_python.sh -m pytest -c tests/windows/pytest.ini --rootdir . --confcutdir . $(addprefix tests/unit/,$(ON_WINDOWS))
+
+# not in .ci/run: the clients are 2 GB of other people's programs, most of them not free to be redistributed
+test-clients: .venv/.dev tests/ai_clients/node_modules/.installed
+	.venv/bin/python -m pytest tests/ai_clients
 
 package-windows: .cache/package/.installed
 	.cache/package/bin/python packaging/windows/build.py
@@ -124,5 +129,10 @@ prepare: .venv/.dev .cache/fastmcp/.installed .cache/serena/.installed tests/npm
 
 tests/npm/node_modules/.installed: tests/npm/package.json tests/npm/package-lock.json requirements/node.txt
 	@echo "Installing the npm servers of the tests ..."
-	@scripts/npm_servers.sh
+	@scripts/npm_install.sh tests/npm
+	@touch $@
+
+tests/ai_clients/node_modules/.installed: tests/ai_clients/package.json tests/ai_clients/package-lock.json requirements/node.txt
+	@echo "Installing the AI clients (2 GB) ..."
+	@scripts/npm_install.sh tests/ai_clients
 	@touch $@

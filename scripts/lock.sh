@@ -24,8 +24,10 @@ lock requirements/package.txt requirements/package.in pyproject.toml --constrain
     --no-header --no-annotate --no-emit-index-url --no-emit-find-links --output-file requirements/windows.txt \
     pyproject.toml requirements/windows.in --constraints requirements/run.txt --constraints requirements/package.txt
 lock requirements/windows-python.txt requirements/windows-python.in
-npm --prefix tests/npm update --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts --no-audit --no-fund
-if grep -nE '://|^--' requirements/*.txt || grep -n '"resolved"' tests/npm/package-lock.json; then
+for project in tests/npm tests/ai_clients; do
+    npm --prefix "$project" update --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts --no-audit --no-fund
+done
+if grep -nE '://|^--' requirements/*.txt || grep -n '"resolved"' tests/npm/package-lock.json tests/ai_clients/package-lock.json; then
     echo "An address stands in a lock file." >&2
     exit 1
 fi

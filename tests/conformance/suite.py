@@ -114,7 +114,7 @@ def checks_lost(direct: Score, through: Score) -> list[str]:
 
 
 def _node() -> str:
-    """The Node.js that scripts/npm_servers.sh chose: its own one, or the machine's if that is new enough."""
+    """The Node.js that scripts/npm_install.sh chose: its own one, or the machine's if that is new enough."""
     return str(OWN_NODE) if OWN_NODE.exists() else "node"
 
 

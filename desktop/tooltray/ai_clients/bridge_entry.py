@@ -80,7 +80,11 @@ def _copilot_cli(command: str, args: list[str]) -> Entry:
 
 
 def _opencode(command: str, args: list[str]) -> Entry:
-    return {"type": "local", "command": [command, *args], "enabled": True}
+    return {"type": "local", "command": [command, *args], "enabled": True, "timeout": CALL_TIMEOUT_S * 1000}
+
+
+def _droid(command: str, args: list[str]) -> Entry:
+    return {"type": "stdio", "command": command, "args": args, "timeout": CALL_TIMEOUT_S * 1000}
 
 
 def _goose(command: str, args: list[str]) -> Entry:
@@ -99,7 +103,7 @@ _SHAPES: Mapping[Shape, Callable[[str, list[str]], Entry]] = {
     "continue": _continue,
     "copilot-cli": _copilot_cli,
     "crush": _typed,
-    "droid": _typed,
+    "droid": _droid,
     "gemini": _gemini,
     "goose": _goose,
     "opencode": _opencode,

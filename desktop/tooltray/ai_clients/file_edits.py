@@ -131,8 +131,8 @@ def _new(kind: ClientKind, file: ReadFile, words: Sequence[str]) -> FileEdit:
     content = document.content if document else None
     holder = _holder(kind, content)
     entry = bridge_entry_for(kind.shape, words)
-    if len(holder) > 1 and kind.shape == "opencode":  # its second version, where another key says so
-        del entry["enabled"]
+    if len(holder) > 1 and kind.shape == "opencode":  # its second version, where other keys say so
+        del entry["enabled"], entry["timeout"]
     place = (*holder, KEY)
     edit = _edit(kind, "connect", file, [EntryChange(place, entry, kind.is_list)])
     if member_of(content, place) is not MISSING and not edit.problem:

@@ -59,7 +59,8 @@ OPENCODE = """{
       "command": [
         "BRIDGE"
       ],
-      "enabled": true
+      "enabled": true,
+      "timeout": 3600000
     }
   }
 }

@@ -23,11 +23,11 @@ _UNDO = {"exact": "whole", "entries": "this change alone", "none": "-"}
 def connect(args: argparse.Namespace, home: Home) -> int:
     if not args.dry_run:
         check_terminal(CHANGING)
-    return _change(args, home, lambda hub: hub.api.ai_clients.preview_connect(args.client))
+    return _change(args, home, lambda hub: hub.api.ai_clients.preview_connect(clients=args.client))
 
 
 def disconnect(args: argparse.Namespace, home: Home) -> int:
-    return _change(args, home, lambda hub: hub.api.ai_clients.preview_disconnect(args.client))
+    return _change(args, home, lambda hub: hub.api.ai_clients.preview_disconnect(clients=args.client))
 
 
 def undo(args: argparse.Namespace, home: Home) -> int:
@@ -39,7 +39,7 @@ def undo(args: argparse.Namespace, home: Home) -> int:
             raise TooltrayError("There is nothing to undo", "", "See the changes: tooltray clients changes")
         if not confirmed(f"Undo '{change.action}' of {', '.join(change.servers)} in {change.path}?", yes=args.yes):
             return 0
-        undone = hub.ask(hub.api.ai_clients.undo_client_change(change.id), timeout_s=TIMEOUT_S)
+        undone = hub.ask(hub.api.ai_clients.undo_client_change(id=change.id), timeout_s=TIMEOUT_S)
     _tell([undone], is_json=args.json)
     return 0
 
@@ -70,7 +70,7 @@ def _change(args: argparse.Namespace, home: Home, preview: Callable[[Hub], Corou
         chosen = [edit for edit in edits if _is_chosen(edit, args)]
         made: list[ClientChange] = []
         for edit in chosen:  # each by itself: what a client writes meanwhile concerns its own file alone
-            made += hub.ask(hub.api.ai_clients.apply_client_edits({edit.id: edit.revision}), timeout_s=TIMEOUT_S)
+            made += hub.ask(hub.api.ai_clients.apply_client_edits(edits={edit.id: edit.revision}), timeout_s=TIMEOUT_S)
     if not args.dry_run:
         _tell(made, is_json=args.json)
     is_failed = any(change.problem for change in made) or (bool(args.client) and any(edit.problem for edit in edits))

@@ -108,7 +108,7 @@ class _Steps:
         with self._step(f"Remove the entry {names} from {where}?") as is_wanted:
             if is_wanted:
                 with any_hub(home) as hub:
-                    (change,) = hub.ask(hub.api.ai_clients.apply_client_edits({edit.id: edit.revision}))
+                    (change,) = hub.ask(hub.api.ai_clients.apply_client_edits(edits={edit.id: edit.revision}))
                 if change.problem:
                     raise TooltrayError(change.problem.title, change.problem.message, change.problem.hint)
                 self._say(self.done, f"{names} is no longer in {where}")

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs the npm servers of the tests, MCP Inspector and the conformance suite as locked, and a Node.js for them from requirements/node.txt if
-# the machine's is too old.
+# Installs what one of our npm projects has locked: `npm_install.sh tests/npm`, and a Node.js for it from requirements/node.txt if the machine's
+# is too old.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-oldest=22.19  # MCP Inspector needs it; the conformance suite is content with 22, the servers with 20
+oldest=22.19  # MCP Inspector needs it; the conformance suite and the AI clients are content with 22, the servers with 20
 oldest_npm=9  # reads the lock file
 
 is_new_enough() {
@@ -25,4 +25,4 @@ if ! has_npm; then  # the machine's own, with its own Node.js, knows the machine
     chmod +x .cache/node/bin/npm
     PATH=$PWD/.cache/node/bin:$PATH
 fi
-npm --prefix tests/npm ci --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null
+npm --prefix "$1" ci --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null
