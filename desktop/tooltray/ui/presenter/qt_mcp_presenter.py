@@ -3,10 +3,12 @@
 Above it: the window, the tray and their commands. Below it: the link to the engine, which carries the calls of its verbs.
 """
 
+from typing import Any
+
 from msgspec.structs import replace
 from PySide6.QtCore import Property, QObject, Signal
 
-from tooltray.api import Api, remote_parts
+from tooltray.api import Api, RemotePart, remote_parts
 from tooltray.events import (
     ApprovalAsked,
     ApprovalEnded,
@@ -32,6 +34,7 @@ from tooltray.events import (
 )
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.ui.presenter.link import EngineLink
+from tooltray.ui.presenter.new_parts import ClientFilesPart
 
 
 class QtMcpPresenter(Api, QObject):
@@ -63,6 +66,8 @@ class QtMcpPresenter(Api, QObject):
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
         QObject.__init__(self, parent)
         Api.__init__(self, **remote_parts(link.run))
+        rest: Any = RemotePart(link.run)
+        self.client_files: ClientFilesPart = rest
         self._snapshot: HubSnapshot | None = None
         link.news_arrived.connect(self._on_news)
 
