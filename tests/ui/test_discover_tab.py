@@ -8,15 +8,16 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
-from tests.fakes.found_servers import HITS, NEW, SERVER, STARTERS, STATUS, UPDATES, many_hits
+from tests.fakes.found_servers import BUNDLE, HITS, NEW, SERVER, STARTERS, STATUS, UPDATES, many_hits
 from tests.fakes.server_snapshots import server
 from tests.ui.browser import Browser
 from tests.ui.seen import control, field, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.discovery import RegistryStatus
+from tooltray.snapshots.discovery import RegistryOption, RegistryStatus
 from tooltray.ui.servers import discover_words as said
+from tooltray.ui.servers.bundle_sheet import BundlePanel
 from tooltray.ui.servers.discover_tab import DiscoverTab
 from tooltray.ui.servers.offer_sheet import OfferPanel, RegistryPanel, StarterPanel, free_name
 from tooltray.ui.theme import Theme
@@ -201,6 +202,22 @@ async def test_a_way_that_cannot_be_had_here_says_why(theme: Theme) -> None:
         assert not control(panel, "Add server").isEnabled()
         next(each for each in panel.findChildren(Option) if each.text().startswith("npm")).click()
         await until(lambda: "Docker is not here" not in words(panel))
+
+
+async def test_a_bundle_of_the_registry_is_read_and_shown_before_it_is_installed(theme: Theme) -> None:
+    fake = engine()
+    url = "https://x.example/files.mcpb"
+    fake.registry_servers = {each.name: replace(SERVER, options=(RegistryOption("b", "mcpb", url),)) for each in HITS}
+    fake.bundle = BUNDLE
+    async with Desk(fake, theme) as desk:
+        tab = await opened(desk)
+        tab.offers.chosen.emit(FIRST)
+        panel = await sheet(desk)
+        assert "What will run" not in words(panel)
+        control(panel, "Look at the bundle…").click()
+        await desk.asked("read_bundle", url)
+        await until(lambda: isinstance(desk.window.context.sheets.panel, BundlePanel))
+        assert not any(call[0] == "add_registry_server" for call in fake.calls)
 
 
 async def test_what_is_refused_stays_with_what_was_typed(theme: Theme) -> None:

@@ -122,6 +122,18 @@ async def test_what_cannot_run_here_cannot_be_installed(theme: Theme) -> None:
         assert not control(panel, "Install").isEnabled()
 
 
+async def test_what_a_person_should_know_of_a_bundle_is_said_once_and_before_the_form(theme: Theme) -> None:
+    fake = engine()
+    careful = Problem("It deletes files")
+    fake.bundle, fake.new_server = replace(BUNDLE, warnings=(careful,), fields=()), replace(NEW, warnings=(careful,))
+    async with Desk(fake, theme) as desk:
+        drop(desk, "file:///home/ada/a.mcpb")
+        panel = await bundle(desk)
+        assert "It deletes files" in words(panel)
+        await until(control(panel, "Install").isEnabled)
+        assert words(panel).count("It deletes files") == 1
+
+
 async def test_a_newer_bundle_updates_the_server_that_is_here(theme: Theme) -> None:
     fake = engine()
     fake.bundle = replace(BUNDLE, here="a", here_version="1.1.0", fields=())

@@ -4,14 +4,18 @@ from collections.abc import Collection, Sequence
 from itertools import islice
 from pathlib import PurePath
 
+from msgspec.structs import replace
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.discovery import BundleOffer
+from tooltray.snapshots.forms import NewServer
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.origins import visible_path
+from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.servers.offer_sheet import WIDTH, OfferPanel
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.sheet import SheetFrame
@@ -79,8 +83,15 @@ class BundlePanel(OfferPanel):
             self.head.addWidget(Label(theme, offer.description, "body", wrap=True))
         self.head.addWidget(self._facts())
         self.add_links((tr("Website"), offer.homepage))
+        for warning in offer.warnings:
+            self.head.addWidget(Banner(theme, "warning", title(warning), sentences(warning)))
         self.block(*offer.problems)
         self.set_fields(() if offer.problems else offer.fields)
+
+    def show_preview(self, number: int, server: NewServer) -> None:
+        """What stands above already is not said again."""
+        others = tuple(warning for warning in server.warnings if warning not in self.offer.warnings)
+        super().show_preview(number, replace(server, warnings=others))
 
     def _facts(self) -> QWidget:
         offer, theme = self.offer, self._theme

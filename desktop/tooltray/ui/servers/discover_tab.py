@@ -6,7 +6,7 @@ Above it: the Servers page. Below it: a list, the sheets that add, and DiscoverC
 from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QKeyEvent, Qt
 from PySide6.QtWidgets import QStackedWidget
 
@@ -48,6 +48,10 @@ class DiscoverField(SearchField):
 
 
 class DiscoverTab(Page):
+    """`bundle_requested` carries the address of a bundle that a person wants to look at."""
+
+    bundle_requested = Signal(str)
+
     def __init__(self, context: PageContext, *, search_after_ms: int = SEARCH_AFTER_MS) -> None:
         super().__init__()
         self._context, self._theme = context, context.theme
@@ -207,6 +211,8 @@ class DiscoverTab(Page):
             if panel.option is not None:
                 commands.add(server.name, server.version, panel.option.id, values, name)
 
+        panel.bundle_requested.connect(panel.close_requested)
+        panel.bundle_requested.connect(self.bundle_requested)
         panel.preview_requested.connect(preview)
         panel.add_requested.connect(add)
         commands.previewed.connect(panel.show_preview)

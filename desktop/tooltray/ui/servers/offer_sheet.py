@@ -96,10 +96,13 @@ class OfferPanel(SheetFrame):
         clear(self._blocks)
         for problem in problems:
             self._blocks.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
-        for part in (self._what, self._preview):
-            part.setVisible(not problems)
-        self._name_box.setVisible(self._has_name and not problems)
+        self._show_preview_parts(not problems)
         self._draw()
+
+    def _show_preview_parts(self, are_shown: bool) -> None:
+        for part in (self._what, self._preview):
+            part.setVisible(are_shown)
+        self._name_box.setVisible(self._has_name and are_shown)
 
     def show_preview(self, number: int, server: NewServer) -> None:
         """Shows what would be added with the values that were asked about."""
@@ -199,6 +202,7 @@ class OfferPanel(SheetFrame):
         self._draw()
 
     def _ask(self) -> None:
+        """Asks what would be added with the values so far."""
         if self._form is not None:
             self.preview_requested.emit(self._number, self._form.values)
 
@@ -231,9 +235,13 @@ class OfferPanel(SheetFrame):
 
 
 class RegistryPanel(OfferPanel):
-    """A server of the registry; `option` is what is chosen of its packages and addresses."""
+    """A server of the registry; `option` is what is chosen of its packages and addresses. `bundle_requested` carries the address of a
+    bundle, which is read and shown before anything of it is installed."""
+
+    bundle_requested = Signal(str)
 
     def __init__(self, theme: Theme, server: RegistryServer, taken: Collection[str]) -> None:
+        self._option: RegistryOption | None = None
         super().__init__(theme, server.title or server.name, taken=taken, word=tr("Add server"))
         self.server = server
         line = row(spacing=8)
@@ -245,6 +253,7 @@ class RegistryPanel(OfferPanel):
         self.head.addWidget(Label(theme, server.description, "body", wrap=True))
         self.add_links((tr("Source code"), server.repository), (tr("Website"), server.website))
         self._options: OptionList | None = None
+        self._needs = Label(theme, "", "caption", "muted", wrap=True)
         usable = [option for option in server.options if option.problem is None] or list(server.options)
         self._option = usable[0] if usable else None
         if len(server.options) > 1 and self._option is not None:
@@ -253,7 +262,6 @@ class RegistryPanel(OfferPanel):
             self._options = OptionList(theme, options, name=tr("How to have it"), chosen=[self._option.id], may_be_empty=False)
             self._options.changed.connect(self._on_option)
             self.head.addWidget(self._options)
-        self._needs = Label(theme, "", "caption", "muted", wrap=True)
         self.head.addWidget(self._needs)
         self._show_option()
 
@@ -279,6 +287,24 @@ class RegistryPanel(OfferPanel):
         self._needs.setVisible(bool(words))
         self.block(*filter(None, [option.problem]))
         self.set_fields(option.fields if option.problem is None else ())
+        if self._is_bundle:
+            self._show_preview_parts(False)
+
+    @property
+    def _is_bundle(self) -> bool:
+        return self._option is not None and self._option.kind == "mcpb" and self._option.problem is None
+
+    def _draw(self) -> None:
+        super()._draw()
+        if self._is_bundle:
+            self._go.setText(tr("Look at the bundle…"))
+            self._go.setEnabled(True)
+
+    def _on_go(self) -> None:
+        if self._is_bundle and self._option is not None:
+            self.bundle_requested.emit(self._option.label)
+        else:
+            super()._on_go()
 
 
 class StarterPanel(OfferPanel):

@@ -239,6 +239,7 @@ class ServersPage(Page):
     def discover(self) -> DiscoverTab:
         """The tab in which servers are found; built when it is wanted."""
         tab = DiscoverTab(self._context)
+        tab.bundle_requested.connect(self.offers.open_bundle)
         self._parts.addWidget(tab)
         tab.set_phase(self._phase)
         return tab
