@@ -6,9 +6,7 @@ from typing import Any
 
 from tooltray import hub
 from tooltray.api import Api, verbs_of
-from tooltray.ui.presenter.new_parts import ClientFilesPart
 
 KINDS: dict[str, type] = typing.get_type_hints(Api, vars(hub))  # where all of them are imported to be made
 VERBS: dict[str, Callable[..., Any]] = {verb: getattr(kind, verb) for kind in KINDS.values() for verb in verbs_of(kind)}
-VERBS |= {verb: getattr(part, verb) for part in (ClientFilesPart,) for verb in verbs_of(part)}
 PART_OF = {verb: part for part, kind in KINDS.items() for verb in verbs_of(kind)}

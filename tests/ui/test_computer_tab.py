@@ -132,7 +132,7 @@ async def test_several_clients_are_connected_at_once_and_broken_files_are_shown_
         panel = await edits(desk)
         assert panel.accessibleName() == "Connect 3 AI clients"
         await until(lambda: len(panel.blocks) == 4)
-        assert "Line 14: a comma is missing. Mend it in Zed." in words(panel)
+        await until(lambda: "Line 14: a comma is missing. Mend it in Zed." in words(panel))
         broken = panel.blocks[-1]
         assert not broken.can_be_made
         assert not broken.control.isEnabled()

@@ -15,6 +15,7 @@ from tests.ui.seen import cells, control, field, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import TooltrayError
+from tooltray.events import ImportProgressed
 from tooltray.snapshots.ai_clients import ImportedServer, ImportPlan, ImportSource
 from tooltray.ui.clients import import_words as said
 from tooltray.ui.clients.clients_page import COMPUTER
@@ -169,9 +170,9 @@ async def test_an_import_can_be_cancelled_and_says_what_was_done(theme: Theme) -
         control(panel, "Move 2 servers here").click()
         await until(lambda: asked)
         assert "Moving 2 servers here…" in words(panel)
-        panel.show_progress(1, 2, "github")
+        fake.bus.publish(ImportProgressed(1, 2, "github"))
         outcome = next(each for each in panel.findChildren(Table) if each.accessibleName() == "Servers that are moved")
-        assert [cells(outcome, row)[1] for row in range(2)] == ["Done", "On its way"]
+        await until(lambda: [cells(outcome, row)[1] for row in range(2)] == ["Done", "On its way"])
         QTest.keyClick(desk.window.sheet, Qt.Key.Key_Escape)
         assert desk.window.sheet is not None  # it goes on, and must not go out of sight
         control(panel, "Cancel").click()

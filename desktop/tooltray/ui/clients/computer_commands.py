@@ -28,23 +28,23 @@ class ComputerCommands(Commands):
         self._reading.ask()
 
     async def _read_changes(self) -> None:
-        self.changes_read.emit(await self._hub.client_files.get_client_changes())
+        self.changes_read.emit(await self._hub.ai_clients.get_client_changes())
 
     @action()
     async def preview_connect(self, clients: Sequence[str]) -> None:
         """Asks what connecting would change: `edits_previewed`."""
-        self.edits_previewed.emit(await self._hub.client_files.preview_connect(list(clients)))
+        self.edits_previewed.emit(await self._hub.ai_clients.preview_connect(list(clients)))
 
     @action()
     async def preview_disconnect(self, clients: Sequence[str]) -> None:
         """Asks what disconnecting would change: `edits_previewed`."""
-        self.edits_previewed.emit(await self._hub.client_files.preview_disconnect(list(clients)))
+        self.edits_previewed.emit(await self._hub.ai_clients.preview_disconnect(list(clients)))
 
     @action()
     async def apply(self, edits: Mapping[str, str]) -> None:
         """Makes changes that a person has seen: `edits_applied`, or `refused` and none is made."""
         try:
-            changes = await self._hub.client_files.apply_client_edits(dict(edits))
+            changes = await self._hub.ai_clients.apply_client_edits(dict(edits))
         except TooltrayError as error:
             self.refused.emit(error.problem)
             return
@@ -55,7 +55,7 @@ class ComputerCommands(Commands):
     async def undo(self, id: str) -> None:
         """Takes a change back: `change_undone`, or it fails and the file is as it was."""
         try:
-            undone = await self._hub.client_files.undo_client_change(id)
+            undone = await self._hub.ai_clients.undo_client_change(id)
             if undone.problem is not None:
                 raise TooltrayError(undone.problem.title, undone.problem.message, undone.problem.hint)
             self.change_undone.emit(undone)

@@ -25,6 +25,7 @@ class ImportCommands(Commands):
         super().__init__(hub=hub, tasks=tasks)
         self._clients: list[str] = []
         self._text = self._file = ""
+        hub.import_progressed.connect(self.progressed)
 
     @action()
     async def plan(self, clients: Sequence[str], text: str = "", file: str = "") -> None:
@@ -35,7 +36,7 @@ class ImportCommands(Commands):
         """
         self._clients, self._text, self._file = list(clients), text, file
         try:
-            self.planned.emit(await self._hub.client_files.preview_client_import(self._clients, text, file))
+            self.planned.emit(await self._hub.ai_clients.preview_client_import(self._clients, text, file))
         except TooltrayError as error:
             self.refused.emit(error.problem)
 
@@ -49,7 +50,7 @@ class ImportCommands(Commands):
             tidy: whether entries leave their clients once their servers have listed their tools.
         """
         try:
-            outcome = await self._hub.client_files.import_servers(
+            outcome = await self._hub.ai_clients.import_servers(
                 list(names), dict(names), dict(values), tidy, self._clients, self._text, self._file
             )
         except TooltrayError as error:
@@ -60,4 +61,4 @@ class ImportCommands(Commands):
     @action()
     async def cancel(self) -> None:
         """Ends an import; what is done stays done, and the outcome says so."""
-        await self._hub.client_files.cancel_import()
+        await self._hub.ai_clients.cancel_import()

@@ -3,12 +3,10 @@
 Above it: the window, the tray and their commands. Below it: the link to the engine, which carries the calls of its verbs.
 """
 
-from typing import Any
-
 from msgspec.structs import replace
 from PySide6.QtCore import Property, QObject, Signal
 
-from tooltray.api import Api, RemotePart, remote_parts
+from tooltray.api import Api, remote_parts
 from tooltray.events import (
     ApprovalAsked,
     ApprovalEnded,
@@ -20,6 +18,7 @@ from tooltray.events import (
     FeedbackEnded,
     GrantsChanged,
     HttpAddressChanged,
+    ImportProgressed,
     NpmRegistryChanged,
     ProblemReported,
     ServerChanged,
@@ -34,7 +33,6 @@ from tooltray.events import (
 )
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.ui.presenter.link import EngineLink
-from tooltray.ui.presenter.new_parts import ClientFilesPart
 
 
 class QtMcpPresenter(Api, QObject):
@@ -62,12 +60,11 @@ class QtMcpPresenter(Api, QObject):
     feedback_ended = Signal(str)
     server_files_changed = Signal()
     http_address_changed = Signal()
+    import_progressed = Signal(int, int, str)  # servers that have come in, of how many; and the last one's name
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
         QObject.__init__(self, parent)
         Api.__init__(self, **remote_parts(link.run))
-        rest: Any = RemotePart(link.run)
-        self.client_files: ClientFilesPart = rest
         self._snapshot: HubSnapshot | None = None
         link.news_arrived.connect(self._on_news)
 
@@ -130,6 +127,8 @@ class QtMcpPresenter(Api, QObject):
                 self.server_files_changed.emit()
             case HttpAddressChanged():
                 self.http_address_changed.emit()
+            case ImportProgressed(done=done, total=total, name=name):
+                self.import_progressed.emit(done, total, name)
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:
