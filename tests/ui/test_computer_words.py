@@ -8,6 +8,7 @@ from tests.fakes.found_clients import CHANGES, EDITS, SCAN
 from tooltray.errors import Problem
 from tooltray.snapshots.ai_clients import AiClient, ClientScan
 from tooltray.ui.clients import computer_words as said
+from tooltray.ui.pages.scan_words import scan_text, scan_title
 
 CLAUDE, CURSOR, CODEX, GEMINI, ZED, STUDIO, WARP, _ = SCAN.clients
 
@@ -16,10 +17,10 @@ def test_who_is_here_is_one_sentence_and_many_are_counted(app: QApplication) -> 
     def scan(*clients: AiClient) -> ClientScan:
         return ClientScan(clients)
 
-    assert said.scan_title(scan(CLAUDE)) == "Claude Code is here."
-    assert said.scan_title(scan(CLAUDE, CURSOR, CODEX)) == "Claude Code, Cursor and Codex are here."
-    assert said.scan_title(SCAN) == "Claude Code, Cursor, Codex, Gemini CLI and 2 more are here."
-    assert said.scan_title(scan(WARP)) == "No AI client that Tooltray knows is on this computer."
+    assert scan_title(scan(CLAUDE)) == "Claude Code is here."
+    assert scan_title(scan(CLAUDE, CURSOR, CODEX)) == "Claude Code, Cursor and Codex are here."
+    assert scan_title(SCAN) == "Claude Code, Cursor, Codex, Gemini CLI and 2 more are here."
+    assert scan_title(scan(WARP)) == "No AI client that Tooltray knows is on this computer."
 
 
 @pytest.mark.parametrize(
@@ -32,12 +33,12 @@ def test_who_is_here_is_one_sentence_and_many_are_counted(app: QApplication) -> 
     ],
 )
 def test_what_they_hold_is_counted(app: QApplication, servers: int, different: int, secrets: int, text: str) -> None:
-    assert said.scan_text(replace(SCAN, servers=servers, different_servers=different, plain_secrets=secrets)) == text
+    assert scan_text(replace(SCAN, servers=servers, different_servers=different, plain_secrets=secrets)) == text
 
 
 def test_nothing_is_said_of_what_nobody_holds(app: QApplication) -> None:
-    assert said.scan_text(ClientScan((WARP,))) == ""
-    assert said.scan_text(ClientScan((CLAUDE,))) == "It has no servers of its own."
+    assert scan_text(ClientScan((WARP,))) == ""
+    assert scan_text(ClientScan((CLAUDE,))) == "It has no servers of its own."
 
 
 def test_each_connection_has_a_shape_and_a_word_of_its_own(app: QApplication) -> None:

@@ -24,6 +24,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.origins import visible_path
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.pages.scan_words import here, scan_text, scan_title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
@@ -95,8 +96,8 @@ class Head(Surface):
             self._title.setText(tr("Looking for AI clients…") if is_scanning else tr("Nobody has looked yet"))
             self._text.setText(tr("Their settings are read, and no program is started."))
         else:
-            self._title.setText(said.scan_title(scan))
-            self._text.setText(said.scan_text(scan))
+            self._title.setText(scan_title(scan))
+            self._text.setText(scan_text(scan))
         self._text.setVisible(bool(self._text.text()))
         self.move_here.setVisible(scan is not None and bool(scan.servers))
 
@@ -246,7 +247,7 @@ class ComputerTab(Page):
         scan = scans.scan
         self._head.show_scan(scan, is_scanning=scans.is_scanning)
         self._again.set_face(tr("Looking…") if scans.is_scanning else tr("Look again"), "refresh")
-        installed = said.here(scan) if scan is not None else []
+        installed = here(scan) if scan is not None else []
         others = [client for client in scan.clients if not client.is_installed] if scan is not None else []
         self._tabs.set_counts((len(installed), len(others), len(self._changes)))
         self._connect_all.setVisible(shown == HERE and scan is not None and len(said.to_connect(scan)) > 1)
