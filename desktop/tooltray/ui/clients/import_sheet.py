@@ -3,93 +3,32 @@
 Above it: ComputerTab. Below it: tables and forms. It shows snapshots and emits what a person wants; hundreds of candidates are model/view.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QWidget
+from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
 from tooltray.snapshots.forms import FieldValue
 from tooltray.ui.clients import import_words as said
+from tooltray.ui.clients.candidate_table import MOST_LINES, CandidateDetails, CandidateTable
+from tooltray.ui.clients.import_progress import ImportProgressList
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
-from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.form import Form
 from tooltray.ui.widgets.icon import Icon
-from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, clear, column, row
-from tooltray.ui.widgets.table import Column, Index, Kind, Table
 
 WIDTH = 760
-ROW, MOST_ROWS = 34, 7  # px of a line; lines in sight at once, the rest scrolls
-MOST_PROBLEMS, MOST_LINES = 3, 8  # of files, and of sources, in full
-
-
-class CandidateTable(Table):
-    """`switched` carries a candidate and whether it is to be moved; `looked_at` the one that the keyboard or the pointer is at."""
-
-    looked_at = Signal(object)
-
-    def __init__(self, theme: Theme, names: Mapping[str, str], chosen: set[str]) -> None:
-        def is_chosen(candidate: ImportCandidate) -> bool | None:
-            return candidate.id in chosen if said.can_be_chosen(candidate) else None
-
-        columns = [
-            Column(tr("Move"), is_chosen, Kind.CHECK, 56),
-            Column(tr("Name"), lambda candidate: candidate.name, Kind.TEXT, 150),
-            Column(tr("What runs"), lambda candidate: candidate.target, Kind.MONO, 0, lambda candidate: candidate.target),
-            Column(tr("Found in"), lambda candidate: said.found_in(candidate, names), Kind.QUIET, 140, _tip(names)),
-            Column(tr("To know"), said.note_chip, Kind.CHIP, 142, lambda candidate: "\n".join(said.notes(candidate))),
-        ]
-        name = tr("Servers that can be moved here")
-        super().__init__(theme, columns, name, lambda each: each.id, in_card=True, has_header=True, row_height=ROW)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-
-    def make_room(self, rows: int) -> None:
-        """Makes it as high as so many lines, up to `MOST_ROWS`; then it scrolls."""
-        self.setFixedHeight(self.horizontalHeader().height() + min(max(rows, 1), MOST_ROWS) * ROW + 2)
-
-    def currentChanged(self, current: Index, previous: Index) -> None:
-        super().currentChanged(current, previous)
-        if current.isValid():
-            self.looked_at.emit(self.rows[current.row()])
-
-
-def _tip(names: Mapping[str, str]) -> Callable[[ImportCandidate], str]:
-    return lambda candidate: "\n".join(said.source_line(source, names) for source in candidate.sources[:MOST_LINES])
-
-
-class CandidateDetails(QWidget):
-    """All that is known of the candidate that a person looks at."""
-
-    def __init__(self, theme: Theme, names: Mapping[str, str]) -> None:
-        super().__init__()
-        self._theme, self._names = theme, names
-        self._lines = column(self, spacing=4)
-        self.hide()
-
-    def show_candidate(self, candidate: ImportCandidate) -> None:
-        clear(self._lines)
-        theme = self._theme
-        self._lines.addWidget(CodeLabel(theme, candidate.target))
-        for text in said.notes(candidate):
-            tone = "error" if candidate.state == "broken" else "warning" if candidate.why_not_chosen else "secondary"
-            self._lines.addWidget(Label(theme, text, "caption", tone, wrap=True))
-        for secret in candidate.secrets:
-            self._lines.addWidget(Label(theme, said.secret_line(secret), "caption", "secondary", wrap=True))
-        for source in candidate.sources[:MOST_LINES]:
-            self._lines.addWidget(Label(theme, said.source_line(source, self._names), "caption", "muted", wrap=True))
-        if (more := len(candidate.sources) - MOST_LINES) > 0:
-            self._lines.addWidget(Label(theme, tr("and {count} more", count=more), "caption", "muted"))
-        self.show()
+MOST_PROBLEMS = 3  # of files, in full
 
 
 class ImportPanel(SheetFrame):
@@ -111,7 +50,7 @@ class ImportPanel(SheetFrame):
         self._chosen: set[str] = set()
         self._forms: dict[str, Form] = {}
         self._boxes: dict[str, QWidget] = {}  # around them
-        self._progress: _Progress | None = None
+        self._progress: ImportProgressList | None = None
         self._is_busy = False
         self._choice = QWidget()
         self._lines = column(self._choice, spacing=12)
@@ -320,7 +259,7 @@ class ImportPanel(SheetFrame):
         self.working_changed.emit(is_busy)
         self._choice.setVisible(not is_busy)
         if is_busy:
-            self._progress = _Progress(self._theme, self._chosen_ones(), self._names)
+            self._progress = ImportProgressList(self._theme, self._chosen_ones(), self._names)
             self.body.addWidget(self._progress)
         elif self._progress is not None:
             self._progress.deleteLater()
@@ -357,71 +296,3 @@ class ImportPanel(SheetFrame):
         self._cancel.setEnabled(True)
         self._cancel.setText(tr("Close"))
         self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
-
-
-class _Progress(QWidget):
-    """A line for each server that is moved."""
-
-    def __init__(self, theme: Theme, candidates: Sequence[ImportCandidate], names: Mapping[str, str]) -> None:
-        super().__init__()
-        self._theme, self._names = theme, names
-        self._known: dict[str, ImportedServer] = {}
-        self._done: set[str] = set()  # names of those that have come in, or could not
-        self._count = len(candidates)
-        self._is_over = False
-        lines = column(self, spacing=12)
-        text = tr("Moving 1 server here…") if self._count == 1 else tr("Moving {count} servers here…", count=self._count)
-        self._title = Label(theme, text, "strong", wrap=True)
-        lines.addWidget(self._title)
-        self._bar = Meter(theme, tr("Progress"), height=6)
-        lines.addWidget(self._bar)
-        columns = [
-            Column(tr("Name"), lambda each: each.name, Kind.TEXT, 170),
-            Column(tr("State"), self._look, Kind.STATE, 126),
-            Column(tr("Details"), self._text, Kind.QUIET, 0, self._text),
-        ]
-        self._table = Table(
-            theme, columns, tr("Servers that are moved"), lambda each: each.id, in_card=True, has_header=True, row_height=ROW
-        )
-        self._table.set_rows(candidates)
-        self._table.setFixedHeight(34 + min(max(self._count, 1), 2 * MOST_ROWS) * ROW + 2)
-        self._table.row_chosen.connect(self._on_row)
-        box = Surface(theme, "surface", "border", "m")
-        column(box, margins=(14, 1, 1, 1)).addWidget(self._table)
-        lines.addWidget(box)
-        self._more = Label(theme, "", "caption", "secondary", wrap=True)
-        self._more.hide()
-        lines.addWidget(self._more)
-
-    def show_progress(self, done: int, total: int, name: str) -> None:
-        self._done.add(name)
-        self._bar.set_share(done / max(total, 1))
-        self._table.viewport().update()
-
-    def show_outcome(self, outcome: Sequence[ImportedServer]) -> None:
-        self._is_over = True
-        self._known = {server.id: server for server in outcome}
-        self._title.setText(said.outcome_title(outcome))
-        self._bar.hide()
-        if any(server.removed_from for server in outcome):
-            self._more.setText(tr("What changed in AI clients' files stands in the list Changes, with Undo."))
-            self._more.show()
-        self._table.viewport().update()
-
-    def _look(self, candidate: ImportCandidate) -> Look:
-        if (server := self._known.get(candidate.id)) is not None:
-            return said.outcome_look(server)
-        if self._is_over:
-            return Look("state-off", "neutral", tr("Cancelled"))
-        if candidate.name in self._done:
-            return Look("state-connected", "success", tr("Done"))
-        return Look("state-starting", "info", tr("On its way"))
-
-    def _text(self, candidate: ImportCandidate) -> str:
-        server = self._known.get(candidate.id)
-        return said.outcome_text(server, self._names) if server is not None else candidate.target
-
-    def _on_row(self, candidate: ImportCandidate) -> None:
-        """A long reason is cut in its line; it stands below in full."""
-        self._more.setText(f"{candidate.name}: {self._text(candidate)}")
-        self._more.show()

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from msgspec.structs import replace
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
 
 from tooltray.snapshots.forms import FieldValue, FormField
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.choice import Choice
@@ -69,6 +70,7 @@ class FieldRow(QWidget):
 
     def __init__(self, theme: Theme, field: FormField, choose_path: ChoosePath) -> None:
         super().__init__()
+        field = replace(field, label=say(field.label), description=say(field.description), placeholder=say(field.placeholder))
         self._theme, self._field, self._choose_path = theme, field, choose_path
         self._is_fault_shown = False
         self._line: QLineEdit | None = None
