@@ -14,7 +14,9 @@ from tooltray.files.atomic_file import write_atomically
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.approvals.grants_page import GrantsPage
 from tooltray.ui.clients.clients_page import ClientsPage
-from tooltray.ui.clients.profiles_page import ProfilesPage
+from tooltray.ui.clients.computer_tab import ComputerTab
+from tooltray.ui.clients.connected_tab import ConnectedTab
+from tooltray.ui.clients.profiles_tab import ProfilesTab
 from tooltray.ui.files.files_page import FilesPage
 from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.page import HubPhase
@@ -63,12 +65,25 @@ class Desk:
         self.commands = self.page.commands
 
     @property
-    def clients(self) -> ClientsPage:
+    def clients_page(self) -> ClientsPage:
         return cast(ClientsPage, self.window.page("clients"))
 
     @property
-    def profiles(self) -> ProfilesPage:
-        return cast(ProfilesPage, self.window.page("profiles"))
+    def clients(self) -> ConnectedTab:
+        return self.clients_page.connected
+
+    @property
+    def computer(self) -> ComputerTab:
+        return self.clients_page.computer
+
+    @property
+    def profiles(self) -> ProfilesTab:
+        return self.clients_page.profiles
+
+    def open_tab(self, tab: int) -> None:
+        """Shows a tab of the page of AI clients."""
+        self.window.open_page("clients")
+        self.clients_page.show_tab(tab)
 
     @property
     def approvals(self) -> GrantsPage:

@@ -18,15 +18,26 @@ from tooltray.events import (
     SessionsChanged,
     ToolListChanged,
 )
+from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.snapshots.discovery import (
+    BundleOffer,
+    RegistryHit,
+    RegistrySearch,
+    RegistryServer,
+    RegistryStatus,
+    RegistryUpdate,
+    StarterServer,
+)
 from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
+from tooltray.snapshots.forms import NewServer
 from tooltray.snapshots.http import ApiTokenSnapshot, HttpStatus
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.program import ProgramSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
 from tooltray.snapshots.setup import ServerRemoval, SetupChange
 from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
@@ -69,6 +80,20 @@ class HubInMemory:
         self.feedback: list[FeedbackSnapshot] = []
         self.feedback_history: list[FeedbackEntry] = []
         self.ready_answers: list[str] = []
+        self.client_scan = ClientScan()
+        self.client_edits: list[ClientEdit] = []
+        self.client_changes: list[ClientChange] = []
+        self.import_plan = ImportPlan()
+        self.imported: list[ImportedServer] = []
+        self.starters: list[StarterServer] = []
+        self.registry_servers: dict[str, RegistryServer] = {}
+        self.registry_status = RegistryStatus()
+        self.registry_hits: list[RegistryHit] = []
+        self.registry_updates: list[RegistryUpdate] = []
+        self.bundle: BundleOffer | None = None
+        self.new_server = NewServer("new", {})
+        self.client_links: dict[str, str] = {}
+        self.inmemory_servers: list[InMemoryServer] = []
         known = {"pid": 1, "version": "0", "is_paused": False, "session_count": 0, "started_at": STARTED_AT}
         self.snapshot = HubSnapshot(**{**known, "servers": (*servers, BUILTIN), **fields})
 
@@ -109,6 +134,9 @@ class HubInMemory:
     def end_feedback(self, id: str) -> None:
         self.feedback = [each for each in self.feedback if each.id != id]
         self.bus.publish(FeedbackEnded(id))
+
+    def registry_search(self, limit: int) -> RegistrySearch:
+        return RegistrySearch(tuple(self.registry_hits[:limit]), len(self.registry_hits), self.registry_status)
 
     def find(self, name: str) -> ServerSnapshot:
         return next(each for each in self.snapshot.servers if each.name == name)

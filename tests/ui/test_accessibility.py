@@ -17,6 +17,7 @@ from tooltray.errors import Problem
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.snapshots.setup import SetupChange
+from tooltray.ui.clients.clients_page import PROFILES
 from tooltray.ui.settings.settings_commands import SetupPreview
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
@@ -73,7 +74,7 @@ async def test_pages_and_sheets_of_clients_profiles_and_projects_have_names_for_
         page.show_tab(1)
         page.kinds.row_chosen.emit(page.kinds.rows[0])
         assert nameless(desk.window) == []
-        desk.window.open_page("profiles")
+        desk.open_tab(PROFILES)
         await until(lambda: desk.profiles.table.rows)
         for profile in (None, fake.profiles[0]):
             desk.profiles.edit_requested.emit(profile)

@@ -14,6 +14,7 @@ from tests.ui.seen import control, words
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.clients.clients_page import PROFILES
 from tooltray.ui.pages.notice_area import NoticeArea
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
@@ -152,8 +153,10 @@ async def test_a_notice_or_a_toast_that_goes_gives_the_keyboard_to_no_neighbour(
 async def test_a_page_s_fault_moves_nothing_from_under_the_pointer_either(theme: Theme, name: str) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         window = desk.window
-        window.open_page(name)
-        page = desk.window.page(name)
+        window.open_page("clients" if name == "profiles" else name)
+        if name == "profiles":
+            desk.open_tab(PROFILES)
+        page = {"clients": desk.clients, "profiles": desk.profiles}.get(name) or window.page(name)
         await until(lambda: page.isVisible() and not len(desk.tasks))  # what it asks for when it is shown
         area = page.findChild(NoticesAbove)
         fault = page.findChild(FaultArea)

@@ -167,7 +167,7 @@ async def test_http_that_is_on_and_not_open_says_why(theme: Theme) -> None:
 
 async def test_pages_have_their_shortcuts(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        QTest.keyClick(desk.window, Qt.Key.Key_6, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(desk.window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
         assert desk.settings.isVisible()
         await desk.asked("get_npm_registry_status")
         QTest.keyClick(desk.window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)

@@ -12,6 +12,7 @@ from tests.ui.scenes.shown_files import SHOP
 
 from tooltray.phrases import Phrase
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
+from tooltray.ui.clients.clients_page import PROFILES
 from tooltray.ui.theme import Theme
 
 COSTLY = Phrase("{count} tools cost about {cost} tokens, more than {most}", count=63, cost=36650, most=5000)
@@ -92,7 +93,7 @@ async def clients_rules(theme: Theme) -> Shot:
 async def profiles(theme: Theme, rows: Sequence[ProfileSnapshot] = PROFILE_ROWS) -> Shot:
     result = await desk(theme, PROJECTS)
     result.engine.profiles = list(rows)
-    result.window.open_page("profiles")
+    result.open_tab(PROFILES)
     await result.asked("get_profiles")
     return Shot(result)
 

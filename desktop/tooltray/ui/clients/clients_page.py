@@ -1,259 +1,80 @@
-"""The page of AI clients: the sessions there are, with what each sees and works on, and how tools are shown to each kind of client.
+"""The page of AI clients: who is connected, which ones this computer has, and profiles; a tab each.
 
-Above it: the window. Below it: ClientCommands, which carries its wishes out and brings what it shows. Draws frozen snapshots.
+Above it: the window. Below it: the tabs, which are pages of their own; each is built when it is wanted.
 """
 
-from collections.abc import Sequence
-from fnmatch import fnmatchcase
-from functools import partial
+from functools import cached_property
+from typing import TypeVar
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget
 
-from tooltray.errors import Problem
-from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
-from tooltray.snapshots.tools import ToolCosts
-from tooltray.ui.clients.client_commands import ClientCommands
-from tooltray.ui.clients.client_details import ClientDetails, SessionDetails
-from tooltray.ui.clients.client_words import activated, client_name, client_title, mode_name, project_name, reason, session_look
+from tooltray.ui.clients.computer_tab import ComputerTab
+from tooltray.ui.clients.connected_tab import ConnectedTab
+from tooltray.ui.clients.profiles_tab import ProfilesTab
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page import Page
+from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
-from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.page_frame import Header
-from tooltray.ui.widgets.split_view import DetailsPane, SplitView
-from tooltray.ui.widgets.surface import column, row
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.surface import column
 
-ROOM_FOR_ALL = 760  # px; below that, some columns are in the details only
-SESSION_EXTRAS, CLIENT_EXTRAS = (4, 5), (4,)
-
-
-class SessionTable(Table):
-    def __init__(self, theme: Theme) -> None:
-        def path(session: SessionSnapshot) -> str:
-            return session.project.path if session.project is not None else ""
-
-        columns = [
-            Column(tr("Client"), client_name),
-            Column(tr("State"), session_look, Kind.STATE, 124),
-            Column(tr("Tools are shown"), lambda session: mode_name(session.mode), Kind.TEXT, 160, reason),
-            Column(tr("Project"), lambda session: project_name(session.project), Kind.QUIET, 150, path),
-            Column(tr("Profile"), lambda session: session.profile or "–", Kind.QUIET, 110),
-            Column(tr("Loaded"), activated, Kind.QUIET, 140),
-        ]
-        super().__init__(theme, columns, tr("Sessions"), lambda session: session.id)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        _hide(self, SESSION_EXTRAS)
-
-
-class ClientTable(Table):
-    def __init__(self, theme: Theme) -> None:
-        def seen(client: ClientModeSnapshot) -> tuple[str, str]:
-            if not client.client:
-                return "–", ""  # who would that be
-            return tr("Earlier") if client.is_seen else tr("Never"), ""
-
-        columns = [
-            Column(tr("Client"), client_title, Kind.TEXT, 0, lambda client: client.client),
-            Column(tr("Choice"), lambda client: mode_name(client.mode), Kind.QUIET, 170),
-            Column(tr("Tools are shown"), lambda client: mode_name(client.shown_mode), Kind.TEXT, 160, reason),
-            Column(tr("Profile"), lambda client: client.profile or "–", Kind.QUIET, 120),
-            Column(tr("Last seen"), seen, Kind.CHIP, 96),
-        ]
-        super().__init__(theme, columns, tr("Kinds of clients"), lambda client: client.client)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        _hide(self, CLIENT_EXTRAS)
-
-
-def _hide(table: Table, extras: tuple[int, ...]) -> None:
-    for index in extras:
-        table.setColumnHidden(index, table.width() < ROOM_FOR_ALL)
-
-
-SESSIONS, KINDS = 0, 1  # the tabs
+CONNECTED, COMPUTER, PROFILES = 0, 1, 2  # the tabs
+T = TypeVar("T", bound=Page)
 
 
 class ClientsPage(Page):
-    """`costs_requested` carries a kind of client."""
-
-    costs_requested = Signal(str)
-    folder_requested = Signal(str)  # a session's id
-    mode_requested = Signal(str, str)  # a kind of client, and how tools are shown to it
-    profile_requested = Signal(str, str)  # a kind of client, and its profile
-    auto_approve_requested = Signal(str, object)  # a kind of client; the rules for its calls, None for the servers' own
-
     def __init__(self, context: PageContext) -> None:
         super().__init__()
-        theme, self._context = context.theme, context
-        self._theme = theme
-        self._profiles: tuple[str, ...] = ()
-        layout = column(self)
-        self._header = Header(theme, tr("AI clients"))
-        layout.addWidget(self._header)
-        filters = row(margins=(24, 14, 24, 12))
-        self._tabs = FilterTabs(theme, [tr("Sessions"), tr("Kinds of clients")])
+        self._context = context
+        self._phase = HubPhase.STARTING
+        self._made: list[Page] = []
+        names = [tr("Connected"), tr("On this computer"), tr("Profiles")]
+        self._tabs = FilterTabs(context.theme, names, name=tr("AI clients"), have_counts=False)
         self._tabs.chosen.connect(self.show_tab)
-        filters.addWidget(self._tabs)
-        filters.addStretch(1)
-        layout.addLayout(filters)
-        self._fault = FaultArea(theme, top=0)
+        self._header = Header(context.theme, tr("AI clients"), tabs=self._tabs)
+        layout = column(self)
+        layout.addWidget(self._header)
         self._stack = QStackedWidget()
-        self._split = SplitView(self._stack)
-        self._split.closed.connect(self._focus_table)
-        layout.addWidget(NoticesAbove(self._fault, self._split), 1)
-        self._nobody = self._build_nobody()
-        self._sessions, self._kinds = SessionTable(theme), ClientTable(theme)
-        self._sessions.row_chosen.connect(self._open_session)
-        self._kinds.row_chosen.connect(self._open_kind)
-        for content in (self._nobody, self._sessions, self._kinds):
-            self._stack.addWidget(content)
-        self._tab = SESSIONS
-        self.enable(False)
-        self.commands = ClientCommands(hub=context.hub, tasks=context.tasks)
-        self._connect()
+        layout.addWidget(self._stack, 1)
+        self.show_tab(CONNECTED)
 
-    def _connect(self) -> None:
-        commands, hub = self.commands, self._context.hub
-        self.look_requested.connect(commands.look)
-        self.costs_requested.connect(commands.look_costs)
-        self.mode_requested.connect(commands.set_mode)
-        self.profile_requested.connect(commands.set_profile)
-        self.auto_approve_requested.connect(commands.set_auto_approve)
-        self.folder_requested.connect(self._on_folder)
-        commands.profiles_changed.connect(self.show_profiles)
-        commands.clients_changed.connect(self.show_clients)
-        commands.sessions_changed.connect(self.show_sessions)
-        commands.client_costs_changed.connect(self.show_costs)
-        commands.failed.connect(self.show_fault)
-        for news in (hub.session_list_changed, hub.config_changed):
-            news.connect(self.look_again)
+    @cached_property
+    def connected(self) -> ConnectedTab:
+        return self._made_now(ConnectedTab(self._context))
 
-    def _on_folder(self, session: str) -> None:
-        self._context.choose_folder(tr("On which project does this client work?"), partial(self.commands.set_project, session))
+    @cached_property
+    def computer(self) -> ComputerTab:
+        return self._made_now(ComputerTab(self._context))
 
-    @property
-    def details(self) -> QWidget | None:
-        """What is open beside the table."""
-        return self._split.details
+    @cached_property
+    def profiles(self) -> ProfilesTab:
+        return self._made_now(ProfilesTab(self._context))
 
-    @property
-    def sessions(self) -> SessionTable:
-        return self._sessions
-
-    @property
-    def kinds(self) -> ClientTable:
-        return self._kinds
+    def set_phase(self, phase: HubPhase) -> None:
+        self._phase = phase
+        super().set_phase(phase)
+        for tab in self._made:
+            tab.set_phase(phase)
 
     def enable(self, is_usable: bool) -> None:
-        self._split.setEnabled(is_usable)
+        """Each tab is told itself."""
 
-    def show_tab(self, tab: int) -> None:
-        """Shows sessions or kinds of clients."""
-        if tab != self._tab:
-            self._split.close_details()
-        self._tab = tab
-        self._tabs.choose(tab)
-        self._draw()
+    def show_tab(self, index: int) -> None:
+        """Shows one of the tabs."""
+        tab: Page = self.connected if index == CONNECTED else self.computer if index == COMPUTER else self.profiles
+        self._tabs.choose(index)
+        self._stack.setCurrentWidget(tab)
+        self._header.set_actions(tab.header_actions)
 
-    def show_sessions(self, sessions: Sequence[SessionSnapshot]) -> None:
-        connected_first = sorted(sessions, key=lambda session: (not session.is_connected, session.client.casefold()))
-        self._sessions.set_rows(connected_first)
-        connected = sum(session.is_connected for session in sessions)
-        self._header.set_subtitle(tr("{count} connected", count=connected) if connected else "")
-        self._draw()
-        if isinstance(details := self.details, SessionDetails):
-            newer = next((session for session in sessions if session.id == details.session.id), None)
-            if newer is None:
-                self._split.close_details()
-            else:
-                details.set_session(newer)
+    def _made_now(self, tab: T) -> T:
+        self._made.append(tab)
+        self._stack.addWidget(tab)
+        tab.set_phase(self._phase)
+        return tab
 
-    def show_clients(self, clients: Sequence[ClientModeSnapshot]) -> None:
-        order = sorted(clients, key=lambda client: (bool(client.client), not client.is_seen, client_title(client).casefold()))
-        self._kinds.set_rows(order)
-        self._draw()
-        if isinstance(details := self.details, ClientDetails):
-            newer = next((client for client in clients if client.client == details.client.client), None)
-            if newer is None:
-                self._split.close_details()
-            elif details.profiles != self._profiles:
-                self._open_kind(newer)
-            else:
-                details.set_client(newer)
-
-    def show_profiles(self, profiles: Sequence[ProfileSnapshot]) -> None:
-        """Says which profiles can be chosen."""
-        self._profiles = tuple(profile.name for profile in profiles)
-
-    def show_costs(self, client: str, costs: ToolCosts) -> None:
-        if isinstance(details := self.details, ClientDetails) and details.client.client == client:
-            details.show_costs(costs)
-
-    def show_fault(self, problem: Problem | None) -> None:
-        """Shows what failed; None removes it."""
-        self._fault.show_fault(problem)
-
-    def _build_nobody(self) -> EmptyState:
-        empty = EmptyState(
-            self._theme,
-            tr("No AI client is connected"),
-            tr("Each one that connects stands here, with what it sees."),
-            [("copy", tr("Copy the entry for an AI client"), tr("Paste it into Claude Code, Cursor or another client"))],
-        )
-        empty.way_chosen.connect(self._context.links.entry_copy_requested)
-        return empty
-
-    def _draw(self) -> None:
-        self._tabs.set_counts((len(self._sessions.rows), len(self._kinds.rows)))
-        if self._tab == KINDS:
-            self._stack.setCurrentWidget(self._kinds)
-        else:
-            self._stack.setCurrentWidget(self._sessions if self._sessions.rows else self._nobody)
-
-    def _open_session(self, session: SessionSnapshot) -> None:
-        if isinstance(details := self.details, SessionDetails) and details.session.id == session.id:
-            return
-        details = SessionDetails(self._theme, session)
-        details.folder_requested.connect(self.folder_requested)
-        details.client_requested.connect(self._on_client_wanted)
-        self._open(details)
-
-    def _open_kind(self, client: ClientModeSnapshot) -> None:
-        if isinstance(details := self.details, ClientDetails) and (details.client, details.profiles) == (client, self._profiles):
-            return
-        details = ClientDetails(self._theme, client, self._profiles)
-        details.mode_requested.connect(self.mode_requested)
-        details.profile_requested.connect(self.profile_requested)
-        details.auto_approve_requested.connect(self.auto_approve_requested)
-        self._open(details)
-        self.costs_requested.emit(client.client)
-
-    def _open(self, details: DetailsPane) -> None:
-        details.close_requested.connect(self._on_close_details)
-        self._split.open_details(details)
-
-    def _on_client_wanted(self, name: str) -> None:
-        """Shows the kind of client of a session, where its choices are."""
-        self.show_tab(KINDS)
-        kinds = [client for client in self._kinds.rows if fnmatchcase(name, client.client)]  # names can be patterns
-        if kinds:
-            kind = next((client for client in kinds if client.client == name), kinds[0])
-            self._kinds.selectRow(self._kinds.rows.index(kind))
-            self._open_kind(kind)
-        self._focus_table()
-
-    def _on_close_details(self) -> None:
-        self._split.close_details()
-        self._focus_table()
-
-    def _focus_table(self) -> None:
-        (self._kinds if self._tab == KINDS else self._sessions).setFocus()
+    def show_part(self, part: str, text: str = "") -> None:
+        """Shows the AI clients on this computer ("computer"), with "import" also the sheet that moves their servers here."""
+        if part in ("computer", "import"):
+            self.show_tab(COMPUTER)
+        if part == "import":
+            self.computer.import_from([])

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import msgspec
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QKeyEvent, QPainter, QPen
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QKeyEvent, QPainter
 from PySide6.QtWidgets import QStyleOptionViewItem
 
 from tooltray.snapshots.clients import ProfileSnapshot
@@ -13,7 +13,7 @@ from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.choice import TICK
+from tooltray.ui.widgets.choice import paint_check
 from tooltray.ui.widgets.table import CARD_INSET, CellDelegate, Column, Index, Kind, Table
 
 
@@ -186,14 +186,7 @@ class CheckDelegate(CellDelegate):
             arrow = "chevron-down" if choice.is_open else "chevron-right"
             icons.draw(painter, arrow, QRectF(left, middle - ARROW / 2, ARROW, ARROW), theme.color("text.muted"))
         left += ARROW + 8 + (INDENT if choice.tool else 0)
-        box = QRectF(left, middle - MARK / 2, MARK, MARK).adjusted(0.5, 0.5, -0.5, -0.5)
-        painter.setPen(QPen(theme.color("accent" if choice.is_on else "border.control")))
-        painter.setBrush(theme.color("accent" if choice.is_on else "surface"))
-        painter.drawRoundedRect(box, 4, 4)
-        if choice.is_on:
-            ink = theme.color("text.on_accent")
-            painter.setPen(QPen(ink, 1.75, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin))
-            painter.drawPolyline([box.topLeft() + QPointF(point) for point in TICK])
+        paint_check(painter, theme, left, middle, is_on=choice.is_on)
 
 
 class CheckTable(Table):

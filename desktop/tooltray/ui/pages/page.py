@@ -1,5 +1,6 @@
 """The base of the window's pages. A page owns its commands, its sheets and its refresh; the window shows it and knows nothing of them."""
 
+from collections.abc import Sequence
 from enum import Enum
 
 from PySide6.QtCore import Signal
@@ -16,7 +17,11 @@ class HubPhase(Enum):
 
 
 class Page(QWidget):
-    """A page is read anew whenever it is shown; one that nobody sees asks the hub for nothing."""
+    """A page is read anew whenever it is shown; one that nobody sees asks the hub for nothing. A tab of a page is a page, too.
+
+    Attributes:
+        header_actions: of a tab: what stands in the header of its page while it is shown.
+    """
 
     need_person = Signal(int)  # so many things on it that a person should see to
     look_requested = Signal()  # it is shown, and wants to know how things are
@@ -25,6 +30,7 @@ class Page(QWidget):
         super().__init__()
         self.setObjectName("Page")
         self.is_usable = False
+        self.header_actions: Sequence[QWidget] = ()
 
     def set_phase(self, phase: HubPhase) -> None:
         """Sets how far the hub is."""
@@ -39,6 +45,14 @@ class Page(QWidget):
     def enable(self, is_usable: bool) -> None:
         """Lets a person use what needs a hub, or not."""
         raise NotImplementedError
+
+    def show_part(self, part: str, text: str = "") -> None:
+        """Shows one part of the page, for links from other pages; a page that has none is shown as it is.
+
+        Args:
+            part: its name, as the page gives it.
+            text: what is to stand there.
+        """
 
     def look_again(self) -> None:
         """Something may have changed; a page that is hidden looks when it is shown."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
+from tooltray.ui.pages.client_scans import ClientScans
 from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.notice_area import NoticeArea
 from tooltray.ui.pages.server_wishes import ServerWishes
@@ -27,6 +28,7 @@ class PageLinks(QObject):
     entry_copy_requested = Signal()  # of what an AI client's settings need to use this hub
     about_asked = Signal()  # what is to be known of Tooltray itself
     server_asked = Signal(str)  # a server's name, from an address that was opened; there may be no such server
+    part_asked = Signal(str, str)  # a page, and the part of it that a person wants to see
     install_asked = Signal(str)  # an address that adds a server, from wherever; the person decides
     projects_changed = Signal(object)  # list[str]: folders whose own files are in use
     entries_waiting_changed = Signal(object)  # list[TrustRequest] that nobody has looked at
@@ -98,6 +100,8 @@ class PageContext:
         self.theme, self.window, self.local, self.wishes = theme, window, local, wishes
         self.hub, self.servers, self.tools, self.tasks = presenters.hub, presenters.servers, presenters.tools, presenters.tasks
         self.sheets, self.notices, self.links = Sheets(theme, window), NoticeArea(theme), PageLinks(window)
+        self.scans = ClientScans(hub=presenters.hub, tasks=presenters.tasks)
+        self.links.projects_changed.connect(self.scans.set_projects)
 
     def say(self, text: str) -> None:
         """Shows in a toast what was done."""

@@ -12,6 +12,7 @@ class ServerWishes(QObject):
     restart_requested = Signal(str)
     log_requested = Signal(str)
     copy_requested = Signal(str)  # of its entry in the settings
+    link_requested = Signal(str)  # a link that adds it to an AI client
     default_requested = Signal(str, bool)  # whether it is to start with the hub
     removal_requested = Signal(str)
     diagnosis_requested = Signal(str)

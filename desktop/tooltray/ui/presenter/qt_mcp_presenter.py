@@ -18,6 +18,7 @@ from tooltray.events import (
     FeedbackEnded,
     GrantsChanged,
     HttpAddressChanged,
+    ImportProgressed,
     NpmRegistryChanged,
     ProblemReported,
     ServerChanged,
@@ -59,6 +60,7 @@ class QtMcpPresenter(Api, QObject):
     feedback_ended = Signal(str)
     server_files_changed = Signal()
     http_address_changed = Signal()
+    import_progressed = Signal(int, int, str)  # servers that have come in, of how many; and the last one's name
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
         QObject.__init__(self, parent)
@@ -125,6 +127,8 @@ class QtMcpPresenter(Api, QObject):
                 self.server_files_changed.emit()
             case HttpAddressChanged():
                 self.http_address_changed.emit()
+            case ImportProgressed(done=done, total=total, name=name):
+                self.import_progressed.emit(done, total, name)
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:

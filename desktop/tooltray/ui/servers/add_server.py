@@ -13,6 +13,7 @@ from tooltray.ui.origins import file_name
 from tooltray.ui.pages.local_work import Pasted, ReadPasted
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.servers.other_ways import OtherWays
 from tooltray.ui.servers.pasted_preview import PastedPreview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
@@ -76,6 +77,8 @@ class AddServerPanel(Surface):
         self._body.addWidget(self._field)
         self._complaint = Label(theme, "", "caption", "error", wrap=True)
         self._body.addWidget(self._complaint)
+        self.other_ways = OtherWays(theme)
+        self._body.addWidget(self.other_ways)
         self._what = QWidget()
         self._preview_layout = column(self._what, margins=(0, 8, 0, 0), spacing=8)
         self._body.addWidget(self._what)
@@ -204,6 +207,7 @@ class AddServerPanel(Surface):
                 found = self._read_pasted(text)
             except TooltrayError as error:
                 complaint = f"{title(error.problem)}. {sentences(error.problem)}"
+        self.other_ways.setVisible(not text.strip())
         self._complaint.setText(complaint)
         self._complaint.setVisible(bool(complaint))
         self._check.setVisible(bool(found))

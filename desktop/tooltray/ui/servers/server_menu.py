@@ -53,6 +53,7 @@ class ServerMenu(QMenu):
             self._add("external", tr("Open its file")).triggered.connect(self._on_file)
         else:
             self._add("copy", tr("Copy settings entry")).triggered.connect(self._on_copy)
+        self._add("link", tr("Add to an AI client…")).triggered.connect(self._on_link)
         if server.is_signed_in:
             self._add("key", tr("Sign out")).triggered.connect(self._on_sign_out)
         if server.origin == "served":
@@ -102,6 +103,9 @@ class ServerMenu(QMenu):
 
     def _on_copy(self) -> None:
         self._wishes.copy_requested.emit(self._name)
+
+    def _on_link(self) -> None:
+        self._wishes.link_requested.emit(self._name)
 
     def _on_remove(self) -> None:
         self._wishes.removal_requested.emit(self._name)

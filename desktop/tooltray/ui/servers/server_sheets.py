@@ -69,6 +69,10 @@ class SignInAddressPanel(SheetFrame):
 
 
 class ServerSheets(QObject):
+    """`add_opened` carries the sheet that adds a server."""
+
+    add_opened = Signal(object)
+
     def __init__(self, context: PageContext, parent: QObject, *, commands: ServerCommands) -> None:
         super().__init__(parent)
         self._context, self._commands = context, commands
@@ -106,6 +110,7 @@ class ServerSheets(QObject):
         panel.edited.connect(sheet.hold)
         panel.cancel_requested.connect(sheet.dismiss)
         commands.servers_added.connect(sheet.dismiss)
+        self.add_opened.emit(panel)
         return True
 
     def open_log(self, name: str) -> None:

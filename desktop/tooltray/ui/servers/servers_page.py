@@ -5,18 +5,23 @@ only when neither the pointer nor the keyboard is among them, or when the person
 """
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property, partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.errors import Problem
+from tooltray.snapshots.ai_clients import ClientScan
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.pages.scan_words import here, scan_text, scan_title
+from tooltray.ui.problem_words import in_a_row
+from tooltray.ui.servers.discover_tab import DiscoverTab
+from tooltray.ui.servers.offer_sheets import OfferSheets
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_details import ServerDetails
@@ -29,12 +34,14 @@ from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.card_grid import CardGrid
 from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.page_frame import Header, SearchField
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import column
 
 MOST_CARDS = 24  # beyond that a table: scanning beats looking, and no widget is built per server
 
+INSTALLED, DISCOVER = 0, 1  # the tabs
 FIRST_MARGIN = 16  # above a banner where no filters are
 
 
@@ -53,13 +60,19 @@ class ServersPage(Page):
         self._install = ""  # a link that adds a server, opened before there was a hub
         self._asked = ""  # the server of an address that was opened before servers were known
         self._is_loaded = self._has_to_move = False
+        self._phase = HubPhase.STARTING
         self._are_costs_old, self._is_paused = True, False
         self.notices = context.notices
         self.commands = ServerCommands(hub=context.hub, servers=servers, wishes=wishes, tasks=context.tasks)
         self.sheets = ServerSheets(context, self, commands=self.commands)
         self._toasts = ServerToasts(context, self, commands=self.commands)
-        layout = column(self)
-        layout.addWidget(self._build_header())
+        self.offers = OfferSheets(context, self)
+        outer = column(self)
+        outer.addWidget(self._build_header())
+        self._parts, installed = QStackedWidget(), QWidget()
+        outer.addWidget(self._parts, 1)
+        self._parts.addWidget(installed)
+        layout = column(installed)
         self._filter = ServerFilter(theme)
         self._filter.changed.connect(self._show_matching)
         layout.addWidget(self._filter)
@@ -98,7 +111,9 @@ class ServersPage(Page):
         commands.done.connect(context.say)
         self.notices.secrets_choice_requested.connect(commands.keep_secrets)
         self._wishes.folder_requested.connect(self._on_folder_requested)
-        context.links.server_asked.connect(self.show_server)
+        context.links.server_asked.connect(self._on_server_asked)
+        context.scans.scan_changed.connect(self._on_scan)
+        self.sheets.add_opened.connect(self.offers.complete)
         context.links.install_asked.connect(self.show_install)
         self._toasts.returning.connect(self.await_card)
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)
@@ -115,13 +130,20 @@ class ServersPage(Page):
 
     def set_phase(self, phase: HubPhase) -> None:
         """Shows that the hub is starting while no servers are known; otherwise the page is blank until then."""
+        self._phase = phase
         super().set_phase(phase)
+        if "discover" in self.__dict__:
+            self.discover.set_phase(phase)
+        if phase is HubPhase.FAILED:
+            self.show_tab(INSTALLED)  # where it says why
         if not self._is_loaded:
             is_loading = phase in (HubPhase.STARTING, HubPhase.TAKING_OVER)
             self._stack.setCurrentWidget(self._loading if is_loading else self._blank)
 
     def enable(self, is_usable: bool) -> None:
         self._add.setEnabled(is_usable)
+        if self._stack.currentWidget() is self._empty:
+            self._look_for_clients()
         self._on_hub_changed()
         if is_usable and self._install:
             self.show_install(self._install)
@@ -208,8 +230,42 @@ class ServersPage(Page):
         add.clicked.connect(self._on_add)
         self._search = SearchField(self._theme, tr("Search servers and tools"))
         self._search.textChanged.connect(self._on_search)
-        self._header = Header(self._theme, tr("Servers"), self._search, add)
+        self._tabs = FilterTabs(self._theme, [tr("Installed"), tr("Discover")], name=tr("Servers"), have_counts=False)
+        self._tabs.chosen.connect(self.show_tab)
+        self._header = Header(self._theme, tr("Servers"), self._search, add, tabs=self._tabs)
         return self._header
+
+    @cached_property
+    def discover(self) -> DiscoverTab:
+        """The tab in which servers are found; built when it is wanted."""
+        tab = DiscoverTab(self._context)
+        tab.bundle_requested.connect(self.offers.open_bundle)
+        self._parts.addWidget(tab)
+        tab.set_phase(self._phase)
+        return tab
+
+    def show_part(self, part: str, text: str = "") -> None:
+        """Shows the servers there are ("installed") or those to find ("discover"), or opens the sheet that adds one ("add": with a text to
+        begin with; "bundle": the text is a file or an address)."""
+        match part:
+            case "discover":
+                self.show_tab(DISCOVER)
+            case "installed":
+                self.show_tab(INSTALLED)
+            case "add":
+                self.add(text)
+            case "bundle" if self.is_usable:
+                self.offers.open_bundle(text)
+
+    def show_tab(self, tab: int) -> None:
+        """Shows the servers there are, or those that can be found."""
+        self._tabs.choose(tab)
+        self._header.set_actions([self._search, self._add] if tab == INSTALLED else [self._add])
+        if tab == DISCOVER:
+            self._parts.setCurrentWidget(self.discover)
+            self.discover.field.setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self._parts.setCurrentIndex(INSTALLED)
 
     def _build_empty(self) -> EmptyState:
         empty = EmptyState(
@@ -217,8 +273,10 @@ class ServersPage(Page):
             tr("Add your first server"),
             tr("Every AI client that you connect can use it right away."),
             [
+                ("download", tr("Move servers from your AI clients"), tr("With their keys, after a preview, and with Undo")),
+                ("search", tr("Find a server"), tr("Well-known ones, and the official registry")),
                 ("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config")),
-                ("copy", tr("Copy the entry for an AI client"), tr("Paste it into Claude Code, Cursor or another client")),
+                ("plug", tr("Connect your AI clients"), tr("An entry in their settings, after a preview")),
             ],
             tr("The built-in server hub already works: its tools tell a client what runs here."),
         )
@@ -227,6 +285,8 @@ class ServersPage(Page):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        if self._stack.currentWidget() is self._empty:
+            self._look_for_clients()
         if self._are_costs_old:
             self._ask_costs()
 
@@ -267,6 +327,7 @@ class ServersPage(Page):
                 self._stack.setCurrentWidget(self._blank)
         elif not own:
             self._stack.setCurrentWidget(self._empty)
+            self._look_for_clients()
         elif len(servers) > MOST_CARDS:
             self._show_table(servers)
         else:
@@ -338,6 +399,16 @@ class ServersPage(Page):
             self._wishes.tools_requested.emit("")
         self._ask_costs()
 
+    def _on_server_asked(self, name: str) -> None:
+        self.show_tab(INSTALLED)
+        self.show_server(name)
+
+    def _look_for_clients(self) -> None:
+        """Where a person has no servers yet, the page says where some are; asked once."""
+        scans = self._context.scans
+        if self.is_usable and self.isVisible() and scans.scan is None and not scans.is_scanning:
+            scans.look()
+
     # filter and search
 
     def _matching(self, servers: Sequence[ServerSnapshot]) -> list[ServerSnapshot]:
@@ -394,10 +465,13 @@ class ServersPage(Page):
         self.add(QGuiApplication.clipboard().text())
 
     def _on_way_chosen(self, index: int) -> None:
-        if index == 0:
-            self.add()
-        else:
-            self._context.links.entry_copy_requested.emit()
+        page, part = (("clients", "import"), ("servers", "discover"), ("servers", "add"), ("clients", "computer"))[index]
+        self._context.links.part_asked.emit(page, part)
+
+    def _on_scan(self, scan: ClientScan) -> None:
+        """Says in the empty state what the AI clients on this computer have."""
+        if here(scan):
+            self._empty.set_text(in_a_row(scan_title(scan), scan_text(scan)))
 
     def _on_folder_requested(self, name: str) -> None:
         self._context.choose_folder(tr("For which project does {name} start?", name=name), partial(self.commands.start_for, name))

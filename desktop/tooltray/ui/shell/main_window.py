@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QCloseEvent, QKeySequence, QPaintEvent, QShortcut, QShowEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QPaintEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
 from tooltray.errors import Problem
@@ -22,6 +22,7 @@ from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext, Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.questions.questions import Questions
+from tooltray.ui.servers.bundle_urls import bundle_of_urls
 from tooltray.ui.shell.app_links import install_link, server_of_link
 from tooltray.ui.shell.hub_words import hub_words
 from tooltray.ui.shell.pages import PAGES
@@ -102,6 +103,7 @@ class MainWindow(QMainWindow):
         self.setWindowIcon(icons.app_icon())
         self.resize(*SIZE)
         self.setMinimumSize(*SMALLEST)
+        self.setAcceptDrops(True)
         context = self.context = PageContext(theme, self, presenters=presenters, local=local, wishes=wishes)
         self.hub_commands = HubCommands(hub=presenters.hub, tasks=presenters.tasks)
         self._sidebar = Sidebar(theme, [(entry.icon, entry.title()) for entry in PAGES])
@@ -131,6 +133,11 @@ class MainWindow(QMainWindow):
     def open_page(self, name: str) -> None:
         """Shows a page of the table."""
         self._open([entry.name for entry in PAGES].index(name))
+
+    def open_part(self, name: str, part: str, text: str = "") -> None:
+        """Shows a part of a page of the table."""
+        self.open_page(name)
+        self.page(name).show_part(part, text)
 
     async def build_pages(self) -> None:
         """Builds the pages that nobody has looked at: some count what needs a person. The window goes on meanwhile."""
@@ -203,6 +210,7 @@ class MainWindow(QMainWindow):
         context.notices.resume_requested.connect(partial(pause, False))
         context.notices.report_requested.connect(self._on_report_copied)
         context.notices.retry_requested.connect(self.retry_requested)
+        context.links.part_asked.connect(self.open_part)
         for index in range(len(PAGES)):
             QShortcut(QKeySequence(f"Ctrl+{index + 1}"), self, partial(self._on_page_key, index))
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
@@ -230,6 +238,20 @@ class MainWindow(QMainWindow):
 
     def _on_report_copied(self, report: str) -> None:
         self.context.copy(report, tr("The report is copied"))
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if self._dropped_bundle(event):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if source := self._dropped_bundle(event):
+            event.acceptProposedAction()
+            self.open_part("servers", "bundle", source)
+
+    def _dropped_bundle(self, event: QDropEvent) -> str:
+        """The bundle that is dropped, as a path or an address; empty: there is none, or nothing could take it."""
+        is_free = self._phase is HubPhase.RUNNING and self.sheet is None
+        return bundle_of_urls(event.mimeData().urls()) if is_free and event.mimeData().hasUrls() else ""
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

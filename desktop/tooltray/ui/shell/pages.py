@@ -38,12 +38,6 @@ def _clients(context: PageContext) -> Page:
     return ClientsPage(context)
 
 
-def _profiles(context: PageContext) -> Page:
-    from tooltray.ui.clients.profiles_page import ProfilesPage
-
-    return ProfilesPage(context)
-
-
 def _approvals(context: PageContext) -> Page:
     from tooltray.ui.approvals.grants_page import GrantsPage
 
@@ -65,7 +59,6 @@ def _settings(context: PageContext) -> Page:
 PAGES = (
     PageEntry("servers", "server", lambda: tr("Servers"), _servers),  # the first one shows the notices of the hub
     PageEntry("clients", "plug", lambda: tr("AI clients"), _clients),
-    PageEntry("profiles", "layers", lambda: tr("Profiles"), _profiles),
     PageEntry("approvals", "shield", lambda: tr("Approvals"), _approvals),
     PageEntry("files", "folder", lambda: tr("Files"), _files),
     PageEntry("settings", "settings", lambda: tr("Settings"), _settings),

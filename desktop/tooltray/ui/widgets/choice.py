@@ -109,6 +109,19 @@ LEFT = 2  # room for the focus ring
 TICK = (QPointF(3.5, 8), QPointF(6.5, 11), QPointF(11.5, 4.5))
 
 
+def paint_check(painter: QPainter, theme: Theme, left: float, middle: float, *, is_on: bool) -> None:
+    """Draws a box that can be ticked, as lists and tables have it."""
+    box = QRectF(left, middle - MARK / 2, MARK, MARK).adjusted(0.5, 0.5, -0.5, -0.5)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(QPen(theme.color("accent" if is_on else "border.control")))
+    painter.setBrush(theme.color("accent" if is_on else "surface"))
+    painter.drawRoundedRect(box, 4, 4)
+    if is_on:
+        ink = theme.color("text.on_accent")
+        painter.setPen(QPen(ink, 1.75, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap, Qt.PenJoinStyle.RoundJoin))
+        painter.drawPolyline([box.topLeft() + point for point in TICK])
+
+
 class Option(PaintedButton):
     """One option with its mark."""
 

@@ -65,6 +65,8 @@ class EmptyState(QWidget):
             inner.addWidget(label)
             if style == "title":
                 self._title = label
+            else:
+                self._text = label
         if ways:
             inner.addSpacing(16)
         for index, (icon, name, what) in enumerate(ways):
@@ -83,6 +85,12 @@ class EmptyState(QWidget):
 
     def set_title(self, title: str) -> None:
         self._title.setText(title)
+
+    def set_text(self, text: str) -> None:
+        """Says something else below the title; long ones wrap."""
+        self._text.setText(text)
+        self._text.setWordWrap(True)
+        self._text.setFixedWidth(WIDTH)
 
     def _on_clicked(self) -> None:
         self.way_chosen.emit(self.sender().property("way"))

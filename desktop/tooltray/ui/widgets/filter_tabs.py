@@ -1,4 +1,4 @@
-"""A row of filters with counts; one is on. Left and Right move, as in a tab bar."""
+"""A row of filters with counts, or of a page's tabs; one is on. Left and Right move, as in a tab bar."""
 
 from collections.abc import Sequence
 
@@ -12,9 +12,14 @@ from tooltray.ui.widgets.surface import row
 
 
 class FilterTab(PaintedButton):
-    def __init__(self, theme: Theme, text: str) -> None:
+    """
+    Args:
+        has_count: a number stands behind its word.
+    """
+
+    def __init__(self, theme: Theme, text: str, *, has_count: bool = True) -> None:
         super().__init__()
-        self._theme, self._count = theme, 0
+        self._theme, self._count, self._has_count = theme, 0, has_count
         self.setText(text)
         self.setCheckable(True)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -26,7 +31,7 @@ class FilterTab(PaintedButton):
 
     def set_count(self, count: int) -> None:
         self._count = count
-        self.setAccessibleName(f"{self.text()}, {count}")
+        self.setAccessibleName(f"{self.text()}, {count}" if self._has_count else self.text())
         self.setFixedSize(self.sizeHint())
         self.update()
 
@@ -36,6 +41,8 @@ class FilterTab(PaintedButton):
 
     def sizeHint(self) -> QSize:
         text = QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(self.text())
+        if not self._has_count:
+            return QSize(text + 22, self._theme.size("control_small"))
         count = QFontMetrics(self._theme.font("caption", tabular=True)).horizontalAdvance(str(self._count))
         return QSize(text + count + 28, self._theme.size("control_small"))
 
@@ -62,23 +69,28 @@ class FilterTab(PaintedButton):
             painter.setFont(theme.font("caption_strong"))
             painter.setPen(theme.color("text.primary" if self.isChecked() else "text.secondary"))
             painter.drawText(QRectF(11, 0, self.width(), self.height()), Qt.AlignmentFlag.AlignVCenter, self.text())
-            painter.setFont(theme.font("caption", tabular=True))
-            painter.setPen(theme.color("text.muted"))
-            painter.drawText(
-                QRectF(0, 0, self.width() - 11, self.height()),
-                Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight,
-                str(self._count),
-            )
+            if self._has_count:
+                painter.setFont(theme.font("caption", tabular=True))
+                painter.setPen(theme.color("text.muted"))
+                place = QRectF(0, 0, self.width() - 11, self.height())
+                painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, str(self._count))
 
 
 class FilterTabs(QWidget):
+    """
+    Args:
+        name: of the row, for screen readers.
+        have_counts: a number stands behind each word.
+    """
+
     chosen = Signal(int)
 
-    def __init__(self, theme: Theme, names: Sequence[str]) -> None:
+    def __init__(self, theme: Theme, names: Sequence[str], *, name: str = "", have_counts: bool = True) -> None:
         super().__init__()
+        self.setAccessibleName(name)
         layout = row(self, spacing=4)
         group = QButtonGroup(self)
-        self._tabs = [FilterTab(theme, name) for name in names]
+        self._tabs = [FilterTab(theme, name, has_count=have_counts) for name in names]
         for index, tab in enumerate(self._tabs):
             group.addButton(tab, index)
             layout.addWidget(tab)
@@ -88,6 +100,11 @@ class FilterTabs(QWidget):
     def choose(self, index: int) -> None:
         """Puts one on, without `chosen`."""
         self._tabs[index].setChecked(True)
+
+    @property
+    def current(self) -> int:
+        """The one that is on."""
+        return next(index for index, tab in enumerate(self._tabs) if tab.isChecked())
 
     def set_text(self, index: int, text: str) -> None:
         """Names a filter anew."""

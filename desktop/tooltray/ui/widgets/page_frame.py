@@ -1,5 +1,7 @@
 """What every page is made of: its header with a search field, and the area that scrolls below it."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QFrame, QLineEdit, QScrollArea, QSizePolicy, QWidget
@@ -51,21 +53,38 @@ class SearchField(QLineEdit):
 
 
 class Header(QFrame):
-    def __init__(self, theme: Theme, title: str, *actions: QWidget) -> None:
+    """
+    Args:
+        actions: at its right, for the whole page.
+        tabs: of the page, beside its title.
+    """
+
+    def __init__(self, theme: Theme, title: str, *actions: QWidget, tabs: QWidget | None = None) -> None:
         super().__init__()
         self.setObjectName("Header")
         self.setFixedHeight(theme.size("header"))
-        layout = row(self, margins=(24, 0, 24, 0), spacing=8)
+        self._line = layout = row(self, margins=(24, 0, 24, 0), spacing=8)
         layout.addWidget(Label(theme, title, "title"))
         layout.addSpacing(4)
         self._subtitle = Label(theme, "", "body", "muted")
         layout.addWidget(self._subtitle)
+        if tabs is not None:
+            layout.addWidget(tabs)
         layout.addStretch(1)
-        for action in actions:
-            layout.addWidget(action, 1 if isinstance(action, SearchField) else 0)
+        self._actions: list[QWidget] = []
+        self.set_actions(actions)
 
     def set_subtitle(self, text: str) -> None:
         self._subtitle.setText(text)
+
+    def set_actions(self, actions: Sequence[QWidget]) -> None:
+        """Shows these at the right, in place of others: each tab has its own."""
+        for action in actions:
+            if action not in self._actions:
+                self._actions.append(action)
+                self._line.addWidget(action, 1 if isinstance(action, SearchField) else 0)
+        for action in self._actions:
+            action.setVisible(action in actions)
 
 
 MARGIN = 24

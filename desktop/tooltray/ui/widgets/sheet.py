@@ -44,6 +44,7 @@ class Sheet(QWidget):
     def __init__(self, theme: Theme, window: QWidget, panel: QWidget, *, closes_outside: bool = True) -> None:
         super().__init__(window)
         self._theme, self._panel, self._closes_outside = theme, panel, closes_outside
+        self._is_kept = False
         self._focus_before = QApplication.focusWidget()
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setAccessibleName(panel.accessibleName())
@@ -66,6 +67,10 @@ class Sheet(QWidget):
     def hold(self) -> None:
         """From now on a click beside the panel does not close it: what it shows would be lost."""
         self._closes_outside = False
+
+    def keep(self, is_kept: bool) -> None:
+        """While it is kept, Escape does not close it either: something goes on that a person must see the end of."""
+        self._is_kept = is_kept
 
     @property
     def painted_box(self) -> QRect:
@@ -155,7 +160,7 @@ class Sheet(QWidget):
             self.dismiss()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
+        if event.key() == Qt.Key.Key_Escape and not self._is_kept:
             self.dismiss()
         else:
             event.accept()  # what nothing in the sheet wants is not for the window below
@@ -173,9 +178,9 @@ class SheetFrame(Surface):
         layout = column(self)
         head = row(margins=(24, 14, 16, 14))
         head.addWidget(ElidedLabel(theme, name, "heading"), 1)
-        close = IconButton(theme, "x", tr("Close"), small=True)
-        close.clicked.connect(self.close_requested)
-        head.addWidget(close)
+        self._close_button = IconButton(theme, "x", tr("Close"), small=True)
+        self._close_button.clicked.connect(self.close_requested)
+        head.addWidget(self._close_button)
         layout.addLayout(head)
         layout.addWidget(divider())
         content = QWidget()

@@ -17,6 +17,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import HEIGHT, WIDTH, paint_switch
 from tooltray.ui.widgets.chip import paint_chip
+from tooltray.ui.widgets.choice import paint_check
 
 PADDING = 12
 PAGE_INSET, CARD_INSET = 24, 0  # left padding of the first column; theme.qss has the same for headers
@@ -38,6 +39,8 @@ class Kind(Enum):
     STATE = auto()  # Look
     BAR = auto()  # (share from 0 to 1, tone, word)
     SWITCH = auto()  # bool, or None for a row that has no switch
+    CHECK = auto()  # the same as a box that is ticked
+    BUTTON = auto()  # str, what pressing it does; empty for a row that has none
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -108,7 +111,7 @@ class RowModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return column.title
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            side = Qt.AlignmentFlag.AlignRight if column.kind in (Kind.NUMBER, Kind.SWITCH) else Qt.AlignmentFlag.AlignLeft
+            side = Qt.AlignmentFlag.AlignRight if column.kind in (Kind.NUMBER, Kind.SWITCH, Kind.BUTTON) else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
         return None
 
@@ -122,6 +125,8 @@ def _words(kind: Kind, value: Any) -> str:
             return str(value[0])
         case Kind.BAR:
             return str(value[2])
+        case Kind.CHECK:
+            return "" if value is None else tr("Ticked") if value else tr("Not ticked")
         case Kind.SWITCH:
             return "" if value is None else tr("On") if value else tr("Off")
         case _:
@@ -164,6 +169,9 @@ class CellDelegate(QStyledItemDelegate):
             case Kind.SWITCH:
                 if value is not None:
                     paint_switch(painter, theme, QRectF(cell.right() - WIDTH, middle - HEIGHT / 2, WIDTH, HEIGHT), float(value))
+            case Kind.CHECK:
+                if value is not None:
+                    paint_check(painter, theme, cell.left(), middle, is_on=bool(value))
             case Kind.CHIP:
                 word, tone = value
                 if tone:
@@ -178,6 +186,8 @@ class CellDelegate(QStyledItemDelegate):
                 shape = QRectF(cell.left(), middle - 7, 14, 14)
                 icons.draw(painter, value.icon, shape, theme.color(value.tone), theme.color("surface"))
                 self._text(painter, cell.adjusted(21, 0, 0, 0), value.word, "body", value.text_color)
+            case Kind.BUTTON:
+                self._text(painter, cell, value, "caption_strong", "accent.text", right=True)
             case Kind.MONO:
                 self._text(painter, cell, value, "mono", "text.primary")
             case Kind.QUIET:
@@ -209,11 +219,13 @@ class CellDelegate(QStyledItemDelegate):
 class Table(QTableView):
     """A table of frozen rows.
 
-    `row_chosen` carries the row that a click or Enter chose, `switched` a row and the new position of its switch (a click on it, or Space).
+    `row_chosen` carries the row that a click or Enter chose, `switched` a row and the new position of its switch (a click on it, or Space),
+    `pressed` a row whose button was pressed (a click on it, or Space).
     """
 
     row_chosen = Signal(object)
     switched = Signal(object, bool)
+    pressed = Signal(object)
 
     def __init__(
         self,
@@ -231,7 +243,8 @@ class Table(QTableView):
         self._key = key
         self._hovered_row = -1
         self._model = RowModel(columns, key)
-        self._switch = next((index for index, column in enumerate(columns) if column.kind is Kind.SWITCH), -1)
+        self._switch = max(_first(columns, Kind.SWITCH), _first(columns, Kind.CHECK))
+        self._button = _first(columns, Kind.BUTTON)
         self.setModel(self._model)
         self.setItemDelegate(CellDelegate(theme, columns, self, CARD_INSET if in_card else PAGE_INSET, row_height))
         self.setAccessibleName(name)
@@ -310,6 +323,8 @@ class Table(QTableView):
         index = self.currentIndex()
         if event.key() == Qt.Key.Key_Space and index.isValid() and self._switch >= 0:
             self._toggle(index.row())
+        elif event.key() == Qt.Key.Key_Space and index.isValid() and self._button >= 0:
+            self._press(index.row())
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and index.isValid():
             self.row_chosen.emit(self._model.rows[index.row()])
         elif event.key() == Qt.Key.Key_Escape:
@@ -320,11 +335,13 @@ class Table(QTableView):
     def _on_clicked(self, index: QModelIndex) -> None:
         if index.column() == self._switch:
             self._toggle(index.row())
+        elif index.column() == self._button and index.data(Qt.ItemDataRole.UserRole):
+            self._press(index.row())
         else:
             self.row_chosen.emit(self._model.rows[index.row()])
 
     def _on_activated(self, index: QModelIndex) -> None:
-        if index.column() != self._switch:
+        if index.column() not in (self._switch, self._button):
             self.row_chosen.emit(self._model.rows[index.row()])
 
     def _toggle(self, place: int) -> None:
@@ -332,3 +349,13 @@ class Table(QTableView):
         value = self._model.columns[self._switch].value(row)
         if value is not None:
             self.switched.emit(row, not value)
+
+    def _press(self, place: int) -> None:
+        row = self._model.rows[place]
+        if self._model.columns[self._button].value(row):
+            self.pressed.emit(row)
+
+
+def _first(columns: Sequence[Column], kind: Kind) -> int:
+    """The first column of a kind; -1: there is none."""
+    return next((index for index, column in enumerate(columns) if column.kind is kind), -1)

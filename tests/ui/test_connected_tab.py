@@ -15,7 +15,7 @@ from tooltray.events import SessionListChanged
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionProject, SessionSnapshot
 from tooltray.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_details import ClientDetails, SessionDetails
-from tooltray.ui.clients.clients_page import ClientsPage
+from tooltray.ui.clients.connected_tab import ConnectedTab
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.choice import Option
@@ -46,7 +46,7 @@ def engine(sessions: tuple[SessionSnapshot, ...] = (FIRST, LEFT)) -> FakePresent
     return fake
 
 
-async def opened(desk: Desk) -> ClientsPage:
+async def opened(desk: Desk) -> ConnectedTab:
     desk.window.open_page("clients")
     page = desk.clients
     await until(lambda: page.kinds.rows and len(page.sessions.rows) == len(desk.engine.sessions))

@@ -11,6 +11,7 @@ from tests.ui.seen import control, field, words
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.clients import ProfileSnapshot
+from tooltray.ui.clients.clients_page import PROFILES
 from tooltray.ui.clients.profile_choice import CheckTable
 from tooltray.ui.clients.profile_panel import ProfilePanel
 from tooltray.ui.theme import Theme
@@ -28,7 +29,7 @@ def engine(*profiles: ProfileSnapshot) -> FakePresenter:
 
 
 async def opened(desk: Desk) -> QWidget:
-    desk.window.open_page("profiles")
+    desk.open_tab(PROFILES)
     page = desk.profiles
     await until(lambda: len(page.table.rows) == len(desk.engine.profiles))
     return page
@@ -81,8 +82,8 @@ async def test_without_a_profile_the_page_says_what_one_is_for(theme: Theme) -> 
 
 async def test_a_new_profile_is_named_ticked_and_saved(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
-        page = await opened(desk)
-        control(page, "New profile").click()
+        await opened(desk)
+        control(desk.window, "New profile").click()
         panel = desk.window.sheet.panel
         await until(lambda: count(panel, "files") == "0 of 2")
         assert not control(panel, "Save").isEnabled()

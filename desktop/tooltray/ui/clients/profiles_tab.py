@@ -1,6 +1,6 @@
-"""The page of profiles: named sets of servers and tools, one line each.
+"""The tab Profiles of AI clients: named sets of servers and tools, one line each.
 
-Above it: the window. Below it: the sheet of a profile, and ProfileCommands. Draws frozen snapshots.
+Above it: ClientsPage. Below it: the sheet of a profile, and ProfileCommands. Draws frozen snapshots.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,6 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
-from tooltray.ui.widgets.page_frame import Header
 from tooltray.ui.widgets.surface import column
 from tooltray.ui.widgets.table import Column, Kind, Table
 
@@ -92,7 +91,7 @@ def profile_settings(profile: ProfileSnapshot) -> dict[str, object]:
 MARGIN = 16  # above the table, or a banner
 
 
-class ProfilesPage(Page):
+class ProfilesTab(Page):
     """`edit_requested` carries a profile, None for a new one."""
 
     edit_requested = Signal(object)
@@ -103,9 +102,8 @@ class ProfilesPage(Page):
         self._theme = theme
         self._add = Button(theme, tr("New profile"), "primary", "plus")
         self._add.clicked.connect(self._on_add)
+        self.header_actions = (self._add,)
         layout = column(self)
-        self._header = Header(theme, tr("Profiles"), self._add)
-        layout.addWidget(self._header)
         self._fault = FaultArea(theme)
         self._stack = QStackedWidget()
         layout.addWidget(NoticesAbove(self._fault, self._stack), 1)
@@ -140,7 +138,6 @@ class ProfilesPage(Page):
     def show_profiles(self, profiles: Sequence[ProfileSnapshot]) -> None:
         by_name = sorted(profiles, key=lambda profile: profile.name.casefold())
         self._table.set_rows(by_name)
-        self._header.set_subtitle(str(len(profiles) or ""))
         self._stack.setCurrentWidget(self._table if profiles else self._nothing)
 
     def show_fault(self, problem: Problem | None) -> None:

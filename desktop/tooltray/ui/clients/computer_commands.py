@@ -1,0 +1,63 @@
+"""Carries out what a person asks of the AI clients on this computer: connect, disconnect, undo.
+
+Above it: ComputerTab and its sheets. Below it: the Qt presenter layer. Knows no widget.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Signal
+
+from tooltray.errors import TooltrayError
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.pages.action import CoalescedRead, Commands, action
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+
+class ComputerCommands(Commands):
+    changes_read = Signal(object)  # list[ClientChange], what was made before
+    edits_previewed = Signal(object)  # list[ClientEdit]
+    edits_applied = Signal(object)  # list[ClientChange]
+    change_undone = Signal(object)  # ClientChange: what undoing did
+
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        self._reading = CoalescedRead(self._read_changes, tasks=tasks, name="changes of AI clients", show=self.failed.emit)
+
+    def read_changes(self) -> None:
+        """Asks what was changed in AI clients' files."""
+        self._reading.ask()
+
+    async def _read_changes(self) -> None:
+        self.changes_read.emit(await self._hub.ai_clients.get_client_changes())
+
+    @action()
+    async def preview_connect(self, clients: Sequence[str]) -> None:
+        """Asks what connecting would change: `edits_previewed`."""
+        self.edits_previewed.emit(await self._hub.ai_clients.preview_connect(list(clients)))
+
+    @action()
+    async def preview_disconnect(self, clients: Sequence[str]) -> None:
+        """Asks what disconnecting would change: `edits_previewed`."""
+        self.edits_previewed.emit(await self._hub.ai_clients.preview_disconnect(list(clients)))
+
+    @action()
+    async def apply(self, edits: Mapping[str, str]) -> None:
+        """Makes changes that a person has seen: `edits_applied`, or `refused` and none is made."""
+        try:
+            changes = await self._hub.ai_clients.apply_client_edits(dict(edits))
+        except TooltrayError as error:
+            self.refused.emit(error.problem)
+            return
+        self.edits_applied.emit(changes)
+        self.read_changes()
+
+    @action()
+    async def undo(self, id: str) -> None:
+        """Takes a change back: `change_undone`, or it fails and the file is as it was."""
+        try:
+            undone = await self._hub.ai_clients.undo_client_change(id)
+            if undone.problem is not None:
+                raise TooltrayError(undone.problem.title, undone.problem.message, undone.problem.hint)
+            self.change_undone.emit(undone)
+        finally:
+            self.read_changes()

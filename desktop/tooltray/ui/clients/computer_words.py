@@ -1,0 +1,152 @@
+"""What the window says of the AI clients on this computer, their files and what was changed in them. Pure functions of snapshots."""
+
+from tooltray.errors import Problem
+from tooltray.snapshots.ai_clients import AiClient, AiClientFile, ClientChange, ClientEdit, ClientScan, ClientServer
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.scan_words import here
+from tooltray.ui.problem_words import in_a_row, whole
+from tooltray.ui.state_language import Look
+
+
+def connection_look(client: AiClient) -> Look:
+    """Returns whether a client uses Tooltray: shape, colour and word."""
+    match client.connection:
+        case "connected":
+            return Look("state-connected", "success", tr("Connected"))
+        case "outdated":
+            return Look("state-waiting", "warning", tr("Old entry"))
+        case "broken":
+            return Look("state-error", "error", tr("Does not work"))
+        case _:
+            return Look("state-off", "neutral", tr("Not connected"))
+
+
+def presence(client: AiClient) -> str:
+    """Returns whether a client is here and runs; nobody can tell of some."""
+    if not client.is_installed:
+        return tr("Not here")
+    if client.is_running is None:
+        return tr("Installed")
+    return tr("Runs now") if client.is_running else tr("Does not run")
+
+
+def own_servers(client: AiClient) -> list[ClientServer]:
+    """Returns the servers in a client's files, without our own entries."""
+    return [server for file in client.files for server in file.servers if server.kind != "bridge"]
+
+
+def server_count(client: AiClient) -> str:
+    return str(len(own_servers(client)) or "–")
+
+
+def secrets_chip(client: AiClient) -> tuple[str, str]:
+    """Returns how many secrets stand in its files in plain text: word and tone."""
+    count = sum(len(server.secrets) for server in own_servers(client))
+    return (str(count), "warning") if count else ("–", "")
+
+
+def wish_word(client: AiClient) -> str:
+    """Returns what its button says; empty: there is nothing to do."""
+    if not client.is_installed or (not client.can_connect and client.connection != "connected"):
+        return ""
+    match client.connection:
+        case "connected":
+            return tr("Disconnect")
+        case "outdated" | "broken":
+            return tr("Mend")
+        case _:
+            return tr("Connect")
+
+
+def wants_disconnect(client: AiClient) -> bool:
+    """Whether its button disconnects it."""
+    return client.connection == "connected"
+
+
+def to_connect(scan: ClientScan) -> list[AiClient]:
+    """Returns the clients for which "Connect all" does something without a person's own hands."""
+    return [client for client in here(scan) if client.can_connect and client.way != "link" and client.connection != "connected"]
+
+
+def file_chips(file: AiClientFile) -> list[tuple[str, str]]:
+    """Returns what is not normal of a file: words and tones."""
+    chips = []
+    if file.is_version_controlled:
+        chips.append((tr("Under version control"), "warning"))
+    if not file.exists:
+        chips.append((tr("Not there yet"), "neutral"))
+    return chips
+
+
+def server_chips(server: ClientServer) -> list[tuple[str, str]]:
+    """Returns what is not normal of a server in a client's file: words and tones."""
+    chips = []
+    if server.kind == "bridge":
+        chips.append((tr("Tooltray"), "success"))
+    if server.kind == "loop":
+        chips.append((tr("Leads back to Tooltray"), "error"))
+    if server.state == "off":
+        chips.append((tr("Off"), "neutral"))
+    if server.state == "waits":
+        chips.append((tr("Not approved there"), "warning"))
+    if server.secrets:
+        count = len(server.secrets)
+        chips.append((tr("1 plain key") if count == 1 else tr("{count} plain keys", count=count), "warning"))
+    return chips
+
+
+def edit_word(edit: ClientEdit, name: str) -> str:
+    """Returns what a change would do."""
+    match edit.action:
+        case "connect":
+            return tr("Connect {name}", name=name)
+        case "disconnect":
+            return tr("Disconnect {name}", name=name)
+        case "mend":
+            return tr("Mend the entry in {name}", name=name)
+        case _:
+            return tr("Take moved servers out of {name}", name=name)
+
+
+def change_word(change: ClientChange, name: str) -> str:
+    """Returns what a change has done."""
+    match change.action:
+        case "connect":
+            return tr("{name} is connected", name=name)
+        case "disconnect":
+            return tr("{name} is disconnected", name=name)
+        case "mend":
+            return tr("The entry in {name} is mended", name=name)
+        case "undo":
+            return tr("A change in {name} was undone", name=name)
+        case _:
+            count = len(change.servers)
+            if count == 1:
+                return tr("1 server was taken out of {name}", name=name)
+            return tr("{count} servers were taken out of {name}", count=count, name=name)
+
+
+def change_look(change: ClientChange) -> Look:
+    """Returns how a change went: shape, colour and word."""
+    if change.problem is not None:
+        return Look("state-error", "error", tr("Not changed"))
+    return Look("state-connected", "success", tr("Done"))
+
+
+def undo_word(change: ClientChange) -> str:
+    """Returns what undoing would do, in a sentence; empty: it cannot be undone."""
+    match change.undo:
+        case "exact":
+            return tr("Undo makes the file what it was, to the byte.")
+        case "entries":
+            return tr("The file has changed since. Undo takes back this change alone.")
+        case _:
+            return ""
+
+
+def change_note(change: ClientChange) -> str:
+    """Returns what a person should know of a change."""
+    if change.problem is not None:
+        return ""
+    plain = "" if change.is_encrypted or change.undo == "none" else tr("The copy for Undo is not encrypted: no keyring was there.")
+    return in_a_row(whole(Problem(change.note)), plain)

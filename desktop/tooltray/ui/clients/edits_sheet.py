@@ -1,0 +1,236 @@
+"""The sheet that shows what connecting or disconnecting changes in AI clients' files before it is done, and then how it went.
+
+Above it: ComputerTab. Below it: diffs. It decides nothing: a file under version control is changed only if a person ticked it here.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QWidget
+
+from tooltray.errors import Problem
+from tooltray.shell_words import quoted
+from tooltray.snapshots.ai_clients import ClientChange, ClientEdit
+from tooltray.ui.clients.computer_words import change_look, change_note, change_word, edit_word, undo_word
+from tooltray.ui.i18n import tr
+from tooltray.ui.origins import visible_path
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.chip import Chip, StateBadge
+from tooltray.ui.widgets.choice import Option
+from tooltray.ui.widgets.code_view import DiffView
+from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.sheet import SheetFrame
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+
+WIDTH = 760
+FIRST_BLOCKS = 3  # as many as a sheet has room for
+DIFF_WIDTH = WIDTH - 2 * 24 - 2 * 14  # px; what margins of sheet and card leave
+HUNK = "@@"  # begins the line above each part; what stands before the first names the file
+
+
+def diff_lines(diff: str) -> list[str]:
+    """Returns the lines of a unified diff that a person reads: without its headers, hunks with a gap between."""
+    lines: list[str] = []
+    is_in_hunk = False
+    for line in diff.splitlines():
+        if line.startswith(HUNK):
+            lines += [" …"] if is_in_hunk else []
+            is_in_hunk = True
+        elif is_in_hunk:
+            lines.append(line or " ")
+    return lines
+
+
+class EditBlock(Surface):
+    """One file: what is done to it, the difference, and whether it is wanted. `changed`: it is ticked, or no longer."""
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, edit: ClientEdit, name: str) -> None:
+        super().__init__(theme, "surface.raised", "border", "m")
+        self.edit = edit
+        layout = column(self, margins=(14, 10, 14, 12), spacing=8)
+        head = row(spacing=8)
+        self._tick = Option(theme, edit_word(edit, name), is_round=False)
+        self._tick.setChecked(self.can_be_made and not edit.needs_own_yes)
+        self._tick.setEnabled(self.can_be_made)
+        self._tick.setAccessibleDescription(visible_path(edit.path))
+        self._tick.clicked.connect(self.changed)
+        head.addWidget(self._tick, 1)
+        if edit.needs_own_yes:
+            head.addWidget(Chip(theme, tr("Under version control"), "warning"))
+        layout.addLayout(head)
+        if edit.path:
+            layout.addWidget(CodeLabel(theme, visible_path(edit.path), "secondary"))
+        if edit.problem is not None:
+            layout.addWidget(Banner(theme, "error", title(edit.problem), sentences(edit.problem)))
+            return
+        if edit.needs_own_yes:
+            text = tr("Others get this file with the repository. It changes only if you tick it.")
+            layout.addWidget(Label(theme, text, "caption", "warning", wrap=True))
+        if edit.command:
+            layout.addWidget(Label(theme, tr("The client's own command does it:"), "caption", "muted"))
+            layout.addWidget(CodeLabel(theme, " ".join(quoted(word) for word in edit.command)))
+        if edit.diff:
+            layout.addWidget(DiffView(theme, diff_lines(edit.diff), tr("What changes in {file}", file=edit.path), width=DIFF_WIDTH))
+        elif not edit.command:
+            layout.addWidget(Label(theme, tr("Nothing has to change."), "caption", "muted"))
+
+    @property
+    def can_be_made(self) -> bool:
+        return self.edit.problem is None and bool(self.edit.diff or self.edit.command)
+
+    @property
+    def is_chosen(self) -> bool:
+        return self._tick.isChecked()
+
+    @property
+    def control(self) -> QWidget:
+        return self._tick
+
+
+class ChangeRow(QWidget):
+    """How one change went; `undo_requested` carries its id."""
+
+    undo_requested = Signal(str)
+
+    def __init__(self, theme: Theme, change: ClientChange, name: str) -> None:
+        super().__init__()
+        layout = column(self, margins=(14, 10, 14, 10), spacing=4)
+        head = row(spacing=10)
+        words = change_word(change, name) if change.problem is None else name
+        head.addWidget(Label(theme, words, "strong"), 1)
+        head.addWidget(StateBadge(theme, change_look(change)))
+        if change.undo != "none" and change.problem is None:
+            undo = Button(theme, tr("Undo"), small=True)
+            undo.setAccessibleName(tr("Undo: {what}", what=words))
+            undo.setToolTip(undo_word(change))
+            undo.clicked.connect(partial(self.undo_requested.emit, change.id))
+            head.addWidget(undo)
+        layout.addLayout(head)
+        layout.addWidget(CodeLabel(theme, visible_path(change.path), "secondary"))
+        if change.problem is not None:
+            layout.addWidget(Banner(theme, "error", title(change.problem), sentences(change.problem)))
+        elif note := change_note(change):
+            layout.addWidget(Label(theme, note, "caption", "secondary", wrap=True))
+
+
+class EditsPanel(SheetFrame):
+    """`apply_requested` carries revisions by the ids of the changes that a person wants; whoever makes them calls `show_changes` or
+    `show_refusal`. `undo_requested` carries a change's id.
+
+    Args:
+        names: of clients, by their ids.
+    """
+
+    apply_requested = Signal(object)
+    undo_requested = Signal(str)
+
+    def __init__(self, theme: Theme, edits: Sequence[ClientEdit], names: Mapping[str, str]) -> None:
+        super().__init__(theme, _title(edits, names), WIDTH)
+        self._names = names
+        self._is_busy = False
+        self._waiting = list(edits)  # whose blocks are not built yet
+        self._blocks: list[EditBlock] = []
+        text = tr("This is all that changes. Secrets are covered here. A copy of each file is kept for 30 days, for Undo.")
+        self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
+        self.buttons.addStretch(1)
+        self._cancel = Button(theme, tr("Cancel"))
+        self._cancel.clicked.connect(self.close_requested)
+        self.buttons.addWidget(self._cancel)
+        self._go = Button(theme, "", "primary")
+        self._go.setToolTip("Ctrl+Enter")
+        self._go.clicked.connect(self._on_go)
+        self.buttons.addWidget(self._go)
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            shortcut = QShortcut(QKeySequence(keys), self, self._on_go)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        self._build(FIRST_BLOCKS)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _build(self, count: int = 1) -> None:
+        """Builds blocks, and goes on with the others once what has come in meanwhile is seen to: thirty diffs take half a second."""
+        for edit in self._waiting[:count]:
+            block = EditBlock(self._theme, edit, self._names.get(edit.client, edit.client))
+            block.changed.connect(self._draw)
+            self._blocks.append(block)
+            self.body.addWidget(block)
+        self._waiting = self._waiting[count:]
+        if self._waiting:
+            QTimer.singleShot(0, self, self._build)
+        self._draw()
+
+    @property
+    def blocks(self) -> Sequence[EditBlock]:
+        return tuple(self._blocks)
+
+    def show_changes(self, changes: Sequence[ClientChange]) -> None:
+        """Shows how it went, in place of what would be changed."""
+        self.show_fault(None)
+        clear(self.body)
+        self._blocks, self._waiting = [], []
+        box = Surface(self._theme, "surface.raised", "border", "m")
+        lines = column(box)
+        for index, change in enumerate(changes):
+            if index:
+                lines.addWidget(divider())
+            line = ChangeRow(self._theme, change, self._names.get(change.client, change.client))
+            line.undo_requested.connect(self.undo_requested)
+            lines.addWidget(line)
+        self.body.addWidget(box)
+        self._go.hide()
+        self._cancel.setText(tr("Close"))
+        self._cancel.setEnabled(True)
+        self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_refusal(self, problem: Problem) -> None:
+        """Shows why nothing could be changed; what was ticked stays."""
+        self._set_busy(False)
+        self.show_fault(problem)
+
+    def _chosen(self) -> list[EditBlock]:
+        return [block for block in self._blocks if block.is_chosen]
+
+    def _draw(self) -> None:
+        chosen = self._chosen()
+        self._go.setText(_go_word([block.edit for block in chosen or self._blocks], len(chosen)))
+        self._go.setEnabled(bool(chosen) and not self._is_busy and not self._waiting)  # a yes is for what has been shown
+
+    def _set_busy(self, is_busy: bool) -> None:
+        self._is_busy = is_busy
+        for block in self._blocks:
+            block.setEnabled(not is_busy)
+        self._draw()
+        if is_busy:
+            self._go.setText(tr("Writing…"))
+
+    def _on_go(self) -> None:
+        if self._go.isEnabled() and self._go.isVisibleTo(self):
+            self.show_fault(None)
+            edits = {block.edit.id: block.edit.revision for block in self._chosen()}
+            self._set_busy(True)
+            self.apply_requested.emit(edits)
+
+
+def _title(edits: Sequence[ClientEdit], names: Mapping[str, str]) -> str:
+    clients = list(dict.fromkeys(edit.client for edit in edits))
+    if len(clients) == 1:
+        return edit_word(edits[0], names.get(clients[0], clients[0]))
+    is_disconnecting = bool(edits) and all(edit.action == "disconnect" for edit in edits)
+    count = len(clients)
+    return tr("Disconnect {count} AI clients", count=count) if is_disconnecting else tr("Connect {count} AI clients", count=count)
+
+
+def _go_word(edits: Sequence[ClientEdit], count: int) -> str:
+    is_disconnecting = bool(edits) and all(edit.action in ("disconnect", "remove") for edit in edits)
+    if count > 1:
+        return tr("Change {count} files", count=count)
+    return tr("Disconnect") if is_disconnecting else tr("Mend") if edits and edits[0].action == "mend" else tr("Connect")

@@ -1,0 +1,64 @@
+"""Moves servers from AI clients here: asks what there is, does what a person chose, and says how it went.
+
+Above it: ImportPanel. Below it: the Qt presenter layer. Knows no widget.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Signal
+
+from tooltray.errors import TooltrayError
+from tooltray.snapshots.forms import FieldValue
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.pages.action import Commands, action
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+Values = Mapping[str, Mapping[str, FieldValue]]
+
+
+class ImportCommands(Commands):
+    planned = Signal(object)  # ImportPlan
+    progressed = Signal(int, int, str)  # how many of how many have come in, or could not, and the name of the last
+    outcome_changed = Signal(object)  # list[ImportedServer]
+
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        self._clients: list[str] = []
+        self._text = self._file = ""
+        hub.import_progressed.connect(self.progressed)
+
+    @action()
+    async def plan(self, clients: Sequence[str], text: str = "", file: str = "") -> None:
+        """Asks what can be moved here: `planned`, or `refused`.
+
+        Args:
+            clients: their ids; none, and neither text nor file: all.
+        """
+        self._clients, self._text, self._file = list(clients), text, file
+        try:
+            self.planned.emit(await self._hub.ai_clients.preview_client_import(self._clients, text, file))
+        except TooltrayError as error:
+            self.refused.emit(error.problem)
+
+    @action()
+    async def run(self, names: Mapping[str, str], values: Values, tidy: bool) -> None:
+        """Imports what a person chose of the last plan: `outcome_changed`, or `refused` and nothing is imported.
+
+        Args:
+            names: under which servers are added, by the candidates' ids.
+            values: what was asked for, by the candidates' ids.
+            tidy: whether entries leave their clients once their servers have listed their tools.
+        """
+        try:
+            outcome = await self._hub.ai_clients.import_servers(
+                list(names), dict(names), dict(values), tidy, self._clients, self._text, self._file
+            )
+        except TooltrayError as error:
+            self.refused.emit(error.problem)
+            return
+        self.outcome_changed.emit(outcome)
+
+    @action()
+    async def cancel(self) -> None:
+        """Ends an import; what is done stays done, and the outcome says so."""
+        await self._hub.ai_clients.cancel_import()

@@ -1,0 +1,88 @@
+"""How an import goes: a line for each server that is moved here, while it is on its way and when it is over.
+
+Above it: ImportPanel. Below it: tables.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtWidgets import QWidget
+
+from tooltray.snapshots.ai_clients import ImportCandidate, ImportedServer
+from tooltray.ui.clients import import_words as said
+from tooltray.ui.i18n import tr
+from tooltray.ui.state_language import Look
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.charts import Meter
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import Surface, column
+from tooltray.ui.widgets.table import Column, Kind, Table
+
+HEADER, ROW, MOST_ROWS = 34, 34, 14  # px of the header and of a line; lines in sight at once, the rest scrolls
+
+
+class ImportProgressList(QWidget):
+    """A line for each server that is moved."""
+
+    def __init__(self, theme: Theme, candidates: Sequence[ImportCandidate], names: Mapping[str, str]) -> None:
+        super().__init__()
+        self._theme, self._names = theme, names
+        self._known: dict[str, ImportedServer] = {}
+        self._done: set[str] = set()  # names of those that have come in, or could not
+        self._count = len(candidates)
+        self._is_over = False
+        lines = column(self, spacing=12)
+        text = tr("Moving 1 server here…") if self._count == 1 else tr("Moving {count} servers here…", count=self._count)
+        self._title = Label(theme, text, "strong", wrap=True)
+        lines.addWidget(self._title)
+        self._bar = Meter(theme, tr("Progress"), height=6)
+        lines.addWidget(self._bar)
+        columns = [
+            Column(tr("Name"), lambda each: each.name, Kind.TEXT, 170),
+            Column(tr("State"), self._look, Kind.STATE, 126),
+            Column(tr("Details"), self._text, Kind.QUIET, 0, self._text),
+        ]
+        self._table = Table(
+            theme, columns, tr("Servers that are moved"), lambda each: each.id, in_card=True, has_header=True, row_height=ROW
+        )
+        self._table.set_rows(candidates)
+        self._table.setFixedHeight(HEADER + min(max(self._count, 1), MOST_ROWS) * ROW + 2)
+        self._table.row_chosen.connect(self._on_row)
+        box = Surface(theme, "surface", "border", "m")
+        column(box, margins=(14, 1, 1, 1)).addWidget(self._table)
+        lines.addWidget(box)
+        self._more = Label(theme, "", "caption", "secondary", wrap=True)
+        self._more.hide()
+        lines.addWidget(self._more)
+
+    def show_progress(self, done: int, total: int, name: str) -> None:
+        self._done.add(name)
+        self._bar.set_share(done / max(total, 1))
+        self._table.viewport().update()
+
+    def show_outcome(self, outcome: Sequence[ImportedServer]) -> None:
+        self._is_over = True
+        self._known = {server.id: server for server in outcome}
+        self._title.setText(said.outcome_title(outcome))
+        self._bar.hide()
+        if any(server.removed_from for server in outcome):
+            self._more.setText(tr("What changed in AI clients' files stands in the list Changes, with Undo."))
+            self._more.show()
+        self._table.viewport().update()
+
+    def _look(self, candidate: ImportCandidate) -> Look:
+        if (server := self._known.get(candidate.id)) is not None:
+            return said.outcome_look(server)
+        if self._is_over:
+            return Look("state-off", "neutral", tr("Cancelled"))
+        if candidate.name in self._done:
+            return Look("state-connected", "success", tr("Done"))
+        return Look("state-starting", "info", tr("On its way"))
+
+    def _text(self, candidate: ImportCandidate) -> str:
+        server = self._known.get(candidate.id)
+        return said.outcome_text(server, self._names) if server is not None else candidate.target
+
+    def _on_row(self, candidate: ImportCandidate) -> None:
+        """A long reason is cut in its line; it stands below in full."""
+        self._more.setText(f"{candidate.name}: {self._text(candidate)}")
+        self._more.show()

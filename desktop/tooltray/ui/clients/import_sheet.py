@@ -1,0 +1,298 @@
+"""The sheet that moves servers from AI clients here: what there is, what happens to its keys, progress, and how it went.
+
+Above it: ComputerTab. Below it: tables and forms. It shows snapshots and emits what a person wants; hundreds of candidates are model/view.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.ai_clients import ImportCandidate, ImportedServer, ImportPlan
+from tooltray.snapshots.forms import FieldValue
+from tooltray.ui.clients import import_words as said
+from tooltray.ui.clients.candidate_table import MOST_LINES, CandidateDetails, CandidateTable
+from tooltray.ui.clients.import_progress import ImportProgressList
+from tooltray.ui.i18n import tr
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button, Switch
+from tooltray.ui.widgets.filter_tabs import FilterTabs
+from tooltray.ui.widgets.form import Form
+from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.sheet import SheetFrame
+from tooltray.ui.widgets.surface import Surface, clear, column, row
+
+WIDTH = 760
+MOST_PROBLEMS = 3  # of files, in full
+
+
+class ImportPanel(SheetFrame):
+    """`import_requested` carries names by candidates' ids, values by candidates' ids, and whether entries leave their clients then.
+
+    Args:
+        names: of clients, by their ids.
+    """
+
+    import_requested = Signal(object, object, bool)
+    cancel_requested = Signal()
+    file_requested = Signal()  # servers of a file are wanted in place of the clients'
+    working_changed = Signal(bool)  # whether servers are being moved, which must not go out of sight
+
+    def __init__(self, theme: Theme, names: Mapping[str, str]) -> None:
+        super().__init__(theme, tr("Move servers here"), WIDTH)
+        self._names = names
+        self._plan = ImportPlan()
+        self._chosen: set[str] = set()
+        self._forms: dict[str, Form] = {}
+        self._boxes: dict[str, QWidget] = {}  # around them
+        self._progress: ImportProgressList | None = None
+        self._is_busy = False
+        self._choice = QWidget()
+        self._lines = column(self._choice, spacing=12)
+        self.body.addWidget(self._choice)
+        self._add_buttons()
+        self._lines.addWidget(Label(theme, tr("Reading what AI clients have…"), "body", "secondary"))
+        self._draw()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    # what there is
+
+    def show_plan(self, plan: ImportPlan) -> None:
+        """Shows what can be moved here."""
+        theme = self._theme
+        self.show_fault(None)
+        self._plan, self._forms, self._boxes = plan, {}, {}
+        self._chosen.clear()
+        self._chosen |= {each.id for each in plan.candidates if said.can_be_chosen(each) and each.is_chosen}
+        clear(self._lines)
+        self._cancel.setText(tr("Cancel"))
+        self._add_problems(plan.problems)
+        if not plan.candidates:
+            self._lines.addWidget(Label(theme, tr("There is nothing to move: no server stands there."), wrap=True))
+            self._cancel.setText(tr("Close"))
+            self._draw()
+            return
+        self._tabs = FilterTabs(theme, [tr("New"), tr("Different"), tr("Same"), tr("Broken")], name=tr("Which servers"))
+        counts = [sum(each.state == state for each in plan.candidates) for state in said.GROUPS]
+        self._tabs.set_counts(counts)
+        self._tabs.chosen.connect(self._on_group)
+        line = QWidget()
+        tabs = row(line)
+        tabs.addWidget(self._tabs)
+        tabs.addStretch(1)
+        self._all = Button(theme, "", "link", small=True)
+        self._all.clicked.connect(self._on_all)
+        tabs.addWidget(self._all)
+        self._lines.addWidget(line)
+        self._table = CandidateTable(theme, self._names, self._chosen)
+        self._table.make_room(max(counts))  # the same for every tab: nothing below it jumps
+        self._table.switched.connect(self._on_switched)
+        box = Surface(theme, "surface", "border", "m")
+        column(box, margins=(14, 1, 1, 1)).addWidget(self._table)
+        self._lines.addWidget(box)
+        self._details = CandidateDetails(theme, self._names)
+        self._table.looked_at.connect(self._details.show_candidate)
+        self._lines.addWidget(self._details)
+        self._asked = QWidget()
+        self._asked_lines = column(self._asked, spacing=12)
+        self._lines.addWidget(self._asked)
+        self._keys = Label(theme, "", "body", "secondary", wrap=True)
+        self._lines.addWidget(self._keys_line())
+        self._add_tidy()
+        group = next((index for index, state in enumerate(said.GROUPS) if any(each.state == state for each in plan.candidates)), 0)
+        self._tabs.choose(group)
+        self._on_group(group)
+
+    def show_refusal(self, problem: Problem) -> None:
+        """Shows why it cannot be done; what was chosen stays."""
+        self._set_busy(False)
+        self.show_fault(problem)
+
+    def _add_problems(self, problems: Sequence[Problem]) -> None:
+        for problem in problems[:MOST_PROBLEMS]:
+            self._lines.addWidget(Banner(self._theme, "warning", title(problem), sentences(problem)))
+        if (more := len(problems) - MOST_PROBLEMS) > 0:
+            text = tr("1 more problem") if more == 1 else tr("{count} more problems", count=more)
+            self._lines.addWidget(Label(self._theme, text, "caption", "muted"))
+
+    def _keys_line(self) -> QWidget:
+        self._keys_box = QWidget()
+        line = row(self._keys_box, spacing=8)
+        line.addWidget(Icon(self._theme, "key", 14, "accent.text", "surface.raised"), 0, Qt.AlignmentFlag.AlignTop)
+        line.addWidget(self._keys, 1)
+        return self._keys_box
+
+    def _add_tidy(self) -> None:
+        theme = self._theme
+        self._tidy_box = QWidget()
+        lines = column(self._tidy_box, spacing=4)
+        line = row(spacing=10)
+        words = tr("Take them out of their clients once they work")
+        line.addWidget(Label(theme, words, "label"), 1)
+        self._tidy = Switch(theme, words)
+        self._tidy.clicked.connect(self._draw)
+        line.addWidget(self._tidy)
+        lines.addLayout(line)
+        text = tr("A server leaves only after it has listed its tools through Tooltray. Each change can be undone.")
+        lines.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+        self._leaving = Label(theme, "", "caption", "secondary", wrap=True)
+        lines.addWidget(self._leaving)
+        self._lines.addWidget(self._tidy_box)
+
+    def _add_buttons(self) -> None:
+        self._from_file = Button(self._theme, tr("From a file…"), "ghost", "folder")
+        self._from_file.clicked.connect(self.file_requested)
+        self.buttons.addWidget(self._from_file)
+        self.buttons.addStretch(1)
+        self._cancel = Button(self._theme, tr("Cancel"))
+        self._cancel.clicked.connect(self._on_cancel)
+        self.buttons.addWidget(self._cancel)
+        self._go = Button(self._theme, "", "primary")
+        self._go.setToolTip("Ctrl+Enter")
+        self._go.clicked.connect(self._on_go)
+        self.buttons.addWidget(self._go)
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            shortcut = QShortcut(QKeySequence(keys), self, self._on_go)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+
+    def _chosen_ones(self) -> list[ImportCandidate]:
+        return [each for each in self._plan.candidates if each.id in self._chosen]
+
+    def _shown_ones(self) -> list[ImportCandidate]:
+        state = said.GROUPS[self._tabs.current]
+        return [each for each in self._plan.candidates if each.state == state]
+
+    def _on_group(self, _index: int) -> None:
+        shown = self._shown_ones()
+        self._table.set_rows(shown)
+        self._details.hide()
+        self._draw_all_button()
+        self._draw()
+
+    def _draw_all_button(self) -> None:
+        free = [each for each in self._shown_ones() if said.can_be_chosen(each)]
+        self._all.setVisible(len(free) > 1)
+        self._all.setText(tr("Tick none") if all(each.id in self._chosen for each in free) else tr("Tick all"))
+
+    def _on_all(self) -> None:
+        free = {each.id for each in self._shown_ones() if said.can_be_chosen(each)}
+        if free <= self._chosen:
+            self._chosen -= free
+        else:
+            self._chosen |= free
+        self._on_chosen()
+
+    def _on_switched(self, candidate: ImportCandidate, on: bool) -> None:
+        (self._chosen.add if on else self._chosen.discard)(candidate.id)
+        self._on_chosen()
+
+    def _on_chosen(self) -> None:
+        self._table.viewport().update()
+        self._draw_all_button()
+        self._draw()
+
+    def _draw(self) -> None:
+        chosen = self._chosen_ones()
+        count = len(chosen)
+        self._go.setVisible(self._progress is None and bool(self._plan.candidates))
+        self._go.setText(tr("Move 1 server here") if count == 1 else tr("Move {count} servers here", count=count))
+        self._go.setEnabled(bool(count) and not self._is_busy)
+        if not self._plan.candidates or self._progress is not None:
+            return
+        self._draw_asked(chosen)
+        self._keys.setText(said.keys_text(chosen))
+        self._keys_box.setVisible(bool(self._keys.text()))
+        self._tidy_box.setVisible(any(source.client for each in chosen for source in each.sources))
+        lines = said.leaving(chosen, self._names)
+        more = len(lines) - MOST_LINES
+        shown = lines[:MOST_LINES] + ([tr("and {count} more", count=more)] if more > 0 else [])
+        self._leaving.setText("\n".join(shown))
+        self._leaving.setVisible(self._tidy.isChecked() and bool(lines))
+
+    def _draw_asked(self, chosen: Sequence[ImportCandidate]) -> None:
+        wanted = {each.id: each for each in chosen if each.asks}
+        for id, candidate in wanted.items():
+            if id not in self._forms:
+                box = QWidget()
+                lines = column(box, spacing=8)
+                lines.addWidget(Label(self._theme, tr("{name} needs to be told", name=candidate.name), "strong"))
+                form = self._forms[id] = Form(self._theme, candidate.asks)
+                lines.addWidget(form)
+                self._boxes[id] = box
+                self._asked_lines.addWidget(box)
+        for id, box in self._boxes.items():
+            box.setVisible(id in wanted)
+        self._asked.setVisible(bool(wanted))
+
+    @property
+    def table(self) -> CandidateTable:
+        return self._table
+
+    def begin(self) -> None:
+        """Moves what is ticked, if nothing is missing."""
+        chosen = self._chosen_ones()
+        forms = {each.id: self._forms[each.id] for each in chosen if each.asks}
+        wrong = [form for form in forms.values() if not form.check()]
+        if wrong:
+            wrong[0].focus()
+            return
+        self.show_fault(None)
+        values: dict[str, dict[str, FieldValue]] = {id: form.values for id, form in forms.items()}
+        self._set_busy(True)
+        self.import_requested.emit({each.id: each.name for each in chosen}, values, self._tidy.isChecked())
+
+    def _on_go(self) -> None:
+        if self._go.isEnabled() and self._go.isVisibleTo(self):
+            self.begin()
+
+    def _set_busy(self, is_busy: bool) -> None:
+        """While servers are moved their list stands in place of the choice; it comes back if that was refused."""
+        self._is_busy = is_busy
+        self.working_changed.emit(is_busy)
+        self._choice.setVisible(not is_busy)
+        if is_busy:
+            self._progress = ImportProgressList(self._theme, self._chosen_ones(), self._names)
+            self.body.addWidget(self._progress)
+        elif self._progress is not None:
+            self._progress.deleteLater()
+            self._progress = None
+        self._go.setVisible(not is_busy)
+        self._close_button.setVisible(not is_busy)
+        self._from_file.setVisible(not is_busy)
+        if not is_busy and self._plan.candidates:
+            self._draw()
+
+    def _on_cancel(self) -> None:
+        if self._is_busy:
+            self._cancel.setEnabled(False)
+            self._cancel.setText(tr("Cancelling…"))
+            self.cancel_requested.emit()
+        else:
+            self.close_requested.emit()
+
+    # how it goes
+
+    def show_progress(self, done: int, total: int, name: str) -> None:
+        """Shows how far it is, and which server came in last."""
+        if self._progress is not None:
+            self._progress.show_progress(done, total, name)
+
+    def show_outcome(self, outcome: Sequence[ImportedServer]) -> None:
+        """Shows how it went."""
+        if self._progress is None:
+            return
+        self._is_busy = False
+        self.working_changed.emit(False)
+        self._progress.show_outcome(outcome)
+        self._close_button.show()
+        self._cancel.setEnabled(True)
+        self._cancel.setText(tr("Close"))
+        self._cancel.setFocus(Qt.FocusReason.OtherFocusReason)

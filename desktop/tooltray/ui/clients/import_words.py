@@ -1,0 +1,137 @@
+"""What the window says of servers that can be moved here, and of how that went. Pure functions of snapshots."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from tooltray.errors import Problem
+from tooltray.snapshots.ai_clients import FoundSecret, ImportCandidate, ImportedServer, ImportSource
+from tooltray.ui.i18n import tr
+from tooltray.ui.origins import folder_name, visible_path
+from tooltray.ui.pages.scan_words import names_in_a_row
+from tooltray.ui.problem_words import whole
+from tooltray.ui.state_language import Look
+
+GROUPS = ("new", "different", "same", "broken")
+"""The states of candidates, in the order of the tabs."""
+
+
+def clients_of(sources: Iterable[ImportSource], names: Mapping[str, str]) -> list[str]:
+    """Returns the names of the clients in which a server stands, each once."""
+    return list(dict.fromkeys(names.get(source.client, source.client) or tr("What was given") for source in sources))
+
+
+def found_in(candidate: ImportCandidate, names: Mapping[str, str]) -> str:
+    return ", ".join(clients_of(candidate.sources, names))
+
+
+def can_be_chosen(candidate: ImportCandidate) -> bool:
+    return candidate.state in ("new", "different")
+
+
+def note_chip(candidate: ImportCandidate) -> tuple[str, str]:
+    """Returns what is to be known of a candidate before anything else: word and tone."""
+    if candidate.state == "broken":
+        return tr("Cannot be used"), "error"
+    if candidate.state == "same":
+        return tr("Is here already"), ""
+    if candidate.why_not_chosen:
+        return tr("Only if you tick it"), "warning"
+    if candidate.asks:
+        return tr("Asks for a value"), "info"
+    if candidate.secrets:
+        count = len(candidate.secrets)
+        return (tr("1 key") if count == 1 else tr("{count} keys", count=count)), "accent"
+    return "–", ""
+
+
+def source_line(source: ImportSource, names: Mapping[str, str]) -> str:
+    """Returns where an entry stands, in one line."""
+    client = names.get(source.client, source.client) or tr("What was given")
+    parts = [client, visible_path(source.path), source.name]
+    if source.project:
+        parts.append(tr("for the project {name}", name=folder_name(source.project)))
+    return " · ".join(part for part in parts if part)
+
+
+def secret_line(secret: FoundSecret) -> str:
+    """Returns why a value goes among the secrets."""
+    if secret.because == "name":
+        return tr("{key} goes to the keyring: its name says that it is a secret.", key=secret.key)
+    return tr("{key} goes to the keyring: its value has the form of a secret.", key=secret.key)
+
+
+def notes(candidate: ImportCandidate) -> list[str]:
+    """Returns what is to be known of a candidate, a sentence each."""
+    lines = []
+    if candidate.problem is not None:
+        lines.append(whole(candidate.problem))
+    if candidate.state == "same":
+        lines.append(tr("The server {name} here is the same one.", name=candidate.here))
+    if candidate.state == "different":
+        text = tr("{here} is here already and runs something else. This one is added as {name}.", here=candidate.here, name=candidate.name)
+        lines.append(text)
+    if candidate.why_not_chosen:
+        lines.append(whole(Problem(candidate.why_not_chosen)))
+    if candidate.proxied:
+        lines.append(tr("It leads to {target} through a proxy; Tooltray connects to that directly.", target=candidate.proxied))
+    return lines
+
+
+def leaving(candidates: Iterable[ImportCandidate], names: Mapping[str, str]) -> list[str]:
+    """Returns which entries leave which files, a line for each file."""
+    places: dict[tuple[str, str], list[str]] = {}
+    for candidate in candidates:
+        for source in candidate.sources:
+            if source.client:
+                places.setdefault((source.client, source.path), []).append(source.name)
+    return [
+        tr("{client}: {servers} from {file}", client=names.get(client, client), servers=names_in_a_row(servers), file=visible_path(path))
+        for (client, path), servers in places.items()
+    ]
+
+
+def keys_text(candidates: Sequence[ImportCandidate]) -> str:
+    """Returns how many secrets move to the keyring, as a sentence; empty: none."""
+    keys = [secret.key for candidate in candidates for secret in candidate.secrets]
+    shown = names_in_a_row(list(dict.fromkeys(keys)))
+    if len(keys) < 2:
+        return tr("1 key goes to the keyring: {names}.", names=shown) if keys else ""
+    return tr("{count} keys go to the keyring: {names}.", count=len(keys), names=shown)
+
+
+def outcome_look(server: ImportedServer) -> Look:
+    """Returns how the import of a server went: shape, colour and word."""
+    match server.state:
+        case "listed":
+            return Look("state-connected", "success", tr("Works"))
+        case "added":
+            return Look("state-waiting", "warning", tr("Added"))
+        case "failed":
+            return Look("state-error", "error", tr("Failed"))
+        case _:
+            return Look("state-off", "neutral", tr("Cancelled"))
+
+
+def outcome_text(server: ImportedServer, names: Mapping[str, str]) -> str:
+    """Returns what became of a server, as sentences."""
+    if server.problem is not None:
+        return whole(server.problem)
+    if server.state == "added":
+        return tr("It waits for your yes, a sign-in or its first use. It stays in its clients.")
+    if server.state == "cancelled":
+        return tr("It was not moved.")
+    tools = tr("1 tool") if server.tools == 1 else tr("{count} tools", count=server.tools)
+    gone = [names.get(change.client, change.client) for change in server.removed_from if change.problem is None]
+    if not gone:
+        return tr("{tools} listed.", tools=tools)
+    return tr("{tools} listed. It left {clients}.", tools=tools, clients=names_in_a_row(list(dict.fromkeys(gone))))
+
+
+def outcome_title(outcome: Sequence[ImportedServer]) -> str:
+    """Returns how an import went, as a sentence."""
+    works, failed = (sum(server.state == state for server in outcome) for state in ("listed", "failed"))
+    waits = sum(server.state == "added" for server in outcome)
+    if any(server.state == "cancelled" for server in outcome):
+        return tr("Cancelled. {works} work here, {waits} wait, {failed} failed.", works=works, waits=waits, failed=failed)
+    if works == len(outcome):
+        return tr("It works here now.") if works == 1 else tr("All {count} work here now.", count=works)
+    return tr("{works} work here now, {waits} wait, {failed} failed.", works=works, waits=waits, failed=failed)

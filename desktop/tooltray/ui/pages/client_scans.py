@@ -1,0 +1,48 @@
+"""What the last look at the AI clients on this computer has found, for every page that speaks of it.
+
+Above it: pages. Below it: the Qt presenter layer. Knows no widget.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+
+from tooltray.snapshots.ai_clients import ClientScan
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.pages.action import CoalescedRead, Commands
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+
+class ClientScans(Commands):
+    """`scan` is None until somebody asked and there was an answer."""
+
+    scan_changed = Signal(object)  # ClientScan
+    scanning_changed = Signal(bool)
+
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        self.scan: ClientScan | None = None
+        self.is_scanning = False
+        self._projects: tuple[str, ...] = ()
+        self._reading = CoalescedRead(self._look, tasks=tasks, name="AI clients on this computer", show=self.failed.emit)
+
+    def set_projects(self, projects: Sequence[str]) -> None:
+        """Says whose own files are looked at, too."""
+        self._projects = tuple(projects)
+
+    def look(self) -> None:
+        """Asks for a look; does not wait."""
+        self._reading.ask()
+
+    async def _look(self) -> None:
+        self._set_scanning(True)
+        try:
+            self.scan = await self._hub.ai_clients.scan_ai_clients(self._projects)
+        finally:
+            self._set_scanning(False)
+        self.scan_changed.emit(self.scan)
+
+    def _set_scanning(self, is_scanning: bool) -> None:
+        if is_scanning != self.is_scanning:
+            self.is_scanning = is_scanning
+            self.scanning_changed.emit(is_scanning)

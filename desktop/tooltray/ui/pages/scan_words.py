@@ -1,0 +1,56 @@
+"""What pages say of a look at the AI clients on this computer: who is here, and what they hold. Pure functions of snapshots."""
+
+from collections.abc import Sequence
+
+from tooltray.snapshots.ai_clients import AiClient, ClientScan
+from tooltray.ui.i18n import tr
+from tooltray.ui.problem_words import in_a_row
+
+MOST_NAMES = 4  # of clients in a sentence; more are counted
+
+
+def names_in_a_row(names: Sequence[str]) -> str:
+    """Returns names as a sentence has them; many are counted."""
+    if len(names) > MOST_NAMES:
+        return tr("{names} and {count} more", names=", ".join(names[:MOST_NAMES]), count=len(names) - MOST_NAMES)
+    if len(names) < 2:
+        return "".join(names)
+    return tr("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])
+
+
+def here(scan: ClientScan) -> list[AiClient]:
+    """Returns the clients that are installed."""
+    return [client for client in scan.clients if client.is_installed]
+
+
+def scan_title(scan: ClientScan) -> str:
+    """Returns which clients are here, as a sentence."""
+    names = [client.name for client in here(scan)]
+    if not names:
+        return tr("No AI client that Tooltray knows is on this computer.")
+    return tr("{name} is here.", name=names[0]) if len(names) == 1 else tr("{names} are here.", names=names_in_a_row(names))
+
+
+def scan_text(scan: ClientScan) -> str:
+    """Returns what they hold, as sentences."""
+    if not here(scan):
+        return ""
+    return in_a_row(_servers_text(scan), _secrets_text(scan))
+
+
+def _servers_text(scan: ClientScan) -> str:
+    if not scan.servers:
+        return tr("They have no servers of their own.") if len(here(scan)) > 1 else tr("It has no servers of its own.")
+    if scan.servers == 1:
+        return tr("1 server stands in their settings.")
+    if scan.different_servers == scan.servers:
+        return tr("{count} servers stand in their settings.", count=scan.servers)
+    return tr("{count} servers stand in their settings, {different} different ones.", count=scan.servers, different=scan.different_servers)
+
+
+def _secrets_text(scan: ClientScan) -> str:
+    if not scan.plain_secrets:
+        return ""
+    if scan.plain_secrets == 1:
+        return tr("1 key stands there in plain text.")
+    return tr("{count} keys stand there in plain text.", count=scan.plain_secrets)

@@ -1,0 +1,23 @@
+"""Which of the things that a person drops or chooses is a bundle. By its name alone: reading it is the engine's work."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QUrl
+
+ENDINGS = (".mcpb", ".dxt")
+"""How files with bundles end."""
+
+
+def is_bundle(name: str) -> bool:
+    """Whether a file's name or an address's path says that it is a bundle."""
+    return name.lower().endswith(ENDINGS)
+
+
+def bundle_of_urls(urls: Sequence[QUrl]) -> str:
+    """Returns the first bundle among what was dropped: a path, or an address of the web; empty: there is none."""
+    for url in urls:
+        if url.isLocalFile() and is_bundle(url.toLocalFile()):
+            return url.toLocalFile()
+        if url.scheme() == "https" and is_bundle(url.path()):
+            return url.toString()
+    return ""

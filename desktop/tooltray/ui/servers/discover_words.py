@@ -1,0 +1,86 @@
+"""What the window says of servers that can be found: hits, starters, updates, and the registry's copy. Pure functions of snapshots."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from tooltray.snapshots.discovery import RegistryHit, RegistryOption, RegistryStatus, RegistryUpdate, StarterServer
+from tooltray.ui.figures import moment
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.problem_words import in_a_row, whole
+from tooltray.ui.widgets.offer_list import Offer
+
+KINDS = {"npm": "npm", "pypi": "PyPI", "nuget": "NuGet", "oci": "Docker", "mcpb": "MCPB"}
+"""How packages are called everywhere; only what is elsewhere has a word of ours."""
+HIT, STARTER, UPDATE = "hit:", "starter:", "update:"  # begin the keys of offers
+OLD_S = 7 * 86_400  # seconds; new servers come every day, and a week's are missed
+
+
+def kind_word(kind: str) -> str:
+    return tr("Remote") if kind == "remote" else KINDS.get(kind, kind)
+
+
+def option_title(option: RegistryOption) -> str:
+    """Returns one way to have a server, in one line."""
+    return f"{kind_word(option.kind)} · {option.label}"
+
+
+def _here(name: str) -> tuple[tuple[str, str], ...]:
+    return ((tr("Here as {name}", name=name), "success"),) if name else ()
+
+
+def hit_offer(hit: RegistryHit) -> Offer:
+    """Returns a hit of a search as the list shows it."""
+    chips = (*_here(hit.here), *((kind_word(kind), "neutral") for kind in hit.kinds))
+    title = hit.title or hit.name
+    name = f"{hit.name} · " if hit.title and hit.title != hit.name else ""
+    return Offer(HIT + hit.name, title, f"{name}{' '.join(hit.description.split())}", chips, tr("Look"))
+
+
+def starter_offers(starters: Sequence[StarterServer]) -> list[Offer]:
+    """Returns the well-known servers, each category below its heading, in the order of the list."""
+    offers: list[Offer] = []
+    for category in dict.fromkeys(starter.category for starter in starters):
+        offers.append(Offer("", say(category)))
+        for starter in (each for each in starters if each.category == category):
+            needs = ((tr("Needs {what}", what=say(starter.needs)), "neutral"),) if starter.needs else ()
+            offers.append(Offer(STARTER + starter.id, starter.title, say(starter.good_for), (*_here(starter.here), *needs), tr("Add")))
+    return offers
+
+
+def update_offers(updates: Sequence[RegistryUpdate]) -> list[Offer]:
+    """Returns what can be updated, below a heading; nothing where all is new."""
+    offers = [Offer("", tr("Updates"))] if updates else []
+    for update in updates:
+        title = tr("{name}: {version} → {newest}", name=update.server, version=update.version, newest=update.newest)
+        text = " · ".join(update.tools) or tr("What changes in its tools shows when it starts.")
+        offers.append(Offer(UPDATE + update.server, title, text, (), tr("Update")))
+    return offers
+
+
+def status_text(status: RegistryStatus | None, now: datetime) -> str:
+    """Returns how many servers can be searched and how old that is, as sentences."""
+    if status is None:
+        return ""
+    if not status.servers:
+        return tr("The registry is being fetched…") if status.is_updating else tr("The registry was never fetched.")
+    text = tr("{count} servers of the official registry, as of {when}.", count=f"{status.servers:,}", when=moment(status.updated_at, now))
+    return in_a_row(text, tr("It is being fetched anew…") if status.is_updating else "")
+
+
+def status_problem(status: RegistryStatus | None, now: datetime) -> str:
+    """Returns what is wrong with the copy, as sentences; empty: nothing."""
+    if status is None or status.is_updating:
+        return ""
+    if status.problem is not None:
+        return whole(status.problem)
+    is_old = status.servers and now.timestamp() - status.updated_at > OLD_S
+    return tr("It is more than a week old; newer servers are missing.") if is_old else ""
+
+
+def found_text(shown: int, total: int) -> str:
+    """Returns how many were found, as a sentence."""
+    if not total:
+        return ""
+    if total > shown:
+        return tr("{shown} of {count} found. Another word narrows it down.", shown=shown, count=f"{total:,}")
+    return tr("1 found") if total == 1 else tr("{count} found", count=total)

@@ -1,0 +1,325 @@
+"""A form: a field for each value that a server needs to be told, and what is wrong with it, at the field.
+
+Above it: sheets that add servers. Below it: the controls. What it holds leaves it through `values` alone; nothing is remembered.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from msgspec.structs import replace
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLineEdit, QPlainTextEdit, QWidget
+
+from tooltray.snapshots.forms import FieldValue, FormField
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, Switch
+from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import column, row
+
+LONGEST_TEXT = 32_767  # characters; what a line of Qt's holds
+LIST_LINES = 3  # in sight; more scroll
+
+ChoosePath = Callable[[str, bool, Callable[[str], None]], None]
+"""Asks for a file, or with True for a folder, under a title, and hands its path over."""
+
+
+def number_text(value: float) -> str:
+    """Returns a number as a person writes it."""
+    return f"{value:.15g}"
+
+
+def field_fault(field: FormField, text: str) -> str:
+    """Returns what is wrong with what a person wrote, in words; empty: nothing.
+
+    Args:
+        text: of a list, its lines.
+    """
+    if not text.strip():
+        return tr("This is needed.") if field.is_required else ""
+    if field.kind != "number":
+        return ""
+    for line in text.splitlines() if field.is_list else [text]:
+        if line.strip() and (fault := _number_fault(field, line)):
+            return fault
+    return ""
+
+
+def _number_fault(field: FormField, text: str) -> str:
+    try:
+        number = float(text)
+    except ValueError:
+        return tr("This must be a number.")
+    if number != number or number in (float("inf"), float("-inf")):
+        return tr("This must be a number.")
+    if field.minimum is not None and number < field.minimum:
+        return tr("At least {number}.", number=number_text(field.minimum))
+    if field.maximum is not None and number > field.maximum:
+        return tr("At most {number}.", number=number_text(field.maximum))
+    return ""
+
+
+class FieldRow(QWidget):
+    """One field. `changed`: a person edited it."""
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, field: FormField, choose_path: ChoosePath) -> None:
+        super().__init__()
+        field = replace(field, label=say(field.label), description=say(field.description), placeholder=say(field.placeholder))
+        self._theme, self._field, self._choose_path = theme, field, choose_path
+        self._is_fault_shown = False
+        self._line: QLineEdit | None = None
+        self._lines: QPlainTextEdit | None = None
+        self._switch: Switch | None = None
+        self._choice: Choice | None = None
+        self._layout = column(self, spacing=4)
+        self._layout.addLayout(self._title())
+        self._layout.addLayout(self._answer())
+        if field.description:
+            self._layout.addWidget(Label(theme, field.description, "caption", "secondary", wrap=True))
+        self._fault = Label(theme, "", "caption", "error", wrap=True)
+        self._fault.hide()
+        self._layout.addWidget(self._fault)
+
+    @property
+    def field(self) -> FormField:
+        return self._field
+
+    @property
+    def control(self) -> QWidget:
+        """What the keyboard goes to."""
+        control = self._line or self._lines or self._switch or self._choice
+        assert control is not None
+        return control
+
+    @property
+    def value(self) -> FieldValue | None:
+        """What a person gave; None: nothing. Only without `fault`."""
+        field, text = self._field, self._text.strip()
+        if self._switch is not None:
+            return self._switch.isChecked()
+        if not text:
+            return None
+        if field.is_list:
+            return tuple(line.strip() for line in text.splitlines() if line.strip())
+        return float(text) if field.kind == "number" else self._text if field.is_secret else text
+
+    @property
+    def fault(self) -> str:
+        """What is wrong with it, in words; empty: nothing."""
+        return "" if self._switch is not None else field_fault(self._field, self._text)
+
+    def show_fault(self, fault: str = "") -> None:
+        """From now on says what is wrong, also while the person corrects it.
+
+        Args:
+            fault: what the engine found; it goes with the next edit.
+        """
+        self._is_fault_shown = True
+        self._say(fault or self.fault)
+
+    @property
+    def _text(self) -> str:
+        if self._lines is not None:
+            return self._lines.toPlainText()
+        if self._choice is not None:
+            return self._choice.chosen
+        return self._line.text() if self._line is not None else ""
+
+    def _title(self) -> QHBoxLayout:
+        line = row(spacing=6)
+        if self._field.is_secret:
+            line.addWidget(Icon(self._theme, "key", 14, "accent.text", "surface.raised"), 0, Qt.AlignmentFlag.AlignVCenter)
+        line.addWidget(Label(self._theme, self._field.label, "label", wrap=True), 1)
+        if self._field.kind != "boolean":
+            word, tone = (tr("required"), "secondary") if self._field.is_required else (tr("optional"), "muted")
+            line.addWidget(Label(self._theme, word, "caption", tone))
+        return line
+
+    def _answer(self) -> QHBoxLayout:
+        line, field = row(), self._field
+        if field.kind == "boolean":
+            self._switch = Switch(self._theme, field.label, on=bool(field.default))
+            self._word = Label(self._theme, "", "body", "secondary")
+            self._switch.toggled.connect(self._on_changed)
+            line.addWidget(self._switch)
+            line.addWidget(self._word)
+            line.addStretch(1)
+            self._draw_word()
+        elif field.is_list:
+            self._lines = self._make_lines()
+            line.addWidget(self._lines, 1)
+        elif field.kind == "choice" or field.choices:
+            self._choice = self._make_choice()
+            line.addWidget(self._choice, 1)
+        else:
+            self._line = self._make_line()
+            line.addWidget(self._line, 1)
+            if field.is_secret:
+                line.addWidget(self._reveal_button(self._line))
+        if field.kind in ("file", "folder"):
+            line.addWidget(self._browse_button(), 0, Qt.AlignmentFlag.AlignTop)
+        self._describe()
+        return line
+
+    def _make_line(self) -> QLineEdit:
+        field = self._field
+        default = field.default
+        text = "" if default is None else number_text(default) if isinstance(default, int | float) else str(default)
+        line = QLineEdit(text)
+        line.setMaxLength(LONGEST_TEXT)
+        line.setFont(self._theme.font("mono" if field.kind in ("file", "folder") or field.is_secret else "body"))
+        line.setFixedHeight(self._theme.size("control"))
+        line.setPlaceholderText(field.placeholder or _bounds(field))
+        if field.is_secret:
+            line.setEchoMode(QLineEdit.EchoMode.Password)
+        line.textChanged.connect(self._on_changed)
+        return line
+
+    def _make_lines(self) -> QPlainTextEdit:
+        default = self._field.default
+        text = "\n".join(default) if isinstance(default, tuple) else "" if default is None else str(default)
+        lines = CodeView(self._theme, text, self._field.label, lines=LIST_LINES, editable=True)
+        lines.setPlaceholderText(self._field.placeholder or tr("One on each line"))
+        lines.textChanged.connect(self._on_changed)
+        return lines
+
+    def _make_choice(self) -> Choice:
+        field = self._field
+        options = [(choice, choice) for choice in field.choices]
+        if not field.is_required or field.default is None:
+            options.insert(0, ("", tr("Nothing chosen")))
+        choice = Choice(self._theme, options, name=field.label)
+        if field.default is not None:
+            choice.choose(str(field.default))
+        choice.chosen_changed.connect(self._on_changed)
+        return choice
+
+    def _reveal_button(self, line: QLineEdit) -> Button:
+        button = Button(self._theme, tr("Show"), "ghost", small=True)
+        button.setAccessibleName(tr("Show {name}", name=self._field.label))
+        button.clicked.connect(partial(self._on_reveal, line, button))
+        return button
+
+    def _browse_button(self) -> Button:
+        button = Button(self._theme, tr("Choose…"), icon="folder")
+        button.setAccessibleName(tr("Choose {name}", name=self._field.label))
+        button.clicked.connect(self._on_browse)
+        return button
+
+    def _describe(self) -> None:
+        control, field = self.control, self._field
+        if self._choice is None:
+            control.setAccessibleName(field.label)
+        needed = tr("required") if field.is_required else tr("optional")
+        control.setAccessibleDescription(f"{needed}. {field.description}" if field.description else needed)
+
+    def _on_reveal(self, line: QLineEdit, button: Button) -> None:
+        is_hidden = line.echoMode() is QLineEdit.EchoMode.Password
+        line.setEchoMode(QLineEdit.EchoMode.Normal if is_hidden else QLineEdit.EchoMode.Password)
+        button.setText(tr("Hide") if is_hidden else tr("Show"))
+
+    def _on_browse(self) -> None:
+        self._choose_path(self._field.label, self._field.kind == "folder", self._on_path)
+
+    def _on_path(self, path: str) -> None:
+        if self._lines is not None:
+            written = self._lines.toPlainText().rstrip("\n")
+            self._lines.setPlainText(f"{written}\n{path}" if written else path)
+        elif self._line is not None:
+            self._line.setText(path)
+
+    def _on_changed(self, *_value: object) -> None:
+        self._draw_word()
+        if self._is_fault_shown:
+            self._say(self.fault)
+        self.changed.emit()
+
+    def _draw_word(self) -> None:
+        if self._switch is not None:
+            self._word.setText(tr("Yes") if self._switch.isChecked() else tr("No"))
+
+    def _say(self, fault: str) -> None:
+        self._fault.setText(fault)
+        self._fault.setVisible(bool(fault))
+
+
+class Form(QWidget):
+    """Fields below each other, required ones first. `changed`: a person edited one of them.
+
+    Args:
+        choose_path: asks for a file or a folder; by default with the system's dialog.
+    """
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, fields: Sequence[FormField], *, choose_path: ChoosePath | None = None) -> None:
+        super().__init__()
+        layout = column(self, spacing=14)
+        required_first = sorted(fields, key=lambda field: not field.is_required)
+        self._rows = [FieldRow(theme, field, choose_path or self._choose_path) for field in required_first]
+        for each in self._rows:
+            each.changed.connect(self.changed)
+            layout.addWidget(each)
+        self.setVisible(bool(fields))
+
+    @property
+    def rows(self) -> Sequence[FieldRow]:
+        return tuple(self._rows)
+
+    @property
+    def values(self) -> dict[str, FieldValue]:
+        """What a person gave, by the fields' keys; what they left empty is not in it. Only if it `is_complete`."""
+        given = {each.field.key: each.value for each in self._rows}
+        return {key: value for key, value in given.items() if value is not None}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every field can be used as it is."""
+        return not any(each.fault for each in self._rows)
+
+    def check(self) -> bool:
+        """Says at each field what is wrong with it, goes to the first such field, and returns whether there is none."""
+        wrong = [each for each in self._rows if each.fault]
+        for each in self._rows:
+            each.show_fault()
+        if wrong:
+            wrong[0].control.setFocus(Qt.FocusReason.OtherFocusReason)
+        return not wrong
+
+    def show_fault(self, key: str, fault: str) -> None:
+        """Says at a field what the engine found wrong with it."""
+        for each in self._rows:
+            if each.field.key == key:
+                each.show_fault(fault)
+
+    def focus(self) -> bool:
+        """Gives the keyboard to the first field that wants something; returns whether there is one."""
+        first = next((each for each in self._rows if each.fault), None)
+        if first is not None:
+            first.control.setFocus(Qt.FocusReason.OtherFocusReason)
+        return first is not None
+
+    def _choose_path(self, title: str, is_folder: bool, use: Callable[[str], None]) -> None:
+        dialog = QFileDialog(self.window(), title, str(Path.home()))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setFileMode(QFileDialog.FileMode.Directory if is_folder else QFileDialog.FileMode.ExistingFile)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly, is_folder)
+        dialog.fileSelected.connect(use)
+        dialog.open()
+
+
+def _bounds(field: FormField) -> str:
+    """What a number may be, as a hint in the field."""
+    if field.kind != "number" or (field.minimum is None and field.maximum is None):
+        return ""
+    if field.maximum is None:
+        return tr("At least {number}.", number=number_text(field.minimum or 0.0)).rstrip(".。")
+    if field.minimum is None:
+        return tr("At most {number}.", number=number_text(field.maximum)).rstrip(".。")
+    return f"{number_text(field.minimum)} – {number_text(field.maximum)}"

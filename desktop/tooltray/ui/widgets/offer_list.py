@@ -1,0 +1,196 @@
+"""A list of things that one can have, two lines each, below headings: model/view, so that thousands cost as much as those in sight."""
+
+from collections.abc import Sequence
+
+import msgspec
+from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
+
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.chip import paint_chip
+
+ROW, HEADING = 58, 38  # px
+INSET, GAP, CHIP_GAP = 24, 16, 6
+FOCUS_BAR = 2
+ROOM_FOR_CHIPS = 560  # px; below that the words are worth more
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        key: tells which it is; "" for a heading.
+        title, text: the two lines.
+        chips: words and tones, at the right.
+        wish: what choosing it does, as a word.
+    """
+
+    key: str
+    title: str
+    text: str = ""
+    chips: tuple[tuple[str, str], ...] = ()
+    wish: str = ""
+
+    @property
+    def is_heading(self) -> bool:
+        return not self.key
+
+    @property
+    def words(self) -> str:
+        """For screen readers."""
+        return ". ".join(part for part in (self.title, self.text, ", ".join(word for word, _ in self.chips), self.wish) if part)
+
+
+class OfferModel(QAbstractListModel):
+    def __init__(self) -> None:
+        super().__init__()
+        self.offers: Sequence[Offer] = ()
+
+    def set_offers(self, offers: Sequence[Offer]) -> None:
+        self.beginResetModel()
+        self.offers = tuple(offers)
+        self.endResetModel()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's signature)
+        return 0 if parent.isValid() else len(self.offers)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        offer = self.offers[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return offer.title
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return offer.words
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return offer.text or None
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        return Qt.ItemFlag.NoItemFlags if self.offers[index.row()].is_heading else super().flags(index)
+
+
+class OfferDelegate(QStyledItemDelegate):
+    def __init__(self, theme: Theme, view: "OfferList") -> None:
+        super().__init__(view)
+        self._theme, self._view = theme, view
+
+    def sizeHint(self, _option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(100, HEADING if self._view.offers[index.row()].is_heading else ROW)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        offer, theme, box = self._view.offers[index.row()], self._theme, QRectF(option.rect)
+        painter.save()
+        if offer.is_heading:
+            self._text(painter, box.adjusted(INSET, 12, -INSET, 0), offer.title, "caption_strong", "text.muted")
+        else:
+            self._fill(painter, option.state, box, is_hovered=self._view.hovered_row == index.row())
+            painter.setPen(theme.color("chart.grid"))
+            painter.drawLine(option.rect.bottomLeft(), option.rect.bottomRight())
+            self._paint_offer(painter, box.adjusted(INSET, 0, -INSET, 0), offer)
+        painter.restore()
+
+    def _fill(self, painter: QPainter, state: QStyle.StateFlag, box: QRectF, *, is_hovered: bool) -> None:
+        theme = self._theme
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(box, theme.color("surface.selected"))
+            if self._view.hasFocus():
+                painter.fillRect(QRectF(box.left(), box.bottom() - FOCUS_BAR, box.width(), FOCUS_BAR), theme.color("accent"))
+        elif is_hovered:
+            painter.fillRect(box, theme.color("surface.hover"))
+
+    def _paint_offer(self, painter: QPainter, box: QRectF, offer: Offer) -> None:
+        right, middle = box.right(), box.center().y()
+        if offer.wish:
+            width = QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(offer.wish)
+            place = QRectF(right - width, box.top(), width + 1, box.height())
+            self._text(painter, place, offer.wish, "caption_strong", "accent.text")
+            right -= width + GAP
+        if box.width() >= ROOM_FOR_CHIPS:
+            for word, tone in reversed(offer.chips):
+                width = QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(word) + 16
+                paint_chip(painter, self._theme, right - width, middle, word, tone)
+                right -= width + CHIP_GAP
+        lines = QRectF(box.left(), box.top() + 9, right - GAP - box.left(), 20)
+        self._text(painter, lines, offer.title, "strong", "text.primary")
+        self._text(painter, lines.translated(0, 20), offer.text, "caption", "text.secondary")
+
+    def _text(self, painter: QPainter, place: QRectF, text: str, style: str, color: str) -> None:
+        font = self._theme.font(style)
+        painter.setFont(font)
+        painter.setPen(self._theme.color(color))
+        shown = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, int(place.width()) + 1)
+        painter.drawText(place, Qt.AlignmentFlag.AlignVCenter, shown)
+
+
+class OfferList(QListView):
+    """`chosen` carries the key of what a click or Enter chose."""
+
+    chosen = Signal(str)
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self._model = OfferModel()
+        self.hovered_row = -1
+        self.setModel(self._model)
+        self.setItemDelegate(OfferDelegate(theme, self))
+        self.setMouseTracking(True)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setResizeMode(QListView.ResizeMode.Adjust)
+        self.setTabKeyNavigation(False)
+        self.clicked.connect(self._on_clicked)
+
+    @property
+    def offers(self) -> Sequence[Offer]:
+        return self._model.offers
+
+    def set_offers(self, offers: Sequence[Offer]) -> None:
+        """Replaces what is offered; the same one stays current and the place in the list stays, as far as it is there."""
+        if tuple(offers) == tuple(self._model.offers):
+            return
+        current = self.currentIndex()
+        key = self.offers[current.row()].key if current.isValid() else ""
+        scrolled = self.verticalScrollBar().value()
+        self._model.set_offers(offers)
+        place = next((index for index, offer in enumerate(offers) if key and offer.key == key), -1)
+        if place >= 0:
+            self.setCurrentIndex(self._model.index(place, 0))
+            self.verticalScrollBar().setValue(scrolled)
+
+    def go_in(self) -> None:
+        """Gives the keyboard to the list, and makes its first offer current if none is."""
+        self.setFocus(Qt.FocusReason.TabFocusReason)
+        if not self.currentIndex().isValid():
+            first = next((index for index, offer in enumerate(self.offers) if not offer.is_heading), -1)
+            if first >= 0:
+                self.setCurrentIndex(self._model.index(first, 0))
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseMove:
+            self._hover(self.indexAt(event.position().toPoint()).row())
+        elif event.type() == QEvent.Type.Leave:
+            self._hover(-1)
+        return super().viewportEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space) and self.currentIndex().isValid():
+            self._choose(self.currentIndex().row())
+        elif event.key() == Qt.Key.Key_Escape:
+            event.ignore()
+        else:
+            super().keyPressEvent(event)
+
+    def _hover(self, row: int) -> None:
+        if row != self.hovered_row:
+            self.hovered_row = row
+            self.viewport().update()
+
+    def _on_clicked(self, index: QModelIndex) -> None:
+        self._choose(index.row())
+
+    def _choose(self, place: int) -> None:
+        if key := self.offers[place].key:
+            self.chosen.emit(key)

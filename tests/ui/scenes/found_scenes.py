@@ -1,0 +1,295 @@
+"""Scenes of AI clients on this computer, of what is found for them, and of servers to find."""
+
+from collections.abc import Sequence
+
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.found_clients import CHANGES, EDITS, IMPORTED, PLAN, SCAN, many_candidates, many_clients
+from tests.fakes.found_servers import BUNDLE, HITS, NEW, SERVER, STARTERS, STATUS, UPDATES, many_hits
+from tests.ui.scenes.opened_desk import SERVERS
+from tests.ui.scenes.shot import Shot
+
+from tooltray.errors import Problem
+from tooltray.snapshots.ai_clients import ClientScan, ImportPlan
+from tooltray.snapshots.discovery import RegistryStatus
+from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot
+from tooltray.ui.clients.clients_page import COMPUTER
+from tooltray.ui.clients.edits_sheet import EditsPanel
+from tooltray.ui.clients.import_sheet import ImportPanel
+from tooltray.ui.servers.bundle_sheet import BundlePanel
+from tooltray.ui.servers.offer_sheet import OfferPanel, RegistryPanel, StarterPanel
+from tooltray.ui.servers.offer_sheets import InMemoryPanel
+from tooltray.ui.theme import Theme
+
+SMALL = (900, 600)
+INSIDE = InMemoryServer("notes", "tooltray-notes", "0.3.1", "Notes in your own folder")
+
+
+async def found_desk(theme: Theme, scan: ClientScan = SCAN, servers: Sequence[ServerSnapshot] = SERVERS) -> Desk:
+    fake = FakePresenter(servers)
+    fake.client_scan, fake.client_edits, fake.client_changes = scan, list(EDITS), list(CHANGES)
+    fake.import_plan, fake.imported = PLAN, list(IMPORTED)
+    fake.starters, fake.registry_hits, fake.registry_status = list(STARTERS), list(HITS), STATUS
+    fake.registry_servers, fake.registry_updates = {each.name: SERVER for each in HITS}, list(UPDATES)
+    fake.bundle, fake.new_server = BUNDLE, NEW
+    fake.client_links = {"Cursor": "cursor://x", "VS Code": "vscode:mcp/install?x", "LM Studio": "lmstudio://x", "Kiro": "kiro://x"}
+    fake.inmemory_servers = [INSIDE, InMemoryServer("old", "old-package", problem=Problem("It needs another version of mcp"))]
+    result = Desk(fake, theme)
+    await result.open()
+    await until(lambda: result.servers.servers)
+    return result
+
+
+async def computer(theme: Theme, size: tuple[int, int] | None = None, scan: ClientScan = SCAN) -> Shot:
+    result = await found_desk(theme, scan)
+    result.open_tab(COMPUTER)
+    await until(lambda: result.window.context.scans.scan is not None and not len(result.tasks))
+    return Shot(result, size=size)
+
+
+async def computer_details(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+    shot = await computer(theme, size)
+    assert shot.desk is not None
+    shot.desk.computer.table.row_chosen.emit(SCAN.clients[0])
+    return shot
+
+
+async def computer_small(theme: Theme) -> Shot:
+    return await computer_details(theme, SMALL)
+
+
+async def computer_many(theme: Theme) -> Shot:
+    return await computer(theme, SMALL, many_clients(100))
+
+
+async def computer_nobody(theme: Theme) -> Shot:
+    return await computer(theme, scan=ClientScan())
+
+
+async def computer_changes(theme: Theme) -> Shot:
+    shot = await computer(theme)
+    assert shot.desk is not None
+    shot.desk.computer.tabs.choose(2)
+    shot.desk.computer.tabs.chosen.emit(2)
+    return shot
+
+
+async def connect_sheet(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+    shot = await computer(theme, size)
+    assert shot.desk is not None
+    desk = shot.desk
+    desk.computer.commands.preview_connect(["claude-code", "codex", "zed"])
+    await until(lambda: isinstance(desk.window.context.sheets.panel, EditsPanel))
+    return shot
+
+
+async def connect_small(theme: Theme) -> Shot:
+    return await connect_sheet(theme, SMALL)
+
+
+async def connect_result(theme: Theme) -> Shot:
+    shot = await connect_sheet(theme)
+    assert shot.desk is not None
+    panel = shot.desk.window.context.sheets.panel
+    assert isinstance(panel, EditsPanel)
+    panel.show_changes(CHANGES)
+    return shot
+
+
+async def import_sheet(theme: Theme, size: tuple[int, int] | None = None, plan: ImportPlan = PLAN) -> Shot:
+    shot = await computer(theme, size)
+    assert shot.desk is not None
+    desk = shot.desk
+    desk.engine.import_plan = plan
+    desk.computer.import_from([])
+    panel = desk.window.context.sheets.panel
+    assert isinstance(panel, ImportPanel)
+    await until(lambda: not len(desk.tasks))
+    panel.table.selectRow(0)
+    return shot
+
+
+async def import_small(theme: Theme) -> Shot:
+    return await import_sheet(theme, SMALL)
+
+
+async def import_many(theme: Theme) -> Shot:
+    return await import_sheet(theme, plan=many_candidates(100))
+
+
+async def import_none(theme: Theme) -> Shot:
+    shot = await computer(theme)
+    assert shot.desk is not None
+    shot.desk.engine.import_plan = ImportPlan()
+    shot.desk.computer.import_from([])
+    return shot
+
+
+async def import_result(theme: Theme) -> Shot:
+    shot = await import_sheet(theme)
+    assert shot.desk is not None
+    panel = shot.desk.window.context.sheets.panel
+    assert isinstance(panel, ImportPanel)
+    panel.table.switched.emit(PLAN.candidates[2], False)
+    panel.begin()
+    panel.show_outcome(IMPORTED)
+    return shot
+
+
+async def discover(theme: Theme, size: tuple[int, int] | None = None, words: str = "", hits: int = 0) -> Shot:
+    result = await found_desk(theme)
+    if hits:
+        result.engine.registry_hits = many_hits(hits)
+    result.window.open_part("servers", "discover")
+    tab = result.page.discover
+    await until(lambda: tab.offers.offers)
+    if words:
+        tab.field.setText(words)
+        await until(lambda: not tab.offers.offers[0].is_heading)
+    return Shot(result, size=size)
+
+
+async def discover_small(theme: Theme) -> Shot:
+    return await discover(theme, SMALL)
+
+
+async def discover_found(theme: Theme) -> Shot:
+    return await discover(theme, words="files")
+
+
+async def discover_many(theme: Theme) -> Shot:
+    return await discover(theme, SMALL, words="server", hits=100)
+
+
+async def discover_nothing(theme: Theme) -> Shot:
+    result = await found_desk(theme)
+    result.engine.registry_hits = []
+    status = RegistryStatus(20_123, STATUS.updated_at - 9 * 86_400, problem=Problem("The registry cannot be reached", "no network", ""))
+    result.engine.registry_status = status
+    result.window.open_part("servers", "discover")
+    tab = result.page.discover
+    await until(lambda: tab.offers.offers)
+    tab.field.setText("zzz")
+    await until(lambda: not tab.offers.isVisible())
+    return Shot(result)
+
+
+async def registry_server(theme: Theme, size: tuple[int, int] | None = None, *, is_filled: bool = True) -> Shot:
+    shot = await discover(theme, size, "files")
+    assert shot.desk is not None
+    desk = shot.desk
+    desk.page.discover.offers.chosen.emit("hit:io.github.ada/files")
+    await until(lambda: isinstance(desk.window.context.sheets.panel, RegistryPanel))
+    panel = desk.window.context.sheets.panel
+    assert isinstance(panel, OfferPanel)
+    assert panel.form is not None
+    if is_filled:
+        panel.form.rows[0].control.setText("not-a-real-token")  # type: ignore[attr-defined]
+        await until(lambda: any(call[0] == "preview_registry_server" for call in desk.engine.calls))
+    else:
+        panel.form.check()
+    return shot
+
+
+async def registry_small(theme: Theme) -> Shot:
+    return await registry_server(theme, SMALL, is_filled=False)
+
+
+async def starter(theme: Theme) -> Shot:
+    shot = await discover(theme)
+    assert shot.desk is not None
+    desk = shot.desk
+    desk.page.discover.offers.chosen.emit("starter:filesystem")
+    await until(lambda: isinstance(desk.window.context.sheets.panel, StarterPanel))
+    return shot
+
+
+async def bundle(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+    result = await found_desk(theme)
+    result.window.open_part("servers", "bundle", BUNDLE.source)
+    await until(lambda: isinstance(result.window.context.sheets.panel, BundlePanel))
+    return Shot(result, size=size)
+
+
+async def bundle_small(theme: Theme) -> Shot:
+    return await bundle(theme, SMALL)
+
+
+async def add_other_ways(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+    result = await found_desk(theme)
+    result.page.add()
+    await until(lambda: not len(result.tasks))
+    return Shot(result, size=size)
+
+
+async def add_other_ways_small(theme: Theme) -> Shot:
+    return await add_other_ways(theme, SMALL)
+
+
+async def add_inside(theme: Theme) -> Shot:
+    shot = await add_other_ways(theme)
+    assert shot.desk is not None
+    desk = shot.desk
+    desk.page.offers.open_inmemory(INSIDE)
+    assert isinstance(desk.window.context.sheets.panel, InMemoryPanel)
+    await until(lambda: not desk.window.context.sheets.panel.is_waiting)  # type: ignore[union-attr]
+    return shot
+
+
+async def add_link(theme: Theme) -> Shot:
+    result = await found_desk(theme)
+    config = "eyJjb21tYW5kIjoibnB4IiwiYXJncyI6WyIteSIsIkBhZGEvZmlsZXMiXSwiZW52Ijp7IkFQSV9UT0tFTiI6IiJ9fQ=="
+    result.window.open_link(f"tooltray://install?name=files&config={config}")
+    return Shot(result)
+
+
+async def add_to(theme: Theme) -> Shot:
+    result = await found_desk(theme)
+    result.wishes.link_requested.emit("filesystem")
+    await until(lambda: not len(result.tasks))
+    return Shot(result)
+
+
+async def first_start(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+    result = await found_desk(theme, servers=())
+    await until(lambda: result.window.context.scans.scan is not None)
+    return Shot(result, size=size)
+
+
+async def first_start_small(theme: Theme) -> Shot:
+    return await first_start(theme, SMALL)
+
+
+SCENES = (
+    computer,
+    computer_details,
+    computer_small,
+    computer_many,
+    computer_nobody,
+    computer_changes,
+    connect_sheet,
+    connect_small,
+    connect_result,
+    import_sheet,
+    import_small,
+    import_many,
+    import_none,
+    import_result,
+    discover,
+    discover_small,
+    discover_found,
+    discover_many,
+    discover_nothing,
+    registry_server,
+    registry_small,
+    starter,
+    bundle,
+    bundle_small,
+    add_other_ways,
+    add_other_ways_small,
+    add_inside,
+    add_link,
+    add_to,
+    first_start,
+    first_start_small,
+)

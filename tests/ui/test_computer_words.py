@@ -1,0 +1,92 @@
+"""What the window says of AI clients on this computer."""
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtWidgets import QApplication
+from tests.fakes.found_clients import CHANGES, EDITS, SCAN
+
+from tooltray.errors import Problem
+from tooltray.snapshots.ai_clients import AiClient, ClientScan
+from tooltray.ui.clients import computer_words as said
+from tooltray.ui.pages.scan_words import scan_text, scan_title
+
+CLAUDE, CURSOR, CODEX, GEMINI, ZED, STUDIO, WARP, _ = SCAN.clients
+
+
+def test_who_is_here_is_one_sentence_and_many_are_counted(app: QApplication) -> None:
+    def scan(*clients: AiClient) -> ClientScan:
+        return ClientScan(clients)
+
+    assert scan_title(scan(CLAUDE)) == "Claude Code is here."
+    assert scan_title(scan(CLAUDE, CURSOR, CODEX)) == "Claude Code, Cursor and Codex are here."
+    assert scan_title(SCAN) == "Claude Code, Cursor, Codex, Gemini CLI and 2 more are here."
+    assert scan_title(scan(WARP)) == "No AI client that Tooltray knows is on this computer."
+
+
+@pytest.mark.parametrize(
+    ("servers", "different", "secrets", "text"),
+    [
+        (11, 7, 5, "11 servers stand in their settings, 7 different ones. 5 keys stand there in plain text."),
+        (3, 3, 1, "3 servers stand in their settings. 1 key stands there in plain text."),
+        (1, 1, 0, "1 server stands in their settings."),
+        (0, 0, 0, "They have no servers of their own."),
+    ],
+)
+def test_what_they_hold_is_counted(app: QApplication, servers: int, different: int, secrets: int, text: str) -> None:
+    assert scan_text(replace(SCAN, servers=servers, different_servers=different, plain_secrets=secrets)) == text
+
+
+def test_nothing_is_said_of_what_nobody_holds(app: QApplication) -> None:
+    assert scan_text(ClientScan((WARP,))) == ""
+    assert scan_text(ClientScan((CLAUDE,))) == "It has no servers of its own."
+
+
+def test_each_connection_has_a_shape_and_a_word_of_its_own(app: QApplication) -> None:
+    looks = [said.connection_look(client) for client in (CLAUDE, CURSOR, CODEX, ZED)]
+    assert [look.word for look in looks] == ["Not connected", "Connected", "Old entry", "Does not work"]
+    assert len({look.icon for look in looks}) == 4
+
+
+def test_the_button_says_what_there_is_to_do(app: QApplication) -> None:
+    assert [said.wish_word(client) for client in SCAN.clients] == ["Connect", "Disconnect", "Mend", "Connect", "", "Connect", "", ""]
+
+
+def test_it_is_said_that_nobody_can_tell_whether_a_client_runs(app: QApplication) -> None:
+    assert [said.presence(client) for client in (CLAUDE, CURSOR, CODEX, WARP)] == ["Runs now", "Does not run", "Installed", "Not here"]
+
+
+def test_connecting_all_leaves_out_what_needs_a_person_or_is_connected(app: QApplication) -> None:
+    assert said.to_connect(SCAN) == [CLAUDE, CODEX, GEMINI]
+
+
+def test_our_own_entry_counts_neither_as_a_server_nor_as_a_key(app: QApplication) -> None:
+    assert said.server_count(CURSOR) == "1"
+    assert said.secrets_chip(CURSOR) == ("1", "warning")
+    assert said.secrets_chip(GEMINI) == ("–", "")
+
+
+def test_changes_are_said_as_what_was_done(app: QApplication) -> None:
+    assert [said.change_word(change, "X") for change in CHANGES] == [
+        "X is connected",
+        "The entry in X is mended",
+        "2 servers were taken out of X",
+    ]
+    assert said.change_word(replace(CHANGES[2], servers=("a",)), "X") == "1 server was taken out of X"
+    assert said.change_word(replace(CHANGES[0], action="disconnect"), "X") == "X is disconnected"
+    assert said.change_word(replace(CHANGES[0], action="undo"), "X") == "A change in X was undone"
+    assert [said.edit_word(edit, "X") for edit in EDITS[1:3]] == ["Connect X", "Mend the entry in X"]
+
+
+def test_what_undo_will_do_is_said_before(app: QApplication) -> None:
+    assert [said.undo_word(change) for change in CHANGES] == [
+        "Undo makes the file what it was, to the byte.",
+        "The file has changed since. Undo takes back this change alone.",
+        "",
+    ]
+
+
+def test_a_copy_without_a_key_is_said_to_be_none(app: QApplication) -> None:
+    plain = replace(CHANGES[1], is_encrypted=False)
+    assert said.change_note(plain) == "Restart Codex. The copy for Undo is not encrypted: no keyring was there."
+    assert said.change_note(replace(plain, problem=Problem("No"))) == ""
+    assert said.change_look(replace(plain, problem=Problem("No"))).word == "Not changed"

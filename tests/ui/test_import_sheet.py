@@ -1,0 +1,241 @@
+"""The sheet that moves servers here shows what there is, asks what is missing, says what happens to keys, and how it went."""
+
+import asyncio
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.found_clients import IMPORTED, PLAN, SCAN, many_candidates
+from tests.fakes.server_snapshots import server
+from tests.ui.seen import cells, control, field, words
+from tests.ui.test_accessibility import nameless
+
+from tooltray.errors import TooltrayError
+from tooltray.events import ImportProgressed
+from tooltray.snapshots.ai_clients import ImportedServer, ImportPlan, ImportSource
+from tooltray.ui.clients import import_words as said
+from tooltray.ui.clients.clients_page import COMPUTER
+from tooltray.ui.clients.import_sheet import ImportPanel
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.filter_tabs import FilterTab
+from tooltray.ui.widgets.table import Table
+
+GITHUB, LINEAR, SEARCH, SHOP, FILES, MEMORY, ODD = PLAN.candidates
+NAMES = {client.id: client.name for client in SCAN.clients}
+NO_PROBLEMS = replace(PLAN, problems=())
+
+
+def engine(plan: ImportPlan = PLAN) -> FakePresenter:
+    fake = FakePresenter([server("a")])
+    fake.client_scan, fake.import_plan, fake.imported = SCAN, plan, list(IMPORTED)
+    return fake
+
+
+async def opened(desk: Desk) -> ImportPanel:
+    desk.open_tab(COMPUTER)
+    await until(lambda: desk.window.context.scans.scan is not None and not len(desk.tasks))
+    control(desk.computer, "Move servers here…").click()
+    panel = desk.window.context.sheets.panel
+    assert isinstance(panel, ImportPanel)
+    await until(lambda: not len(desk.tasks))
+    return panel
+
+
+def show_group(panel: ImportPanel, index: int) -> None:
+    panel.findChildren(FilterTab)[index].click()
+
+
+async def test_candidates_stand_in_groups_and_each_says_where_it_is_and_what_is_to_be_known(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel = await opened(desk)
+        counts = {tab.text(): tab.count for tab in panel.findChildren(FilterTab)}
+        assert counts == {"New": 4, "Different": 1, "Same": 1, "Broken": 1}
+        assert cells(panel.table, 0) == [
+            "Ticked",
+            "github",
+            "npx -y @modelcontextprotocol/server-github",
+            "Claude Code, Cursor, Codex",
+            "1 key",
+        ]
+        assert cells(panel.table, 3)[::4] == ["Not ticked", "Only if you tick it"]
+        assert "Zed's settings cannot be read" in words(panel)
+        show_group(panel, 2)
+        assert cells(panel.table)[::4] == ["", "Is here already"]
+        show_group(panel, 3)
+        assert cells(panel.table)[::4] == ["", "Cannot be used"]
+
+
+async def test_what_is_looked_at_is_told_in_full(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel = await opened(desk)
+        panel.table.selectRow(0)
+        shown = words(panel)
+        assert "GITHUB_TOKEN goes to the keyring: its name says that it is a secret." in shown
+        assert "Codex · /home/ada/.codex.json · gh" in shown
+        panel.table.selectRow(3)
+        await until(lambda: "DATABASE_URI goes to the keyring: its value has the form of a secret." in words(panel))
+        assert "for the project shop" in words(panel)
+        show_group(panel, 1)
+        panel.table.selectRow(0)
+        await until(lambda: "files is here already and runs something else. This one is added as files-2." in words(panel))
+        assert nameless(desk.window) == []
+
+
+async def test_only_what_is_ticked_is_moved_and_what_is_missing_is_asked_for_first(theme: Theme) -> None:
+    async with Desk(engine(NO_PROBLEMS), theme) as desk:
+        panel = await opened(desk)
+        assert "search needs to be told" in words(panel)
+        panel.table.switched.emit(LINEAR, False)
+        control(panel, "Move 3 servers here").click()
+        assert "This is needed." in words(panel)
+        assert not any(call[0] == "import_servers" for call in desk.engine.calls)
+        field(panel, "API key").setText("not-a-real-key")
+        control(panel, "Move 3 servers here").click()
+        names = {"1": "github", "3": "search", "5": "files-2"}
+        await desk.asked("import_servers", ["1", "3", "5"], names, {"3": {"api_key": "not-a-real-key"}}, False, [], "", "")
+
+
+async def test_the_keyboard_alone_ticks_and_moves(theme: Theme) -> None:
+    async with Desk(engine(replace(NO_PROBLEMS, candidates=(GITHUB, LINEAR))), theme) as desk:
+        panel = await opened(desk)
+        panel.table.setFocus(Qt.FocusReason.TabFocusReason)
+        panel.table.selectRow(1)
+        QTest.keyClick(panel.table, Qt.Key.Key_Space)
+        assert cells(panel.table, 1)[0] == "Not ticked"
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await desk.asked("import_servers", ["1"], {"1": "github"}, {}, False, [], "", "")
+
+
+async def test_a_value_is_asked_for_as_long_as_its_server_is_ticked(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel = await opened(desk)
+        panel.table.switched.emit(SEARCH, False)
+        assert "search needs to be told" not in words(panel)
+        panel.table.switched.emit(SEARCH, True)
+        assert "search needs to be told" in words(panel)
+
+
+async def test_all_of_a_group_are_ticked_or_none(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel = await opened(desk)
+        control(panel, "Tick all").click()
+        assert [cells(panel.table, row)[0] for row in range(4)] == ["Ticked"] * 4
+        assert control(panel, "Move 5 servers here").isEnabled()
+        control(panel, "Tick none").click()
+        assert control(panel, "Move 1 server here").isEnabled()  # the one of another group
+
+
+async def test_which_entries_would_leave_which_files_is_shown_before(theme: Theme) -> None:
+    async with Desk(engine(replace(NO_PROBLEMS, candidates=(GITHUB, LINEAR))), theme) as desk:
+        panel = await opened(desk)
+        assert "Cursor: github and linear" not in words(panel)
+        control(panel, "Take them out of their clients once they work").click()
+        assert "Cursor: github and linear from /home/ada/.cursor.json" in words(panel)
+        assert "Codex: gh from /home/ada/.codex.json" in words(panel)
+        control(panel, "Move 2 servers here").click()
+        await desk.asked("import_servers", ["1", "2"], {"1": "github", "2": "linear"}, {}, True, [], "", "")
+
+
+async def test_how_it_went_stands_at_each_server_and_what_changed_can_be_undone(theme: Theme) -> None:
+    async with Desk(engine(replace(NO_PROBLEMS, candidates=(GITHUB, LINEAR, replace(SEARCH, asks=())))), theme) as desk:
+        panel = await opened(desk)
+        control(panel, "Move 3 servers here").click()
+        await until(lambda: "1 work here now, 1 wait, 1 failed." in words(panel))
+        outcome = next(each for each in panel.findChildren(Table) if each.accessibleName() == "Servers that are moved")
+        assert [cells(outcome, row)[1] for row in range(3)] == ["Works", "Added", "Failed"]
+        assert cells(outcome, 0)[2] == "38 tools listed. It left Claude Code."
+        outcome.row_chosen.emit(outcome.rows[2])
+        assert "search: Npx ended with exit code 1. The package is not there. Correct its name." in words(panel)
+        assert nameless(desk.window) == []
+        control(panel, "Close").click()
+        assert desk.window.sheet is None
+
+
+async def test_an_import_can_be_cancelled_and_says_what_was_done(theme: Theme) -> None:
+    fake, answer = engine(replace(NO_PROBLEMS, candidates=(GITHUB, LINEAR))), asyncio.Event()
+    asked: list[Mapping[str, object]] = []
+
+    async def run(**given: object) -> list[ImportedServer]:
+        asked.append(given)
+        await answer.wait()
+        return [IMPORTED[0], ImportedServer("2", "linear", "cancelled")]
+
+    fake.import_servers = run
+    async with Desk(fake, theme) as desk:
+        panel = await opened(desk)
+        control(panel, "Move 2 servers here").click()
+        await until(lambda: asked)
+        assert "Moving 2 servers here…" in words(panel)
+        fake.bus.publish(ImportProgressed(1, 2, "github"))
+        outcome = next(each for each in panel.findChildren(Table) if each.accessibleName() == "Servers that are moved")
+        await until(lambda: [cells(outcome, row)[1] for row in range(2)] == ["Done", "On its way"])
+        QTest.keyClick(desk.window.sheet, Qt.Key.Key_Escape)
+        assert desk.window.sheet is not None  # it goes on, and must not go out of sight
+        control(panel, "Cancel").click()
+        await desk.asked("cancel_import")
+        answer.set()
+        await until(lambda: "Cancelled. 1 work here, 0 wait, 0 failed." in words(panel))
+
+
+async def test_a_refused_import_brings_the_choice_back(theme: Theme) -> None:
+    fake = engine(replace(NO_PROBLEMS, candidates=(GITHUB,)))
+    fake.failures["import_servers"] = TooltrayError("Servers are being imported already", "", "Wait")
+    async with Desk(fake, theme) as desk:
+        panel = await opened(desk)
+        control(panel, "Move 1 server here").click()
+        await until(lambda: "Servers are being imported already" in words(panel))
+        assert panel.table.isVisible()
+        assert control(panel, "Move 1 server here").isEnabled()
+
+
+async def test_nothing_to_move_is_said_and_only_closes(theme: Theme) -> None:
+    async with Desk(engine(ImportPlan()), theme) as desk:
+        panel = await opened(desk)
+        assert "There is nothing to move: no server stands there." in words(panel)
+        control(panel, "Close").click()
+
+
+async def test_servers_of_a_file_come_in_place_of_the_clients_own(theme: Theme) -> None:
+    fake = engine(ImportPlan())
+    async with Desk(fake, theme) as desk:
+        panel = await opened(desk)
+        fake.import_plan = replace(NO_PROBLEMS, candidates=(LINEAR,))
+        control(panel, "From a file…").click()
+        dialog = desk.window.findChild(QFileDialog)
+        assert dialog is not None
+        dialog.fileSelected.emit("/home/ada/mcp.json")
+        dialog.reject()
+        await desk.asked("preview_client_import", [], "", "/home/ada/mcp.json")
+        await until(lambda: not len(desk.tasks))
+        control(panel, "Move 1 server here").click()
+        await desk.asked("import_servers", ["2"], {"2": "linear"}, {}, False, [], "", "/home/ada/mcp.json")
+
+
+async def test_two_hundred_candidates_are_lines_of_one_table(theme: Theme) -> None:
+    async with Desk(engine(many_candidates(200)), theme) as desk:
+        panel = await opened(desk)
+        assert len(panel.table.rows) == 200
+        assert control(panel, "Move 200 servers here").isEnabled()
+
+
+def test_keys_are_counted_and_named_once(theme: Theme) -> None:
+    assert said.keys_text([LINEAR]) == ""
+    assert said.keys_text([GITHUB]) == "1 key goes to the keyring: GITHUB_TOKEN."
+    assert said.keys_text([GITHUB, replace(GITHUB, id="x"), SHOP]) == "3 keys go to the keyring: GITHUB_TOKEN and DATABASE_URI."
+
+
+def test_what_was_given_as_a_text_has_a_name_too(theme: Theme) -> None:
+    assert said.source_line(ImportSource("", "/home/ada/x.json", "a"), NAMES) == "What was given · /home/ada/x.json · a"
+    assert said.leaving([replace(GITHUB, sources=(ImportSource("", "/x", "a"),))], NAMES) == []
+
+
+def test_all_that_works_is_said_in_one_sentence(theme: Theme) -> None:
+    assert said.outcome_title([IMPORTED[0]]) == "It works here now."
+    assert said.outcome_title([IMPORTED[0], IMPORTED[0]]) == "All 2 work here now."
+    assert said.outcome_text(replace(IMPORTED[0], removed_from=(), tools=1), NAMES) == "1 tool listed."
+    assert said.outcome_text(IMPORTED[1], NAMES) == "It waits for your yes, a sign-in or its first use. It stays in its clients."
+    assert said.outcome_text(ImportedServer("1", "x", "cancelled"), NAMES) == "It was not moved."

@@ -1,0 +1,87 @@
+"""Pages with tabs: what is shown, what stands in the header beside it, and how the keyboard goes there."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.found_clients import SCAN
+from tests.fakes.server_snapshots import server
+from tests.ui.seen import control
+from tests.ui.test_accessibility import name_of, nameless, tab
+
+from tooltray.snapshots.clients import ProfileSnapshot
+from tooltray.ui.clients.clients_page import COMPUTER, PROFILES
+from tooltray.ui.pages.page import HubPhase
+from tooltray.ui.shell.sidebar import NavItem
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
+
+
+async def test_a_tab_s_own_button_stands_in_the_header_while_it_is_shown(theme: Theme) -> None:
+    fake = FakePresenter([server("a")])
+    fake.profiles = [ProfileSnapshot("p", None, {})]
+    async with Desk(fake, theme) as desk:
+        desk.open_tab(PROFILES)
+        assert control(desk.clients_page, "New profile").isEnabled()
+        desk.clients_page.show_tab(COMPUTER)
+        assert "New profile" not in [each.text() for each in desk.clients_page.findChildren(Button) if each.isVisible()]
+
+
+async def test_arrows_go_from_tab_to_tab(theme: Theme) -> None:
+    fake = FakePresenter([server("a")])
+    fake.client_scan = SCAN
+    async with Desk(fake, theme) as desk:
+        desk.window.open_page("clients")
+        control(desk.clients_page, "Connected").setFocus()
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Right)
+        assert desk.computer.isVisible()
+        assert name_of(QApplication.focusWidget()) == "On this computer"
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Right)
+        assert desk.profiles.isVisible()
+        assert nameless(desk.window) == []
+
+
+async def test_tab_goes_through_the_clients_on_this_computer(theme: Theme) -> None:
+    fake = FakePresenter([server("a")])
+    fake.client_scan = SCAN
+    async with Desk(fake, theme) as desk:
+        desk.open_tab(COMPUTER)
+        await until(lambda: desk.computer.table.rows and not len(desk.tasks))
+        path = [await tab(desk.window) for _ in range(24)]
+        wanted = ["Move servers here…", "Here, 6", "Look again", "Connect all", "AI clients on this computer"]
+        assert [name for name in path if name in wanted][:5] == wanted
+
+
+async def test_profiles_have_no_entry_of_their_own_in_the_navigation(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        assert [item.text() for item in desk.window.findChildren(NavItem)] == ["Servers", "AI clients", "Approvals", "Files", "Settings"]
+
+
+async def test_why_the_hub_does_not_run_is_shown_where_it_says_so(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.window.open_part("servers", "discover")
+        assert desk.page.discover.isVisible()
+        desk.window.set_phase(HubPhase.FAILED)
+        assert not desk.page.discover.isVisible()
+
+
+async def test_an_address_of_a_server_leads_from_discover_to_its_card(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.page.cards)
+        desk.window.open_part("servers", "discover")
+        desk.window.open_link("tooltray://servers/a")
+        assert desk.card("a").isVisible()
+        assert not desk.page.discover.isVisible()
+
+
+async def test_without_a_hub_nothing_of_the_new_tabs_can_be_pressed(theme: Theme) -> None:
+    fake = FakePresenter([server("a")])
+    fake.client_scan = SCAN
+    async with Desk(fake, theme) as desk:
+        desk.open_tab(COMPUTER)
+        desk.window.open_part("servers", "discover")
+        desk.window.set_phase(HubPhase.ENDING)
+        assert not desk.page.discover.field.isEnabled()
+        desk.open_tab(COMPUTER)
+        assert not control(desk.computer, "Look again").isEnabled()
