@@ -45,8 +45,8 @@ from tooltray.builtin.hub_server import HubServer
 from tooltray.bundles.api import BundlesApi
 from tooltray.bundles.bundle_folders import BundleFolders
 from tooltray.bundles.bundle_installs import BundleInstalls
+from tooltray.bundles.bundle_offers import BundleReader
 from tooltray.bundles.bundle_store import BundleStore
-from tooltray.bundles.offers import BundleReader
 from tooltray.bundles.packing import BundlePacking
 from tooltray.bundles.sources import BundleSources
 from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi

@@ -9,11 +9,11 @@ from typing import Any
 from tests.fakes.system_keyring import FakeKeyring
 
 from tooltray.ai_clients.backup_key import BackupKeys
+from tooltray.ai_clients.client_connection import OwnEntry
 from tooltray.ai_clients.client_edits import ClientEdits
 from tooltray.ai_clients.client_look import ClientLook
 from tooltray.ai_clients.client_places import ClientPlaces
 from tooltray.ai_clients.client_scans import Surroundings
-from tooltray.ai_clients.connections import OwnEntry
 from tooltray.home.home import Home
 from tooltray.secrets.secrets import SecretStore
 from tooltray.secrets.vaults import SecretBackend

@@ -16,10 +16,10 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.discovery import RegistryOption, RegistryStatus
-from tooltray.ui.servers import discover_words as said
-from tooltray.ui.servers.bundle_sheet import BundlePanel
-from tooltray.ui.servers.discover_tab import DiscoverTab
-from tooltray.ui.servers.offer_sheet import OfferPanel, RegistryPanel, StarterPanel, free_name
+from tooltray.ui.discover import discover_words as said
+from tooltray.ui.discover.bundle_sheet import BundlePanel
+from tooltray.ui.discover.discover_tab import DiscoverTab
+from tooltray.ui.discover.offer_sheet import OfferPanel, RegistryPanel, StarterPanel, free_name
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Option
 from tooltray.ui.widgets.toast import Toast

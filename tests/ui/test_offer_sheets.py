@@ -21,10 +21,10 @@ from tooltray.snapshots.ai_clients import ClientScan
 from tooltray.snapshots.servers import InMemoryServer
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.ui.clients.import_sheet import ImportPanel
+from tooltray.ui.discover.add_to_sheet import AddToPanel
+from tooltray.ui.discover.bundle_sheet import BundlePanel, ReadingBundlePanel, kind_text, signature_text, size_text
+from tooltray.ui.discover.bundle_urls import bundle_of_urls
 from tooltray.ui.servers.add_server import AddServerPanel
-from tooltray.ui.servers.add_to_sheet import AddToPanel
-from tooltray.ui.servers.bundle_sheet import BundlePanel, ReadingBundlePanel, kind_text, signature_text, size_text
-from tooltray.ui.servers.bundle_urls import bundle_of_urls
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.empty_state import Beginning
 

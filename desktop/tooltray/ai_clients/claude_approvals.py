@@ -1,6 +1,6 @@
 """Which servers of a project's `.mcp.json` Claude Code may start, as its person has answered; and which extensions Claude Desktop runs.
 
-Above it: scan. Below it: documents. What cannot be read counts as no answer: then servers wait.
+Above it: client_scanner. Below it: documents. What cannot be read counts as no answer: then servers wait.
 """
 
 from collections.abc import Mapping

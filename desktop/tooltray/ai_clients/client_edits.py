@@ -1,7 +1,7 @@
 """Connects and disconnects AI clients, takes imported servers out of their files, and undoes all of it.
 
 Above it: the API, imports, `tooltray uninstall`. Below it: file_edits (what would change), change_writer (makes and undoes it),
-client_commands, backup_key. Most of it is loaded with the first change, since most starts of a hub need none. Each file for
+client_cli, backup_key. Most of it is loaded with the first change, since most starts of a hub need none. Each file for
 itself: one that fails does not stop the others, and says why in its result.
 """
 
@@ -55,7 +55,7 @@ class ClientEdits:
             mask: takes known secrets out of a text.
             home: of Tooltray, where changes are written down.
             user_folder: where clients' own commands run.
-            sleep, run: `asyncio.sleep`, `client_commands.run`.
+            sleep, run: `asyncio.sleep`, `client_cli.run`.
         """
         self._scans, self._keys, self._mask, self._spawn = client_scans, backup_keys, mask, spawn
         self._changes, self._folder, self._sleep, self._run = home.client_changes, user_folder, sleep, run
@@ -171,7 +171,7 @@ class ClientEdits:
         return [self._described(edit, around, look) for edit in removing(entries)]
 
     def _described(self, edit: "FileEdit", around: "Surroundings", look: "ClientLook") -> ClientEdit:
-        from tooltray.ai_clients.client_commands import command_for
+        from tooltray.ai_clients.client_cli import command_for
         from tooltray.ai_clients.edit_diff import diff_of
         from tooltray.ai_clients.version_control import WorkTrees
 
@@ -224,13 +224,13 @@ class ClientEdits:
         self, edit: "FileEdit", around: "Surroundings", look: "ClientLook", key: "BackupKey | None"
     ) -> "ChangeRecord | None":
         """Has the client make an edit; None: it has no command for it, or that did not do it."""
-        from tooltray.ai_clients import client_commands
+        from tooltray.ai_clients import client_cli
 
-        command = await asyncio.to_thread(client_commands.command_for, edit, look, around.environ)
+        command = await asyncio.to_thread(client_cli.command_for, edit, look, around.environ)
         if not command:
             return None
         record = await finish_in_thread(self._writer.begin, edit, key)
-        run = self._run or client_commands.run
+        run = self._run or client_cli.run
         try:
             await run(command, around.environ, cwd=str(self._folder))
         finally:  # whatever it says, the file tells whether it was done

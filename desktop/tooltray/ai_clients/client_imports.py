@@ -19,8 +19,8 @@ from tooltray.snapshots.ai_clients import ImportedServer, ImportPlan
 
 if TYPE_CHECKING:
     from tooltray.ai_clients.client_look import ClientLook
+    from tooltray.ai_clients.import_offers import Offer
     from tooltray.ai_clients.import_sources import Found
-    from tooltray.ai_clients.offers import Offer
 
 
 class ClientImports:

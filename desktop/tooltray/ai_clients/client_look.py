@@ -1,7 +1,7 @@
 """The files of all AI clients of this computer, read once: what scanning, connecting and importing start from.
 
-Above it: scan, and whatever changes or imports what is in the files. Below it: client_places, documents, found_entries. One file that is in
-a bad state never hides the others.
+Above it: client_scanner, and whatever changes or imports what is in the files. Below it: client_places, documents, found_entries. One file
+that is in a bad state never hides the others.
 """
 
 from collections.abc import Iterable

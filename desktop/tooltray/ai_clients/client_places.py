@@ -1,7 +1,7 @@
 """Where AI clients keep their files on this computer, whether they are installed, and whether they run.
 
-Above it: scan, and whatever connects clients. Below it: client_kinds, the disk. Starts no program, reads no file, and never walks through a
-folder: a pattern is looked up part by part.
+Above it: client_scanner, and whatever connects clients. Below it: client_kinds, the disk. Starts no program, reads no file, and never
+walks through a folder: a pattern is looked up part by part.
 """
 
 import fnmatch

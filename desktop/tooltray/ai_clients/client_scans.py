@@ -1,7 +1,7 @@
 """Looks at the AI clients of this computer for a hub: in a thread, with the person's variables and the projects that the hub knows.
 
-Above it: the API, and whatever connects clients or imports from them. Below it: scan. What reads the files is loaded with the first look,
-since most starts of a hub need none.
+Above it: the API, and whatever connects clients or imports from them. Below it: client_scanner. What reads the files is loaded with the
+first look, since most starts of a hub need none.
 """
 
 import asyncio
@@ -17,9 +17,9 @@ from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.ai_clients import ClientScan
 
 if TYPE_CHECKING:
+    from tooltray.ai_clients.client_connection import OwnEntry
     from tooltray.ai_clients.client_look import ClientLook
-    from tooltray.ai_clients.connections import OwnEntry
-    from tooltray.ai_clients.scan import ClientScanner
+    from tooltray.ai_clients.client_scanner import ClientScanner
 
 
 class Surroundings(msgspec.Struct, frozen=True):
@@ -76,7 +76,7 @@ class ClientScans:
         return Surroundings(own, environ, tuple(dict.fromkeys((*projects, *self._known_projects()))))
 
     def _own_entry(self) -> "OwnEntry":
-        from tooltray.ai_clients.connections import OwnEntry
+        from tooltray.ai_clients.client_connection import OwnEntry
 
         entry, http, address = bridge_entry(self._home)["mcpServers"]["tooltray"], self._config.settings.publish.http, self._own_url()
         words = (entry["command"], *entry["args"])
@@ -84,6 +84,6 @@ class ClientScans:
 
     @cached_property
     def _scanner(self) -> "ClientScanner":
-        from tooltray.ai_clients.scan import ClientScanner
+        from tooltray.ai_clients.client_scanner import ClientScanner
 
         return ClientScanner()

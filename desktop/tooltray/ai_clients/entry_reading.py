@@ -1,6 +1,6 @@
 """Reads one server as an AI client has written it, and says it in the spelling of our settings.
 
-Above it: import_plan. Below it: variables, proxies, and the reader of `.mcp.json`, which knows how fields are spelled. Knows no disk,
+Above it: import_plan. Below it: variables, known_proxies, and the reader of `.mcp.json`, which knows how fields are spelled. Knows no disk,
 except through a function that is handed in, and nothing of what is here already. The rules, where clients differ:
 
 - `url` without a type is SSE in Gemini CLI, Qwen Code and Cline; elsewhere HTTP, unless its path ends in `/sse`.
@@ -16,7 +16,7 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from tooltray.ai_clients.proxies import carried_by
+from tooltray.ai_clients.known_proxies import carried_by
 from tooltray.ai_clients.variables import ANY, SYNTAXES, Surroundings, Syntax, Variables
 from tooltray.entries.pasted import is_placeholder, looks_secret
 from tooltray.entries.pasted_names import PATH_VALUE

@@ -1,7 +1,7 @@
 """What an entry of any AI client says: the command line, the URL, variables and headers, whatever the keys are called.
 
-Above it: found_entries, scan, and whatever else looks at entries. Pure. Nothing is checked or replaced; what has an unexpected type counts
-as absent.
+Above it: found_entries, client_scanner, and whatever else looks at entries. Pure. Nothing is checked or replaced; what has an unexpected
+type counts as absent.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
 """What connecting, disconnecting and removing would change in which file; nothing is written here.
 
-Above it: client_edits. Below it: client_look (the files as they are now), bridge_entry, entry_changes. Blocks for as long as reading takes.
+Above it: client_edits. Below it: client_look (the files as they are now), entry_shapes, entry_changes. Blocks for as long as reading takes.
 
 Who makes an edit that was shown computes it anew and compares the revision, so that it is made of what is there.
 """
@@ -12,13 +12,13 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
-from tooltray.ai_clients.bridge_entry import KEY, bridge_entry_for, mended_entry
+from tooltray.ai_clients.client_connection import OwnEntry, connection_of
 from tooltray.ai_clients.client_kinds import ClientFiles, ClientKind
 from tooltray.ai_clients.client_look import ClientLook, ReadFile
 from tooltray.ai_clients.client_places import ClientPlace
-from tooltray.ai_clients.connections import OwnEntry, connection_of
 from tooltray.ai_clients.edit_names import Action, name_of
 from tooltray.ai_clients.entry_changes import EntryChange, changed, full_content, named_place
+from tooltray.ai_clients.entry_shapes import KEY, bridge_entry_for, mended_entry
 from tooltray.ai_clients.found_entries import FoundEntry
 from tooltray.errors import Problem
 from tooltray.files.file_text import CannotOpen

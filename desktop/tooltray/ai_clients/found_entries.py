@@ -1,6 +1,6 @@
 """The servers in a file of an AI client, as they stand there.
 
-Above it: scan, and whatever writes, imports or removes entries. Below it: documents, entry_words, own_entries. Reads no disk.
+Above it: client_scanner, and whatever writes, imports or removes entries. Below it: documents, entry_words, own_entries. Reads no disk.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

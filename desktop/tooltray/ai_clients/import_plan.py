@@ -1,7 +1,7 @@
 """What can be imported: every server once, however many clients have it, and how it compares with what is here.
 
-Above it: imports, api. Below it: entry_reading, offers, sameness; settings and secrets, which are read and never changed. A plan is made
-anew for each preview and each import, so that nothing is imported that has changed since it was shown: its id is another one then.
+Above it: imports, api. Below it: entry_reading, import_offers, sameness; settings and secrets, which are read and never changed. A plan is
+made anew for each preview and each import, so that nothing is imported that has changed since it was shown: its id is another one then.
 """
 
 import asyncio
@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 from msgspec.structs import replace
 
 from tooltray.ai_clients.entry_reading import ReadServer, read_server
+from tooltray.ai_clients.import_offers import Offer, found_secrets, masked
 from tooltray.ai_clients.import_sources import Found
-from tooltray.ai_clients.offers import Offer, found_secrets, masked
 from tooltray.ai_clients.sameness import Program, looked_up, program_of
 from tooltray.entries.pasted_names import clean_name, guess_name
 from tooltray.errors import Problem, TooltrayError

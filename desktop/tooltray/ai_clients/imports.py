@@ -1,6 +1,6 @@
 """Imports servers: adds each, waits until it has listed its tools, and only then takes its entry out of the files of its clients.
 
-Above it: the API. Below it: offers, ServerAddition, ServerManager, and whoever edits the files of clients. One import at a time.
+Above it: the API. Below it: import_offers, ServerAddition, ServerManager, and whoever edits the files of clients. One import at a time.
 
 Whatever ends an import in the middle loses nothing: a client keeps each entry until its server has listed its tools here, and no file of a
 client is changed before all servers have come in. Files of projects stay as they are: others work with them.
@@ -29,7 +29,7 @@ from tooltray.upstream.server_manager import STARTED_BY_HAND_WAIT_S, ServerManag
 
 if TYPE_CHECKING:
     from tooltray.ai_clients.found_entries import FoundEntry
-    from tooltray.ai_clients.offers import Offer
+    from tooltray.ai_clients.import_offers import Offer
 
 AT_ONCE = 6  # servers that are waited for; how many start together is limited where they start
 

@@ -1,6 +1,6 @@
 """Which values of an entry stand in its file in plain text and look like secrets, and the entry in one line without them.
 
-Above it: scan. Below it: entries/pasted, which says what looks like a secret. Pure. Names leave this module, values never.
+Above it: client_scanner. Below it: entries/pasted, which says what looks like a secret. Pure. Names leave this module, values never.
 """
 
 import re

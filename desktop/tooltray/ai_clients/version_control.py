@@ -1,6 +1,6 @@
 """Whether a file lies in a work tree of a version control system, whose changes its person commits.
 
-Above it: scan. Below it: the disk. Starts no program.
+Above it: client_scanner. Below it: the disk. Starts no program.
 """
 
 import os

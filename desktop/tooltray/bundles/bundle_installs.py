@@ -1,6 +1,6 @@
 """Bundles as servers: shown, installed, updated, removed.
 
-Above it: BundlesApi. Below it: sources, offers, bundle_store, bundle_folders; ServerAddition and ServersApi, which have the entries.
+Above it: BundlesApi. Below it: sources, bundle_offers, bundle_store, bundle_folders; ServerAddition and ServersApi, which have the entries.
 
 A bundle is known by its SHA-256: what a person has seen is what is installed. A newer one of the same name takes the place of the older one
 in the same server; its settings stay, and what a person has changed of the entry, too.
@@ -10,11 +10,11 @@ import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from tooltray.bundles.bundle_command import BundleCommand
 from tooltray.bundles.bundle_folders import BundleFolders
+from tooltray.bundles.bundle_offers import BundleReader, BundleReading
 from tooltray.bundles.bundle_settings import answers_to
+from tooltray.bundles.bundle_start import BundleCommand
 from tooltray.bundles.bundle_store import BundleRecord, BundleStore, ServerChoices, plain_values
-from tooltray.bundles.offers import BundleReader, BundleReading
 from tooltray.bundles.sources import BundleSources
 from tooltray.confirmation import must_wait
 from tooltray.entries.api import ServersApi

@@ -1,6 +1,6 @@
 """The settings of a bundle: the form that a person fills in, and what was filled in, checked.
 
-Above it: offers, bundle_installs. Below it: the manifest. Pure.
+Above it: bundle_offers, bundle_installs. Below it: the manifest. Pure.
 
 A default does not satisfy `required` in the reference: hosts fill it in for the person. So the form has it, and it counts where nothing was
 typed.

@@ -1,13 +1,13 @@
 """What a person should know of a bundle's command before it runs: a manifest may say anything.
 
-Above it: offers, bundle_installs. Below it: command_lookup, for what downloads. Pure. None of this forbids anything: the command is shown
-as it is, and the person decides.
+Above it: bundle_offers, bundle_installs. Below it: command_lookup, for what downloads. Pure. None of this forbids anything: the command is
+shown as it is, and the person decides.
 """
 
 import re
 from collections.abc import Iterator
 
-from tooltray.bundles.bundle_command import BundleCommand, BundlePlace
+from tooltray.bundles.bundle_start import BundleCommand, BundlePlace
 from tooltray.bundles.manifest import Manifest
 from tooltray.errors import Problem
 from tooltray.launch.command_lookup import downloads, program_name

@@ -1,7 +1,7 @@
 """The manifest of a bundle, versions 0.1 to 0.4, checked.
 
-Above it: bundle_command, bundle_settings, offers. Below it: archive, for its errors. Pure: knows no disk. Members that are not known are
-left alone, as the reference does with manifests that it did not write.
+Above it: bundle_start, bundle_settings, bundle_offers. Below it: archive, for its errors. Pure: knows no disk. Members that are not known
+are left alone, as the reference does with manifests that it did not write.
 """
 
 import re

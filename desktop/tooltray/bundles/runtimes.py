@@ -1,6 +1,6 @@
 """Whether a bundle can run on this computer: its system, and the programs that it needs and does not bring along.
 
-Above it: offers. Below it: command_lookup, and the programs themselves, which are asked for their version.
+Above it: bundle_offers. Below it: command_lookup, and the programs themselves, which are asked for their version.
 """
 
 import subprocess
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from msgspec.structs import replace
 
-from tooltray.bundles.bundle_command import BundleCommand, BundlePlace
+from tooltray.bundles.bundle_start import BundleCommand, BundlePlace
 from tooltray.bundles.manifest import Manifest
 from tooltray.bundles.version_ranges import fits, version_in
 from tooltray.errors import Problem

@@ -1,6 +1,6 @@
 """The folders of a person that a manifest may name: home, desktop, documents, downloads.
 
-Above it: bundle_command. Below it: the disk: on Linux the desktop's own file says where they are, for their names are in
+Above it: bundle_start. Below it: the disk: on Linux the desktop's own file says where they are, for their names are in
 the person's language.
 """
 

@@ -9,11 +9,11 @@ from typing import Any, Protocol
 from msgspec.structs import replace
 
 from tooltray.discovery import starters as starter_list
-from tooltray.discovery.origins import names_here, with_origin
 from tooltray.discovery.package_words import BUNDLE
 from tooltray.discovery.registry_copy import RegistryCopy
+from tooltray.discovery.registry_json import Described, Package
 from tooltray.discovery.server_forms import Choice, Made, choices_of, find_choice, made_of, place_of
-from tooltray.discovery.server_json import Described, Package
+from tooltray.discovery.server_origins import names_here, with_origin
 from tooltray.discovery.starters import Starters
 from tooltray.discovery.updates import RegistryUpdates
 from tooltray.entries.pasted_names import guess_name

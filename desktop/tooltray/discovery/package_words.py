@@ -1,7 +1,7 @@
 """What may be made of a package: which programs start it, and the words before and behind its name; with what is wrong with one.
 
-Above it: server_forms. Below it: server_json. Nothing here is ever given to a shell: words stay words. Still a word may be an option of the
-program that starts the package, so what a stranger wrote is held to what names of packages look like.
+Above it: server_forms. Below it: registry_json. Nothing here is ever given to a shell: words stay words. Still a word may be an option of
+the program that starts the package, so what a stranger wrote is held to what names of packages look like.
 """
 
 import re
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tooltray.discovery.server_json import Argument, Package
+from tooltray.discovery.registry_json import Argument, Package
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 

@@ -18,8 +18,8 @@ import msgspec
 from msgspec.structs import replace
 
 from tooltray.discovery.registry_index import DamagedIndex, Facts, Found, IndexWriter, RegistryIndex
+from tooltray.discovery.registry_json import Described, read_described
 from tooltray.discovery.server_forms import is_address
-from tooltray.discovery.server_json import Described, read_described
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.files.atomic_file import all_set_aside, set_aside
 from tooltray.phrases import Phrase

@@ -19,7 +19,7 @@ from typing import Self
 
 import msgspec
 
-from tooltray.discovery.server_json import Described, read_described
+from tooltray.discovery.registry_json import Described, read_described
 from tooltray.files.atomic_file import replace
 from tooltray.snapshots.discovery import RegistryHit
 

@@ -1,6 +1,6 @@
 """One server of a registry as it can be had here: the options, what has to be given for each, and the entry that is made of the answers.
 
-Above it: the API of discovery, the starters. Below it: server_json, package_words. Pure: it stores nothing and starts nothing. Words stay
+Above it: the API of discovery, the starters. Below it: registry_json, package_words. Pure: it stores nothing and starts nothing. Words stay
 words all the way; what a person gives stands where the description says, and a secret leaves only its placeholder in the entry.
 """
 
@@ -25,7 +25,7 @@ from tooltray.discovery.package_words import (
     refused,
     shown,
 )
-from tooltray.discovery.server_json import Argument, Described, Input, Package, Remote
+from tooltray.discovery.registry_json import Argument, Described, Input, Package, Remote
 from tooltray.entries.pasted import looks_secret
 from tooltray.errors import Problem, TooltrayError
 from tooltray.hidden_fields import HidesFields

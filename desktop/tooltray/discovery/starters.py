@@ -10,9 +10,9 @@ from typing import Any
 
 import msgspec
 
-from tooltray.discovery.origins import STARTER, from_list
+from tooltray.discovery.registry_json import Described, Package, read_described
 from tooltray.discovery.server_forms import Choice, choices_of
-from tooltray.discovery.server_json import Described, Package, read_described
+from tooltray.discovery.server_origins import STARTER, from_list
 from tooltray.entries.server_addition import ORIGIN
 from tooltray.errors import NotFound
 from tooltray.phrases import Phrase

@@ -9,10 +9,10 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from tooltray.discovery.origins import FromRegistry, from_registry, with_origin
 from tooltray.discovery.registry_copy import RegistryCopy
+from tooltray.discovery.registry_json import Described
 from tooltray.discovery.server_forms import MADE, Choice, choices_of, fingerprint, made_of
-from tooltray.discovery.server_json import Described
+from tooltray.discovery.server_origins import FromRegistry, from_registry, with_origin
 from tooltray.entries.api import ServersApi
 from tooltray.entries.server_addition import ORIGIN
 from tooltray.errors import NotFound, TooltrayError

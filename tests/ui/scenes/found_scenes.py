@@ -16,8 +16,8 @@ from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot
 from tooltray.ui.clients.clients_page import COMPUTER
 from tooltray.ui.clients.edits_sheet import EditsPanel
 from tooltray.ui.clients.import_sheet import ImportPanel
-from tooltray.ui.servers.bundle_sheet import BundlePanel
-from tooltray.ui.servers.offer_sheet import OfferPanel, RegistryPanel, StarterPanel
+from tooltray.ui.discover.bundle_sheet import BundlePanel
+from tooltray.ui.discover.offer_sheet import OfferPanel, RegistryPanel, StarterPanel
 from tooltray.ui.servers.offer_sheets import InMemoryPanel
 from tooltray.ui.theme import Theme
 

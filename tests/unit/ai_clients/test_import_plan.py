@@ -11,9 +11,9 @@ from tests.fakes.hub_parts import HubParts, Shell, hub_parts
 
 from tooltray.ai_clients.client_kinds import ClientKind, read_client_kinds
 from tooltray.ai_clients.found_entries import FoundEntry, entries_in
+from tooltray.ai_clients.import_offers import Offer
 from tooltray.ai_clients.import_plan import ImportPlanner, usual_name
 from tooltray.ai_clients.import_sources import Found, of_clients, of_text
-from tooltray.ai_clients.offers import Offer
 from tooltray.files.file_text import FileText
 from tooltray.foreign_configs.document_lines import Positions
 from tooltray.foreign_configs.documents import Content, Document

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.fakes.bundles import manifest
 
-from tooltray.bundles.bundle_command import BundlePlace, command_of
+from tooltray.bundles.bundle_start import BundlePlace, command_of
 from tooltray.bundles.command_warnings import warnings_of
 from tooltray.bundles.manifest import read_manifest
 

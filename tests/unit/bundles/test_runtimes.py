@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.fakes.bundles import manifest
 
-from tooltray.bundles.bundle_command import BundleCommand, BundlePlace
+from tooltray.bundles.bundle_start import BundleCommand, BundlePlace
 from tooltray.bundles.manifest import read_manifest
 from tooltray.bundles.runtimes import ask_version, why_not_here, with_python
 

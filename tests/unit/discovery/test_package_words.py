@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tooltray.discovery.package_words import check_words, host, is_pinned, odd_runtime_word, pinned, problem_of, shown
-from tooltray.discovery.server_json import Package, read_described
+from tooltray.discovery.registry_json import Package, read_described
 
 
 def package(kind: str = "npm", identifier: str = "notes", **members: Any) -> Package:

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from tests.fakes.mcp_registry import npm, server
 
-from tooltray.discovery.origins import with_origin
+from tooltray.discovery.registry_json import Described, read_described
 from tooltray.discovery.server_forms import find_choice, made_of
-from tooltray.discovery.server_json import Described, read_described
+from tooltray.discovery.server_origins import with_origin
 from tooltray.discovery.updates import RegistryUpdates, is_newer
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.snapshots.discovery import RegistryUpdate

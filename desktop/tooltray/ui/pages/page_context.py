@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.client_scans import ClientScans
+from tooltray.ui.pages.found_clients import ClientScans
 from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.notice_area import NoticeArea
 from tooltray.ui.pages.server_wishes import ServerWishes

@@ -8,12 +8,12 @@ from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.errors import Problem, TooltrayError
+from tooltray.ui.discover.other_ways import OtherWays
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import file_name
 from tooltray.ui.pages.local_work import Pasted, ReadPasted
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.servers.other_ways import OtherWays
 from tooltray.ui.servers.pasted_preview import PastedPreview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner

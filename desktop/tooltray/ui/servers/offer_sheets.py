@@ -15,15 +15,15 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.discovery import BundleOffer
 from tooltray.snapshots.forms import FieldValue, FormField, NewServer
 from tooltray.snapshots.servers import InMemoryServer
+from tooltray.ui.discover.add_to_sheet import AddToPanel
+from tooltray.ui.discover.bundle_commands import BundleCommands
+from tooltray.ui.discover.bundle_sheet import BundlePanel, ReadingBundlePanel
+from tooltray.ui.discover.bundle_urls import ENDINGS
+from tooltray.ui.discover.offer_sheet import OfferPanel, free_name
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action, at_sheet
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.servers.add_server import AddServerPanel
-from tooltray.ui.servers.add_to_sheet import AddToPanel
-from tooltray.ui.servers.bundle_commands import BundleCommands
-from tooltray.ui.servers.bundle_sheet import BundlePanel, ReadingBundlePanel
-from tooltray.ui.servers.bundle_urls import ENDINGS
-from tooltray.ui.servers.offer_sheet import OfferPanel, free_name
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
 

@@ -15,12 +15,12 @@ from tooltray.errors import Problem
 from tooltray.snapshots.ai_clients import ClientScan
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
+from tooltray.ui.discover.discover_tab import DiscoverTab
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.pages.scan_words import here, scan_text, scan_title
 from tooltray.ui.problem_words import in_a_row
-from tooltray.ui.servers.discover_tab import DiscoverTab
 from tooltray.ui.servers.offer_sheets import OfferSheets
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_commands import ServerCommands

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 from tooltray.errors import Problem
 from tooltray.events import ProblemReported
 from tooltray.ui import icons
+from tooltray.ui.discover.bundle_urls import bundle_of_urls
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action, as_notice
 from tooltray.ui.pages.local_work import LocalWork
@@ -22,7 +23,6 @@ from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext, Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.questions.questions import Questions
-from tooltray.ui.servers.bundle_urls import bundle_of_urls
 from tooltray.ui.shell.app_links import install_link, server_of_link
 from tooltray.ui.shell.hub_words import hub_words
 from tooltray.ui.shell.pages import PAGES

@@ -1,4 +1,4 @@
-"""discovery/server_json.py: what registries say of servers is read, whoever wrote it, and odd parts are left out."""
+"""discovery/registry_json.py: what registries say of servers is read, whoever wrote it, and odd parts are left out."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tooltray.discovery.server_json import MAX_TEXT, read_described
+from tooltray.discovery.registry_json import MAX_TEXT, read_described
 
 NEW: dict[str, Any] = {
     "server": {

@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.discovery import BundleOffer
 from tooltray.snapshots.forms import NewServer
+from tooltray.ui.discover.offer_sheet import WIDTH, OfferPanel
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.servers.offer_sheet import WIDTH, OfferPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button

@@ -1,6 +1,6 @@
 """What a bundle would run: its manifest's command with everything filled in.
 
-Above it: offers, bundle_installs. Below it: the manifest. Pure but for the system's name and separator.
+Above it: bundle_offers, bundle_installs. Below it: the manifest. Pure but for the system's name and separator.
 
 As the reference does: one system's command, args and env replace the whole of the others; a list takes the place of a whole argument and of
 nothing less; a boolean is "true" or "false". Other than there:

@@ -13,12 +13,12 @@ from PySide6.QtWidgets import QStackedWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.discovery import RegistrySearch, RegistryServer, RegistryStatus, RegistryUpdate, StarterServer
 from tooltray.snapshots.forms import FieldValue
+from tooltray.ui.discover import discover_words as said
+from tooltray.ui.discover.discover_commands import DiscoverCommands
+from tooltray.ui.discover.offer_sheet import OfferPanel, RegistryPanel, StarterPanel
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.servers import discover_words as said
-from tooltray.ui.servers.discover_commands import DiscoverCommands
-from tooltray.ui.servers.offer_sheet import OfferPanel, RegistryPanel, StarterPanel
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState

@@ -1,7 +1,7 @@
 """What a look at all AI clients has found: which are here, which servers stand in their files, and which of them use Tooltray.
 
-Above it: the API, `tooltray uninstall`. Below it: client_look, plain_secrets, connections, version_control. Starts no program. No value of
-a secret leaves it.
+Above it: the API, `tooltray uninstall`. Below it: client_look, plain_secrets, client_connection, version_control. Starts no program. No
+value of a secret leaves it.
 """
 
 import re
@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
+from tooltray.ai_clients.client_connection import OwnEntry, best, connection_of
 from tooltray.ai_clients.client_kinds import ClientKind, note_of, read_client_kinds, why_not_of
 from tooltray.ai_clients.client_look import ClientLook, ReadFile
 from tooltray.ai_clients.client_places import ClientPlaces
-from tooltray.ai_clients.connections import OwnEntry, best, connection_of
 from tooltray.ai_clients.entry_words import url_of, words_of
 from tooltray.ai_clients.found_entries import FoundEntry
 from tooltray.ai_clients.plain_secrets import plain_secrets_of, target_of

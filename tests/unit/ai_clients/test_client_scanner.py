@@ -1,4 +1,4 @@
-"""ai_clients/scan.py: what a look at all clients says."""
+"""ai_clients/client_scanner.py: what a look at all clients says."""
 
 import sys
 from pathlib import Path
@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.fakes.client_files import BRIDGE, put
 
-from tooltray.ai_clients.connections import OwnEntry
-from tooltray.ai_clients.scan import ClientScanner
+from tooltray.ai_clients.client_connection import OwnEntry
+from tooltray.ai_clients.client_scanner import ClientScanner
 from tooltray.phrases import as_json
 from tooltray.snapshots.ai_clients import AiClient, ClientScan
 

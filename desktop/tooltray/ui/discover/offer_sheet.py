@@ -13,10 +13,10 @@ from tooltray.errors import Problem
 from tooltray.snapshots.discovery import RegistryOption, RegistryServer, StarterServer
 from tooltray.snapshots.forms import FormField, NewServer
 from tooltray.ui.addresses import can_follow
+from tooltray.ui.discover.discover_words import option_title
+from tooltray.ui.discover.new_server_preview import NewServerPreview
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.servers.discover_words import option_title
-from tooltray.ui.servers.new_server_preview import NewServerPreview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button

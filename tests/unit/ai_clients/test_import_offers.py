@@ -1,12 +1,12 @@
-"""ai_clients/offers.py: secrets leave an entry, and what was asked for comes into it."""
+"""ai_clients/import_offers.py: secrets leave an entry, and what was asked for comes into it."""
 
 from typing import Any
 
 import pytest
 
 from tooltray.ai_clients.entry_reading import RawServer, ReadServer
+from tooltray.ai_clients.import_offers import Offer, found_secrets, masked
 from tooltray.ai_clients.import_sources import Found
-from tooltray.ai_clients.offers import Offer, found_secrets, masked
 from tooltray.errors import Problem, TooltrayError
 from tooltray.foreign_configs.config_source import CannotUse
 from tooltray.snapshots.ai_clients import FoundSecret, ImportCandidate, ImportSource

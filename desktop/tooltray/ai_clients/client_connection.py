@@ -1,6 +1,6 @@
 """Whether an entry of Tooltray in a client's file is the one that would be written today.
 
-Above it: scan, and whatever connects clients. Below it: entry_words, the disk, where it looks for the entry's program.
+Above it: client_scanner, and whatever connects clients. Below it: entry_words, the disk, where it looks for the entry's program.
 """
 
 import os

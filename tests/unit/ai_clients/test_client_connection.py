@@ -1,4 +1,4 @@
-"""ai_clients/connections.py: whether an entry of ours is the right one."""
+"""ai_clients/client_connection.py: whether an entry of ours is the right one."""
 
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.fakes.client_files import KINDS, put
 
-from tooltray.ai_clients.connections import OwnEntry, best, connection_of, is_program_there
+from tooltray.ai_clients.client_connection import OwnEntry, best, connection_of, is_program_there
 from tooltray.ai_clients.found_entries import FoundEntry
 
 OWN = OwnEntry((sys.executable, "-I"), "http://127.0.0.1:7717", has_http=True)

@@ -1,6 +1,6 @@
 """A bundle that was read, and what it is here: what it would run, what it asks for, what is wrong with it.
 
-Above it: bundle_installs. Below it: archive, manifest, bundle_command, bundle_settings, command_warnings, runtimes.
+Above it: bundle_installs. Below it: archive, manifest, bundle_start, bundle_settings, command_warnings, runtimes.
 """
 
 import asyncio
@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from tooltray.bundles.archive import Archive, read_archive
-from tooltray.bundles.bundle_command import BundleCommand, BundlePlace, command_of, problems_of
 from tooltray.bundles.bundle_settings import Filled, form_of
+from tooltray.bundles.bundle_start import BundleCommand, BundlePlace, command_of, problems_of
 from tooltray.bundles.bundle_store import folder_name
 from tooltray.bundles.command_warnings import warnings_of
 from tooltray.bundles.manifest import Manifest, read_manifest

@@ -1,10 +1,10 @@
-"""discovery/origins.py: where an entry is from, as far as it says so."""
+"""discovery/server_origins.py: where an entry is from, as far as it says so."""
 
 from typing import Any
 
 import pytest
 
-from tooltray.discovery.origins import FromRegistry, from_list, from_registry, names_here
+from tooltray.discovery.server_origins import FromRegistry, from_list, from_registry, names_here
 
 GOOD = {"origin": {"kind": "registry", "name": "a/b", "version": "1"}}
 

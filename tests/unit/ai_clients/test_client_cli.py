@@ -1,4 +1,4 @@
-"""ai_clients/client_commands.py: a client that runs makes a change itself, if its command does it."""
+"""ai_clients/client_cli.py: a client that runs makes a change itself, if its command does it."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.ai_client_home import ClientHome
 
-from tooltray.ai_clients.client_commands import filled_in, run
+from tooltray.ai_clients.client_cli import filled_in, run
 from tooltray.files.member_change import MISSING
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the program is a script")

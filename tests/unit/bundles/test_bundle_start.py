@@ -1,4 +1,4 @@
-"""bundles/bundle_command.py: what would run, as the reference fills it in."""
+"""bundles/bundle_start.py: what would run, as the reference fills it in."""
 
 import json
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.fakes.bundles import manifest
 
-from tooltray.bundles.bundle_command import BundleCommand, BundlePlace, command_of, problems_of
+from tooltray.bundles.bundle_start import BundleCommand, BundlePlace, command_of, problems_of
 from tooltray.bundles.manifest import Manifest, read_manifest
 from tooltray.errors import TooltrayError
 
