@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 
 from tooltray.ai_clients.known_proxies import carried_by
 from tooltray.ai_clients.variables import ANY, SYNTAXES, Surroundings, Syntax, Variables
+from tooltray.api import JsonObject
 from tooltray.entries.pasted import is_placeholder, looks_secret
 from tooltray.entries.pasted_names import PATH_VALUE
 from tooltray.entries.pasted_urls import as_word, usual_type
@@ -30,7 +31,7 @@ from tooltray.settings.expansion import VARIABLE_NAME
 from tooltray.settings.settings import read_entry
 from tooltray.snapshots.forms import FormField
 
-Entry = dict[str, Any]
+Entry = JsonObject
 ReadFile = Callable[[str], str]
 """Returns the text of a file that an entry names; raises CannotUse."""
 
@@ -60,7 +61,7 @@ class RawServer(HidesFields, frozen=True):
     hidden: ClassVar = ("raw", "inputs")
 
     name: str
-    raw: Mapping[str, Any]
+    raw: Mapping[str, object]
     shape: str = ""
     project: str = ""
     folder: str = ""
@@ -151,7 +152,7 @@ def _spelled(server: RawServer) -> Entry:
     return _with_split_command(entry)
 
 
-def _limits(written: dict[str, Any], shape: str) -> Iterator[tuple[str, object]]:
+def _limits(written: JsonObject, shape: str) -> Iterator[tuple[str, object]]:
     """Takes time-outs and lists of tools out of an entry, and yields ours."""
     timeout, seconds = written.pop("timeout", None), written.pop("tool_timeout_sec", None)
     if _is_number(seconds):
@@ -181,7 +182,7 @@ def _names(given: object) -> list[str]:
     return names
 
 
-def _oauth(raw: Mapping[str, Any]) -> object:
+def _oauth(raw: Mapping[str, object]) -> object:
     given = raw.get("oauth", raw.get("auth"))
     if isinstance(given, bool):
         return given
@@ -220,7 +221,7 @@ def _split(line: str) -> list[str]:
         raise CannotUse(Phrase("a quote in its command is opened and never closed")) from None
 
 
-def _remark(raw: Mapping[str, Any]) -> str:
+def _remark(raw: Mapping[str, object]) -> str:
     if raw.get("sandbox") or raw.get("sandboxEnabled"):
         return Phrase("its client runs it in a sandbox; here it would run without one")
     return ""
@@ -268,7 +269,7 @@ def _ask_for_examples(entry: Entry, variables: Variables) -> None:
                 entry[field] |= {str(key): scheme + variables.ask(str(key), str(key), is_secret=True)}
 
 
-def _add_references(entry: Entry, raw: Mapping[str, Any], variables: Variables) -> None:
+def _add_references(entry: Entry, raw: Mapping[str, object], variables: Variables) -> None:
     """Adds what stands beside `env` and `headers`: names of variables to hand over or to send, a file with variables, keys of a keyring."""
     headers = {str(name): _reference(value) for name, value in _members(raw, "env_http_headers")}
     if token := raw.get("bearer_token_env_var"):
@@ -286,12 +287,12 @@ def _add_references(entry: Entry, raw: Mapping[str, Any], variables: Variables) 
         entry["env"] = env | dict(_members(entry, "env"))
 
 
-def _members(holder: Mapping[str, Any], key: str) -> list[tuple[object, object]]:
+def _members(holder: Mapping[str, object], key: str) -> list[tuple[object, object]]:
     given = holder.get(key)
     return list(given.items()) if isinstance(given, Mapping) else []
 
 
-def _listed(raw: Mapping[str, Any], key: str) -> list[object]:
+def _listed(raw: Mapping[str, object], key: str) -> list[object]:
     given = raw.get(key)
     if given is not None and not isinstance(given, list):
         raise CannotUse(Phrase("'{field}' must be a list", field=key))

@@ -5,9 +5,10 @@ that is not certain is left out, since some clients refuse a whole file for it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from tooltray.ai_clients.client_kinds import Shape
+from tooltray.api import JsonObject
 from tooltray.files.member_change import NAME
 
 KEY = "tooltray"
@@ -16,7 +17,7 @@ KEY = "tooltray"
 CALL_TIMEOUT_S = 3600  # a call may wait for a person, or work for long; the most that Roo Code accepts
 START_TIMEOUT_S = 60  # the bridge answers within a second, unless it has to start the hub on a slow machine
 
-Entry: TypeAlias = dict[str, Any]
+Entry: TypeAlias = JsonObject
 _CHOSEN_BY_PERSON = ("timeout", "startup_timeout_sec", "tool_timeout_sec", "tools", "description")
 _OF_ANOTHER_WAY = (
     "command",

@@ -5,10 +5,11 @@ Above it: import_plan, imports. Below it: entry_reading, and portable_entry, whi
 
 import re
 from collections.abc import Collection, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from tooltray.ai_clients.entry_reading import ReadServer
 from tooltray.ai_clients.import_sources import Found
+from tooltray.api import JsonObject
 from tooltray.entries.pasted import looks_secret
 from tooltray.entries.portable_entry import SHORTEST_KNOWN, PortableEntry, without_secrets
 from tooltray.entries.server_addition import ORIGIN, filled_in
@@ -19,7 +20,7 @@ from tooltray.phrases import Phrase
 from tooltray.snapshots.ai_clients import FoundSecret, ImportCandidate
 from tooltray.snapshots.forms import FieldValue, FormField
 
-Entry = dict[str, Any]
+Entry = JsonObject
 _PLACEHOLDER = re.compile(r"\$\{[^}]*\}")
 _UNUSUAL = re.compile("[^A-Za-z0-9_.-]+")
 
@@ -62,7 +63,7 @@ class Offer(HidesFields, frozen=True):
         return {**entry, ORIGIN: origin}, {**stored.values, **{secret: values[key] for secret, key in secrets.items()}}
 
 
-def masked(name: str, entry: Mapping[str, Any], known: Collection[str]) -> PortableEntry:
+def masked(name: str, entry: Mapping[str, object], known: Collection[str]) -> PortableEntry:
     """An entry with placeholders for its secrets, and their values.
 
     Args:

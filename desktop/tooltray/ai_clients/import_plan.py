@@ -9,7 +9,7 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from msgspec.structs import replace
 
@@ -17,6 +17,7 @@ from tooltray.ai_clients.entry_reading import ReadServer, read_server
 from tooltray.ai_clients.import_offers import Offer, found_secrets, masked
 from tooltray.ai_clients.import_sources import Found
 from tooltray.ai_clients.sameness import Program, looked_up, program_of
+from tooltray.api import JsonObject
 from tooltray.entries.pasted_names import clean_name, guess_name
 from tooltray.errors import Problem, TooltrayError
 from tooltray.files.file_text import CannotOpen, read_text
@@ -190,7 +191,7 @@ def _offer(group: Sequence[_Reading], names: _Names, here: Iterable[_Here], know
     return Offer(candidate, tuple(each.found for each in group), read)
 
 
-def _agreed(entry: Mapping[str, Any], entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _agreed(entry: Mapping[str, object], entries: Sequence[Mapping[str, object]]) -> JsonObject:
     """What limits or describes a server in one client, and not in all that have it, is not taken over for all."""
     return {key: value for key, value in entry.items() if key not in _ONLY_IF_ALL_AGREE or all(each.get(key) == value for each in entries)}
 

@@ -7,7 +7,7 @@ stands for does, as far as it is known: two keys are two accounts. What is not k
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from tooltray.hidden_fields import HidesFields
 from tooltray.launch.command_lookup import is_launcher
@@ -38,7 +38,7 @@ class Program(HidesFields, frozen=True):
         return self.text == other.text and all(mine is None or theirs is None or mine == theirs for mine, theirs in pairs)
 
 
-def program_of(entry: Mapping[str, Any], look_up: LookUp) -> Program:
+def program_of(entry: Mapping[str, object], look_up: LookUp) -> Program:
     """
     Args:
         entry: one that can be used, in the spelling of `mcpServers`.

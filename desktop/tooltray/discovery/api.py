@@ -4,10 +4,11 @@ Below it: the copy of the registry, the forms, and ServerAddition, through which
 """
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec.structs import replace
 
+from tooltray.api import JsonObject
 from tooltray.discovery import starters as starter_list
 from tooltray.discovery.package_words import BUNDLE
 from tooltray.discovery.registry_copy import RegistryCopy
@@ -192,7 +193,7 @@ def _snapshot(server: Described, *, has_bundles: bool) -> RegistryServer:
     )
 
 
-def _new_server(name: str, entry: dict[str, Any], made: Made, choice: Choice, what: str) -> NewServer:
+def _new_server(name: str, entry: JsonObject, made: Made, choice: Choice, what: str) -> NewServer:
     command = (entry["command"], *entry["args"]) if "command" in entry else ()
     secrets = tuple(secret.rpartition("/")[2] for secret in made.secrets)
     return NewServer(name, entry, command, entry.get("url", ""), secrets, f"{what} ({place_of(choice)})", made.warnings)

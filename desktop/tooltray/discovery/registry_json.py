@@ -152,11 +152,11 @@ def _status(said: str) -> Literal["active", "deprecated", "deleted"]:
     return "deprecated" if said == "deprecated" else "deleted" if said == "deleted" else "active"
 
 
-def _official(item: Mapping[str, Any]) -> dict[str, Any]:
+def _official(item: Mapping[str, object]) -> dict[str, object]:
     return dict(_object(_object(item, "_meta"), OFFICIAL))
 
 
-def _tools(*items: Mapping[str, Any]) -> tuple[str, ...]:
+def _tools(*items: Mapping[str, object]) -> tuple[str, ...]:
     for item in items:
         listed = _member(_object(_object(item, "_meta"), PUBLISHER), "tools")
         if isinstance(listed, list):
@@ -165,7 +165,7 @@ def _tools(*items: Mapping[str, Any]) -> tuple[str, ...]:
     return ()
 
 
-def _package(item: Mapping[str, Any]) -> Package | None:
+def _package(item: Mapping[str, object]) -> Package | None:
     kind = (_word(item, "registryType") or _word(item, "registryName")).lower()
     identifier = _word(item, "identifier") or _word(item, "name")
     if not kind or not identifier:
@@ -184,24 +184,24 @@ def _package(item: Mapping[str, Any]) -> Package | None:
     )
 
 
-def _remote(item: Mapping[str, Any]) -> Remote | None:
+def _remote(item: Mapping[str, object]) -> Remote | None:
     url = _word(item, "url")
     if not url:
         return None
     return Remote(_transport(item) or "streamable-http", url, tuple(_keyed(item, "headers")), tuple(_variables(item)))
 
 
-def _transport(item: Mapping[str, Any]) -> str:
+def _transport(item: Mapping[str, object]) -> str:
     said = _word(item, "type") or _word(item, "transportType")
     return _TYPES.get(said, said)
 
 
-def _argument(item: Mapping[str, Any]) -> Argument:
+def _argument(item: Mapping[str, object]) -> Argument:
     is_named = _word(item, "type") == "named"
     return Argument(_input(item), _word(item, "name") if is_named else "", _text(item, "valueHint"), _member(item, "isRepeated") is True)
 
 
-def _input(item: Mapping[str, Any]) -> Input:
+def _input(item: Mapping[str, object]) -> Input:
     kind = _word(item, "format")
     choices = _member(item, "choices")
     return Input(
@@ -217,18 +217,18 @@ def _input(item: Mapping[str, Any]) -> Input:
     )
 
 
-def _keyed(item: Mapping[str, Any], name: str) -> Iterator[tuple[str, Input]]:
+def _keyed(item: Mapping[str, object], name: str) -> Iterator[tuple[str, Input]]:
     """Inputs that have a name: variables of the environment, and headers."""
     yield from ((_word(each, "name"), _input(each)) for each in _objects(item, name) if _word(each, "name"))
 
 
-def _variables(item: Mapping[str, Any]) -> Iterator[tuple[str, Input]]:
+def _variables(item: Mapping[str, object]) -> Iterator[tuple[str, Input]]:
     for name, each in list(_object(item, "variables").items())[:MAX_ITEMS]:
         if isinstance(each, Mapping):
             yield name, _plain(each)
 
 
-def _plain(item: Mapping[str, Any]) -> Input:
+def _plain(item: Mapping[str, object]) -> Input:
     """A variable has no variables of its own."""
     return _input({key: value for key, value in item.items() if key != "variables"})
 
@@ -236,29 +236,29 @@ def _plain(item: Mapping[str, Any]) -> Input:
 # members, in either spelling
 
 
-def _member(item: Mapping[str, Any], name: str) -> Any:
+def _member(item: Mapping[str, object], name: str) -> Any:
     if name in item:
         return item[name]
     return item.get(re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: f"_{found[1].lower()}", name))
 
 
-def _object(item: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def _object(item: Mapping[str, object], name: str) -> Mapping[str, object]:
     found = _member(item, name)
     return found if isinstance(found, Mapping) else {}
 
 
-def _objects(item: Mapping[str, Any], name: str) -> Sequence[Mapping[str, Any]]:
+def _objects(item: Mapping[str, object], name: str) -> Sequence[Mapping[str, object]]:
     found = _member(item, name)
     return [each for each in found[:MAX_ITEMS] if isinstance(each, Mapping)] if isinstance(found, list) else []
 
 
-def _word(item: Mapping[str, Any], name: str) -> str:
+def _word(item: Mapping[str, object], name: str) -> str:
     """A text that means something to programs, as it is; nothing in the place of one that is far too long."""
     found = _member(item, name)
     return found if isinstance(found, str) and len(found) <= MAX_WORD else ""
 
 
-def _text(item: Mapping[str, Any], name: str) -> str:
+def _text(item: Mapping[str, object], name: str) -> str:
     """A text for people: in one line, and with nothing in it that hides or turns around what is shown."""
     found = _member(item, name)
     return _shown(found) if isinstance(found, str) else ""

@@ -9,8 +9,10 @@ from typing import Any
 
 import msgspec
 
+from tooltray.api import JsonObject
 from tooltray.discovery.server_forms import Choice, Made, fingerprint
 from tooltray.entries.server_addition import ORIGIN
+from tooltray.snapshots.forms import FieldValue
 
 REGISTRY, STARTER = "registry", "starter"
 
@@ -27,7 +29,7 @@ class FromRegistry(msgspec.Struct, frozen=True):
     version: str
     option: str = ""
     label: str = ""
-    values: Mapping[str, Any] = {}
+    values: Mapping[str, FieldValue] = {}
     made: str = ""
 
 
@@ -37,25 +39,25 @@ class FromList(msgspec.Struct, frozen=True):
     id: str
 
 
-def with_origin(made: Made, choice: Choice, name: str, version: str) -> dict[str, Any]:
+def with_origin(made: Made, choice: Choice, name: str, version: str) -> JsonObject:
     """An entry that says which server of the registry it is, and what its next version needs."""
     origin = {"kind": REGISTRY, "name": name, "version": version, "option": choice.option.id, "label": choice.option.label}
     return {**made.entry, ORIGIN: {**origin, "values": made.answers, "made": fingerprint(made.entry)}}
 
 
-def from_registry(entry: Mapping[str, Any]) -> FromRegistry | None:
+def from_registry(entry: Mapping[str, object]) -> FromRegistry | None:
     """Which server of the registry an entry is; None: it is not from there."""
     origin: FromRegistry | None = _read(entry, REGISTRY, FromRegistry)
     return origin
 
 
-def from_list(entry: Mapping[str, Any]) -> str:
+def from_list(entry: Mapping[str, object]) -> str:
     """Which well-known server an entry is; empty: it is not from that list."""
     found = _read(entry, STARTER, FromList)
     return found.id if found else ""
 
 
-def _read(entry: Mapping[str, Any], kind: str, form: type[msgspec.Struct]) -> Any:
+def _read(entry: Mapping[str, object], kind: str, form: type[msgspec.Struct]) -> Any:
     origin = entry.get(ORIGIN)
     if not isinstance(origin, Mapping) or origin.get("kind") != kind:
         return None
@@ -65,7 +67,7 @@ def _read(entry: Mapping[str, Any], kind: str, form: type[msgspec.Struct]) -> An
         return None
 
 
-def names_here(entries: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+def names_here(entries: Mapping[str, Mapping[str, object]]) -> dict[str, str]:
     """The servers here by their names in the registry; of several the first."""
     found: dict[str, str] = {}
     for server, entry in entries.items():

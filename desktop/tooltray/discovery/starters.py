@@ -6,10 +6,10 @@ Packages in it are not pinned, as people start these servers: each start takes t
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
+from tooltray.api import JsonObject
 from tooltray.discovery.registry_json import Described, Package, read_described
 from tooltray.discovery.server_forms import Choice, choices_of
 from tooltray.discovery.server_origins import STARTER, from_list
@@ -35,9 +35,9 @@ class Starter(msgspec.Struct, frozen=True, rename="camel"):
     good_for: str
     category: str
     needs: str = ""
-    package: dict[str, Any] | None = None
-    remote: dict[str, Any] | None = None
-    trial: dict[str, Any] | None = None
+    package: JsonObject | None = None
+    remote: JsonObject | None = None
+    trial: JsonObject | None = None
 
     @property
     def described(self) -> Described:
@@ -78,7 +78,7 @@ class Starters:
             raise NotFound(Phrase("The list has no server '{id}'", id=id), "", Phrase("See: tooltray discover starters"))
         return self._by_id[id]
 
-    def snapshots(self, entries: Mapping[str, Mapping[str, Any]]) -> list[StarterServer]:
+    def snapshots(self, entries: Mapping[str, Mapping[str, object]]) -> list[StarterServer]:
         """The whole list.
 
         Args:
@@ -87,7 +87,7 @@ class Starters:
         return [_snapshot(each, next(_here(each, entries), "")) for each in self._by_id.values()]
 
 
-def _here(starter: Starter, entries: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+def _here(starter: Starter, entries: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
     """The servers here that are this one: added from the list, or of the same package or address."""
     what = starter.package["identifier"] if starter.package else (starter.remote or {})["url"]
     for server, entry in entries.items():
@@ -122,6 +122,6 @@ def _command(choice: Choice) -> list[str]:
     return words
 
 
-def with_origin(entry: Mapping[str, Any], starter: Starter) -> dict[str, Any]:
+def with_origin(entry: Mapping[str, object], starter: Starter) -> JsonObject:
     """An entry that says from where it is."""
     return {**entry, ORIGIN: {"kind": STARTER, "id": starter.id}}

@@ -9,11 +9,11 @@ import binascii
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import msgspec
 
+from tooltray.api import JsonObject
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
 
@@ -34,7 +34,7 @@ class InstallLink(msgspec.Struct, frozen=True):
     """
 
     kind: str
-    value: Any
+    value: object
 
     @property
     def origin(self) -> str:
@@ -63,7 +63,7 @@ def read_link(text: str) -> InstallLink:
     return InstallLink(kind, _without_grants(read(urlsplit(text))))
 
 
-def _reader(text: str) -> tuple[str, Callable[[SplitResult], Any]] | None:
+def _reader(text: str) -> tuple[str, Callable[[SplitResult], object]] | None:
     """Finds who made a link, and what reads it."""
     if not re.match(r"[A-Za-z][A-Za-z0-9.+-]*:\S", text) or re.search(r"\s", text):
         return None
@@ -78,21 +78,21 @@ def _reader(text: str) -> tuple[str, Callable[[SplitResult], Any]] | None:
 # the forms of links
 
 
-def _named_config(parts: SplitResult) -> Any:
+def _named_config(parts: SplitResult) -> object:
     """`?name=NAME&config=JSON`, the JSON in base64 or not; `inputs` beside it as in VS Code."""
     given = dict(_parameters(parts.query))
     value = _json_of(_needed(given, "config"))
     return _with_name(_with_inputs(value, given.get("inputs", "")), given.get("name", ""))
 
 
-def _whole_query(parts: SplitResult) -> Any:
+def _whole_query(parts: SplitResult) -> object:
     """`?JSON`, percent-encoded once or twice; or the form with a name and a config."""
     if re.match(r"(?:name|config)=", parts.query):
         return _named_config(parts)
     return _with_inputs(_json_of(_text(parts.query)), "")
 
 
-def _redirect(parts: SplitResult) -> Any:
+def _redirect(parts: SplitResult) -> object:
     """`?url=LINK` of a page that opens VS Code; the link is of the other form."""
     inner = _needed(dict(_parameters(parts.query)), "url")
     for _ in range(MOST_LAYERS):
@@ -102,16 +102,16 @@ def _redirect(parts: SplitResult) -> Any:
     raise _unreadable(Phrase("its parameter {name} is no link of VS Code", name="url"))
 
 
-def _container(name: str) -> Callable[[SplitResult], Any]:
+def _container(name: str) -> Callable[[SplitResult], object]:
     """`?NAME=BASE64`, with `mcpServers` in it."""
     return lambda parts: _json_of(_needed(dict(_parameters(parts.query)), name))
 
 
-def _goose(parts: SplitResult) -> Any:
+def _goose(parts: SplitResult) -> object:
     """`?cmd=COMMAND&arg=ARGUMENT&arg=...&env=NAME%3DWHAT_IT_IS&id=ID&name=NAME`, or a `url` in the place of the command."""
     given = _parameters(parts.query)
     single = dict(given)
-    entry: dict[str, Any] = {"name": single.get("id") or single.get("name", "")}
+    entry: JsonObject = {"name": single.get("id") or single.get("name", "")}
     if url := single.get("url"):
         return {**entry, "url": url, "type": "sse" if single.get("type") == "sse" else "http"}
     env = dict(pair.partition("=")[::2] for name, pair in given if name == "env")
@@ -119,7 +119,7 @@ def _goose(parts: SplitResult) -> Any:
     return {**entry, "env": {name: f"<{about or name}>" for name, about in env.items()}} if env else entry
 
 
-_LINKS: tuple[tuple[str, str, Callable[[SplitResult], Any]], ...] = (
+_LINKS: tuple[tuple[str, str, Callable[[SplitResult], object]], ...] = (
     (r"tooltray:install", "Tooltray", _named_config),
     (r"cursor:anysphere\.cursor-(?:deeplink|mcp)/mcp/install", "Cursor", _named_config),
     (r"https:(?:www\.)?cursor\.com(?:/[a-z-]+)?/install-mcp", "Cursor", _named_config),
@@ -161,7 +161,7 @@ def _needed(given: Mapping[str, str], name: str) -> str:
     raise _unreadable(Phrase("its parameter {name} is missing", name=name))
 
 
-def _json_of(text: str) -> Any:
+def _json_of(text: str) -> object:
     """JSON out of however many encodings."""
     for _ in range(MOST_LAYERS):
         text = text.strip()
@@ -171,7 +171,7 @@ def _json_of(text: str) -> Any:
     raise _unreadable(Phrase("it is encoded too many times"))
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> object:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -192,13 +192,14 @@ def _from_base64(text: str) -> str:
         raise _unreadable(Phrase("what it carries is neither JSON nor base64; it may be cut off")) from None
 
 
-def _with_name(value: Any, name: str) -> Any:
+def _with_name(value: object, name: str) -> object:
     """The name beside a config is that of its one entry; entries with names of their own keep them."""
-    is_entry = isinstance(value, dict) and any(isinstance(value.get(key), str | list) for key in ("command", "url", "serverUrl", "httpUrl"))
-    return {**value, "name": name or value.get("name", "")} if is_entry else value
+    if isinstance(value, dict) and any(isinstance(value.get(key), str | list) for key in ("command", "url", "serverUrl", "httpUrl")):
+        return {**value, "name": name or value.get("name", "")}
+    return value
 
 
-def _with_inputs(value: Any, text: str) -> Any:
+def _with_inputs(value: object, text: str) -> object:
     """Fills in what VS Code would suggest for an input that is no secret; the others stay, and the person gives them."""
     beside = _json_of(text) if text else None
     inside = value.pop("inputs", None) if isinstance(value, dict) else None
@@ -206,13 +207,13 @@ def _with_inputs(value: Any, text: str) -> Any:
     return _filled(value, defaults) if defaults else value
 
 
-def _defaults(inputs: Any) -> Iterator[tuple[str, str]]:
+def _defaults(inputs: object) -> Iterator[tuple[str, str]]:
     for each in inputs if isinstance(inputs, list) else ():
         if isinstance(each, dict) and isinstance(each.get("default"), str) and isinstance(each.get("id"), str) and not each.get("password"):
             yield f"${{input:{each['id']}}}", each["default"]
 
 
-def _filled(value: Any, defaults: Mapping[str, str]) -> Any:
+def _filled(value: object, defaults: Mapping[str, str]) -> object:
     match value:
         case str():
             for placeholder, default in defaults.items():
@@ -225,7 +226,7 @@ def _filled(value: Any, defaults: Mapping[str, str]) -> Any:
     return value
 
 
-def _without_grants(value: Any) -> Any:
+def _without_grants(value: object) -> object:
     match value:
         case list():
             return [_without_grants(each) for each in value]
