@@ -56,7 +56,13 @@ def worded() -> list[tuple[Path, ast.Call]]:
 
 
 def texts() -> set[str]:
-    return {node.args[0].value for _, node in worded() if isinstance(node.args[0], ast.Constant)}
+    return {node.args[0].value for _, node in worded() if isinstance(node.args[0], ast.Constant)} | shipped_texts()
+
+
+def shipped_texts() -> set[str]:
+    """What the list of well-known servers says of them."""
+    servers = json.loads(resource("starter-servers.json").read_text("utf-8"))["servers"]
+    return {text for server in servers for key in ("goodFor", "category", "needs") if (text := server.get(key))}
 
 
 def test_tr_and_the_engine_s_phrases_are_given_whole_literal_sentences() -> None:

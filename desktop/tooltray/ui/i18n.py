@@ -45,6 +45,11 @@ def say(text: str) -> str:
     return QCoreApplication.translate(CONTEXT, text.template).format(**values)
 
 
+def shipped(text: str) -> str:
+    """Returns a text of the data that comes with Tooltray, such as what a well-known server is good for, in the person's language."""
+    return QCoreApplication.translate(CONTEXT, text)
+
+
 def wanted_language(names: Sequence[str]) -> str:
     """Returns the catalogue for a person who reads the languages `names` (e.g. "zh-Hant-TW"), best first; "" is English."""
     for name in names:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from tooltray.snapshots.discovery import RegistryHit, RegistryOption, RegistryStatus, RegistryUpdate, StarterServer
 from tooltray.ui.figures import moment
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.i18n import shipped, tr
 from tooltray.ui.problem_words import in_a_row, whole
 from tooltray.ui.widgets.offer_list import Offer
 
@@ -40,10 +40,10 @@ def starter_offers(starters: Sequence[StarterServer]) -> list[Offer]:
     """Returns the well-known servers, each category below its heading, in the order of the list."""
     offers: list[Offer] = []
     for category in dict.fromkeys(starter.category for starter in starters):
-        offers.append(Offer("", say(category)))
+        offers.append(Offer("", shipped(category)))
         for starter in (each for each in starters if each.category == category):
-            needs = ((tr("Needs {what}", what=say(starter.needs)), "neutral"),) if starter.needs else ()
-            offers.append(Offer(STARTER + starter.id, starter.title, say(starter.good_for), (*_here(starter.here), *needs), tr("Add")))
+            needs = ((tr("Needs {what}", what=shipped(starter.needs)), "neutral"),) if starter.needs else ()
+            offers.append(Offer(STARTER + starter.id, starter.title, shipped(starter.good_for), (*_here(starter.here), *needs), tr("Add")))
     return offers
 
 

@@ -15,7 +15,7 @@ from tooltray.snapshots.forms import FormField, NewServer
 from tooltray.ui.addresses import can_follow
 from tooltray.ui.discover.discover_words import option_title
 from tooltray.ui.discover.new_server_preview import NewServerPreview
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.i18n import shipped, tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
@@ -313,9 +313,9 @@ class StarterPanel(OfferPanel):
     def __init__(self, theme: Theme, server: StarterServer, taken: Collection[str]) -> None:
         super().__init__(theme, server.title, taken=taken, word=tr("Add server"))
         self.server = server
-        self.head.addWidget(Label(theme, say(server.good_for), "body", wrap=True))
+        self.head.addWidget(Label(theme, shipped(server.good_for), "body", wrap=True))
         if server.needs:
-            self.head.addWidget(Label(theme, tr("It needs {what}.", what=say(server.needs)), "caption", "secondary", wrap=True))
+            self.head.addWidget(Label(theme, tr("It needs {what}.", what=shipped(server.needs)), "caption", "secondary", wrap=True))
         self.set_fields(server.fields)
 
     def _ask(self) -> None:
