@@ -4,6 +4,7 @@ Above it: the command line, where no hub runs. Below it: unstarted_parts. A part
 run is done otherwise, or is not offered.
 """
 
+import time
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
@@ -27,6 +28,7 @@ from tooltray.programs import is_frozen
 from tooltray.projects.api import ProjectsApi
 from tooltray.registries.api import RegistriesApi
 from tooltray.settings.server_config import MCPServerConfig, config_hash
+from tooltray.settings.settings import BUILTIN_NAMES
 from tooltray.snapshots.http import NewApiToken, Scope
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
@@ -160,6 +162,18 @@ class _ServersApi(_Unstarted, ServersApi):
         self._forget_stop(name)
         PublishedNames(parts.home.names).free(name)
         return removal if keep_secrets else await parts.server_secrets.forget(removal)
+
+    async def stop_server(self, name: str) -> None:
+        """Nothing runs; the next hub does not start it, either, until a person does.
+
+        Raises:
+            NotFound: the settings have no such server.
+            TooltrayError: it cannot be kept.
+        """
+        if name not in BUILTIN_NAMES:
+            self._config.server_entry(name)
+        self._parts.stopped.add(name, at=time.time())
+        self._parts.stopped.save()
 
     def _forget_stop(self, name: str) -> None:
         """Who adds or replaces a server means it to run; of one that is removed nothing stays."""

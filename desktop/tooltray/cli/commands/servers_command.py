@@ -125,10 +125,12 @@ def restart(args: argparse.Namespace, home: Home) -> int:
 
 
 def stop(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
+    """Stops a server. Where no hub runs none is started for that: it is only kept that the server is not to start."""
+    with any_hub(home) as hub:
         hub.ask(hub.api.servers.stop_server(name=args.name), timeout_s=START_TIMEOUT_S)
         server = server_snapshot(hub, args.name)
-    return answer(args, server or {}, f"{args.name} has stopped.")
+    done = f"{args.name} has stopped." if hub.is_running else f"No hub is running; {args.name} will not start until you start it."
+    return answer(args, server or {}, done)
 
 
 def _start(args: argparse.Namespace, home: Home, *, is_again: bool = False) -> int:

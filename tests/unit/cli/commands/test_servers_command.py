@@ -619,6 +619,27 @@ def test_a_server_is_started_and_stopped(tooltray: Tooltray, hub_home: Home, com
     assert in_json.json == whole("get_snapshot", hub_snapshot(server_snapshot("files")))["servers"][0]
 
 
+def test_a_server_is_stopped_without_a_hub_and_none_is_started(tooltray: Tooltray, hub_home: Home) -> None:
+    tooltray("servers", "add", "s", "--", "command")
+    result = tooltray("servers", "stop", "s")
+    assert (result.code, result.out) == (0, "No hub is running; s will not start until you start it.\n")
+    assert StoppedServers(hub_home.stopped).of_settings() == ["s"]
+    assert tooltray("servers", "stop", "s", "--json").json["state"] == "stopped"
+    assert tooltray("status", "--json").json["running"] is False
+
+
+def test_a_server_that_comes_with_tooltray_is_stopped_without_a_hub(tooltray: Tooltray, hub_home: Home) -> None:
+    assert tooltray("servers", "stop", "hub").code == 0
+    assert StoppedServers(hub_home.stopped).of_settings() == ["hub"]
+
+
+def test_a_server_that_is_not_there_cannot_be_stopped_and_no_hub_is_started(tooltray: Tooltray, hub_home: Home) -> None:
+    result = tooltray("servers", "stop", "nothing")
+    assert (result.code, "nothing" in result.err) == (1, True)
+    assert not hub_home.stopped.exists()
+    assert tooltray("status", "--json").json["running"] is False
+
+
 @pytest.mark.parametrize("command", ["start", "restart"])
 def test_the_first_list_of_a_server_is_waited_for_before_its_tools_are_counted(tooltray: Tooltray, hub_home: Home, command: str) -> None:
     files = server_snapshot("files", tool_count=0)
