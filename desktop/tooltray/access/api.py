@@ -73,7 +73,8 @@ class AccessApi:
         """Ends a program's token, and what it has open.
 
         Raises:
-            TooltrayError: there is none of this name, or that cannot be written.
+            NotFound: there is none of this name.
+            TooltrayError: that cannot be written.
         """
         await self._http.revoke_api_token(name)
 
@@ -89,8 +90,9 @@ class AccessApi:
         return await self._http.create_token(name)
 
     async def remove_client_token(self, name: str) -> None:
-        """
+        """Ends an AI client's token, and its sessions.
+
         Raises:
-            TooltrayError: there is none of this name.
+            NotFound: there is none of this name.
         """
         await self._http.remove_token(name)

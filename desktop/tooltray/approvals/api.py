@@ -46,7 +46,8 @@ class ApprovalsApi:
         """The tools that `add_grant` with the same arguments would allow; each is a CoveredTool.
 
         Raises:
-            TooltrayError: there is no such server, tool or kind.
+            NotFound: there is no such server or tool.
+            TooltrayError: there is no such kind.
         """
         return await self._approvals.preview(server, kind, tool, client)
 
@@ -62,7 +63,8 @@ class ApprovalsApi:
             expires_in_s: seconds; None: until it is taken back.
 
         Raises:
-            TooltrayError: there is no such server, tool or kind, or the grant cannot be written.
+            NotFound: there is no such server or tool.
+            TooltrayError: there is no such kind, or the grant cannot be written.
         """
         await confirm_widening(YES_TO_CALLS)
         return await self._approvals.grant(server, kind, tool, client, expires_in_s)
@@ -71,7 +73,8 @@ class ApprovalsApi:
         """Takes back what was allowed.
 
         Raises:
-            TooltrayError: there is no such grant, or that cannot be written.
+            NotFound: there is no such grant.
+            TooltrayError: that cannot be written.
         """
         await self._approvals.take_back(id)
 

@@ -2,8 +2,8 @@
 
 Above it: bundle_offers, bundle_installs. Below it: the manifest. Pure.
 
-A default does not satisfy `required` in the reference: hosts fill it in for the person. So the form has it, and it counts where nothing was
-typed.
+In the reference implementation a default does not count as given: hosts enter it. So the form shows the default, and it counts where the
+person typed nothing.
 """
 
 import re

@@ -77,7 +77,7 @@ class ToolsApi:
         """The definitions that AI clients see, with the names that they see.
 
         Raises:
-            TooltrayError: there is no such server.
+            NotFound: there is no such server.
         """
         check_exists(self._servers, server)
         return [envelope.load(route.published(name)) for name, route in await self._tools.published(server)]
@@ -86,7 +86,7 @@ class ToolsApi:
         """All tools known, also those switched off.
 
         Raises:
-            TooltrayError: there is no such server.
+            NotFound: there is no such server.
         """
         if server and self._proposals.is_new(server):
             return []
@@ -97,7 +97,8 @@ class ToolsApi:
         """Offers a tool to AI clients or no longer. `tool`: the server's own name for it.
 
         Raises:
-            TooltrayError: there is no such server in the settings.
+            NotFound: there is no such server.
+            TooltrayError: it comes with Tooltray, or the settings cannot be written.
         """
         check_is_in_settings(self._servers, server)
         disabled = self._config.settings.mcp_servers[server].disabled_tools
@@ -144,7 +145,7 @@ class PromptsApi:
         """The definitions of prompts as AI clients see them; `server`: this one's only.
 
         Raises:
-            TooltrayError: there is no such server.
+            NotFound: there is no such server.
         """
         check_exists(self._servers, server)
         prompts = listed(await self._prompts.listing(), "prompts")
@@ -170,7 +171,7 @@ class ResourcesApi:
         """The resources as AI clients see them; `server`: this one's only.
 
         Raises:
-            TooltrayError: there is no such server.
+            NotFound: there is no such server.
         """
         check_exists(self._servers, server)
         resources = listed(await self._resources.listing(), "resources")
@@ -180,7 +181,7 @@ class ResourcesApi:
         """The templates of resources as AI clients see them; `server`: this one's only.
 
         Raises:
-            TooltrayError: there is no such server.
+            NotFound: there is no such server.
         """
         check_exists(self._servers, server)
         templates = listed(await self._resources.templates(), "resourceTemplates")

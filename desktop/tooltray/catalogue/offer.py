@@ -1,7 +1,7 @@
-"""What servers offer: the kinds there are, and one prompt, resource or resource template as its server listed it; tools are in definition.
+"""What servers offer: the kinds there are, and one prompt, resource or resource template as its server listed it.
 
 Above it: ServerLists, Offers, and the managers of prompts and resources. Below it: protocol. Definitions are read where the hub has to know
-something and otherwise carried as bytes. Knows nothing of servers and of how names are made.
+something and otherwise carried as bytes; those of tools are in definition.py. Knows nothing of servers and of how names are made.
 """
 
 from collections.abc import Iterable, Mapping

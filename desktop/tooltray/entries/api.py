@@ -175,26 +175,36 @@ class ServersApi:
         """Starts a server and waits until it runs.
 
         Raises:
-            TooltrayError: it does not; says why.
+            NotFound: there is no such server.
+            TooltrayError: it does not run; says why.
         """
         self._proposals.check_may_run(name)
         await self._servers.start(name)
 
     async def stop_server(self, name: str) -> None:
+        """Stops a server. It stays stopped, over restarts of the hub too, until a person starts it.
+
+        Raises:
+            NotFound: there is no such server.
+            TooltrayError: it has stopped, and that cannot be kept.
+        """
         await self._servers.stop(name)
 
     async def restart_server(self, name: str) -> None:
-        """
+        """Stops a server if it runs, starts it, and waits until it runs.
+
         Raises:
+            NotFound: there is no such server.
             TooltrayError: it does not run again; says why.
         """
         self._proposals.check_may_run(name)
         await self._servers.restart(name)
 
     async def is_server_running(self, name: str) -> bool:
-        """
+        """Whether a server runs now.
+
         Raises:
-            TooltrayError: there is no such server.
+            NotFound: there is no such server.
         """
         return self._servers.get(name).state is ServerState.RUNNING
 
@@ -205,26 +215,43 @@ class ServersApi:
     async def get_server_log(self, name: str, lines: int = 200) -> list[str]:
         """The last lines of a server's stderr, known secrets masked.
 
+        Args:
+            lines: how many at most.
+
         Raises:
-            TooltrayError: there is no such server.
+            NotFound: there is no such server.
         """
         return list(self._servers.get(name).log)[-lines:] if lines > 0 else []
 
     # what starts with the hub
 
     async def get_mcp_default_servers(self) -> list[str]:
+        """The names of the servers that start with the hub."""
         return list(self._config.settings.default_servers)
 
     async def add_mcp_default_server(self, name: str) -> None:
+        """Lets a server start with the hub.
+
+        Raises:
+            NotFound: there is no such server.
+            TooltrayError: it comes with Tooltray, or the settings cannot be written.
+        """
         check_is_in_settings(self._servers, name)
         await self._config.set_default(name, True)
 
     async def remove_mcp_default_server(self, name: str) -> None:
+        """Lets a server start when it is used, no longer with the hub.
+
+        Raises: as `add_mcp_default_server`.
+        """
         check_is_in_settings(self._servers, name)
         await self._config.set_default(name, False)
 
     async def toggle_mcp_default_server(self, name: str) -> bool:
-        """Returns whether it starts with the hub now."""
+        """Lets a server start with the hub if it did not, else no longer; returns whether it does now.
+
+        Raises: as `add_mcp_default_server`.
+        """
         check_is_in_settings(self._servers, name)
         is_default = name not in self._config.settings.default_servers
         await self._config.set_default(name, is_default)

@@ -55,7 +55,7 @@ class HubApi:
             wait_s: how long it waits, at most, for servers that are on their way to running: of a hub that has just been started all are.
 
         Raises:
-            TooltrayError: there is no such server.
+            NotFound: there is no such server.
         """
         return await self._check_up.diagnose(server, wait_s)
 

@@ -59,7 +59,8 @@ class ProjectsApi:
             session: its id, as `get_sessions` gives it.
 
         Raises:
-            TooltrayError: there is no such session, or the folder cannot be a project; says why.
+            NotFound: there is no such session.
+            TooltrayError: the folder cannot be a project; says why.
         """
         await confirm_widening("Choosing a project for an AI client")
         await self._choices.choose(session, path)

@@ -37,6 +37,7 @@ class SignInsApi:
         """Forgets a server's tokens, here and (where it can be told) at the authorization server, and stops the server.
 
         Raises:
-            TooltrayError: there is no such server, or the secrets cannot be reached.
+            NotFound: nobody is signed in to such a server.
+            TooltrayError: the secrets cannot be reached.
         """
         await self._sign_ins.sign_out(name)

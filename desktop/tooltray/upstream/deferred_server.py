@@ -1,9 +1,10 @@
 """A server that starts when a project is known (`deferredStartup`), as one thing with one state: it has a copy for each project.
 
-Each copy is a ManagedServer of its own, which serves the sessions of its project as any server serves all: with copies for single sessions,
-stopped when idle. But it is one process: it is opened in the era of the first client that wants it, if the server speaks that, and serves
-those of the other era, too: what a server holds of a project (an index, locks, language servers) is not there twice. No session ever gets
-the copy of another's project. The whole tells what one of its copies offers.
+Each project's copy is a ManagedServer of its own, which serves the sessions of its project as any other server serves all sessions:
+`isolation: session` and `idleStop` count for it, too. Unlike other servers it has no second instance for clients of the other era: each
+project's copy is one process, since what a server holds of a project (an index, locks, language servers) must not be there twice. It is
+opened in the era of the first client that wants it, if the server speaks that, and serves clients of both. No session ever gets the copy of
+another's project. As a whole the server shows the state and the lists of one of its copies.
 
 Above it: ServerManager, and Projects, which knows what sessions work on and ends copies that nobody needs. Below it: ManagedServer.
 """

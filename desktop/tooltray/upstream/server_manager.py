@@ -205,7 +205,8 @@ class ServerManager:
             then: its state afterwards; with another one than STOPPED its next use starts it.
 
         Raises:
-            TooltrayError: there is none of this name; or it has stopped, and that cannot be kept.
+            NotFound: there is none of this name.
+            TooltrayError: it has stopped, and that cannot be kept.
         """
         server = self.get(name)
         try:

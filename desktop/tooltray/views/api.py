@@ -42,7 +42,8 @@ class ViewsApi:
         """Chooses the profile that one kind of AI client gets unless it asks for another; empty: none.
 
         Raises:
-            TooltrayError: there is no such profile, or the settings cannot be written.
+            NotFound: there is no such profile.
+            TooltrayError: the settings cannot be written.
         """
         await self._modes.set_profile(client, profile)
 
@@ -72,9 +73,11 @@ class ViewsApi:
         await self._profiles.set(name, profile)
 
     async def remove_profile(self, name: str) -> None:
-        """
+        """Removes a profile.
+
         Raises:
-            TooltrayError: there is no such profile, a client gets it by the settings, or the settings cannot be written.
+            NotFound: there is no such profile.
+            TooltrayError: a client gets it by the settings, or the settings cannot be written.
         """
         await self._profiles.remove(name)
 
@@ -86,7 +89,8 @@ class ViewsApi:
             server: None: all servers that do not say otherwise.
 
         Raises:
-            TooltrayError: there is no such server, or the settings cannot be written.
+            NotFound: there is no such server.
+            TooltrayError: the settings cannot be written.
         """
         await self._modes.set_lazy_load(enabled, server)
 
@@ -97,7 +101,8 @@ class ViewsApi:
             tool: the server's own name for it.
 
         Raises:
-            TooltrayError: there is no such server in the settings, the name cannot be used, or the settings cannot be written.
+            NotFound: there is no such server in the settings.
+            TooltrayError: the name cannot be used, or the settings cannot be written.
         """
         await self._profiles.set_override(server, tool, name, description)
 
@@ -109,6 +114,6 @@ class ViewsApi:
             session: as they are shown to this session now; then `client` does not count.
 
         Raises:
-            TooltrayError: there is no such session.
+            NotFound: there is no such session.
         """
         return await self._costs.costs(self._modes.state_of(session) if session else SessionState("", client=client or ""))

@@ -1,4 +1,4 @@
-"""What a hub that was started with configs cannot do without: files that say something, and the servers that they call indispensable.
+"""What a hub that was started with configs cannot do without: files that can be understood, and the servers that they require.
 
 Above it: the engine. Below it: the readings of the files, ServerManager. Counts for the start alone: a hub that runs is not ended by an
 edit, which is told and shown as every other one.

@@ -1,8 +1,10 @@
 """Requests of legacy clients that name no session: each POST stands for itself, as at the proxy whose config is served.
 
-Above it: served_server. Below it: http_modern's exchanges, http_server/answers, the hub's Sessions. That proxy keeps no sessions over
-streamable HTTP, so some of its clients never shake hands, forget the id that they are given, or read plain JSON alone. What a lazy server
-was asked to show holds for all that come without a session and with the same token, or with none: modern clients too.
+That proxy keeps no sessions over streamable HTTP. So some of its clients send no `initialize`, some do not send back the session id that
+they are given, and some read plain JSON but no events. Requests without a session share one state for each token, and one for those that
+have none: a lazy server that one of them has activated is activated for all, for modern clients with the same token too.
+
+Above it: served_server. Below it: http_modern's exchanges, http_server/answers, the hub's Sessions.
 """
 
 from collections.abc import Callable
