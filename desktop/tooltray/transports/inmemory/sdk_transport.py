@@ -25,6 +25,7 @@ from tooltray.transports.transport import ConnectionFailure, Transport, Transpor
 logger = logging.getLogger(__name__)
 GRACE_AFTER_END_S = 2.0  # from the end of its input to the cancellation of its task; a process gets as long
 GRACE_AFTER_CANCEL_S = 2.0  # from there until its thread is left to itself
+GRACE_FOR_THREAD_S = 1.0  # for what the thread does behind its last connection: tasks that the server has left are cancelled
 _SDK = "tooltray.transports.inmemory.sdk_server"
 
 
@@ -140,14 +141,20 @@ class SdkTransport:
         self._sink.resume()
         self._channel.outbox.discard()
         self._source.close()
+        if await self._ends(connection):
+            await asyncio.to_thread(connection.wait_for_end, GRACE_FOR_THREAD_S)
+        self._finish_output()
+
+    async def _ends(self, connection: "_Connection") -> bool:
+        """Whether it ended, at least when its task was cancelled."""
         for grace_s, next_step in zip(self._graces_s, (connection.cancel, self._leave_behind), strict=True):
             try:
                 async with asyncio.timeout(grace_s):
                     await self._ended.wait()
-                break
+                return True
             except TimeoutError:
                 next_step()
-        self._finish_output()
+        return False
 
     def _leave_behind(self) -> None:
         assert self._connection, "it was opened"
@@ -207,3 +214,7 @@ class _Connection:
     def give_up(self) -> None:
         if self.thread:
             self.thread.give_up()
+
+    def wait_for_end(self, timeout_s: float) -> None:
+        if self.thread:
+            self.thread.wait_for_end(timeout_s)

@@ -70,10 +70,20 @@ class ServerThread:
         self._connections: dict[Connection, asyncio.Task[None] | None] = {}
         self._server: object = None
         self._is_over = False
+        self._thread: threading.Thread | None = None
 
     def start(self, connection: Connection) -> None:
         """Begins to make the server for its first connection."""
-        threading.Thread(target=self._run, args=(connection,), name=f"server '{self._name}'", daemon=True).start()
+        self._thread = threading.Thread(target=self._run, args=(connection,), name=f"server '{self._name}'", daemon=True)
+        self._thread.start()
+
+    def wait_for_end(self, timeout_s: float) -> None:
+        """Waits until the thread has cleaned up behind its last connection; not if others are there. Blocks, `timeout_s` seconds at most.
+
+        A process that ends while a daemon thread is still in compiled code, as that of pydantic, may crash at its very end.
+        """
+        if self._thread and not self._connections:
+            self._thread.join(timeout_s)
 
     def cancel(self, connection: Connection) -> None:
         """Cancels what serves a connection, wherever it waits; may be called in any thread."""

@@ -19,6 +19,7 @@ from tooltray.launch.program_launch import CannotStart
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import Envelope, dump, success
+from tooltray.transports.inmemory import sdk_transport
 from tooltray.transports.inmemory.packages import find
 from tooltray.transports.inmemory.sdk_transport import SdkTransport
 from tooltray.transports.server_output import new_log
@@ -285,6 +286,41 @@ async def test_one_that_blocks_for_ever_holds_nothing_up(start: Start, tmp_path:
     again = await start.again("thing-0")  # type: ignore[attr-defined]
     assert await again.call("say", text="new") == "new"
     module.GATE.set()
+
+
+async def test_closing_waits_until_its_thread_has_cleaned_up(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that ends while such a thread works may crash at its very end."""
+    code = """
+import asyncio, threading
+from mcp.server import MCPServer
+BEGAN, GATE, KEPT = threading.Event(), threading.Event(), []
+async def stay():
+    try:
+        await asyncio.Event().wait()
+    finally:
+        BEGAN.set()
+        GATE.wait(60)
+def make(args):
+    server = MCPServer("x")
+    @server.tool()
+    async def begin() -> str:
+        KEPT.append(asyncio.create_task(stay()))
+        await asyncio.sleep(0)
+        return "begun"
+    return server
+"""
+    monkeypatch.setattr(sdk_transport, "GRACE_FOR_THREAD_S", PATIENCE_S)
+    server = await start(code)
+    assert await server.call("begin") == "begun"
+    module = sys.modules[find("thing-0", tmp_path / "packages").entry_point.module]
+    closing = asyncio.create_task(server.close())
+    assert await asyncio.to_thread(module.BEGAN.wait, PATIENCE_S)
+    for _ in range(100):
+        await asyncio.sleep(0)
+    assert not closing.done()
+    module.GATE.set()
+    await closing
+    assert not [thread for thread in threading.enumerate() if thread.name == "server 'thing'"]
 
 
 async def test_closing_twice_and_before_it_was_opened_is_no_error(start: Start, tmp_path: Path) -> None:
