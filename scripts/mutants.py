@@ -24,7 +24,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("calls", "sessions", "upstream", "approvals", "settings", "server_files", "entries", "foreign_configs", "secrets")
+ROOMS = (
+    "calls",
+    "sessions",
+    "upstream",
+    "approvals",
+    "settings",
+    "server_files",
+    "entries",
+    "foreign_configs",
+    "secrets",
+    "ai_clients",
+    "bundles",
+    "discovery",
+)
 COPIED = ("desktop", "tests", "scripts", "docs", "resources", "pyproject.toml", "Makefile", "README.md")
 PRELOADED = (
     "aiohttp",
