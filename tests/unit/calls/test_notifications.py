@@ -48,6 +48,23 @@ async def test_a_server_without_such_a_thing_says_so_itself(tmp_path: Path, meth
         assert (await answered(parts, method, server="s", level="info", uri="x://1"))["error"]["message"] == "its own words"
 
 
+async def test_a_subscription_without_a_resource_is_the_servers_to_refuse(tmp_path: Path) -> None:
+    program = server_with()
+    program.handlers["resources/subscribe"] = lambda copy, params: Envelope(error=dump({"code": -1, "message": "to what?"}))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await ready(parts)
+        assert (await answered(parts, "resources/subscribe", server="s"))["error"]["message"] == "to what?"
+        assert program.asked.all[-1].params == {}
+
+
+async def test_a_modern_server_without_subscriptions_is_not_asked_in_the_words_of_another_era(tmp_path: Path) -> None:
+    program = server_with({"tools": {}, "resources": {}}, eras=("modern",))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await ready(parts)
+        await answered(parts, "resources/subscribe", server="s", uri="x://1")
+        assert program.count("resources/subscribe") == 0
+
+
 async def test_a_level_and_a_subscription_of_one_server_are_kept_for_its_next_start(tmp_path: Path) -> None:
     program = server_with()
     async with hub_parts(tmp_path, **one_server(program)) as parts:
