@@ -115,6 +115,17 @@ async def test_listening_where_nobody_has_resources_asks_nobody(tmp_path: Path) 
         await ready(parts)
         await parts.notifications.listen_to_resources(parts.client(), Raw(b"7"), ["x://1"], server=None)
         assert program.count("resources/subscribe") == 0
+        await parts.notifications.listen_to_resources(parts.client(), Raw(b"8"), ["x://1"], server="gone")
+        assert program.count("resources/subscribe") == 0
+
+
+async def test_a_client_hears_the_log_messages_of_the_level_that_it_has_set_and_above(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
+        await ready(parts)
+        client = parts.client()
+        await answered(parts, "logging/setLevel", client, level="error")
+        wanted = [parts.notifications.wants_log_message(client, dump({"level": level})) for level in ("alert", "error", "info")]
+        assert wanted == [True, True, False]
 
 
 async def test_changed_roots_are_told_to_every_legacy_server_that_the_client_reaches(tmp_path: Path) -> None:

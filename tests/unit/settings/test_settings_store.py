@@ -215,6 +215,7 @@ async def test_news_of_servers_of_other_files_are_told_once(conf: McpConfHelper,
     for servers in ({"theirs": file_server("y")}, {"theirs": file_server("y")}):
         conf.set_file_servers(servers)
     assert heard == [ConfigChanged(conf.entries, ("theirs",), True)]
+    assert conf.file_servers == {"theirs": file_server("y")}
     assert (conf.file_server("theirs"), conf.file_server("a")) == (file_server("y"), None)
 
 
