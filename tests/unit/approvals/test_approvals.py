@@ -23,9 +23,10 @@ from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.tools import CoveredTool
 
 
-async def test_what_the_rules_allow_is_not_asked_about(tmp_path: Path) -> None:
-    async with desk(tmp_path, autoApprove=["read"]) as here:
-        assert "result" in await here.call("read_it")
+@pytest.mark.parametrize("is_modern", [False, True])
+async def test_what_the_rules_allow_is_not_asked_about(tmp_path: Path, is_modern: bool) -> None:
+    async with desk(tmp_path, has_window=not is_modern, autoApprove=["read"]) as here:
+        assert "content" in (await here.call("read_it", is_modern=is_modern))["result"]
         assert here.questions == 0
 
 
@@ -324,3 +325,18 @@ async def test_a_grant_may_end_by_itself_within_a_year(tmp_path: Path) -> None:
         for seconds in (0.0, LONGEST_GRANT_S * 2):
             with pytest.raises(TooltrayError, match="for a year at most"):
                 await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=seconds)
+
+
+async def test_an_allowed_call_whose_server_asks_a_modern_client_first_needs_no_second_yes(tmp_path: Path) -> None:
+    def ask(copy: Any, params: Any) -> Any:
+        if "requestState" in params:
+            return {**text("done"), "resultType": "complete"}
+        return {"resultType": "input_required", "inputRequests": {"1": {"method": "elicitation/create"}}, "requestState": "theirs"}
+
+    async with desk(tmp_path, eras=("modern",)) as here:
+        here.program.calls["write_it"] = ask
+        call = here.calling(is_modern=True)
+        await here.answer("once")
+        state = (await call)["result"]["requestState"]
+        again = await here.call(is_modern=True, requestState=state, inputResponses={"1": {"action": "accept"}})
+        assert (again["result"]["resultType"], here.questions) == ("complete", 1)
