@@ -322,6 +322,7 @@ async def test_a_grant_may_end_by_itself_within_a_year(tmp_path: Path) -> None:
         lasting = await here.parts.presenter.add_grant("s", "tool", "read_it")
         ending = await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=60.0)
         assert (lasting.expires_at, ending.expires_at > 0) == (0, True)
+        await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=0.5)
         for seconds in (0.0, LONGEST_GRANT_S * 2):
             with pytest.raises(TooltrayError, match="for a year at most"):
                 await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=seconds)
