@@ -48,6 +48,18 @@ def test_a_new_entry_goes_and_what_was_made_for_it_unless_more_is_in_that(tmp_pa
     assert undone(tmp_path, MADE, {"mcpServers": {"tooltray": OURS, "o": OTHER}}) == {"mcpServers": {"o": OTHER}}
 
 
+@pytest.mark.parametrize(
+    ("made", "left"), [(("a",), {"x": 1}), (("a", "b"), {"a": {}, "x": 1}), ((), {"a": {"b": {}}, "x": 1})], ids=["all", "inner", "none"]
+)
+def test_of_the_holders_those_go_that_were_made(tmp_path: Path, made: tuple[str, ...], left: Any) -> None:
+    change = replace(NEW, entries=(EntryRecord(("a", "b", "tooltray"), written=digest_of(OURS), is_new=True, made=made),))
+    assert undone(tmp_path, change, {"a": {"b": {"tooltray": OURS}}, "x": 1}) == left
+
+
+def test_a_document_stays_one_when_all_that_was_in_it_is_undone(tmp_path: Path) -> None:
+    assert undone(tmp_path, MADE, {"mcpServers": {"tooltray": OURS}}) == {}
+
+
 def test_an_entry_that_the_client_has_added_to_is_ours_still(tmp_path: Path) -> None:
     assert undone(tmp_path, NEW, {"mcpServers": {"tooltray": {**OURS, "disabled": True}}}) == {"mcpServers": {}}
 
