@@ -1,9 +1,9 @@
-"""ai_clients/bridge_entry.py: our entry as each client wants it, and what stays of one that is mended."""
+"""ai_clients/entry_shapes.py: our entry as each client wants it, and what stays of one that is mended."""
 
 import pytest
 
-from tooltray.ai_clients.bridge_entry import CALL_TIMEOUT_S, START_TIMEOUT_S, Entry, bridge_entry_for, mended_entry
 from tooltray.ai_clients.client_kinds import Shape
+from tooltray.ai_clients.entry_shapes import CALL_TIMEOUT_S, START_TIMEOUT_S, Entry, bridge_entry_for, mended_entry
 
 WORDS = ("/opt/bridge", "--quick")
 PLAIN = {"command": "/opt/bridge", "args": ["--quick"]}
@@ -18,7 +18,7 @@ PLAIN = {"command": "/opt/bridge", "args": ["--quick"]}
         ("codex", {**PLAIN, "startup_timeout_sec": START_TIMEOUT_S, "tool_timeout_sec": CALL_TIMEOUT_S}),
         ("gemini", {**PLAIN, "timeout": CALL_TIMEOUT_S * 1000}),  # milliseconds there
         ("copilot-cli", {"type": "local", **PLAIN, "tools": ["*"], "timeout": CALL_TIMEOUT_S * 1000}),
-        ("opencode", {"type": "local", "command": ["/opt/bridge", "--quick"], "enabled": True}),
+        ("opencode", {"type": "local", "command": ["/opt/bridge", "--quick"], "enabled": True, "timeout": CALL_TIMEOUT_S * 1000}),
         ("continue", {"name": "tooltray", **PLAIN}),
     ],
 )
