@@ -155,6 +155,8 @@ async def test_a_server_that_the_profile_does_not_have_hears_nothing_of_the_clie
         await other.told.wait(lambda told: told.method == "notifications/roots/list_changed")
         assert "notifications/roots/list_changed" not in [told.method for told in one_program.told.all]
         assert (one_program.count("logging/setLevel"), other.count("logging/setLevel")) == (0, 1)
+        seen = [parts.notifications.concerns(client, server, "notifications/tools/list_changed") for server in ("s", "o")]
+        assert seen == [False, True]
 
 
 async def test_progress_on_a_question_goes_to_the_server_that_asked_it_and_to_no_other(tmp_path: Path) -> None:
