@@ -5,8 +5,8 @@
 A fault is a comparison turned, a condition dropped or negated, `and` in the place of `or`, a call left out, a number or truth value
 changed, or a result left out. The tests of `desktop/tooltray/ROOM/NAME.py` are `tests/unit/ROOM/test_NAME.py`; what these do not notice,
 and what has no such file, is left to all tests of the room. The same seed gives the same faults while the source stays as it is. A fault
-that survives is a missing test, or no fault: that is for a person to judge. Calls of `logger`, types, and the options of classes are left
-alone.
+that survives is a missing test, or no fault: that is for a person to judge. Calls of `logger`, types, the options of classes, and
+`return False`, in the place of which None would do, are left alone.
 """
 
 import argparse
@@ -24,7 +24,20 @@ from pathlib import Path
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("calls", "sessions", "upstream", "approvals", "settings", "server_files", "entries", "foreign_configs", "secrets")
+ROOMS = (
+    "calls",
+    "sessions",
+    "upstream",
+    "approvals",
+    "settings",
+    "server_files",
+    "entries",
+    "foreign_configs",
+    "secrets",
+    "ai_clients",
+    "bundles",
+    "discovery",
+)
 COPIED = ("desktop", "tests", "scripts", "docs", "resources", "pyproject.toml", "Makefile", "README.md")
 PRELOADED = (
     "aiohttp",
@@ -115,7 +128,9 @@ def changes_of(node: ast.AST) -> Iterator[tuple[str, Change]]:
             yield "condition dropped", without_filter
         case ast.Expr(value=ast.Call() as call) | ast.Expr(value=ast.Await(value=ast.Call() as call)) if not is_logging(call):
             yield "call left out", lambda _: ast.Pass()
-        case ast.Return(value=ast.expr() as value) if not (isinstance(value, ast.Constant) and value.value is None):
+        case ast.Return(value=ast.expr() as value) if not (
+            isinstance(value, ast.Constant) and (value.value is None or value.value is False)
+        ):
             yield "result left out", lambda _: ast.Return(ast.Constant(None))
         case ast.Constant(value=bool() | int()):
             yield "constant changed", changed_constant

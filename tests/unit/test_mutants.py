@@ -67,6 +67,11 @@ def test_what_says_nothing_of_behaviour_is_left_alone(tmp_path: Path, source: st
     assert written(tmp_path, source) == {}
 
 
+def test_a_result_that_is_false_is_not_left_out_since_nothing_is_as_false(tmp_path: Path) -> None:
+    assert list(written(tmp_path, "def a():\n    return False")) == ["constant changed"]
+    assert "result left out" in written(tmp_path, "def a():\n    return 0")
+
+
 def test_the_tests_of_a_module_are_its_own_and_those_of_its_room(tree: Path) -> None:
     assert mutants.tests_of(tree, MODULE) == [ROOM]
     (tree / OWN).touch()

@@ -5,7 +5,6 @@ come out as plain text: no control characters, nothing that turns the direction 
 stay as it wrote them.
 """
 
-import math
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
@@ -167,7 +166,7 @@ def _default(kind: AnswerKind, value: object, options: Sequence[ElicitationOptio
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return value if math.isfinite(value) and abs(value) < 1e300 else None
+    return value if abs(value) < 1e300 else None  # neither is what is no number, and a whole number may have any length
 
 
 def is_persons_no(action: object, waited_s: float) -> bool:

@@ -98,7 +98,7 @@ class McpClient:
         self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
         self._asking: list[Session] = []  # who has a question of the server before them
         self._by_token: dict[bytes, _RelayedCall] = {}
-        self._spare_tokens = itertools.count(1)
+        self._spare_tokens = itertools.count()
         self.greeting, self.era = Greeting(Era.LEGACY, "", {}, None), Era.LEGACY
         self.has_spoken = False  # the server has sent a message: it speaks the protocol
         self.dispatcher = RawDispatcher(

@@ -198,11 +198,8 @@ class ServerManager:
         """A person wants a server again, for a project perhaps; whoever calls this starts it."""
         await self._stops.discard(server)
 
-    async def stop(self, name: str, *, then: ServerState = ServerState.STOPPED) -> None:
+    async def stop(self, name: str) -> None:
         """A person stops a server: it stays stopped, in the hubs to come too, until a person starts it.
-
-        Args:
-            then: its state afterwards; with another one than STOPPED its next use starts it.
 
         Raises:
             NotFound: there is none of this name.
@@ -210,10 +207,9 @@ class ServerManager:
         """
         server = self.get(name)
         try:
-            if then is ServerState.STOPPED:
-                await self._stops.add(server)
+            await self._stops.add(server)
         finally:
-            await server.stop(then=then)
+            await server.stop()
 
     async def restart(self, name: str) -> None:
         """Its tools stay listed meanwhile, and it is shown as RESTARTING until it runs or has failed.

@@ -111,6 +111,7 @@ def test_files_of_projects_are_found_below_the_folder(tmp_path: Path) -> None:
     assert [place.path.name for place in here.project_files(KINDS["claude-code"], tmp_path / "p")] == [".mcp.json"]
     assert [place.path.name for place in here.project_files(KINDS["continue"], tmp_path / "p")] == ["b.yaml", "a.json"]
     assert here.project_files(KINDS["cursor"], tmp_path / "p") == []
+    assert here.project_files(KINDS["claude-code"], tmp_path / "p") == [ClientPlace(tmp_path / "p/.mcp.json", exists=True)]
 
 
 def test_of_very_many_files_of_one_pattern_the_first_ones_count(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import settled
 from tests.fakes.scripted_server import never, text, tool
 
+from tooltray.approvals.approvals import LONGEST_GRANT_S
 from tooltray.approvals.suspicion import MOST_WARNINGS
 from tooltray.approvals.waiting_approvals import MOST_OF_ONE_SERVER, WAIT_S
 from tooltray.catalogue.second_looks import LookPatience
@@ -22,9 +23,10 @@ from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.tools import CoveredTool
 
 
-async def test_what_the_rules_allow_is_not_asked_about(tmp_path: Path) -> None:
-    async with desk(tmp_path, autoApprove=["read"]) as here:
-        assert "result" in await here.call("read_it")
+@pytest.mark.parametrize("is_modern", [False, True])
+async def test_what_the_rules_allow_is_not_asked_about(tmp_path: Path, is_modern: bool) -> None:
+    async with desk(tmp_path, has_window=not is_modern, autoApprove=["read"]) as here:
+        assert "content" in (await here.call("read_it", is_modern=is_modern))["result"]
         assert here.questions == 0
 
 
@@ -294,3 +296,48 @@ async def test_an_unlisted_tool_that_is_switched_off_while_the_person_looks_is_n
         await here.parts.presenter.answer_approval(question.id, "once")
         assert "is not offered any more" in (await call)["error"]["message"]
         assert here.calls == 0
+
+
+async def test_of_all_tools_that_is_marked_which_was_allowed_and_is_another_since(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.allow()
+        assert not any(each.is_held for each in await here.parts.presenter.get_tools("s"))
+        await here.redefine(tool("write_it", description="Writes it, and more"), READ)
+        shown = await here.parts.presenter.get_tools("s")
+        assert {each.original_name: each.is_held for each in shown} == {"write_it": True, "read_it": False}
+
+
+async def test_a_modern_clients_answer_lets_its_call_through_once_and_reaches_no_server(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        asked = (await here.call(is_modern=True))["result"]
+        answer = {"1": {"action": "accept", "content": {"answer": "once"}}}
+        assert "result" in await here.call(is_modern=True, requestState=asked["requestState"], inputResponses=answer)
+        assert here.calls == 1
+        assert {"requestState", "inputResponses"}.isdisjoint(here.program.asked.all[-1].params)
+        assert (await here.call(is_modern=True))["result"]["resultType"] == "input_required"
+
+
+async def test_a_grant_may_end_by_itself_within_a_year(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        lasting = await here.parts.presenter.add_grant("s", "tool", "read_it")
+        ending = await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=60.0)
+        assert (lasting.expires_at, ending.expires_at > 0) == (0, True)
+        await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=0.5)
+        for seconds in (0.0, LONGEST_GRANT_S * 2):
+            with pytest.raises(TooltrayError, match="for a year at most"):
+                await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=seconds)
+
+
+async def test_an_allowed_call_whose_server_asks_a_modern_client_first_needs_no_second_yes(tmp_path: Path) -> None:
+    def ask(copy: Any, params: Any) -> Any:
+        if "requestState" in params:
+            return {**text("done"), "resultType": "complete"}
+        return {"resultType": "input_required", "inputRequests": {"1": {"method": "elicitation/create"}}, "requestState": "theirs"}
+
+    async with desk(tmp_path, eras=("modern",)) as here:
+        here.program.calls["write_it"] = ask
+        call = here.calling(is_modern=True)
+        await here.answer("once")
+        state = (await call)["result"]["requestState"]
+        again = await here.call(is_modern=True, requestState=state, inputResponses={"1": {"action": "accept"}})
+        assert (again["result"]["resultType"], here.questions) == ("complete", 1)

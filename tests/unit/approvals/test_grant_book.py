@@ -348,7 +348,7 @@ async def test_granted_calls_that_come_together_share_one_look_at_the_list(tmp_p
         go_on.set()
         await here.parts.listed()
         await here.parts.presenter.add_grant("s", "tool", "write_it")
-        await here.parts.servers.stop("s", then=ServerState.ON_DEMAND)
+        await here.parts.servers.get("s").stop(then=ServerState.ON_DEMAND)
         go_on.clear()
         calls = [here.calling(arguments={"number": number}) for number in range(5)]
         await here.program.request("tools/list", count=2)

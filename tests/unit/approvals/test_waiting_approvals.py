@@ -56,6 +56,15 @@ async def test_only_so_many_questions_wait_in_all() -> None:
     waiting.close(questions[0])
 
 
+async def test_questions_are_shown_where_there_is_a_window_that_listens() -> None:
+    deaf, heard = EventBus(), EventBus()
+    heard.subscribe(ApprovalAsked, lambda event: None)
+    made = [
+        WaitingApprovals(bus=bus, deadlines=DeadlineWheel(), has_window=has_window) for bus in (deaf, heard) for has_window in (False, True)
+    ]
+    assert [each.is_shown for each in made] == [False, False, False, True]
+
+
 async def test_a_question_is_found_by_its_id_whether_it_waits_or_was_refused() -> None:
     waiting = WaitingApprovals(bus=EventBus(), deadlines=DeadlineWheel(), has_window=True)
     asked, refused = ask(waiting, "s"), waiting.refuse(call("s", "other"), shown)

@@ -115,3 +115,9 @@ def test_a_folder_with_more_in_it_is_not_packed(project: Path) -> None:
     assert "more in it" in why_not(project, "python3", "server.py")
     (home.parent / "server.py").touch()
     assert "more in it" in why_not(project, "python3", "../server.py", cwd=home)
+
+
+def test_what_runs_elsewhere_is_not_packed_whatever_else_its_entry_names(project: Path) -> None:
+    entry = {"type": "http", "url": "https://a.example/mcp", "command": "node", "args": [str(project / "server/index.js")]}
+    with pytest.raises(TooltrayError, match="it runs elsewhere"):
+        program_of("notes", read_entry("notes", entry), project.parent.parent / "home")

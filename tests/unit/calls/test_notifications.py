@@ -48,6 +48,23 @@ async def test_a_server_without_such_a_thing_says_so_itself(tmp_path: Path, meth
         assert (await answered(parts, method, server="s", level="info", uri="x://1"))["error"]["message"] == "its own words"
 
 
+async def test_a_subscription_without_a_resource_is_the_servers_to_refuse(tmp_path: Path) -> None:
+    program = server_with()
+    program.handlers["resources/subscribe"] = lambda copy, params: Envelope(error=dump({"code": -1, "message": "to what?"}))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await ready(parts)
+        assert (await answered(parts, "resources/subscribe", server="s"))["error"]["message"] == "to what?"
+        assert program.asked.all[-1].params == {}
+
+
+async def test_a_modern_server_without_subscriptions_is_not_asked_in_the_words_of_another_era(tmp_path: Path) -> None:
+    program = server_with({"tools": {}, "resources": {}}, eras=("modern",))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await ready(parts)
+        await answered(parts, "resources/subscribe", server="s", uri="x://1")
+        assert program.count("resources/subscribe") == 0
+
+
 async def test_a_level_and_a_subscription_of_one_server_are_kept_for_its_next_start(tmp_path: Path) -> None:
     program = server_with()
     async with hub_parts(tmp_path, **one_server(program)) as parts:
@@ -98,6 +115,17 @@ async def test_listening_where_nobody_has_resources_asks_nobody(tmp_path: Path) 
         await ready(parts)
         await parts.notifications.listen_to_resources(parts.client(), Raw(b"7"), ["x://1"], server=None)
         assert program.count("resources/subscribe") == 0
+        await parts.notifications.listen_to_resources(parts.client(), Raw(b"8"), ["x://1"], server="gone")
+        assert program.count("resources/subscribe") == 0
+
+
+async def test_a_client_hears_the_log_messages_of_the_level_that_it_has_set_and_above(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
+        await ready(parts)
+        client = parts.client()
+        await answered(parts, "logging/setLevel", client, level="error")
+        wanted = [parts.notifications.wants_log_message(client, dump({"level": level})) for level in ("alert", "error", "info")]
+        assert wanted == [True, True, False]
 
 
 async def test_changed_roots_are_told_to_every_legacy_server_that_the_client_reaches(tmp_path: Path) -> None:
@@ -127,6 +155,8 @@ async def test_a_server_that_the_profile_does_not_have_hears_nothing_of_the_clie
         await other.told.wait(lambda told: told.method == "notifications/roots/list_changed")
         assert "notifications/roots/list_changed" not in [told.method for told in one_program.told.all]
         assert (one_program.count("logging/setLevel"), other.count("logging/setLevel")) == (0, 1)
+        seen = [parts.notifications.concerns(client, server, "notifications/tools/list_changed") for server in ("s", "o")]
+        assert seen == [False, True]
 
 
 async def test_progress_on_a_question_goes_to_the_server_that_asked_it_and_to_no_other(tmp_path: Path) -> None:

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from tests.fakes.everything_server import PROMPT, RESOURCE, TEMPLATE, answered, ready, server_with
-from tests.fakes.hub_parts import hub_parts, one_server, settled
+from tests.fakes.hub_parts import entry, hub_parts, one_server, settled
+from tests.fakes.project_hub import project_hub
 from tests.fakes.scripted_server import text, tool
 
 from tooltray.events import ToolListChanged
@@ -225,3 +226,23 @@ async def test_a_server_that_is_not_in_the_profile_lists_nothing_and_answers_not
         assert (await answered(parts, "tools/list", client, server="s"))["result"] == {"tools": []}
         assert (await answered(parts, "prompts/list", client, server="s", is_modern=True))["result"]["prompts"] == []
         assert "not in the profile" in (await answered(parts, "prompts/get", client, server="s", name="p"))["error"]["message"]
+
+
+async def test_a_session_with_a_profile_lists_what_its_servers_have_of_each_kind(tmp_path: Path) -> None:
+    options = {"servers": {"s": entry("program"), "o": entry("other")}, "settings": {"profiles": {"p": {"servers": ["s"]}}}}
+    async with hub_parts(tmp_path, **options, programs={"program": server_with(), "other": server_with()}) as parts:
+        await ready(parts)
+        client = parts.client()
+        client.state.profile = "p"
+        assert (await answered(parts, "resources/list", client))["result"]["resources"] == [RESOURCE]
+        assert (await answered(parts, "resources/templates/list", client))["result"]["resourceTemplates"] == [TEMPLATE]
+
+
+async def test_each_project_lists_the_resources_of_its_own_copy(tmp_path: Path) -> None:
+    program = server_with()
+    program.handlers["resources/list"] = lambda copy, params: {"resources": [{"uri": f"x://{copy.launch.args[-1]}", "name": "r"}]}
+    async with project_hub(tmp_path, program=program, startupArgsTemplate=["{project_name}"]) as hub:
+        for name in ("one", "other"):
+            client = await hub.session(hub.folder(name))
+            await hub.opened(client)
+            assert [each["uri"] for each in (await answered(hub.parts, "resources/list", client))["result"]["resources"]] == [f"x://{name}"]

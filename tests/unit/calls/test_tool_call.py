@@ -65,7 +65,7 @@ async def test_a_call_waits_a_bounded_time_for_its_server(tmp_path: Path) -> Non
     async with hub_parts(tmp_path, **one_server(program)) as parts:
         await started(parts)
         await parts.listed()
-        await parts.servers.stop("s", then=ServerState.ON_DEMAND)
+        await parts.servers.get("s").stop(then=ServerState.ON_DEMAND)
         await parts.ended()
     program.handlers["initialize"] = never
     async with hub_parts(tmp_path, programs={"program": program}, waits={"start_wait_s": 0.02}) as parts:
@@ -224,7 +224,7 @@ async def test_a_server_that_cannot_run_says_so_to_a_call(tmp_path: Path) -> Non
     async with hub_parts(tmp_path, **one_server(program)) as parts:
         await started(parts)
         await parts.listed()
-        await parts.servers.stop("s", then=ServerState.ON_DEMAND)
+        await parts.servers.get("s").stop(then=ServerState.ON_DEMAND)
         program.fails_to_open = TooltrayError("no memory")
         assert await refusal_of(parts, "t") == "server 's' is not running: no memory"
 
@@ -294,7 +294,7 @@ async def test_an_unlisted_tool_of_a_server_that_rests_starts_it_and_one_of_a_fa
     async with hub_parts(tmp_path, **one_server(program)) as parts:
         await started(parts)
         await parts.listed("s")
-        await parts.servers.stop("s", then=ServerState.ON_DEMAND)
+        await parts.servers.get("s").stop(then=ServerState.ON_DEMAND)
         assert await text_of(parts, "hidden", server="s") == "found"
         program.handlers["initialize"] = lambda copy, params: copy.die("no cheese at all")
         program.copy.die()

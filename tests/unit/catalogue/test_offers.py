@@ -99,7 +99,7 @@ async def test_servers_that_run_are_asked_before_others(tmp_path: Path) -> None:
     programs = {"a": OfferingServer(resources=[]), "b": OfferingServer(resources=[])}
     async with offer_parts(tmp_path, programs) as parts:
         await parts.start("a", "b")
-        await parts.servers.stop("a", then=ServerState.ON_DEMAND)
+        await parts.servers.get("a").stop(then=ServerState.ON_DEMAND)
         assert [server.name for server in parts.offers.declaring(RESOURCES)] == ["b", "a"]
 
 

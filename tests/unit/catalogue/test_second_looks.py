@@ -71,7 +71,7 @@ async def test_a_tool_that_was_taken_away_and_is_back_is_found_at_its_server_tha
         program.copy.notify("notifications/tools/list_changed")
         await parts.heard.until(lambda: parts.tools.tool_count("s") == 1)
         assert await parts.listed() == ["t"]
-        await parts.servers.stop("s", then=ServerState.ON_DEMAND)
+        await parts.servers.get("s").stop(then=ServerState.ON_DEMAND)
         program.tools.append(tool("back"))
         assert await text_of(parts, "back", arguments={"text": "hi"}) == "hi"
 
@@ -83,7 +83,7 @@ async def test_a_server_that_cannot_start_says_so_to_a_call_of_a_tool_that_it_ha
         del program.tools[1]
         program.copy.notify("notifications/tools/list_changed")
         await parts.heard.until(lambda: parts.tools.tool_count("s") == 1)
-        await parts.servers.stop("s", then=ServerState.ON_DEMAND)
+        await parts.servers.get("s").stop(then=ServerState.ON_DEMAND)
         program.fails_to_open = TooltrayError("out of cheese")
         assert "out of cheese" in await refusal_of(parts, "gone")
 

@@ -84,6 +84,11 @@ def test_of_many_matches_those_that_have_it_in_their_names_come_first(path: Path
     assert found(index, "tools git") == ["git-tools"]
 
 
+def test_of_a_few_matches_those_that_are_about_it_come_before_those_that_mention_it(path: Path) -> None:
+    mentions = server("a/one", title="Pond", description="Knows ducks")
+    assert found(written(path, packed(mentions, server("b/two", title="Ducks", description="Knows all"))), "ducks") == ["two", "one"]
+
+
 def test_servers_are_read_whole_by_their_names(path: Path) -> None:
     index = written(path, packed(*SERVERS))
     server = index.get("io.github.alice/git-tools")

@@ -1,9 +1,11 @@
 """entries/api.py"""
 
 import asyncio
+import json
 from pathlib import Path
 from urllib.parse import unquote
 
+from tests.fakes.file_hub import file_hub
 from tests.fakes.full_disk import full_disk
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.lazy_hub import ready
@@ -208,3 +210,22 @@ async def test_links_for_ai_clients_are_given_for_a_server_and_for_the_hub(parts
 
 async def test_without_packages_there_are_no_servers_inside(parts: HubParts) -> None:
     assert await parts.presenter.get_inmemory_servers() == []
+
+
+async def test_whether_a_server_runs_and_what_it_says_of_itself_is_told(parts: HubParts) -> None:
+    assert await parts.presenter.is_server_running("s") is False
+    assert await parts.presenter.get_mcp_clients() == []
+    await parts.presenter.start_server("s")
+    assert await parts.presenter.is_server_running("s") is True
+    assert [each.server for each in await parts.presenter.get_mcp_clients()] == ["s"]
+    assert NO_SERVER in await refusal(parts.presenter.is_server_running("gone"))
+
+
+async def test_a_server_of_a_projects_file_is_changed_in_that_file(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        folder = hub.project(one={"command": "program"})
+        await hub.session(folder)
+        await hub.trusted(folder)
+        await hub.parts.presenter.update_mcp_server("one", {"command": "program", "args": ["new"]})
+        assert json.loads(Path(folder, ".mcp.json").read_bytes())["mcpServers"] == {"one": {"command": "program", "args": ["new"]}}
+        assert "one" not in hub.parts.settings_on_disk["mcpServers"]

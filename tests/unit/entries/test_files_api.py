@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.fakes.file_hub import file_hub
 from tests.fakes.hub_parts import HubParts
 
-from tooltray.errors import NotFound
+from tooltray.confirmation import UNATTENDED, asked_by
+from tooltray.errors import Denied, NotFound
 
 
 async def test_a_yes_that_nobody_said_cannot_be_taken_back(parts: HubParts, tmp_path: Path) -> None:
@@ -25,3 +27,15 @@ async def test_a_reload_is_shown_before_it_is_done(parts: HubParts) -> None:
     assert "new" not in parts.conf.settings.mcp_servers
     assert await parts.presenter.reload() == planned
     assert "new" in parts.conf.settings.mcp_servers
+
+
+async def test_a_yes_to_the_servers_of_a_project_is_a_persons_alone(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        presenter, folder = hub.parts.presenter, hub.project(one={"command": "program"})
+        await hub.session(folder)
+        [waits] = await presenter.get_trust_requests(folder)
+        with asked_by(UNATTENDED), pytest.raises(Denied):
+            await presenter.trust_entries(folder, {"one": waits.digest})
+        assert await presenter.trust_entries(folder, {"one": waits.digest}) == ["one"]
+        assert [each.entry for each in await presenter.get_trusted_entries()] == ["one"]
+        assert [each.kind for each in await presenter.get_server_files()] == ["settings", "mcp.json"]

@@ -24,6 +24,7 @@ def test_a_version_behind_two_signs_is_no_variable() -> None:
     [
         (["/opt/bin/mcp-files"], "files"),
         (["env", "-i", "/x", "notes.exe"], "notes"),
+        (["sudo", "/opt/notes.sh"], "notes"),
         (["python3", "-m"], "python3"),
         (["node", "/srv/notes/dist/index.js"], "notes"),
         (["node", "./index.js"], "index"),

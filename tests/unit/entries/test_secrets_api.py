@@ -6,7 +6,9 @@ from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.refusal import refusal
 from tests.fakes.scripted_server import ScriptedServer
 
+from tooltray.access.trusted_tokens import TRUSTED_SECRET
 from tooltray.events import ServerStarted
+from tooltray.secrets.secrets import BACKUP_SECRET
 from tooltray.snapshots.servers import ServerState
 
 
@@ -63,3 +65,9 @@ async def test_secrets_are_kept_nowhere_else(parts: HubParts) -> None:
     said = await refusal(parts.presenter.set_secret_backend("plain"))
     assert said == "'plain' is no place for secrets. Choose one of keyring, file, memory"
     assert "secrets" not in parts.settings_on_disk
+
+
+async def test_the_secrets_of_the_hub_itself_are_not_anybodys_to_set(parts: HubParts) -> None:
+    for name in (TRUSTED_SECRET, BACKUP_SECRET):
+        assert "is kept by Tooltray itself" in await refusal(parts.presenter.set_secret(name, "value"))
+    assert await parts.presenter.get_secret_names() == []

@@ -9,9 +9,9 @@ import pytest
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
+from tooltray.entries.setup import shipped_servers
 from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged
-from tooltray.resources import resource
 from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry
 from tooltray.settings.settings_edits import npm_registry
 from tooltray.snapshots.servers import ServerState
@@ -220,7 +220,7 @@ async def test_a_reset_puts_back_what_starts_with_the_hub(parts: HubParts) -> No
 
 
 def test_the_servers_that_come_with_tooltray_can_be_used() -> None:
-    shipped = json.loads(resource("default-servers.json").read_bytes())
+    shipped = shipped_servers()
     for name, each in shipped["mcpServers"].items():
         check_name(name, BUILTIN_NAMES)
         assert read_entry(name, each).descriptions

@@ -114,6 +114,11 @@ def test_a_folder_in_the_place_of_a_file_of_ours_is_an_error(tmp_path: Path) -> 
         read_own(tmp_path, 5)
 
 
+def test_what_cannot_be_set_aside_stays_where_it_is(tmp_path: Path) -> None:
+    assert set_aside(tmp_path / "gone.json") == tmp_path / "gone.json"
+    assert names(tmp_path) == []
+
+
 def test_what_was_set_aside_is_found_again(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text("x")

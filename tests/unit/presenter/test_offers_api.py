@@ -104,7 +104,7 @@ async def test_a_resource_that_nobody_has_is_an_error(presenter: McpPresenter) -
 
 async def test_an_on_demand_server_is_started_for_its_prompt(parts: HubParts, presenter: McpPresenter) -> None:
     await presenter.get_all_prompts()
-    await parts.servers.stop("one", then=ServerState.ON_DEMAND)
+    await parts.servers.get("one").stop(then=ServerState.ON_DEMAND)
     assert (await presenter.get_prompt("only-one"))["messages"] == []
     assert await presenter.is_server_running("one")
 

@@ -4,11 +4,12 @@ import os
 from pathlib import Path
 
 from tooltray.events import EventBus
-from tooltray.server_files.files_in_use import FilesInUse
+from tooltray.server_files.files_in_use import FilesInUse, settings_snapshot
 from tooltray.server_files.trust_store import TrustStore
 from tooltray.settings.file_server import FileEntry, FileReading
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.settings import read_entry
+from tooltray.snapshots.files import FileEntrySnapshot
 
 ENTRY = FileEntry("one", read_entry("one", {"command": "run"}), {"command": "run"})
 
@@ -35,3 +36,18 @@ def test_looking_what_other_readings_would_do_changes_nothing(tmp_path: Path) ->
     assert list(found.servers_with({"/etc/servers.json": reading})) == ["one"]
     assert (found.servers(), found.readings, found.servers_with({})) == ({}, (), {})
     assert [snapshot.exists for snapshot in found.snapshots({})] == [False, False]
+
+
+async def test_of_the_settings_a_broken_entry_is_shown_once_and_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    config = McpConfHelper(path, EventBus())
+    entries = ['"a": {"command": "x"}', '"off": {"command": "x", "disable": true}', '"b": {"command": "y"}']
+    path.write_text('{"version": 1, "mcpServers": {\n' + ",\n".join(entries) + "}}")
+    await config.load()
+    path.write_text(path.read_text().replace('"y"', "5"))
+    await config.reload()
+    assert settings_snapshot(config).entries == (
+        FileEntrySnapshot("a", "a", "used"),
+        FileEntrySnapshot("off", "off", "off"),
+        FileEntrySnapshot("b", "b", "broken", 4),
+    )

@@ -55,6 +55,16 @@ def test_a_server_that_moves_to_another_of_mcp_hubs_files_keeps_its_name() -> No
     assert {name: server.file for name, server in served_servers(files, names).items()} == {"kept": files[0].path, "moved": files[0].path}
 
 
+def test_a_server_that_two_of_mcp_hubs_files_have_is_used_of_one_of_them() -> None:
+    names = ServedNames(is_taken=lambda name: False, reserved=())
+    files = [ServedFile("/a/first.json"), ServedFile("/b/second.json")]
+    for file in files:
+        file.adopt(reading(file.path, "mcp-hub", "kept"))
+    used = served_servers(files, names)["kept"].file
+    states = {file.path: served_snapshot(file, files, names, "").entries[0].state for file in files}
+    assert states == {file.path: "used" if file.path == used else "off" for file in files}
+
+
 def test_a_file_that_is_not_understood_is_of_the_kind_that_it_was() -> None:
     """Half a file says nothing of whose it is; what goes on of it would take another name, or give way to another file's."""
     names = ServedNames(is_taken=lambda name: False, reserved=())

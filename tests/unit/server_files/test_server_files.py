@@ -319,6 +319,15 @@ async def test_a_reload_says_what_it_would_do_and_does_it(tmp_path: Path) -> Non
         assert (hub.names(), hub.states(folder)) == (["two"], {"two": "changed", "three": "waits"})
 
 
+async def test_a_reload_takes_over_what_the_settings_say_by_now(tmp_path: Path) -> None:
+    async with file_hub(tmp_path) as hub:
+        document = hub.parts.settings_on_disk
+        document["mcpServers"]["new"] = {"command": "program"}
+        hub.parts.home.settings.write_text(json.dumps(document))
+        assert [(each.kind, each.name) for each in await hub.files.reload()] == [("add", "new")]
+        assert "new" in hub.parts.conf.own_settings.mcp_servers
+
+
 async def test_what_is_switched_off_in_the_file_waits_for_nobody_and_ends_at_once(tmp_path: Path) -> None:
     async with file_hub(tmp_path) as hub:
         folder = hub.project(one=ONE, off={**TWO, "disabled": True})

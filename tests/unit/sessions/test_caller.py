@@ -9,6 +9,7 @@ from tests.fakes.nesting import TOO_DEEP
 
 from tooltray.protocol.envelope import NOTHING, dump
 from tooltray.sessions.caller import OwnCaller, Question, can_be_asked, lacking
+from tooltray.snapshots.clients import SessionProject
 
 
 @pytest.mark.parametrize("method", ["elicitation/create", "sampling/createMessage", "roots/list"])
@@ -19,6 +20,15 @@ async def test_nobody_is_there_to_be_asked_or_told(method: str) -> None:
     reply = await caller.ask(method, Raw(b"{}"))
     assert json.loads(bytes(reply.error)) == {"code": -32601, "message": f"nobody can answer {method} here"}
     caller.tell("notifications/progress", Raw(b"{}"))
+
+
+def test_a_person_without_a_client_is_one_session_and_may_work_on_a_project() -> None:
+    caller, shop = OwnCaller(), SessionProject("/projects/shop", "shop", "person")
+    assert caller.session is caller
+    assert (caller.state.is_persons, dict(caller.state.projects)) == (True, {})
+    there = caller.in_project(shop)
+    assert (there.identity, dict(there.state.projects)) == (caller.identity, {"person": shop})
+    assert dict(caller.state.projects) == {}
 
 
 URL = {"mode": "url", "url": "https://example.com/", "elicitationId": "1", "message": "sign in"}

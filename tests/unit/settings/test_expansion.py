@@ -13,6 +13,8 @@ from tooltray.secrets.secrets import SecretStore
 from tooltray.secrets.vaults import SecretMissing, SecretsLocked
 from tooltray.settings.expansion import (
     ResolvedServer,
+    has_secret,
+    is_placeholder,
     needed_variables,
     needs_project,
     project_remark,
@@ -320,3 +322,9 @@ def test_what_is_shown_of_a_project_has_its_values_and_no_secret() -> None:
 def test_secrets_in_a_template_are_known() -> None:
     config = MCPServerConfig(command="x", startup_args_template=("${secret:t}",), deferred_startup=True)
     assert secret_names(config) == ("t",)
+
+
+def test_what_names_a_secret_or_says_something_is_told_from_other_text() -> None:
+    assert has_secret("Bearer ${secret:s/KEY}")
+    assert not has_secret("${HOME} secret:s/KEY")
+    assert [is_placeholder(inner) for inner in ("secret:s/KEY", "HOME", "HOME:-/x", "", "a b")] == [True, True, True, False, False]

@@ -184,3 +184,7 @@ async def test_the_settings_are_told_without_servers_and_with_a_revision(tmp_pat
     await conf.set_enabled(False)
     assert settings_document(conf.document).settings == {"publish": {"lazyLoad": True}, "mcpEnabled": False}
     assert settings_document(conf.document).revision != found.revision
+
+
+def test_an_entry_is_told_from_another_by_its_content() -> None:
+    assert of_file(note=1).entry.digest == of_file(note=1).entry.digest != of_file(note=2).entry.digest

@@ -207,6 +207,7 @@ def test_the_hash_is_over_what_decides_what_runs() -> None:
         base | {"icons": "i", "autoApprove": ["all"], "disable": True, "x": 1, "callTimeout": 3, "disabledTools": ["t"]},
     ]
     other = [base | {"args": ["b"]}, base | {"command": "y"}, base | {"env": {}}, base | {"cwd": "/"}, {"command": "x", "args": ["a", ""]}]
+    other += [base | {"customNpmRegistry": "https://npm.example/"}]
     other += [base | {"deferredStartup": True}, base | {"deferredStartup": True, "startupArgsTemplate": ["b"]}]
     expected = config_hash(read_entry("s", base))
     assert {config_hash(read_entry("s", entry)) for entry in same} == {expected}

@@ -96,3 +96,10 @@ def test_of_a_server_in_another_file_the_last_choice_that_goes_leaves_no_empty_o
     assert after["fileServers"] == {"far": {"callTimeout": 5.0}}
     server_edits.choices("far", {"call_timeout": None})(after)
     assert after["fileServers"] == {}
+
+
+@pytest.mark.parametrize(("before", "order"), [([], "abcn"), (["gone", "b", "a"], "anbc"), (["gone"], "abcn")])
+def test_a_new_server_comes_before_the_first_that_is_there_or_last(before: list[str], order: str) -> None:
+    entries: Document = {name: {"command": name} for name in "abc"}
+    server_edits.entry("n", {"command": "n"}, is_default=None, revision="", is_new=True, before=before)({"mcpServers": entries})
+    assert "".join(entries) == order

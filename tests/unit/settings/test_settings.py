@@ -3,7 +3,15 @@ from typing import Any
 import pytest
 
 from tooltray.errors import TooltrayError
-from tooltray.settings.settings import UNREADABLE_PROFILE, ClientSettings, check_name, read_entry, read_settings
+from tooltray.settings.settings import (
+    UNREADABLE_PROFILE,
+    ClientSettings,
+    UnusableEntry,
+    check_name,
+    read_entry,
+    read_given_entry,
+    read_settings,
+)
 
 
 def test_null_is_no_client_no_profile_and_no_override() -> None:
@@ -13,6 +21,13 @@ def test_null_is_no_client_no_profile_and_no_override() -> None:
     assert (list(reading.settings.publish.clients), list(reading.settings.profiles)) == (["b"], ["q"])
     assert reading.settings.profiles["q"].tools == {}
     assert read_entry("s", {"command": "x", "toolOverrides": {"t": None}}).tool_overrides == {}
+
+
+def test_what_would_run_inside_tooltray_is_added_by_a_person_at_a_terminal_alone() -> None:
+    assert read_given_entry("s", {"command": "x"}).command == "x"
+    with pytest.raises(UnusableEntry, match="would run inside Tooltray") as caught:
+        read_given_entry("s", {"type": "inmemory", "command": "artifacts"})
+    assert caught.value.path == ("type",)
 
 
 @pytest.mark.parametrize("name", ["a", "x" * 64, "File System 2", "檔案", "a.b-c_d", "Hub", "🔌"])

@@ -10,7 +10,15 @@ import pytest
 from tooltray.errors import Conflict, TooltrayError
 from tooltray.events import ConfigChanged, EventBus
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings_edits import api_access, http_access, merge_patch, npm_registry, settings_document
+from tooltray.settings.settings_edits import (
+    api_access,
+    http_access,
+    merge_patch,
+    npm_registry,
+    secret_backend,
+    settings_document,
+    without_old_trust,
+)
 
 SERVER = {"command": "run-it", "odd": 1}
 WRITTEN: dict[str, Any] = {
@@ -202,3 +210,18 @@ async def test_http_is_not_said_to_be_on_where_something_else_of_it_cannot_be_us
     await conf.edit(http_access(False))
     await conf.edit(http_access(True, 65535))
     assert on_disk(tmp_path)["publish"]["http"] == {"enabled": True, "port": 65535}
+
+
+async def test_trust_of_an_older_version_goes_and_nothing_else_does(tmp_path: Path) -> None:
+    http = {"enabled": True, "api": {"enabled": True, "trusted": True}}
+    conf = await settings(tmp_path, publish={"http": http, "naming": "always"})
+    await conf.edit(without_old_trust)
+    assert on_disk(tmp_path)["publish"] == {"http": {"enabled": True, "api": {"enabled": True}}, "naming": "always"}
+
+
+async def test_secrets_are_kept_in_one_of_the_places_that_there_are(tmp_path: Path) -> None:
+    conf = await settings(tmp_path, secrets={"note": 1})
+    await conf.edit(secret_backend("file"))
+    assert on_disk(tmp_path)["secrets"] == {"note": 1, "backend": "file"}
+    with pytest.raises(TooltrayError, match="keyring, file, memory"):
+        secret_backend("plain")  # type: ignore[arg-type]

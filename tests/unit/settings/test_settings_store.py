@@ -215,6 +215,7 @@ async def test_news_of_servers_of_other_files_are_told_once(conf: McpConfHelper,
     for servers in ({"theirs": file_server("y")}, {"theirs": file_server("y")}):
         conf.set_file_servers(servers)
     assert heard == [ConfigChanged(conf.entries, ("theirs",), True)]
+    assert conf.file_servers == {"theirs": file_server("y")}
     assert (conf.file_server("theirs"), conf.file_server("a")) == (file_server("y"), None)
 
 
@@ -227,3 +228,15 @@ async def test_an_entry_is_shown_as_it_stands_in_the_file_and_is_the_callers_own
     assert conf.server_entry("a").entry == {"command": "x"}
     with pytest.raises(NotFound):
         conf.server_entry("gone")
+
+
+async def test_a_revision_changes_with_its_entry_whichever_file_that_stands_in(conf: McpConfHelper, path: Path) -> None:
+    conf.set_file_servers({"theirs": file_server("y")})
+    own, theirs = conf.revision("a"), conf.revision("theirs")
+    assert "" not in (own, theirs)
+    assert conf.revision("gone") == ""
+    put(path, {**ONE, "mcpServers": {"a": {"command": "z"}}})
+    await conf.reload()
+    assert (conf.revision("a") != own, conf.revision("theirs")) == (True, theirs)
+    conf.set_file_servers({"theirs": file_server("y", note=1)})
+    assert conf.revision("theirs") not in ("", theirs)

@@ -108,7 +108,7 @@ async def test_it_can_be_stopped(tmp_path: Path, then: ServerState) -> None:
         await running(parts)
         parts.servers.require_sign_in("s", PROBLEM)
         await state(parts, NEEDS_SIGN_IN)
-        await parts.servers.stop("s", then=then)
+        await parts.servers.get("s").stop(then=then)
         assert parts.servers.get("s").state is then
         assert parts.servers.get("s").problem is None
 
@@ -134,7 +134,7 @@ async def test_where_only_a_clients_own_copy_ran_the_first_one_finds_out_too(tmp
     async with one_server(tmp_path, server, isolation="session") as parts:
         await running(parts)
         await parts.listed()
-        await parts.servers.stop("s", then=ON_DEMAND)
+        await parts.servers.get("s").stop(then=ON_DEMAND)
         client = parts.client()
         assert "result" in await parts.call("t", client)
         assert parts.servers.get("s").state is ON_DEMAND

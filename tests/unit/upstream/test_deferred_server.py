@@ -230,6 +230,13 @@ async def test_one_that_is_deferred_no_longer_runs_for_all_and_the_other_way_rou
         assert hub.server.state is ServerState.RUNNING
 
 
+async def test_one_that_a_person_stopped_is_known_as_such_until_it_is_allowed_again(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        assert hub.server.is_stopped is False
+        await hub.parts.servers.stop("s")
+        assert hub.server.is_stopped is True
+
+
 async def test_a_removed_one_ends_for_all_projects(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         for name in ("one", "other"):

@@ -576,6 +576,21 @@ async def test_a_start_while_it_is_being_stopped_begins_when_the_old_process_has
     assert life.states.all == [STARTING, RUNNING, STOPPING, STOPPED, STARTING, RUNNING]
 
 
+async def test_however_many_want_it_back_while_it_is_being_stopped_its_old_process_ends_first(live: Callable[..., Life]) -> None:
+    life = live()
+    await life.run()
+    life.server.may_end.clear()
+    stopping = life.spawn(life.instance.stop())
+    await life.server.closing.wait()
+    for _ in range(3):
+        life.instance.start()
+        await turns()
+    assert len(life.server.copies.all) == 1
+    life.server.may_end.set()
+    assert (await life.instance.running(timeout_s=10)).transport is life.server.copies.all[1]
+    await stopping
+
+
 async def test_the_last_word_counts_of_a_stop_a_start_and_a_stop(live: Callable[..., Life]) -> None:
     life = live()
     await life.run()

@@ -141,6 +141,7 @@ async def test_a_server_that_is_given_up_is_reported_once(tmp_path: Path) -> Non
         parts.servers.get("s").start()
         reported = await parts.heard.event(ProblemReported)
         assert "out of cheese" in str(reported.problem)
+        assert parts.servers.get("s").state is ServerState.ERROR  # and not while it was tried again
         assert parts.heard.of(*SIX) == [reported]
 
 

@@ -337,3 +337,11 @@ async def test_two_first_uses_of_one_session_at_once_share_its_own_copy(hub: Any
     both = await asyncio.gather(*(one.server.running(Era.LEGACY, timeout_s=10, session=session) for _ in range(2)))
     assert both[0] is both[1]
     assert len(one.program.copies.all) == 1
+
+
+async def test_a_server_that_a_person_stopped_stays_so_when_it_is_told_again_how_it_rests(hub: Any) -> None:
+    one = await hub(ScriptedServer())
+    resting = one.server.idle_state
+    await one.server.stop()
+    one.server.rest(resting)
+    assert (resting, one.server.state) == (ServerState.ON_DEMAND, ServerState.STOPPED)

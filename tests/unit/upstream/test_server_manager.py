@@ -431,6 +431,14 @@ async def test_a_server_that_was_stopped_by_hand_stays_so_when_something_else_ch
         assert parts.servers.get("s").state is ServerState.STOPPED
 
 
+async def test_a_server_that_was_stopped_by_hand_is_wanted_again_when_its_entry_is_switched_on(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
+        await parts.servers.stop("s")
+        await change(parts, disable=True)
+        await change(parts, disable=False)
+        await parts.heard.state("s", ServerState.RUNNING)
+
+
 async def test_the_built_in_server_outlives_every_change(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one_server(ScriptedServer()), builtins={"hub": ScriptedServer()}) as parts:
         await parts.conf.remove_server("s")

@@ -150,6 +150,14 @@ async def test_what_a_download_writes_is_its_progress_and_each_step_is_told_once
     assert watched.progress == ["Downloading numpy", "Installed 30 packages"]
 
 
+@in_fake_time
+async def test_a_launcher_that_tells_how_far_it_is_is_not_told_by_its_log() -> None:
+    watched = Watched(downloads=True)
+    watched.opening.output.log, watched.opening.output.last_line = "/home/me/.npm/_logs/x.log", "Downloading numpy"
+    await watched.given_up_after(most_s=20)
+    assert watched.progress == ["Downloading numpy"]
+
+
 @pytest.mark.parametrize("line", ["", "npm warn deprecated a@1"])
 def test_a_launcher_that_prints_nothing_of_its_download_is_told_by_its_own_log(line: str) -> None:
     @in_fake_time

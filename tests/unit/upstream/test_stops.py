@@ -307,5 +307,5 @@ async def test_one_that_cannot_be_kept_stops_all_the_same_and_starts_again(tmp_p
 async def test_another_stop_of_the_hubs_own_is_not_remembered(tmp_path: Path) -> None:
     async with hub(tmp_path) as parts:
         await started(parts)
-        await parts.servers.stop("s", then=ServerState.ON_DEMAND)
+        await parts.servers.get("s").stop(then=ServerState.ON_DEMAND)
         assert not (tmp_path / "stopped.json").exists()
