@@ -51,7 +51,7 @@ async def test_a_change_during_a_listing_is_never_overwritten_by_what_was_asked_
 async def test_a_server_that_changes_its_lists_all_the_time_is_listed_less_and_less_often(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for pause in ("FIRST_PAUSE_S", "LONGEST_PAUSE_S"):
+    for pause in ("FIRST_PAUSE_S", "LONGEST_PAUSE_S", "CALM_AFTER_S"):
         monkeypatch.setattr(f"tooltray.catalogue.list_times.{pause}", 3600.0)
     program = OfferingServer(prompts=[prompt("p")])
     async with offer_parts(tmp_path, {"s": program}) as parts:
@@ -61,11 +61,13 @@ async def test_a_server_that_changes_its_lists_all_the_time_is_listed_less_and_l
             program.copy.notify("notifications/prompts/list_changed")
             return {"prompts": [prompt(f"p{program.count('prompts/list')}")]}
 
+        await settled()
+        begun = program.count("prompts/list")
         program.handlers["prompts/list"] = answer
         program.copy.notify("notifications/prompts/list_changed")
-        await program.request("prompts/list", count=AT_ONCE + 1)
+        await program.request("prompts/list", count=begun + AT_ONCE)
         await settled()
-        assert program.count("prompts/list") == AT_ONCE + 1
+        assert program.count("prompts/list") <= begun + AT_ONCE + 1  # whether the first one counts depends on how it came
 
 
 async def test_a_copy_that_dies_while_it_lists_is_followed_by_the_next_one(tmp_path: Path) -> None:
