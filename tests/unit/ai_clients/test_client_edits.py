@@ -1,6 +1,7 @@
 """ai_clients/client_edits.py: clients are connected and disconnected, and all of it is undone."""
 
 import asyncio
+import errno
 import json
 import os
 import stat
@@ -13,6 +14,7 @@ from tests.fakes.ai_client_home import ClientHome
 from tooltray.ai_clients.client_kinds import ClientKind, read_client_kinds
 from tooltray.ai_clients.found_entries import FoundEntry
 from tooltray.errors import Conflict, NotFound
+from tooltray.files import edited_files
 from tooltray.snapshots.ai_clients import ClientChange
 
 CURSOR = ".cursor/mcp.json"
@@ -358,14 +360,17 @@ async def test_a_folder_in_the_place_of_a_file_is_left_alone(home: ClientHome) -
     assert "folder" in edit.problem.message
 
 
-@pytest.mark.skipif(os.geteuid() == 0 if hasattr(os, "geteuid") else True, reason="root may write everywhere")
-async def test_a_folder_that_cannot_be_written_is_said(home: ClientHome) -> None:
+async def test_a_folder_that_cannot_be_written_is_said(home: ClientHome, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> str:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))  # root, as which the tests may run, may write everywhere
+
     file = home.write(CURSOR, SERVERS)
-    file.parent.chmod(0o500)
+    monkeypatch.setattr(edited_files, "write_beside", refused)
     (change,) = await _connect(home, "cursor")
-    file.parent.chmod(0o700)
     assert change.problem
+    assert "Permission denied" in str(change.problem)
     assert file.read_text() == SERVERS
+    assert await home.edits().changes() == []
 
 
 async def test_without_a_place_for_the_key_copies_are_readable_by_their_person_alone(tmp_path: Path) -> None:
