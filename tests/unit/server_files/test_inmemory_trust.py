@@ -150,6 +150,12 @@ async def test_a_yes_to_what_is_another_thing_by_now_is_none(tmp_path: Path) -> 
         assert len(await parts.presenter.get_trust_requests()) == 1
 
 
+async def test_a_yes_to_what_runs_elsewhere_or_is_gone_is_none(tmp_path: Path) -> None:
+    async with hub_with(tmp_path, s=ENTRY, other={"command": "program", "disable": True}) as parts:
+        for name in ("gone", "other"):
+            assert f"'{name}' does not wait for a yes" in await refusal(parts.inmemory_trust.trust({name: "0"}))
+
+
 async def test_a_yes_is_taken_back_and_it_stops(tmp_path: Path) -> None:
     async with hub_with(tmp_path, s=ENTRY) as parts:
         await yes(parts)
