@@ -99,9 +99,9 @@ def _of_clients(look: "ClientLook", clients: Sequence[str]) -> "tuple[list[Found
     from tooltray.ai_clients.import_sources import of_clients
 
     kinds = {kind.id: kind for kind in read_client_kinds()}
-    if unknown := next((client for client in clients if client not in kinds), None):
+    if unknown := [client for client in clients if client not in kinds]:
         hint = Phrase("See those that are known with: tooltray clients scan --all")
-        raise NotFound(Phrase("There is no AI client called '{name}'", name=unknown), "", hint)
+        raise NotFound(Phrase("There is no AI client called '{name}'", name=unknown[0]), "", hint)
     files = [file for id in dict.fromkeys(clients or kinds) for file in look.files(kinds[id])]
     problems = {str(file.place.path): file.problem for file in files if file.problem and file.document is None}
     return of_clients(look.entries()), tuple(problems.values())

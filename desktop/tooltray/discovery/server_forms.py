@@ -164,9 +164,9 @@ def _of_package(id: str, package: Package) -> Choice:
 
 
 def _check_names(package: Package, named: Sequence[str]) -> Problem | None:
-    if odd := next((name for name in named if not _OPTION.fullmatch(name)), None):
+    if (odd := next((name for name in named if not _OPTION.fullmatch(name)), None)) is not None:
         return refused(Phrase("'{text}' is no option", text=shown(odd)))
-    if odd := next((name for name, _ in package.environment if not _VARIABLE.fullmatch(name)), None):
+    if (odd := next((name for name, _ in package.environment if not _VARIABLE.fullmatch(name)), None)) is not None:
         return refused(Phrase("'{text}' is no name of a variable", text=shown(odd)))
     if word := odd_runtime_word(package):
         return refused(Phrase("with '{text}' something else than its package would run", text=shown(word)))
@@ -191,7 +191,7 @@ def _remote_problem(remote: Remote) -> Problem | None:
         return refused(Phrase("its transport '{text}' is unknown", text=shown(remote.type)))
     if problem := check_words([remote.url, *_texts([value for _, value in (*remote.headers, *remote.variables)])]):
         return problem
-    if odd := next((name for name, _ in remote.headers if not _HEADER.fullmatch(name)), None):
+    if (odd := next((name for name, _ in remote.headers if not _HEADER.fullmatch(name)), None)) is not None:
         return refused(Phrase("'{text}' is no name of a header", text=shown(odd)))
     example = _BRACES.sub("x", remote.url)
     return None if remote.url.startswith("{") or is_address(example) else refused(Phrase("'{text}' is no address", text=shown(remote.url)))
@@ -289,7 +289,7 @@ def _texts(values: Iterable[Input]) -> list[str]:
 def _checked(fields: Sequence[FormField], values: Mapping[str, FieldValue]) -> dict[str, tuple[str, ...]]:
     """The texts that each field gets; none for a field that is left empty."""
     known = {field.key for field in fields}
-    if unknown := next((key for key in values if key not in known), None):
+    if (unknown := next((key for key in values if key not in known), None)) is not None:
         keys = Phrase("It asks for: {keys}", keys=", ".join(known)) if known else Phrase("It asks for nothing")
         raise TooltrayError(Phrase("Nothing is asked for under '{key}'", key=shown(unknown)), keys)
     return {field.key: _texts_of(field, values.get(field.key)) for field in fields}
@@ -367,7 +367,7 @@ class _Filling:
         if not is_address(_REFERENCE.sub("x", url)):
             raise TooltrayError(Phrase("'{text}' is no address", text=shown(url)), "", Phrase("Check what you gave for it"))
         headers = {name: text for name, value in remote.headers for text in self._values(value)}
-        if odd := next((name for name, text in headers.items() if re.search(r"[\r\n]", text)), None):
+        if (odd := next((name for name, text in headers.items() if re.search(r"[\r\n]", text)), None)) is not None:
             raise TooltrayError(Phrase("The value of '{field}' cannot be used", field=odd), Phrase("it has a line break in it"))
         kind = "http" if remote.type == "streamable-http" else "sse"
         return {"type": kind, "url": url} | ({"headers": headers} if headers else {})

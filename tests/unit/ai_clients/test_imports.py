@@ -277,8 +277,9 @@ async def test_files_that_cannot_be_read_are_problems_and_unknown_clients_are_re
         home.write("some.toml", '[mcp_servers.a]\ncommand = "a"')
         found = await parts.ai_clients_api.preview_client_import()
         assert (found.candidates, ["mcp.json cannot be read" in problem.title for problem in found.problems]) == ((), [True])
-        with pytest.raises(NotFound, match="no AI client called 'nobody'"):
-            await plan(parts, clients=["nobody"])
+        for unknown in ("nobody", ""):
+            with pytest.raises(NotFound, match=f"no AI client called '{unknown}'"):
+                await plan(parts, clients=["cursor", unknown])
         assert [each.name for each in await plan(parts, file=str(home.root / "some.toml"))] == ["a"]
         with pytest.raises(TooltrayError, match="not both"):
             await plan(parts, file="/x", text="y")

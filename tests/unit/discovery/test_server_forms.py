@@ -310,6 +310,8 @@ def test_values_that_cannot_be_given_are_refused(field: Any, value: Any, why: st
 def test_what_nobody_asked_for_is_refused() -> None:
     with pytest.raises(TooltrayError, match="asks for: A"):
         made_of(choice(npm("notes", environmentVariables=[{"name": "A"}])), {"B": "x"}, server="notes")
+    with pytest.raises(TooltrayError):
+        made_of(choice(npm("notes", environmentVariables=[{"name": "A"}])), {"": "x"}, server="notes")
     with pytest.raises(TooltrayError, match="asks for nothing"):
         made_of(choice(npm("notes")), {"B": "x"}, server="notes")
     with pytest.raises(TooltrayError, match="more than 64"):
