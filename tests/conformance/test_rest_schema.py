@@ -87,6 +87,7 @@ def hub_in(world: World) -> Hub:
         "defaultServers": ["notes", "featured"],
         "secrets": {"backend": "memory"},
         "autoDetectNpmRegistry": False,
+        "discovery": {"registry": False},
         "publish": {"http": {"enabled": True, "port": 0, "api": {"enabled": True}}},
     }
     world.root.mkdir()
