@@ -13,6 +13,8 @@ from tooltray.installs import bridge_file_posix
 from tooltray.installs.bridge_entry import bridge_entry, bridge_entry_text
 from tooltray.installs.installations import Installations
 
+pytestmark = pytest.mark.posix  # its paths and users
+
 
 def words_of(home: Home, environ: dict[str, str]) -> list[str]:
     entry = bridge_entry(home, environ)["mcpServers"]["tooltray"]
