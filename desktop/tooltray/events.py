@@ -185,6 +185,12 @@ class ImportProgressed(Event, frozen=True):
     name: str
 
 
+class ActivityWritten(Event, frozen=True):
+    """The journal has new entries; not more often than four times a second. `last_id`: of the newest one; 0: it was emptied."""
+
+    last_id: int
+
+
 class HttpAddressChanged(Event, frozen=True):
     """HTTP is open at another address, or at none, or could not be opened. For the engine and the window: it is not in EVENTS."""
 
@@ -215,6 +221,7 @@ EVENTS: tuple[type[Event], ...] = (
     FeedbackEnded,
     ServerFilesChanged,
     ImportProgressed,
+    ActivityWritten,
 )
 """The public ones. Names and fields are an interface to other programs."""
 

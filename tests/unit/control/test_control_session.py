@@ -25,6 +25,7 @@ from tooltray.doctor.diagnosis import Diagnosis
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import (
     EVENTS,
+    ActivityWritten,
     ApprovalAsked,
     ApprovalEnded,
     ClientListUpdated,
@@ -361,6 +362,7 @@ ALL = [
     FeedbackEnded("1"),
     ServerFilesChanged(),
     ImportProgressed(1, 2, "s"),
+    ActivityWritten(7),
     NpmRegistryChanged(NpmRegistryStatus("https://r.example/", measurements=(RegistryMeasurement("https://r.example/", "R", "mirror"),))),
 ]
 
