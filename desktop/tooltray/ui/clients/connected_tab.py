@@ -222,7 +222,7 @@ class ConnectedTab(Page):
     def _on_way_chosen(self, index: int) -> None:
         links = self._context.links
         if index == 0:
-            links.part_asked.emit("clients", "computer")
+            links.part_asked.emit("clients", "computer", "")
         else:
             links.entry_copy_requested.emit()
 

@@ -176,7 +176,7 @@ class DiscoverTab(Page):
             self._draw_status()
 
     def _on_paste_wanted(self, _way: int) -> None:
-        self._context.links.part_asked.emit("servers", "add")
+        self._context.links.part_asked.emit("servers", "add", "")
 
     def _on_again(self) -> None:
         """The registry is being fetched: how far that is, and what is found by then."""

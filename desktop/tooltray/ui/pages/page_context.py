@@ -28,7 +28,7 @@ class PageLinks(QObject):
     entry_copy_requested = Signal()  # of what an AI client's settings need to use this hub
     about_asked = Signal()  # what is to be known of Tooltray itself
     server_asked = Signal(str)  # a server's name, from an address that was opened; there may be no such server
-    part_asked = Signal(str, str)  # a page, and the part of it that a person wants to see
+    part_asked = Signal(str, str, str)  # a page, the part of it that a person wants to see, and what is to stand there
     install_asked = Signal(str)  # an address that adds a server, from wherever; the person decides
     projects_changed = Signal(object)  # list[str]: folders whose own files are in use
     entries_waiting_changed = Signal(object)  # list[TrustRequest] that nobody has looked at

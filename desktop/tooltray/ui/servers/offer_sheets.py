@@ -104,7 +104,7 @@ class OfferSheets(QObject):
         ways.inmemory_requested.connect(self.open_inmemory)
         for wanted, page, part in ((ways.discover_requested, "servers", "discover"), (ways.import_requested, "clients", "import")):
             wanted.connect(panel.cancel_requested)
-            wanted.connect(partial(links.part_asked.emit, page, part))
+            wanted.connect(partial(links.part_asked.emit, page, part, ""))
         self.commands.inmemory_listed.connect(ways.show_inmemory)
         self.commands.list_inmemory()
 

@@ -466,7 +466,7 @@ class ServersPage(Page):
 
     def _on_way_chosen(self, index: int) -> None:
         page, part = (("clients", "import"), ("servers", "discover"), ("servers", "add"), ("clients", "computer"))[index]
-        self._context.links.part_asked.emit(page, part)
+        self._context.links.part_asked.emit(page, part, "")
 
     def _on_scan(self, scan: ClientScan) -> None:
         """Says in the empty state what the AI clients on this computer have."""
