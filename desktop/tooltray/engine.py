@@ -80,6 +80,7 @@ class Engine:
         self._is_built = True
         hub.hub_log.start()
         hub.journal.start()
+        hub.failures.start()
         await hub.load()
         await hub.feedbacks.start()
         await hub.files.start()
