@@ -130,6 +130,7 @@ from tooltray.presenter.hub_snapshots import HubSnapshots
 from tooltray.presenter.live_settings import LiveSettings
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.notices import Notices, Source, problems_of_settings
+from tooltray.presenter.past_stats import PastStats
 from tooltray.presenter.program_api import ProgramApi
 from tooltray.presenter.server_news import ServerNews
 from tooltray.presenter.server_snapshots import ServerSnapshots
@@ -393,6 +394,7 @@ class Hub(Composition):
 
     stats: CallStats = part()
     under_way: CallsUnderWay = part()
+    past_stats: PastStats = part()
     look_at_project: Callable[[Session], Awaitable[None]] = made(lambda hub: lambda session: hub.files.before_listing(session))
     own: dict[tuple[str, str], OwnTool] = made(
         lambda hub: {

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
+from tooltray.confirmation import confirm_widening
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.events import ActivityWritten, EventBus
 from tooltray.journal.activity_export import write_entries
@@ -134,8 +135,9 @@ class ActivityApi:
         """Empties the journal. Until the hub ends, or it is emptied again, that can be undone.
 
         Raises:
-            TooltrayError: it cannot be written.
+            TooltrayError: it cannot be written, or no person has confirmed it: who has done something must not be able to hide it.
         """
+        await confirm_widening("Emptying the journal")
         await self._journal.do(JournalFile.clear)
         self._bus.publish(ActivityWritten(0))
 

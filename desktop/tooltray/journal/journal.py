@@ -136,7 +136,7 @@ class Journal:
             TooltrayError: the file cannot be had; says why.
         """
         if not self._thread.is_alive() or self._is_closing:
-            raise TooltrayError(CANNOT_WRITE, Phrase("this hub keeps none"))
+            raise TooltrayError(Phrase("No hub is running"), Phrase("This needs one"), Phrase("Start it with: tooltray serve"))
         done: asyncio.Future[T] = self._loop.create_future()
         self._queue.append(_Work(work, done))
         self._is_awake = True

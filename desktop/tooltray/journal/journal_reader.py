@@ -15,6 +15,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from tooltray.journal import call_figures
+from tooltray.journal.call_figures import PastCalls
 from tooltray.journal.collapsing import Collapser
 from tooltray.journal.journal_file import CLEARED, VERSION, empty, files_of
 from tooltray.journal.journal_queries import MOST_CHOICES, Where, condition, details_sql, entries_sql, numbers_of, read_details, read_entry
@@ -122,6 +123,12 @@ class JournalReader:
         """See ActivityApi.get_tool_use. `since`: unix seconds."""
         with self._opened() as database:
             return call_figures.tool_use(database, self._where(database, ActivityFilter(since=since)))
+
+    def past_calls(self, since: float, until: float, midnight: float, most_durations: int) -> list[PastCalls]:
+        """Calls of each server between two times; see call_figures. All times in unix seconds."""
+        with self._opened() as database:
+            where = self._where(database, ActivityFilter(since=since, until=until))
+            return call_figures.past_calls(database, where, midnight, most_durations)
 
     def choices(self) -> ActivityChoices:
         """See ActivityApi.get_activity_choices."""
