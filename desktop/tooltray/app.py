@@ -129,7 +129,7 @@ def run_here(home: Home, opening: Opening, *, execution_id: str = "") -> int:
     hub = QtMcpPresenter(link)
     tray = Tray(theme, hub, wishes)
     start = Start(
-        build_windows=functools.partial(_build_windows, app, theme, link=link, hub=hub, wishes=wishes, tasks=tasks),
+        build_windows=functools.partial(_build_windows, app, theme, home=home, link=link, hub=hub, wishes=wishes, tasks=tasks),
         start_engine=functools.partial(EngineThread.started, home, opening, execution_id),
         read_entry=functools.partial(_entry, home),
         is_first=OneTimeNotices(home.told).is_first,
@@ -143,7 +143,14 @@ def run_here(home: Home, opening: Opening, *, execution_id: str = "") -> int:
 
 
 async def _build_windows(
-    app: "QApplication", theme: "Theme", *, link: "EngineLink", hub: "QtMcpPresenter", wishes: "ServerWishes", tasks: "TaskKeeper"
+    app: "QApplication",
+    theme: "Theme",
+    *,
+    home: Home,
+    link: "EngineLink",
+    hub: "QtMcpPresenter",
+    wishes: "ServerWishes",
+    tasks: "TaskKeeper",
 ) -> "Windows":
     """Imports and builds what the tray does without; between its parts the desktop's panel gets the tray's icon and menu."""
     from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
@@ -155,6 +162,7 @@ async def _build_windows(
     from tooltray.files.atomic_file import write_atomically
     from tooltray.ui.pages.local_work import LocalWork
     from tooltray.ui.pages.page_context import Presenters
+    from tooltray.ui.pages.window_memory import WindowMemory
 
     await asyncio.sleep(0)
     from tooltray.ui.presenter.qt_server_manager import QtServerManager
@@ -171,7 +179,7 @@ async def _build_windows(
     main = MainWindow(
         theme,
         presenters=Presenters(hub, QtServerManager(hub), QtToolManager(link, hub), tasks),
-        local=LocalWork(parse_pasted, secret_spans, write_atomically),
+        local=LocalWork(parse_pasted, secret_spans, write_atomically, WindowMemory(home.window, save=write_atomically, tasks=tasks)),
         wishes=wishes,
         hides_on_close=Tray.is_available,
     )

@@ -134,6 +134,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "told.json"
 
     @property
+    def window(self) -> Path:
+        """How a person uses the window: cards or a table, how it is sorted."""
+        return self.root / "window.json"
+
+    @property
     def trust(self) -> Path:
         """Consents to entries of projects' own files; hashes of their content, never the content."""
         return self.root / "trust.json"

@@ -21,6 +21,8 @@ from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.pages.scan_words import here, scan_text, scan_title
 from tooltray.ui.problem_words import in_a_row
+from tooltray.ui.servers.many_bar import ManyBar
+from tooltray.ui.servers.many_servers import ManyServers
 from tooltray.ui.servers.offer_sheets import OfferSheets
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_commands import ServerCommands
@@ -29,6 +31,8 @@ from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_sheets import ServerSheets
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.servers.server_toasts import ServerToasts
+from tooltray.ui.servers.server_views import ServerViews
+from tooltray.ui.servers.server_words import found_words
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button
@@ -38,8 +42,6 @@ from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.page_frame import Header, SearchField
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import column
-
-MOST_CARDS = 24  # beyond that a table: scanning beats looking, and no widget is built per server
 
 INSTALLED, DISCOVER = 0, 1  # the tabs
 FIRST_MARGIN = 16  # above a banner where no filters are
@@ -65,6 +67,7 @@ class ServersPage(Page):
         self.notices = context.notices
         self.commands = ServerCommands(hub=context.hub, servers=servers, wishes=wishes, tasks=context.tasks)
         self.sheets = ServerSheets(context, self, commands=self.commands)
+        self.many = ManyServers(context, commands=self.commands)
         self._toasts = ServerToasts(context, self, commands=self.commands)
         self.offers = OfferSheets(context, self)
         outer = column(self)
@@ -73,7 +76,7 @@ class ServersPage(Page):
         outer.addWidget(self._parts, 1)
         self._parts.addWidget(installed)
         layout = column(installed)
-        self._filter = ServerFilter(theme)
+        self._filter = ServerFilter(theme, wishes)
         self._filter.changed.connect(self._show_matching)
         layout.addWidget(self._filter)
         self._stack = QStackedWidget()
@@ -88,6 +91,11 @@ class ServersPage(Page):
         self._table.row_chosen.connect(self._open_details)
         self._split = SplitView(self._table)
         self._split.closed.connect(self._table.setFocus)
+        self._views = ServerViews(theme, context.local.memory, self._table)
+        self._views.changed.connect(self._show_matching)
+        self._filter.add_control(self._views)
+        self._many = ManyBar(theme, wishes, self._table)
+        layout.addWidget(self._many)
         for content in (self._loading, self._blank, self._empty, self._grid, self._nothing_found, self._split):
             self._stack.addWidget(content)
         servers.server_changed.connect(self._on_server_changed)
@@ -106,6 +114,8 @@ class ServersPage(Page):
         commands.costs_changed.connect(self.show_costs)
         commands.costs_failed.connect(self.show_costs_problem)
         commands.failed.connect(self.notices.add_notice)
+        self.many.failed.connect(self.notices.add_notice)
+        self.many.server_failed.connect(self.show_refusal)
         commands.secrets_closed.connect(self._on_secrets_closed)
         commands.copied.connect(context.copy)
         commands.done.connect(context.say)
@@ -183,6 +193,7 @@ class ServersPage(Page):
         """Shows what the definitions of tools cost: on each server, and together."""
         self._costs = {cost.server: cost for cost in costs.servers}
         self._filter.tokens.show_costs(costs)
+        self._filter.tokens.set_servers(self._servers.servers, self._costs)
         self._table.set_costs(self._costs)
         for name, card in self._cards.items():
             card.set_cost(self._costs.get(name))
@@ -206,7 +217,7 @@ class ServersPage(Page):
         if not self._filter.passes(server):
             self._filter.show_all()
             self._search.clear()
-        if len(self._servers.servers) > MOST_CARDS:
+        if self._views.is_table(len(self._servers.servers)):
             self._open_details(server)
         elif not self._cards[name].is_wide:
             self.toggle_expanded(name)
@@ -307,6 +318,7 @@ class ServersPage(Page):
         if (card := self._cards.get(server.name)) is not None:
             card.set_server(server)
         self._table.update_row(server)
+        self._many.look()
         if (details := self.details) is not None and details.server.name == server.name:
             details.set_server(server)
 
@@ -328,7 +340,7 @@ class ServersPage(Page):
         elif not own:
             self._stack.setCurrentWidget(self._empty)
             self._look_for_clients()
-        elif len(servers) > MOST_CARDS:
+        elif self._views.is_table(len(servers)):
             self._show_table(servers)
         else:
             self._show_cards(servers)
@@ -426,17 +438,23 @@ class ServersPage(Page):
 
     def _search_in(self, tools: Sequence[ToolSnapshot]) -> None:
         self._filter.search(self._search.text(), tools)
+        found = self._filter.found
         for name, card in self._cards.items():
-            card.set_matches(self._filter.found.get(name, -1))
+            card.set_matches(len(found[name]) if name in found else -1)
+        self._table.set_found({name: found_words(names) for name, names in found.items()})
         self._show_matching()
 
     def _show_matching(self) -> None:
         servers = self._servers.servers
         if self._stack.currentWidget() in (self._grid, self._nothing_found, self._split):
-            if len(servers) > MOST_CARDS:
+            if self._views.is_table(len(servers)):
                 self._show_table(servers)
-            else:
+                return
+            self._table.clearSelection()
+            if self._cards.keys() == {server.name for server in servers}:
                 self._place_cards()
+            else:
+                self._show_cards(servers)
 
     # the person
 
