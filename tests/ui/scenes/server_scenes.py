@@ -137,9 +137,9 @@ async def servers_100_small(theme: Theme) -> Shot:
     return Shot(await desk(theme, many(100)), size=(900, 600))
 
 
-async def expanded(theme: Theme) -> Shot:
+async def opened_tools(theme: Theme) -> Shot:
     result = await desk(theme)
-    result.page.toggle_expanded("filesystem")
+    result.open_tools("filesystem")
     result.page.show_tools("filesystem", [each for each in TOOLS if each.server == "filesystem"])
     return Shot(result)
 
@@ -300,7 +300,7 @@ SCENES = (
     servers_advice,
     servers_advice_menu,
     servers_views_menu,
-    expanded,
+    opened_tools,
     refused,
     notices,
     secrets_locked,
