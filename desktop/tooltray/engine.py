@@ -162,6 +162,7 @@ class Engine:
             self.hub.doors.close,
             self.hub.sign_ins.close,
             self.hub.servers.close,
+            self.hub.log_keeper.close,
             self.hub.tasks.close,
             self.hub.bundle_sources.close,
             self.hub.secrets.close,
