@@ -13,6 +13,8 @@ from pathlib import Path
 
 import msgspec
 
+from tooltray.snapshots.logs import START
+
 CHUNK_BYTES = 64 * 1024  # what is looked at in one go holds up other threads for less than 0.2 ms
 MAX_LINE_BYTES = 64 * 1024  # of a line that is looked at; the rest of a longer one is passed over
 
@@ -57,7 +59,7 @@ def read_place(text: str) -> Place | None:
     """The place that a text names; None if it is none."""
     key, _, offset = text.rpartition(":")
     is_number = offset.isascii() and offset.isdigit() and len(offset) <= 18
-    return Place(key, int(offset)) if key and is_number else None
+    return Place(key, int(offset)) if is_number and (key or text == START) else None
 
 
 def size_of(path: Path) -> int:

@@ -76,6 +76,10 @@ class Recording:
             self._bytes -= len(self._messages.popleft().data)
         self._tell()
 
+    def tell(self) -> None:
+        """Tells of what has changed besides messages."""
+        self._tell()
+
     @property
     def kept_bytes(self) -> int:
         return self._bytes
@@ -149,6 +153,7 @@ class ProtocolLog:
             recording = Recording(lambda: self._tell_soon(server), until=until, clock=self._clock, steady=self._steady)
             self._recordings[server] = recording
         self._listen(server, recording.take)
+        recording.tell()
         self._after(for_s, server, self._end)
 
     def forget(self, server: str) -> None:
@@ -172,11 +177,11 @@ class ProtocolLog:
         found = [line for line in all_lines if is_wanted(line, wanted, needle) and _is_between(line, first, last)]
         shown = found[:limit] if after else found[-limit:]
         is_whole = len(shown) == len(found)
-        end = shown[-1].position if after and not is_whole else str(recording.newest)
+        end = int(shown[-1].position) if after and not is_whole else recording.newest
         return LogPage(
             lines=tuple(shown),
             before=shown[0].position if shown and not is_whole and not after else "",
-            after=end,
+            after=str(end + 1),
             searched_bytes=recording.kept_bytes,
             total_bytes=recording.kept_bytes,
             recorded_until=recording.until,
@@ -233,4 +238,4 @@ def _number(position: str) -> int:
 
 def _is_between(line: LogLine, first: int, last: int) -> bool:
     number = int(line.position)
-    return number > last and (not first or number < first)
+    return number >= last and (not first or number < first)

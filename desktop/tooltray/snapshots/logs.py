@@ -11,6 +11,10 @@ HUB, SERVER, MESSAGES = "hub", "server:", "messages:"
 """Sources: the hub's own log, and the beginnings of those of a server, which its name follows."""
 
 
+START = ":0"
+"""The place before the oldest line, for `after`."""
+
+
 class LogLine(msgspec.Struct, frozen=True):
     """One line. Its text is plain, on one line, without secrets.
 
