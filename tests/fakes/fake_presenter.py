@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any
 
+from tests.fakes.log_pages import page_of
 from tests.fakes.server_snapshots import STARTED_AT
 from tests.fakes.verb_table import VERBS
 from tests.fakes.verbs_in_memory import VerbsInMemory
@@ -30,7 +31,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "get_diagnostics": lambda hub: "Tooltray 0.1.0\n\nserver git: running\n",
     "get_recent_calls": lambda hub, **_: [],
     "get_mcp_servers": lambda hub: {name: dict(entry) for name, entry in hub.entries.items()},
-    "get_server_log": lambda hub, name, lines: hub.logs.get(name, [])[-lines:],
+    "get_log": lambda hub, source, **page: page_of(hub.logs.get(source.removeprefix("server:"), []), **page),
     "get_mcp_default_servers": lambda hub: list(hub.defaults),
     "get_tools": lambda hub, server: [each for each in hub.tools if server in (None, each.server)],
     "get_all_tool_definitions": lambda hub, server: [{"name": each.name} for each in hub.tools if server in (None, each.server)],

@@ -18,7 +18,7 @@ from tooltray.snapshots.servers import ServerState
 from tooltray.ui.pages.notice_area import NoticeArea
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.secrets_help import SecretsHelp
-from tooltray.ui.servers.log_panel import LogPanel
+from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.filter_tabs import FilterTab
@@ -134,19 +134,17 @@ async def test_start_with_the_hub_is_switched_both_ways(theme: Theme) -> None:
         await until(lambda: desk.engine.defaults == [])
 
 
-async def test_the_log_shows_the_lines_and_the_whole_problem_and_goes_on(theme: Theme) -> None:
+async def test_the_log_of_a_server_shows_its_lines_and_the_whole_problem_until_that_is_over(theme: Theme) -> None:
     failed = server("a", ServerState.ERROR, problem=Problem("it fell over", "exit code 7", "Pick it up"))
     async with Desk(FakePresenter([failed]), theme) as desk:
         desk.engine.logs["a"] = ["first", "second"]
         await until(lambda: desk.page.cards)
         desk.wishes.log_requested.emit("a")
-        panel = desk.window.findChild(LogPanel)
-        assert isinstance(panel, LogPanel)
-        await until(lambda: panel.text == "first\nsecond")
+        panel = desk.window.findChild(LogSheet)
+        assert isinstance(panel, LogSheet)
+        await until(lambda: [line.text for line in panel.log.lines] == ["first", "second"])
         assert "It fell over" in drawn(panel)
         assert "Exit code 7. Pick it up." in drawn(panel)
-        press(panel, "Copy all")
-        assert QGuiApplication.clipboard().text() == "It fell over. Exit code 7. Pick it up.\n\nfirst\nsecond"
         desk.engine.set_state("a", ServerState.RUNNING, problem=None)
         await until(lambda: panel.findChild(Banner) is None)
 

@@ -230,6 +230,11 @@ class Home(msgspec.Struct, frozen=True):
     def logs(self) -> Path:
         return self.root / "logs"
 
+    @property
+    def server_logs(self) -> Path:
+        """What servers wrote to standard error; secrets masked."""
+        return self.logs / "servers"
+
     def prepare(self) -> None:
         """Makes the root, `run` and the sockets' folder, each 0700, where they are missing.
 

@@ -230,16 +230,6 @@ async def remotes(theme: Theme) -> Shot:
     return Shot(await desk(theme, REMOTES))
 
 
-async def log(theme: Theme) -> Shot:
-    result = await desk(theme)
-    result.engine.logs["postgres"] = [
-        f"2026-11-21 14:3{i % 10}:0{i % 10} postgres-mcp[{100 + i}]: connecting to 127.0.0.1:5432, attempt {i}" for i in range(60)
-    ]
-    result.page.sheets.open_log("postgres")
-    await result.asked("get_server_log", "postgres", 500)
-    return Shot(result)
-
-
 async def focus(theme: Theme) -> Shot:
     result = await desk(theme)
     result.window.show_up()
@@ -313,7 +303,6 @@ SCENES = (
     quit_question,
     searched,
     remotes,
-    log,
     focus,
     why,
     why_small,

@@ -257,7 +257,8 @@ class ServersPage(Page):
     def show_part(self, part: str, text: str = "") -> None:
         """Shows the servers there are ("installed") or those to find ("discover"), or opens the sheet that adds one ("add": with a text to
         begin with; "bundle": the text is a file or an address), or a server by its name ("server": at a glance; else the tab of that
-        name)."""
+        name), a server's log ("log": its name, and on a second line the unix seconds of what is looked for), or Tooltray's own
+        ("hublog")."""
         match part:
             case "discover":
                 self.show_tab(DISCOVER)
@@ -265,11 +266,13 @@ class ServersPage(Page):
                 self.show_tab(INSTALLED)
             case "add":
                 self.add(text)
+            case "log" if self.is_usable:
+                name, _, at = text.partition("\n")
+                self.sheets.open_log(name, float(at or 0))
+            case "hublog" if self.is_usable:
+                self.sheets.open_hub_log()
             case "bundle" if self.is_usable:
                 self.offers.open_bundle(text)
-            case "log":
-                self.show_server(text)
-                self._wishes.log_requested.emit(text)
             case "server" | "overview" | "tools":
                 self.show_server(text, part)
 
