@@ -24,6 +24,7 @@ from tests.ui.scenes import (  # noqa: E402
     file_scenes,
     found_scenes,
     grant_scenes,
+    palette_scenes,
     project_scenes,
     question_scenes,
     server_scenes,
@@ -50,6 +51,7 @@ SUBJECTS = (
     file_scenes,
     tray_scenes,
     feedback_scenes,
+    palette_scenes,
 )
 SCENES: dict[str, Scene] = {scene.__name__: scene for subject in SUBJECTS for scene in subject.SCENES}
 
