@@ -132,7 +132,14 @@ def _clients(context: PaletteContext) -> Iterator[PaletteEntry]:
 def _pages(context: PaletteContext) -> Iterator[PaletteEntry]:
     for number, page in enumerate(context.pages, 1):
         yield PaletteEntry(
-            f"page:{page.name}", page.title, context.link(page.name), page.icon, tr("Page"), f"Ctrl+{number}", page.name, PAGE
+            f"page:{page.name}",
+            page.title,
+            context.link(page.name),
+            page.icon,
+            tr("Page"),
+            f"Ctrl+{number}",
+            f"{page.name} page open show",
+            PAGE,
         )
     discover = context.link("servers", "discover")
     yield PaletteEntry("page:discover", tr("Discover servers"), discover, "search", tr("Page"), "", "find registry new install", PAGE)
