@@ -17,7 +17,7 @@ from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.computer_tab import ComputerTab
 from tooltray.ui.clients.connected_tab import ConnectedTab
 from tooltray.ui.clients.profiles_tab import ProfilesTab
-from tooltray.ui.files.files_page import FilesPage
+from tooltray.ui.files.files_tab import FilesTab
 from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.page_context import Presenters
@@ -28,8 +28,8 @@ from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.servers_page import ServersPage
-from tooltray.ui.settings.settings_page import SettingsPage
 from tooltray.ui.shell.main_window import MainWindow
+from tooltray.ui.shell.settings_page import SettingsPage
 from tooltray.ui.theme import Theme
 
 PATIENCE_S = 20.0  # a bound, not a measure: everything here takes milliseconds
@@ -80,7 +80,7 @@ class Desk:
     def profiles(self) -> ProfilesTab:
         return self.clients_page.profiles
 
-    def open_tab(self, tab: int) -> None:
+    def open_tab(self, tab: str) -> None:
         """Shows a tab of the page of AI clients."""
         self.window.open_page("clients")
         self.clients_page.show_tab(tab)
@@ -90,8 +90,8 @@ class Desk:
         return cast(GrantsPage, self.window.page("approvals"))
 
     @property
-    def files(self) -> FilesPage:
-        return cast(FilesPage, self.window.page("files"))
+    def files(self) -> FilesTab:
+        return cast(FilesTab, self.settings.tab("files"))
 
     @property
     def settings(self) -> SettingsPage:

@@ -96,13 +96,13 @@ class TokenCommands(Commands):
 
 
 if TYPE_CHECKING:
-    from tooltray.ui.settings.settings_page import SettingsPage
+    from tooltray.ui.settings.network_tab import NetworkTab
 
 
 class TokenSheets(QObject):
     """Joins them; an open sheet of any kind stays."""
 
-    def __init__(self, context: PageContext, page: "SettingsPage") -> None:
+    def __init__(self, context: PageContext, page: "NetworkTab") -> None:
         super().__init__(page)
         self._context, self._theme, self._place = context, context.theme, context.sheets
         commands = self.commands = TokenCommands(hub=context.hub, tasks=context.tasks)

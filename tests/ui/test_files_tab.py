@@ -20,7 +20,7 @@ from tooltray.events import ServerFilesChanged
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.setup import SettingsDocument
 from tooltray.ui.files.file_sheets import FileSheet, ReloadPlanPanel
-from tooltray.ui.files.files_page import MOST_FILES, FilesPage
+from tooltray.ui.files.files_tab import MOST_FILES, FilesTab
 from tooltray.ui.theme import Theme
 
 
@@ -30,7 +30,7 @@ def engine(files: list[ServerFileSnapshot] = FILES) -> FakePresenter:
     return fake
 
 
-async def opened(desk: Desk) -> FilesPage:
+async def opened(desk: Desk) -> FilesTab:
     desk.window.open_page("files")
     page = desk.files
     await until(lambda: len(table(page, "Files with servers").rows) == len(desk.engine.files))
