@@ -18,6 +18,7 @@ from tooltray.ui.clients.computer_tab import ComputerTab
 from tooltray.ui.clients.connected_tab import ConnectedTab
 from tooltray.ui.clients.profiles_tab import ProfilesTab
 from tooltray.ui.files.files_tab import FilesTab
+from tooltray.ui.network.network_tab import NetworkTab
 from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.page_context import Presenters
@@ -96,6 +97,12 @@ class Desk:
     @property
     def settings(self) -> SettingsPage:
         return cast(SettingsPage, self.window.page("settings"))
+
+    def open_network(self) -> NetworkTab:
+        """Shows the Network tab of the settings."""
+        self.window.open_page("settings")
+        self.settings.show_part("network")
+        return cast(NetworkTab, self.settings.findChild(NetworkTab))
 
     def attach(self) -> None:
         self.link.attach(self.engine.verbs, self.engine.bus, asyncio.get_running_loop())

@@ -18,7 +18,7 @@ def _general(context: PageContext) -> Page:
 
 
 def _network(context: PageContext) -> Page:
-    from tooltray.ui.settings.network_tab import NetworkTab
+    from tooltray.ui.network.network_tab import NetworkTab
 
     return NetworkTab(context)
 
