@@ -3,8 +3,8 @@
 Above it: the window, and the command line. Below it: resources. Knows no Qt, and imports the standard library alone: commands are quick.
 
 A catalogue is one JSON object of texts, keyed by the English ones; what is missing stays English. Its member of the empty name says of the
-catalogue itself, a line each: `language:` its own name for the language, and `for:` the system's names of languages that it serves (prefixes,
-`zh-Hant` for `zh-Hant-TW`). Which languages there are is found from the files.
+catalogue itself, a line each: `language:` its own name for the language, and `for:` the system's names of languages that it serves, or the
+beginnings of them: `zh-Hant` for `zh-Hant-TW`. Which languages there are is found from the files.
 """
 
 import json

@@ -20,7 +20,7 @@ from tooltray.ui.clients.profiles_tab import ProfilesTab
 from tooltray.ui.files.files_tab import FilesTab
 from tooltray.ui.network.network_tab import NetworkTab
 from tooltray.ui.pages.local_work import LocalWork
-from tooltray.ui.pages.page import HubPhase
+from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.presenter.link import EngineLink
@@ -29,6 +29,7 @@ from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.servers_page import ServersPage
+from tooltray.ui.settings.backup_tab import BackupTab
 from tooltray.ui.shell.main_window import MainWindow
 from tooltray.ui.shell.settings_page import SettingsPage
 from tooltray.ui.theme import Theme
@@ -55,15 +56,18 @@ class Desk:
         self.servers = QtServerManager(self.hub)
         self.tools = QtToolManager(self.link, self.hub)
         self.wishes = ServerWishes()
-        self.window = MainWindow(
-            theme,
+        self.window = self.make_window()
+        self.page = cast(ServersPage, self.window.page("servers"))
+        self.commands = self.page.commands
+
+    def make_window(self) -> MainWindow:
+        return MainWindow(
+            self.theme,
             presenters=Presenters(self.hub, self.servers, self.tools, self.tasks),
             local=LocalWork(parse_pasted, secret_spans, write_atomically),
             wishes=self.wishes,
             hides_on_close=lambda: self.has_tray,
         )
-        self.page = cast(ServersPage, self.window.page("servers"))
-        self.commands = self.page.commands
 
     @property
     def clients_page(self) -> ClientsPage:
@@ -98,11 +102,18 @@ class Desk:
     def settings(self) -> SettingsPage:
         return cast(SettingsPage, self.window.page("settings"))
 
+    def open_settings(self, tab: str) -> Page:
+        """Shows a tab of the settings."""
+        self.window.open_part("settings", tab)
+        return self.settings.tab(tab)
+
     def open_network(self) -> NetworkTab:
         """Shows the Network tab of the settings."""
-        self.window.open_page("settings")
-        self.settings.show_part("network")
-        return cast(NetworkTab, self.settings.findChild(NetworkTab))
+        return cast(NetworkTab, self.open_settings("network"))
+
+    @property
+    def backup(self) -> BackupTab:
+        return cast(BackupTab, self.settings.tab("backup"))
 
     def attach(self) -> None:
         self.link.attach(self.engine.verbs, self.engine.bus, asyncio.get_running_loop())

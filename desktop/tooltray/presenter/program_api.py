@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from tooltray.home.home import Home
 from tooltray.installs import start_at_login
 from tooltray.installs.installation import KINDS, this_installation
 from tooltray.installs.upkeep import how_to_update, licence_text
@@ -13,12 +14,12 @@ if TYPE_CHECKING:
 
 
 class ProgramApi:
-    def __init__(self, *, diagnostics: "Diagnostics") -> None:
-        self._diagnostics = diagnostics
+    def __init__(self, *, diagnostics: "Diagnostics", home: Home) -> None:
+        self._diagnostics, self._home = diagnostics, home
 
     async def get_program(self) -> ProgramSnapshot:
         """Which installation this is, how it is updated, and whether it starts at login."""
-        return await finish_in_thread(_program)
+        return await finish_in_thread(_program, self._home)
 
     async def set_start_at_login(self, enabled: bool) -> ProgramSnapshot:
         """Has the system start Tooltray in the tray when the person logs in, or no more. It is the person's own, whatever home this is.
@@ -38,7 +39,8 @@ class ProgramApi:
         return await self._diagnostics.text()
 
 
-def _program() -> ProgramSnapshot:
+def _program(home: Home) -> ProgramSnapshot:
     own = this_installation()
     kind_name = KINDS.get(own.kind, own.kind)
-    return ProgramSnapshot(own.version, own.kind, kind_name, how_to_update(own), start_at_login.is_on())
+    places = {"home": str(home.root), "settings": str(home.settings), "logs": str(home.logs)}
+    return ProgramSnapshot(own.version, own.kind, kind_name, how_to_update(own), start_at_login.is_on(), **places)

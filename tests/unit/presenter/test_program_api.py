@@ -9,6 +9,7 @@ import pytest
 from tooltray import __version__
 from tooltray.doctor.diagnosis import Diagnosis
 from tooltray.errors import Problem
+from tooltray.home.home import Home
 from tooltray.installs import start_at_login
 from tooltray.presenter.diagnostics import Diagnostics
 from tooltray.presenter.program_api import ProgramApi
@@ -94,7 +95,7 @@ def _masked(text: str) -> str:
 
 
 async def test_start_at_login_is_what_the_system_says_and_not_what_was_asked_for(home: Path) -> None:
-    api = ProgramApi(diagnostics=diagnostics(Source(hub(), [])))
+    api = ProgramApi(diagnostics=diagnostics(Source(hub(), [])), home=Home(Path("/h")))
     assert not (await api.get_program()).starts_at_login
     assert (await api.set_start_at_login(True)).starts_at_login
     start_at_login.switch(on=False)
@@ -102,12 +103,13 @@ async def test_start_at_login_is_what_the_system_says_and_not_what_was_asked_for
 
 
 async def test_this_installation_is_named_with_how_it_is_updated(home: Path) -> None:
-    program = await ProgramApi(diagnostics=diagnostics(Source(hub(), []))).get_program()
+    program = await ProgramApi(diagnostics=diagnostics(Source(hub(), [])), home=Home(Path("/h"))).get_program()
+    assert (program.home, Path(program.settings).parent, Path(program.logs).parent) == (str(Path("/h")), Path("/h"), Path("/h"))
     assert (program.version, program.kind, program.kind_name) == (__version__, "checkout", "checkout of the source")
     assert program.update == "Run: git pull && make run"
 
 
 async def test_licences_and_diagnostics_are_texts() -> None:
-    api = ProgramApi(diagnostics=diagnostics(Source(hub(), [])))
+    api = ProgramApi(diagnostics=diagnostics(Source(hub(), [])), home=Home(Path("/h")))
     assert (await api.get_licences()).startswith("MIT License")
     assert (await api.get_diagnostics()).startswith("Tooltray ")

@@ -1,46 +1,47 @@
-"""The section of the Settings page about Tooltray itself: start at login, version and kind, licences, diagnostics.
+"""The tab of settings about Tooltray itself: version and kind, where its files are, what a bug report needs, the keys.
 
 Above it: the Settings page. Below it: rows of settings, ProgramCommands and the sheets of texts. A text is shown before it is copied.
 """
 
 from functools import partial
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices
 
-from tooltray.errors import Problem
+from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.program import ProgramSnapshot
+from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import say, tr
-from tooltray.ui.pages.action import Commands, action
+from tooltray.ui.pages.action import CoalescedRead, Commands, action
+from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.settings.shortcuts import shortcut_rows
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import Button, Switch
+from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
+from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.sheet import SheetFrame
-from tooltray.ui.widgets.surface import clear, column
+from tooltray.ui.widgets.surface import column
 
 WIDTH = 760
 LINES = 22  # of a text that are seen at once
+SECTION_GAP = 20
 
 
 class ProgramCommands(Commands):
     program_changed = Signal(object)  # ProgramSnapshot
     text_known = Signal(str, str, str)  # the sheet's name, what stands above the text, and the text
 
-    @action()
-    async def look(self) -> None:
-        await self._look()
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        self._reading = CoalescedRead(self._look, tasks=tasks, name="this program", show=self.failed.emit)
 
-    @action()
-    async def set_start_at_login(self, is_on: bool) -> None:
-        try:
-            await self._hub.program.set_start_at_login(is_on)
-        finally:
-            await self._look()  # the switch then stands where it truly is
+    def look(self) -> None:
+        self._reading.ask()
 
     @action()
     async def show_licences(self) -> None:
@@ -52,6 +53,12 @@ class ProgramCommands(Commands):
         text = await self._hub.program.get_diagnostics()
         about = tr("This is what you copy. Secrets are masked; look whether you want to share the rest.")
         self.text_known.emit(tr("Diagnostics"), about, text)
+
+    @action()
+    async def open_place(self, path: str) -> None:
+        """Shows a file or a folder with the program that the system has for it."""
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(path)):
+            raise TooltrayError(tr("Nothing could be opened for this"), path)
 
     async def _look(self) -> None:
         self.program_changed.emit(await self._hub.program.get_program())
@@ -76,68 +83,119 @@ class TextPanel(SheetFrame):
         self.buttons.addWidget(copy)
 
 
-class ProgramSection(QWidget):
-    """Looks again whenever its page does."""
+class PlaceRow(QObject):
+    """Where something of Tooltray's is: its path, copied or opened. `open_requested`, `copy_requested`: carry the path."""
 
-    start_at_login_requested = Signal(bool)
-    licences_requested = Signal()
-    diagnostics_requested = Signal()
+    open_requested = Signal(str)
+    copy_requested = Signal(str)
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, title: str, text: str, parent: QObject) -> None:
+        super().__init__(parent)
+        self._path = ElidedLabel(theme, "", "mono", "secondary", mode=Qt.TextElideMode.ElideMiddle)
+        self._path.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        copy = IconButton(theme, "copy", tr("Copy the path of {what}", what=title), small=True)
+        copy.clicked.connect(self._on_copy)
+        open_it = Button(theme, tr("Open"), icon="external", small=True)
+        open_it.setAccessibleName(tr("Open {what}", what=title))
+        open_it.clicked.connect(self._on_open)
+        self._where = ""
+        self.widget = setting_row(theme, title, text, self._path, copy, open_it)
+
+    def set_path(self, path: str) -> None:
+        self._where = path
+        self._path.set_text(path)
+
+    def _on_copy(self) -> None:
+        self.copy_requested.emit(self._where)
+
+    def _on_open(self) -> None:
+        self.open_requested.emit(self._where)
+
+
+class AboutTab(Page):
+    def __init__(self, context: PageContext) -> None:
         super().__init__()
-        self._theme = theme
-        self._body = column(self, spacing=10)
-        text = ElidedLabel(theme, tr("This program on this computer."), "caption", "muted")
-        self._body.addLayout(heading(theme, "Tooltray", text))
-        self._fault = column()
-        self._body.addLayout(self._fault)
-        self._login = Switch(theme, tr("Start when you log in"))
-        self._login.clicked.connect(self.start_at_login_requested)
+        self._context, self._theme = context, context.theme
+        self._area = ReadingScroll(tr("About"))
+        self._fault = FaultArea(context.theme)
+        column(self).addWidget(NoticesAbove(self._fault, self._area))
+        commands = self.commands = ProgramCommands(hub=context.hub, tasks=context.tasks)
+        self._add_program()
+        self._add_places()
+        self._add_diagnostics()
+        self._begin(tr("Keyboard"))
+        self._area.body.addWidget(group(self._theme, *shortcut_rows(self._theme)))
+        self._area.body.addStretch(1)
+        self.enable(False)
+        self.look_requested.connect(commands.look)
+        commands.program_changed.connect(self.show_program)
+        commands.failed.connect(self._fault.show_fault)
+        commands.text_known.connect(self._open_text)
+
+    def enable(self, is_usable: bool) -> None:
+        for widget in (self._program, self._files, self._reports):
+            widget.setEnabled(is_usable)
+
+    def show_program(self, program: ProgramSnapshot) -> None:
+        self._version.setText(f"{program.version}, {say(program.kind_name)}")
+        self._update.set_text(say(program.update))
+        for row, path in zip(self._places, (program.settings, program.logs, program.home), strict=True):
+            row.set_path(path)
+
+    def show_fault(self, problem: Problem | None) -> None:
+        """Shows on top what did not work; None takes it away."""
+        self._fault.show_fault(problem)
+
+    def _add_program(self) -> None:
+        theme = self._theme
         self._version = Label(theme, "", "caption", "secondary")
-        self._update = Label(theme, "", "caption", "secondary")
+        self._update = ElidedLabel(theme, "", "caption", "secondary", mode=Qt.TextElideMode.ElideMiddle)
+        self._update.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         licences = Button(theme, tr("Show licences"), small=True)
-        licences.clicked.connect(self.licences_requested)
-        diagnostics = Button(theme, tr("Copy diagnostics…"), small=True)
-        diagnostics.clicked.connect(self.diagnostics_requested)
-        rows = (
-            setting_row(theme, tr("Start when you log in"), tr("In the tray, without a window."), self._login),
+        licences.clicked.connect(self.commands.show_licences)
+        self._area.body.addLayout(heading(theme, "Tooltray"))
+        self._program = group(
+            theme,
             setting_row(theme, tr("Version"), "", self._version),
             setting_row(theme, tr("Updating"), "", self._update),
             setting_row(theme, tr("Licences"), "", licences),
-            setting_row(theme, tr("Diagnostics"), tr("For a bug report. You see them first."), diagnostics),
         )
-        self._body.addWidget(group(theme, *rows))
+        self._area.body.addWidget(self._program)
 
-    def show_program(self, program: ProgramSnapshot) -> None:
-        self._login.set_on(program.starts_at_login)
-        self._version.setText(f"{program.version}, {say(program.kind_name)}")
-        self._update.setText(say(program.update))
+    def _add_places(self) -> None:
+        theme = self._theme
+        self._places = (
+            PlaceRow(theme, tr("Settings"), tr("Servers and settings, as you can edit them."), self),
+            PlaceRow(theme, tr("Logs"), tr("Of Tooltray and of each server."), self),
+            PlaceRow(theme, tr("All files"), tr("Everything that Tooltray keeps."), self),
+        )
+        for row in self._places:
+            row.open_requested.connect(self.commands.open_place)
+            row.copy_requested.connect(self._on_copy)
+        self._begin(tr("Where files are"))
+        self._files = group(theme, *(row.widget for row in self._places))
+        self._area.body.addWidget(self._files)
 
-    def show_fault(self, problem: Problem | None) -> None:
-        """Shows above the rows what did not work; None takes it away."""
-        clear(self._fault)
-        if problem is not None:
-            self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+    def _add_diagnostics(self) -> None:
+        theme = self._theme
+        diagnostics = Button(theme, tr("Copy diagnostics…"), small=True)
+        diagnostics.clicked.connect(self.commands.show_diagnostics)
+        self._begin(tr("If something is wrong"))
+        text = tr("For a bug report. You see them first.")
+        self._reports = group(theme, setting_row(theme, tr("Diagnostics"), text, diagnostics))
+        self._area.body.addWidget(self._reports)
 
+    def _begin(self, title: str) -> None:
+        self._area.body.addSpacing(SECTION_GAP)
+        self._area.body.addLayout(heading(self._theme, title))
 
-class ProgramSheets(QObject):
-    """Carries out what the section asks for, and opens the sheets of its texts."""
+    def _on_copy(self, path: str) -> None:
+        self._context.copy(path, tr("The path is copied"))
 
-    def __init__(self, context: PageContext, parent: QObject, section: ProgramSection) -> None:
-        super().__init__(parent)
-        self._context = context
-        commands = self.commands = ProgramCommands(hub=context.hub, tasks=context.tasks)
-        section.start_at_login_requested.connect(commands.set_start_at_login)
-        section.licences_requested.connect(commands.show_licences)
-        section.diagnostics_requested.connect(commands.show_diagnostics)
-        commands.program_changed.connect(section.show_program)
-        commands.failed.connect(section.show_fault)
-        commands.text_known.connect(self._open)
-
-    def _open(self, name: str, about: str, text: str) -> None:
+    def _open_text(self, name: str, about: str, text: str) -> None:
         if self._context.sheets.sheet is not None:
             return
-        panel = TextPanel(self._context.theme, name, about, text)
+        panel = TextPanel(self._theme, name, about, text)
         sheet = self._context.sheets.open(panel)
         panel.close_requested.connect(sheet.dismiss)
         panel.copy_requested.connect(partial(self._context.copy, text, tr("Copied")))

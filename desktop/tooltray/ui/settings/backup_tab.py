@@ -1,6 +1,6 @@
 """The tab of settings about backups: servers and settings as one file, taken back in, and the starter servers.
 
-Above it: the Settings page. Below it: SettingsCommands, which carries its wishes out, and their sheets.
+Above it: the Settings page. Below it: BackupCommands, which carries its wishes out, and their sheets.
 """
 
 from PySide6.QtCore import Signal
@@ -10,8 +10,8 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.settings.settings_commands import SettingsCommands
-from tooltray.ui.settings.setup_sheets import SetupSheets
+from tooltray.ui.settings.backup_commands import BackupCommands
+from tooltray.ui.settings.backup_sheets import BackupSheets
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import ElidedLabel
@@ -32,18 +32,18 @@ class BackupTab(Page):
         column(self).addWidget(self._area)
         self._add_rows()
         self.enable(False)
-        commands = self.commands = SettingsCommands(hub=context.hub, tasks=context.tasks, save_file=context.local.save_file)
-        sheets = self.sheets = SetupSheets(context, self, commands=commands)
+        commands = self.commands = BackupCommands(hub=context.hub, tasks=context.tasks, save_file=context.local.save_file)
+        sheets = self.sheets = BackupSheets(context, self, commands=commands)
         self.reset_requested.connect(commands.preview_reset)
         self.export_requested.connect(sheets.export)
         self.import_requested.connect(sheets.open_import)
-        commands.section_failed.connect(self.show_fault)
+        commands.failed.connect(self.show_fault)
         commands.done.connect(context.say)
 
     def enable(self, is_usable: bool) -> None:
         self._area.content.setEnabled(is_usable)
 
-    def show_fault(self, _where: str, problem: Problem | None) -> None:
+    def show_fault(self, problem: Problem | None) -> None:
         """Shows above the rows what did not work; None takes it away."""
         clear(self._fault)
         if problem is not None:
@@ -64,9 +64,7 @@ class BackupTab(Page):
         rows = (
             setting_row(theme, tr("Export"), tr("For another computer, or to keep."), export),
             setting_row(theme, tr("Import"), tr("You see what changes first."), take_in),
-            setting_row(
-                theme, tr("Starter servers"), tr("The servers that come with Tooltray become as they came. Your own stay."), reset
-            ),
+            setting_row(theme, tr("Starter servers"), tr("The servers that come with Tooltray become as they came. Your own stay."), reset),
         )
         body.addWidget(group(theme, *rows))
         body.addStretch(1)

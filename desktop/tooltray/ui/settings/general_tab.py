@@ -4,8 +4,6 @@ Above it: the Settings page. Below it: PreferenceCommands, which carries its wis
 control back and says why.
 """
 
-from functools import partial
-
 from PySide6.QtWidgets import QWidget
 
 from tooltray.languages import languages
@@ -77,11 +75,12 @@ class GeneralTab(Page):
     def _add_start(self) -> None:
         theme = self._theme
         self._login, self._hidden, self._keeps = (
-            Switch(theme, name) for name in (tr("Start when you log in"), tr("Start in the tray"), tr("Keep running when the window closes"))
+            Switch(theme, name)
+            for name in (tr("Start when you log in"), tr("Start in the tray"), tr("Keep running when the window closes"))
         )
-        self._login.clicked.connect(self.commands.set_start_at_login)
-        self._hidden.clicked.connect(partial(self._set_window, "startsHidden"))
-        self._keeps.clicked.connect(partial(self._set_window, "keepsRunning"))
+        self._login.clicked.connect(self._on_login)
+        self._hidden.clicked.connect(self._on_hidden)
+        self._keeps.clicked.connect(self._on_keeps)
         rows = (
             setting_row(theme, tr("Start when you log in"), tr("In the tray, without a window."), self._login),
             setting_row(theme, tr("Start in the tray"), tr("The window stays away until you open it from the tray."), self._hidden),
@@ -98,7 +97,8 @@ class GeneralTab(Page):
         for kind in KINDS:
             title = say(kind.title)
             switch = self._notifications[kind.name] = Switch(theme, title, on=kind.is_on)
-            switch.clicked.connect(partial(self._set_notification, kind.name))
+            switch.setProperty("kind", kind.name)
+            switch.clicked.connect(self._on_notification)
             rows.append(setting_row(theme, title, say(kind.text), switch))
         self._begin(tr("Notifications"), tr("Sent while you look elsewhere. What is switched off still shows in the window."))
         self._area.body.addWidget(group(theme, *rows))
@@ -122,5 +122,14 @@ class GeneralTab(Page):
     def _set_window(self, member: str, value: object) -> None:
         self.commands.change({"window": {member: value}})
 
-    def _set_notification(self, kind: str, is_on: bool) -> None:
-        self.commands.change({"notifications": {kind: is_on}})
+    def _on_login(self, is_on: bool) -> None:
+        self.commands.set_start_at_login(is_on)
+
+    def _on_hidden(self, is_on: bool) -> None:
+        self._set_window("startsHidden", is_on)
+
+    def _on_keeps(self, is_on: bool) -> None:
+        self._set_window("keepsRunning", is_on)
+
+    def _on_notification(self, is_on: bool) -> None:
+        self.commands.change({"notifications": {str(self.sender().property("kind")): is_on}})

@@ -1,6 +1,6 @@
-"""Carries out what a person asks for on the Settings page, and says how it went.
+"""Carries out what a person asks for about backups, and says how it went.
 
-Above it: the window, whose Settings page and sheets it serves. Below it: the Qt presenter layer and files that the person chose. Knows no
+Above it: the tab of backups and its sheets. Below it: the Qt presenter layer and files that the person chose. Knows no
 widget.
 """
 
@@ -35,7 +35,7 @@ class SetupPreview(msgspec.Struct, frozen=True):
         return self.setup == other.setup
 
 
-class SettingsCommands(Commands):
+class BackupCommands(Commands):
     previewed = Signal(object)  # SetupPreview
     setup_done = Signal()
     setup_refused = Signal(object)  # Problem
