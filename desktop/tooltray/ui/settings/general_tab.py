@@ -67,7 +67,7 @@ class GeneralTab(Page):
         self._mode.chosen_changed.connect(self._on_mode)
         rows = (
             setting_row(theme, tr("Language"), tr("Of the window and of commands in a terminal."), self._language),
-            setting_row(theme, tr("Theme"), "", self._mode),
+            setting_row(theme, tr("Theme"), tr("Of all windows, at once."), self._mode),
         )
         self._area.body.addLayout(heading(theme, tr("Appearance")))
         self._area.body.addWidget(group(theme, *rows))
