@@ -18,7 +18,6 @@ from tooltray.snapshots.approvals import GrantSnapshot
 from tooltray.snapshots.hub import EnvironmentSnapshot
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.registries import RegistryMeasurement
-from tooltray.snapshots.setup import SettingsDocument
 
 ANSWERS: dict[str, Callable[..., Any]] = {
     "get_snapshot": lambda hub: hub.snapshot,
@@ -71,7 +70,6 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "import_setup": lambda hub, **_: list(hub.setup_changes),
     "preview_reset": lambda hub: list(hub.setup_changes),
     "reset_to_default_servers": lambda hub: list(hub.setup_changes),
-    "get_settings": lambda hub: SettingsDocument({}, "0"),
     "scan_ai_clients": lambda hub, **_: hub.client_scan,
     "preview_connect": lambda hub, clients: [each for each in hub.client_edits if each.client in clients],
     "preview_disconnect": lambda hub, clients: [each for each in hub.client_edits if each.client in clients],
@@ -93,7 +91,6 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "install_bundle": lambda hub, server, **_: server,
     "get_client_links": lambda hub, **_: dict(hub.client_links),
     "get_inmemory_servers": lambda hub: list(hub.inmemory_servers),
-    "change_settings": lambda hub, changes, **_: SettingsDocument(changes, "1"),
 }
 UNNOTED = {  # what no test is about
     "get_snapshot",

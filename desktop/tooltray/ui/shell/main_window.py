@@ -22,6 +22,7 @@ from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext, Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.pages.tabbed_page import TabbedPage
 from tooltray.ui.palette.palette import Palette
 from tooltray.ui.palette.palette_entry import PageLine
 from tooltray.ui.questions.questions import Questions
@@ -152,6 +153,18 @@ class MainWindow(QMainWindow):
     def sheet(self) -> Sheet | None:
         """What lies over the window now."""
         return self.context.sheets.sheet
+
+    def take_place_of(self, other: "MainWindow") -> None:
+        """Stands where another main window stands, with the same page, tab and size; it is for whoever calls to take that away."""
+        self.setGeometry(other.geometry())
+        self.setWindowState(other.windowState())
+        name = next(name for name, page in other._pages.items() if page is other._stack.currentWidget())
+        self.open_page(name)
+        page, before = self.page(name), other.page(name)
+        if isinstance(page, TabbedPage) and isinstance(before, TabbedPage):
+            page.show_tab(before.current)
+        if other.isVisible():
+            self.show()
 
     def set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
         """Shows how far the hub is; `problem` is why it does not run."""

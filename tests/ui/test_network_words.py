@@ -1,4 +1,4 @@
-"""The words of the Settings page: which registry is in use and which cannot be, and what a change of the set-up is."""
+"""The words of the Network tab: which registry is in use and which cannot be."""
 
 from datetime import datetime
 
@@ -7,9 +7,8 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtWidgets import QApplication
 
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
-from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.i18n import JsonTranslator
-from tooltray.ui.settings.settings_words import change_look, does_something, measured, registry_look, registry_time, subject, where_from
+from tooltray.ui.network.network_words import measured, registry_look, registry_time, where_from
 
 NPM = RegistryMeasurement("https://npm.example/", "npm", "npm", "", 200.0)
 MIRROR = RegistryMeasurement("https://mirror.example/", "M", "mirror", "China", 50.0)
@@ -79,25 +78,3 @@ def test_what_is_being_measured_or_never_was(app: QApplication) -> None:
     now = datetime(2026, 11, 22)
     assert measured(NpmRegistryStatus(is_measuring=True, measured_at=1.0), now) == "They are being measured now."
     assert measured(NpmRegistryStatus(), now) == "Not measured yet."
-
-
-@pytest.mark.parametrize(
-    ("kind", "of", "words"),
-    [
-        ("add", "server", ("Server", "Is added")),
-        ("replace", "server", ("Server", "Is replaced")),
-        ("remove", "server", ("Server", "Is removed")),
-        ("keep", "setting", ("Setting", "Stays")),
-        ("add", "secret", ("Secret", "To be given")),
-        ("add", "default", ("Start", "Is changed")),
-        ("remove", "default", ("Start", "Is changed")),
-    ],
-)
-def test_a_change_of_the_set_up_in_words(app: QApplication, kind: str, of: str, words: tuple[str, str]) -> None:
-    change = SetupChange(kind, of, "x")
-    assert (subject(change), change_look(change).word) == words
-
-
-def test_secrets_to_be_given_are_no_change_by_themselves() -> None:
-    assert not does_something([SetupChange("keep", "server", "a"), SetupChange("add", "secret", "TOKEN")])
-    assert does_something([SetupChange("remove", "default", "a")])
