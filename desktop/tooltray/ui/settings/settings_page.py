@@ -1,9 +1,10 @@
-"""The Settings page: general settings, and the network; a tab each. A change applies at once, there is no Save.
+"""The Settings page: general settings, secrets, and the network; a tab each. A change applies at once, there is no Save.
 
 Above it: the window. Below it: SettingsCommands, which carries its wishes out, and the tabs, which are pages of their own.
 """
 
 from functools import cached_property
+from typing import TypeVar
 
 from PySide6.QtCore import Signal, SignalInstance
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -14,6 +15,7 @@ from tooltray.ui.network.network_tab import NetworkTab
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.secrets.secrets_tab import SecretsTab
 from tooltray.ui.settings.program_section import ProgramSection, ProgramSheets
 from tooltray.ui.settings.settings_commands import SettingsCommands
 from tooltray.ui.settings.setup_sheets import SetupSheets
@@ -27,7 +29,10 @@ from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.surface import clear, column, row
 
 CONTENT_WIDTH = 920
-GENERAL, NETWORK = 0, 1  # the tabs
+GENERAL, SECRETS, NETWORK = 0, 1, 2  # the tabs
+
+
+T = TypeVar("T", bound=Page)
 
 
 class SettingsPage(Page):
@@ -42,9 +47,10 @@ class SettingsPage(Page):
         self._phase = HubPhase.STARTING
         self._made: list[Page] = []
         outer = column(self)
-        self._tabs = FilterTabs(theme, [tr("General"), tr("Network")], name=tr("Settings"), have_counts=False)
+        self._tabs = FilterTabs(theme, [tr("General"), tr("Secrets"), tr("Network")], name=tr("Settings"), have_counts=False)
         self._tabs.chosen.connect(self.show_tab)
-        outer.addWidget(Header(theme, tr("Settings"), tabs=self._tabs))
+        self._header = Header(theme, tr("Settings"), tabs=self._tabs)
+        outer.addWidget(self._header)
         area = self._area = PageScroll(tr("Settings"))
         content = QWidget()
         line = row(content, margins=(24, 20, 24, 32), spacing=0)
@@ -79,8 +85,14 @@ class SettingsPage(Page):
         self._context.links.about_asked.connect(self.show_about)
 
     @cached_property
+    def secrets(self) -> SecretsTab:
+        return self._made_now(SecretsTab(self._context))
+
+    @cached_property
     def network(self) -> NetworkTab:
-        tab = NetworkTab(self._context)
+        return self._made_now(NetworkTab(self._context))
+
+    def _made_now(self, tab: T) -> T:
         self._made.append(tab)
         self._stack.addWidget(tab)
         tab.set_phase(self._phase)
@@ -95,11 +107,15 @@ class SettingsPage(Page):
     def show_tab(self, index: int) -> None:
         """Shows one of the tabs."""
         self._tabs.choose(index)
-        self._stack.setCurrentWidget(self._area if index == GENERAL else self.network)
+        tab: Page | None = None if index == GENERAL else self.secrets if index == SECRETS else self.network
+        self._stack.setCurrentWidget(tab or self._area)
+        self._header.set_actions(tab.header_actions if tab else ())
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows a tab by its name, "general" or "network"."""
-        self.show_tab(NETWORK if part == "network" else GENERAL)
+        """Shows a tab by its name, "general", "secrets" (and the secret of this name) or "network"."""
+        self.show_tab({"network": NETWORK, "secrets": SECRETS}.get(part, GENERAL))
+        if part == "secrets" and text:
+            self.secrets.show_part(part, text)
 
     def show_about(self) -> None:
         """Brings what is said of Tooltray itself into view."""
