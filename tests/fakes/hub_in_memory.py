@@ -39,6 +39,7 @@ from tooltray.snapshots.program import ProgramSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus
 from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
 from tooltray.snapshots.setup import ServerRemoval, SetupChange
+from tooltray.snapshots.stored_secrets import StoredSecrets
 from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
@@ -58,6 +59,8 @@ class HubInMemory:
         self.defaults: list[str] = [each.name for each in servers if each.is_default]
         self.secrets: dict[str, str] = {}
         self.settings: dict[str, Any] = {}  # besides the servers
+        self.removed_secrets: dict[str, str] = {}
+        self.stored_secrets = StoredSecrets("keyring")  # its `secrets` besides those above and what entries use
         self.logs: dict[str, list[str]] = {}
         self.tools = list(tools)
         self.http = HttpStatus()
