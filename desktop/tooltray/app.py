@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tooltray.hub import HubOptions
     from tooltray.tasks import TaskKeeper
     from tooltray.ui.pages.server_wishes import ServerWishes
+    from tooltray.ui.pages.window_memory import WindowMemory
     from tooltray.ui.presenter.link import EngineLink
     from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
     from tooltray.ui.shell.appearance import Appearance
@@ -102,10 +103,12 @@ def run_here(home: Home, opening: Opening, *, execution_id: str = "") -> int:
     from PySide6.QtCore import QLoggingCategory
     from PySide6.QtWidgets import QApplication
 
+    from tooltray.files.atomic_file import write_atomically
     from tooltray.home.one_time_notices import OneTimeNotices
     from tooltray.preferences import read_preferences
     from tooltray.tasks import TaskKeeper
     from tooltray.ui.pages.server_wishes import ServerWishes
+    from tooltray.ui.pages.window_memory import WindowMemory
     from tooltray.ui.presenter.link import EngineLink
     from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
     from tooltray.ui.shell.appearance import Appearance
@@ -130,7 +133,8 @@ def run_here(home: Home, opening: Opening, *, execution_id: str = "") -> int:
     hub = QtMcpPresenter(link)
     appearance.follow(hub, tasks)
     tray = Tray(theme, hub, wishes)
-    parts = Parts(theme, link, hub, wishes, tasks, appearance)
+    memory = WindowMemory(home.window, save=write_atomically, tasks=tasks)
+    parts = Parts(theme, link, hub, wishes, tasks, appearance, memory)
     start = Start(
         build_windows=functools.partial(_build_windows, app, parts),
         build_main=functools.partial(_build_main, parts),
@@ -155,6 +159,7 @@ class Parts(msgspec.Struct, frozen=True):
     wishes: "ServerWishes"
     tasks: "TaskKeeper"
     appearance: "Appearance"
+    memory: "WindowMemory"
 
 
 async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
@@ -198,7 +203,7 @@ def _build_main(parts: Parts) -> "MainWindow":
     return MainWindow(
         parts.theme,
         presenters=Presenters(hub, QtServerManager(hub), QtToolManager(parts.link, hub), parts.tasks),
-        local=LocalWork(parse_pasted, secret_spans, write_atomically),
+        local=LocalWork(parse_pasted, secret_spans, write_atomically, parts.memory),
         wishes=parts.wishes,
         hides_on_close=lambda: Tray.is_available() and parts.appearance.preferences.keeps_running,
     )

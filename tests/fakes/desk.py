@@ -29,7 +29,10 @@ from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
 from tooltray.ui.secrets.secrets_tab import SecretsTab
 from tooltray.ui.servers.server_card import ServerCard
+from tooltray.ui.servers.server_details import ServerDetails
+from tooltray.ui.servers.server_tools import ServerTools
 from tooltray.ui.servers.servers_page import ServersPage
+from tooltray.ui.servers.tool_table import ToolTable
 from tooltray.ui.settings.backup_tab import BackupTab
 from tooltray.ui.shell.main_window import MainWindow
 from tooltray.ui.shell.settings_page import SettingsPage
@@ -135,6 +138,15 @@ class Desk:
 
     def card(self, name: str) -> ServerCard:
         return self.page.cards[name]
+
+    def open_server(self, name: str, tab: str = "overview") -> ServerDetails:
+        """Opens a server in the pane at one of its tabs."""
+        self.page.open_server(name, tab)
+        return cast(ServerDetails, self.page.details)
+
+    def open_tools(self, name: str) -> ToolTable:
+        """Opens the tools of a server in the pane."""
+        return cast(ServerTools, self.open_server(name, "tools").view("tools")).tools
 
     async def asked(self, *call: object) -> None:
         """Waits until the engine was asked for something."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any
 
+from tests.fakes.log_pages import page_of
 from tests.fakes.server_snapshots import STARTED_AT
 from tests.fakes.verb_table import VERBS
 from tests.fakes.verbs_in_memory import VerbsInMemory
@@ -24,11 +25,12 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "diagnose": lambda hub, **_: list(hub.diagnoses),
     "get_environment": lambda hub: EnvironmentSnapshot((), ()),
     "get_program": lambda hub: hub.program,
+    "get_load": lambda hub: hub.load,
     "get_licences": lambda hub: "MIT License",
     "get_diagnostics": lambda hub: "Tooltray 0.1.0\n\nserver git: running\n",
     "get_recent_calls": lambda hub, **_: [],
     "get_mcp_servers": lambda hub: {name: dict(entry) for name, entry in hub.entries.items()},
-    "get_server_log": lambda hub, name, lines: hub.logs.get(name, [])[-lines:],
+    "get_log": lambda hub, source, **page: page_of(hub.logs.get(source.removeprefix("server:"), []), **page),
     "get_mcp_default_servers": lambda hub: list(hub.defaults),
     "get_tools": lambda hub, server: [each for each in hub.tools if server in (None, each.server)],
     "get_all_tool_definitions": lambda hub, server: [{"name": each.name} for each in hub.tools if server in (None, each.server)],
@@ -106,6 +108,7 @@ NOTED_IF_GIVEN = {
     ("update_mcp_server", "revision"),
     ("remove_mcp_server", "revision"),
     ("get_tool_costs", "session"),
+    ("set_mcp_enabled", "for_s"),
 }
 
 

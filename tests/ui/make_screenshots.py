@@ -25,6 +25,7 @@ from tests.ui.scenes import (  # noqa: E402
     found_scenes,
     grant_scenes,
     network_scenes,
+    palette_scenes,
     project_scenes,
     question_scenes,
     secret_scenes,
@@ -54,6 +55,7 @@ SUBJECTS = (
     file_scenes,
     tray_scenes,
     feedback_scenes,
+    palette_scenes,
 )
 SCENES: dict[str, Scene] = {scene.__name__: scene for subject in SUBJECTS for scene in subject.SCENES}
 

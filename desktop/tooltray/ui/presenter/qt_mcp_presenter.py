@@ -19,6 +19,7 @@ from tooltray.events import (
     GrantsChanged,
     HttpAddressChanged,
     ImportProgressed,
+    LogWritten,
     NpmRegistryChanged,
     ProblemReported,
     ServerChanged,
@@ -60,6 +61,7 @@ class QtMcpPresenter(Api, QObject):
     feedback_ended = Signal(str)
     server_files_changed = Signal()
     http_address_changed = Signal()
+    log_written = Signal(str)  # the source of the log that has new lines
     import_progressed = Signal(int, int, str)  # servers that have come in, of how many; and the last one's name
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
@@ -129,6 +131,8 @@ class QtMcpPresenter(Api, QObject):
                 self.http_address_changed.emit()
             case ImportProgressed(done=done, total=total, name=name):
                 self.import_progressed.emit(done, total, name)
+            case LogWritten(source=source):
+                self.log_written.emit(source)
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:

@@ -16,7 +16,7 @@ from tooltray.snapshots.setup import SetupChange
 from tooltray.tasks import TaskKeeper, finish_in_thread
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action
-from tooltray.ui.pages.local_work import SaveFile
+from tooltray.ui.pages.window_memory import SaveFile
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 LONGEST_FILE = 8_000_000  # bytes; a set-up of a thousand servers is far smaller, and this is read into memory

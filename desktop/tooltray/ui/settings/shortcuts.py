@@ -13,7 +13,8 @@ from tooltray.ui.widgets.setting_rows import setting_row
 def shortcuts() -> tuple[tuple[str, str], ...]:
     """What each key or combination of keys does."""
     return (
-        ("Ctrl+K", tr("Search")),
+        ("Ctrl+K", tr("Find or do anything")),
+        ("Ctrl+F", tr("Search on the page")),
         ("Ctrl+N", tr("Add a server")),
         ("Ctrl+V", tr("On the page of servers: add what is on the clipboard")),
         ("Ctrl+1 … Ctrl+6", tr("Go to a page")),

@@ -23,11 +23,13 @@ from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext, Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.pages.tabbed_page import TabbedPage
+from tooltray.ui.palette.palette import Palette
+from tooltray.ui.palette.palette_entry import PageLine
 from tooltray.ui.questions.questions import Questions
 from tooltray.ui.shell.app_links import install_link, server_of_link
 from tooltray.ui.shell.hub_words import hub_words
 from tooltray.ui.shell.pages import PAGES
-from tooltray.ui.shell.sidebar import Sidebar
+from tooltray.ui.shell.sidebar import PALETTE_KEY, Sidebar
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
@@ -112,6 +114,7 @@ class MainWindow(QMainWindow):
         self._pages: dict[str, Page] = {}
         self.page(PAGES[0].name)
         self._questions = Questions(context)
+        self.command_palette = Palette(context, [PageLine(entry.name, entry.icon, entry.title()) for entry in PAGES], self)
         body = self._body = QWidget()
         body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # nothing shows a focus ring until Tab is pressed
         line = row(body, spacing=0)
@@ -226,6 +229,8 @@ class MainWindow(QMainWindow):
         context.links.part_asked.connect(self.open_part)
         for index in range(len(PAGES)):
             QShortcut(QKeySequence(f"Ctrl+{index + 1}"), self, partial(self._on_page_key, index))
+        QShortcut(QKeySequence(PALETTE_KEY), self, self.command_palette.open)
+        self._sidebar.palette_requested.connect(self.command_palette.open)
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
         QShortcut(QKeySequence("Ctrl+Q"), self, self.quit_requested.emit)
 

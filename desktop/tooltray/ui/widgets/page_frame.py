@@ -11,7 +11,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, height_at, row
 
-SHORTCUT = "Ctrl+K"
+SHORTCUT = "Ctrl+F"
 
 
 class SearchField(QLineEdit):
