@@ -14,6 +14,7 @@ from tests.fakes.server_snapshots import STARTED_AT
 from tests.fakes.verb_table import VERBS
 from tests.fakes.verbs_in_memory import VerbsInMemory
 
+from tooltray.snapshots.activity import ActivityChoices
 from tooltray.snapshots.approvals import GrantSnapshot
 from tooltray.snapshots.hub import EnvironmentSnapshot
 from tooltray.snapshots.questions import SignInSnapshot
@@ -41,6 +42,9 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "get_http_status": lambda hub: hub.http,
     "get_api_token": lambda hub: hub.api_token,
     "list_api_tokens": lambda hub: list(hub.api_tokens.values()),
+    "get_activity": lambda hub, **_: [],
+    "get_activity_choices": lambda hub: ActivityChoices(),
+    "get_journal_status": lambda hub: hub.journal_status,
     "get_approvals": lambda hub: list(hub.approvals),
     "get_grants": lambda hub: list(hub.grants),
     "add_grant": lambda hub, server, kind, tool, client, **_: GrantSnapshot("g", kind, server, tool, client),

@@ -18,6 +18,7 @@ from tooltray.events import (
     SessionsChanged,
     ToolListChanged,
 )
+from tooltray.snapshots.activity import JournalStatus
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
@@ -59,6 +60,7 @@ class HubInMemory:
         self.defaults: list[str] = [each.name for each in servers if each.is_default]
         self.secrets: dict[str, str] = {}
         self.settings: dict[str, Any] = {}  # besides the servers
+        self.journal_status = JournalStatus()
         self.removed_secrets: dict[str, str] = {}
         self.stored_secrets = StoredSecrets("keyring")  # its `secrets` besides those above and what entries use
         self.logs: dict[str, list[str]] = {}
