@@ -213,7 +213,7 @@ _SETUP = (
         "POST",
         "/mcp/setup/preview",
         SetupApi.preview_import,
-        summary="What taking over this set-up would do",
+        summary="What taking over this backup would do",
         scope="read",
         whole="setup",
     ),
