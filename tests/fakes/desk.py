@@ -27,6 +27,7 @@ from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.secrets.secrets_tab import SecretsTab
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_details import ServerDetails
 from tooltray.ui.servers.server_tools import ServerTools
@@ -109,6 +110,12 @@ class Desk:
         """Shows a tab of the settings."""
         self.window.open_part("settings", tab)
         return self.settings.tab(tab)
+
+    def open_secrets(self, name: str = "") -> SecretsTab:
+        """Shows the Secrets tab of the settings, and one of them."""
+        self.window.open_page("settings")
+        self.settings.show_part("secrets", name)
+        return cast(SecretsTab, self.settings.findChild(SecretsTab))
 
     def open_network(self) -> NetworkTab:
         """Shows the Network tab of the settings."""

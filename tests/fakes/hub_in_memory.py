@@ -18,7 +18,7 @@ from tooltray.events import (
     SessionsChanged,
     ToolListChanged,
 )
-from tooltray.snapshots.activity import ActivityRow, CallNow
+from tooltray.snapshots.activity import ActivityRow, CallNow, JournalStatus
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
@@ -40,6 +40,7 @@ from tooltray.snapshots.program import ProgramLoad, ProgramSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus
 from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
 from tooltray.snapshots.setup import ServerRemoval, SetupChange
+from tooltray.snapshots.stored_secrets import StoredSecrets
 from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
@@ -59,6 +60,9 @@ class HubInMemory:
         self.defaults: list[str] = [each.name for each in servers if each.is_default]
         self.secrets: dict[str, str] = {}
         self.settings: dict[str, Any] = {}  # besides the servers
+        self.journal_status = JournalStatus()
+        self.removed_secrets: dict[str, str] = {}
+        self.stored_secrets = StoredSecrets("keyring")  # its `secrets` besides those above and what entries use
         self.logs: dict[str, list[str]] = {}
         self.tools = list(tools)
         self.http = HttpStatus()

@@ -22,6 +22,7 @@ from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, GrantsChanged, ToolListChanged
+from tooltray.phrases import Phrase
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.tasks import Spawn, finish_in_thread
@@ -169,7 +170,9 @@ class GrantBook:
         async with self._lock:
             kept = [grant for grant in self._all() if grant.id != id]
             if len(kept) == len(self._all()):
-                raise NotFound(f"nothing was allowed under '{suspicion.visible(id)}'", hint="See `tooltray grants list`.")
+                raise NotFound(
+                    Phrase("nothing was allowed under '{id}'", id=suspicion.visible(id)), hint=Phrase("See `tooltray grants list`.")
+                )
             await self._write(kept)
 
     def changes(self) -> list[ToolChange]:
@@ -194,11 +197,17 @@ class GrantBook:
             route = self._tools.routes(server).get(tool)
             now = mark(route) if route else ""
             if self._shown.pop((server, tool), now) != now:
-                raise Conflict(f"'{suspicion.visible(tool)}' has changed again since this was shown", hint="Look at it once more.")
+                raise Conflict(
+                    Phrase("'{tool}' has changed again since this was shown", tool=suspicion.visible(tool)),
+                    hint=Phrase("Look at it once more."),
+                )
             before = self._all()
             after = [_accepted(grant, tool, route, now) if route and grant.server == server else grant for grant in before]
             if route is None or after == before:
-                raise Conflict(f"'{suspicion.visible(tool)}' has not changed since it was allowed", hint="See `tooltray grants changes`.")
+                raise Conflict(
+                    Phrase("'{tool}' has not changed since it was allowed", tool=suspicion.visible(tool)),
+                    hint=Phrase("See `tooltray grants changes`."),
+                )
             await self._write(after, {tool: route})
 
     def held_tools(self, server: str) -> frozenset[str]:

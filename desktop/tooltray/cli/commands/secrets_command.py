@@ -191,4 +191,5 @@ def _staying(removal: ServerRemoval) -> list[str]:
 
 
 def _still(users: Sequence[str]) -> str:
-    return tr("{users} still {value} it", users=", ".join(users), value="uses" if len(users) == 1 else "use")
+    names = ", ".join(users)
+    return tr("{users} still uses it", users=names) if len(users) == 1 else tr("{users} still use it", users=names)
