@@ -79,6 +79,8 @@ class Engine:
         await hub.build()
         self._is_built = True
         hub.hub_log.start()
+        hub.journal.start()
+        hub.failures.start()
         await hub.load()
         await hub.feedbacks.start()
         await hub.files.start()
@@ -89,6 +91,7 @@ class Engine:
         await hub.starts.initialize()  # before anybody can ask: a first list waits for servers that are on their way
         hub.live_settings.start()
         hub.client_edits.start()
+        hub.spawn(hub.past_stats.count(), name="calls of before")
         hub.spawn(hub.bundle_folders.tidy(), name="tidy bundles")
         await hub.doors.open()
         hub.hot_reload.start()
@@ -163,6 +166,7 @@ class Engine:
             self.hub.sign_ins.close,
             self.hub.servers.close,
             self.hub.tasks.close,
+            self.hub.journal.close,
             self.hub.bundle_sources.close,
             self.hub.secrets.close,
         )

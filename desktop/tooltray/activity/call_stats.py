@@ -1,20 +1,15 @@
-"""Tool calls that were made: counts and durations for each server's card, and the last calls for the window and the REST interface.
+"""Tool calls that were made: counts and durations for each server's card.
 
-Above it: McpPresenter. Below it: events. Belongs to one event loop's thread; keeps nothing on disk.
+Above it: CallRecorder, and the snapshots of servers. Below it: nothing. Belongs to one event loop's thread; keeps nothing on disk.
 """
 
 import math
 import time
 from collections import deque
-from collections.abc import Callable
-from itertools import count, islice
-
-from tooltray.events import EventBus, ToolCallResult
-from tooltray.snapshots.calls import MCPToolResponse, RecentCall
+from collections.abc import Iterable, Mapping
 
 HOURS_SHOWN = 16  # bars on a card
 HOUR_S = 3600
-CALLS_KEPT = 200
 DURATIONS_KEPT = 200  # of the last calls; enough for a steady 95th percentile, and small
 
 
@@ -34,6 +29,17 @@ class CallStats:
         if server not in self._servers:
             self._servers[server] = _ServerCalls()
         self._servers[server].add(duration_s, now)
+
+    def add_past(self, server: str, by_hour: Mapping[int, int], today: int, durations: Iterable[float], now: float) -> None:
+        """Adds calls from before this hub started; those that were counted since then stay.
+
+        Args:
+            by_hour: how many, by the hour (unix seconds divided by HOUR_S).
+            today: how many of them since midnight, local time.
+            durations: of the last of them, in seconds, the oldest first.
+            now: unix seconds.
+        """
+        self._servers.setdefault(server, _ServerCalls()).add_past(by_hour, today, durations, now)
 
     def hours(self, server: str, now: float) -> tuple[int, ...]:
         """Calls in each of the last HOURS_SHOWN hours, the current one last. Hours begin when the clock in UTC shows :00."""
@@ -66,6 +72,14 @@ class _ServerCalls:
         self.today = 0
         self.day_start = self.day_end = 0.0  # unix seconds of the day that `today` counts
 
+    def add_past(self, by_hour: Mapping[int, int], today: int, durations: Iterable[float], now: float) -> None:
+        self.durations = deque([*durations, *self.durations], maxlen=DURATIONS_KEPT)
+        self.by_hour = {hour: by_hour.get(hour, 0) + self.by_hour.get(hour, 0) for hour in {*by_hour, *self.by_hour}}
+        if not self.day_start <= now < self.day_end:
+            self.day_start, self.day_end = _day_around(now)
+            self.today = 0
+        self.today += today
+
     def add(self, duration_s: float | None, now: float) -> None:
         if duration_s is not None:
             self.durations.append(duration_s)
@@ -80,42 +94,13 @@ class _ServerCalls:
         self.today += 1
 
 
+def day_start(now: float) -> float:
+    """The last midnight, local time, in unix seconds."""
+    return _day_around(now)[0]
+
+
 def _day_around(now: float) -> tuple[float, float]:
     """Both midnights, in local time; days have 23 to 25 hours."""
     year, month, day, *_ = time.localtime(now)
     start, end = (time.mktime((year, month, each, 0, 0, 0, 0, 0, -1)) for each in (day, day + 1))
     return start, end
-
-
-class RecentCalls:
-    """Keeps the last tool calls."""
-
-    def __init__(self, *, bus: EventBus, clock: Callable[[], float] = time.time) -> None:
-        """
-        Args:
-            clock: unix seconds.
-        """
-        self._clock, self._numbers = clock, count(1)
-        self._calls: deque[tuple[int, float, MCPToolResponse]] = deque(maxlen=CALLS_KEPT)
-        bus.subscribe(ToolCallResult, self._on_result)
-
-    def last(self, limit: int) -> list[RecentCall]:
-        """The last calls, newest first; `limit`: how many at most."""
-        return [_shown(*kept) for kept in islice(reversed(self._calls), max(limit, 0))]
-
-    def _on_result(self, event: ToolCallResult) -> None:
-        self._calls.append((next(self._numbers), self._clock(), event.response))  # a client waits for this: snapshots are made on demand
-
-
-def _shown(number: int, at: float, made: MCPToolResponse) -> RecentCall:
-    return RecentCall(
-        id=number,
-        at=at,
-        tool=made.tool,
-        server=made.server,
-        client=made.client,
-        outcome=made.outcome,
-        duration_s=made.duration_s,
-        argument_bytes=made.argument_bytes,
-        result_bytes=made.result_bytes,
-    )
