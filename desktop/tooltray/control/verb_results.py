@@ -82,6 +82,8 @@ RESULTS: Mapping[str, str] = {
     "set_start_at_login": "snapshots.program:ProgramSnapshot",
     "test_npm_registry": "snapshots.registries:RegistryMeasurement",
     "undo_client_change": "snapshots.ai_clients:ClientChange",
+    "preview_server_update": "snapshots.server_edits:ServerUpdatePreview",
+    "test_server": "snapshots.server_edits:ServerTest",
 }
 
 
