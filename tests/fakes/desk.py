@@ -11,6 +11,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tooltray.entries.pasted import parse_pasted
 from tooltray.entries.secret_spans import secret_spans
 from tooltray.files.atomic_file import write_atomically
+from tooltray.settings.entry_text import read_entry_text
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.approvals.grants_page import GrantsPage
 from tooltray.ui.clients.clients_page import ClientsPage
@@ -60,7 +61,7 @@ class Desk:
         self.window = MainWindow(
             theme,
             presenters=Presenters(self.hub, self.servers, self.tools, self.tasks),
-            local=LocalWork(parse_pasted, secret_spans, write_atomically),
+            local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry=read_entry_text),
             wishes=self.wishes,
             hides_on_close=lambda: self.has_tray,
         )

@@ -11,6 +11,7 @@ class ServerWishes(QObject):
     stop_requested = Signal(str)
     restart_requested = Signal(str)
     log_requested = Signal(str)
+    duplicate_requested = Signal(str)
     open_requested = Signal(str, str)  # and which tab of it; empty: the first
     copy_requested = Signal(str)  # of its entry in the settings
     link_requested = Signal(str)  # a link that adds it to an AI client

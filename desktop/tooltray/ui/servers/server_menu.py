@@ -44,6 +44,8 @@ class ServerMenu(QMenu):
         self._add("log", tr("Show log")).triggered.connect(self._on_log)
         if server.is_builtin:
             return
+        self._add("edit", tr("Edit…")).triggered.connect(self._on_edit)
+        self._add("layers", tr("Duplicate…")).triggered.connect(self._on_duplicate)
         self._add("settings", tr("Options…")).triggered.connect(self._on_options)
         if server.is_deferred:
             self._add("stop", tr("Reset projects")).triggered.connect(self._wishes.projects_reset_requested)
@@ -71,6 +73,12 @@ class ServerMenu(QMenu):
 
     def _on_open(self) -> None:
         self._wishes.open_requested.emit(self._name, "")
+
+    def _on_edit(self) -> None:
+        self._wishes.open_requested.emit(self._name, "settings")
+
+    def _on_duplicate(self) -> None:
+        self._wishes.duplicate_requested.emit(self._name)
 
     def _on_trust(self) -> None:
         self._wishes.trust_requested.emit(self._name)

@@ -17,6 +17,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
 from tooltray.ui.servers.add_server import AddServerPanel
+from tooltray.ui.servers.duplicate_panel import DuplicatePanel
 from tooltray.ui.servers.log_panel import LogPanel
 from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_options import ServerOptionsPanel
@@ -112,6 +113,17 @@ class ServerSheets(QObject):
         commands.servers_added.connect(sheet.dismiss)
         self.add_opened.emit(panel)
         return True
+
+    def open_duplicate(self, name: str) -> None:
+        """Asks how the copy of a server is called."""
+        if self._place.sheet is not None or (server := self._context.servers.find(name)) is None:
+            return
+        panel = DuplicatePanel(self._theme, server, [each.name for each in self._context.servers.servers])
+        panel.duplicate_requested.connect(partial(self._commands.duplicate, name))
+        self._commands.refused.connect(panel.show_fault)
+        sheet = self._place.open(panel)
+        panel.close_requested.connect(sheet.dismiss)
+        self._commands.duplicated.connect(sheet.dismiss)
 
     def open_log(self, name: str) -> None:
         """Opens the log of a server, in place of what lies over the window."""

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.servers.server_overview import overview
+from tooltray.ui.servers.server_settings import ServerSettings
 from tooltray.ui.servers.server_tools import ServerTools
 
 
@@ -27,9 +28,10 @@ class ServerTab(msgspec.Struct, frozen=True):
     make: Callable[[PageContext, str], QWidget]
 
 
-OVERVIEW, TOOLS = "overview", "tools"
+OVERVIEW, TOOLS, SETTINGS = "overview", "tools", "settings"
 
 SERVER_TABS = (
     ServerTab(OVERVIEW, lambda: tr("Overview"), overview),
     ServerTab(TOOLS, lambda: tr("Tools"), ServerTools),
+    ServerTab(SETTINGS, lambda: tr("Settings"), ServerSettings),
 )

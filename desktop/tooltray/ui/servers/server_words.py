@@ -15,6 +15,7 @@ from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.figures import since
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 
 LAUNCHERS = ("npx", "pnpx", "bunx", "uvx")
@@ -196,6 +197,32 @@ def tool_count(server: ServerSnapshot) -> str:
     return tr("1 tool") if server.tool_count == 1 else tr("{count} tools", count=f"{server.tool_count:,}")
 
 
+LABEL_TONES = {"blue": "info", "green": "success", "amber": "warning", "red": "error", "violet": "accent"}
+
+
+def label_tone(server: ServerSnapshot) -> str:
+    """Returns the tone of a server's label: which of a person's accounts it is."""
+    return LABEL_TONES.get(server.color, "neutral")
+
+
+def label_words(server: ServerSnapshot) -> str:
+    """Returns what its label says at length, with the folders that alone have it."""
+    where = tr("Only for {folders}", folders=", ".join(visible_path(folder) for folder in server.projects)) if server.projects else ""
+    return " · ".join(filter(None, (shown_label(server), where)))
+
+
+def titled(server: ServerSnapshot) -> str:
+    """Returns a server's name, with its label where a line is all there is."""
+    label = shown_label(server)
+    return f"{server.name} · {label}" if label else server.name
+
+
+def shown_label(server: ServerSnapshot) -> str:
+    """Returns a server's label as it is shown where there is little room."""
+    label = visible_path(server.label.strip())
+    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
+
+
 def reached(server: ServerSnapshot) -> str:
     """Returns how a server is reached, and where."""
     if server.is_builtin:
@@ -219,6 +246,7 @@ def saved_processes(server: ServerSnapshot) -> str:
     return tr("Started directly: {count} processes saved", count=server.saved_processes)
 
 
+LONGEST_LABEL = 18  # characters; a card has room for that beside its state
 LONGEST_SIGN = 4  # an emoji may have several code points; a path or a URL has more and is no sign
 
 ICONS = (
