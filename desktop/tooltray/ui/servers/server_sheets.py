@@ -21,6 +21,7 @@ from tooltray.ui.servers.duplicate_panel import DuplicatePanel
 from tooltray.ui.servers.log_panel import LogPanel
 from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_options import ServerOptionsPanel
+from tooltray.ui.servers.server_tester import ServerTester
 from tooltray.ui.servers.tool_table import ToolWordsPanel
 from tooltray.ui.servers.why_panel import WhyPanel
 from tooltray.ui.theme import Theme
@@ -101,7 +102,15 @@ class ServerSheets(QObject):
             return False
         context, commands = self._context, self._commands
         names = frozenset(server.name for server in context.servers.servers)
-        panel = AddServerPanel(self._theme, context.local.read_pasted, names, text, self._projects, find_secrets=context.local.find_secrets)
+        panel = AddServerPanel(
+            self._theme,
+            context.local.read_pasted,
+            names,
+            text,
+            self._projects,
+            find_secrets=context.local.find_secrets,
+            tester=ServerTester(context.hub, context.tasks),
+        )
         panel.add_requested.connect(commands.add)
         panel.secrets_choice_requested.connect(commands.keep_secrets)
         commands.adding_failed.connect(panel.show_failure)
