@@ -19,6 +19,7 @@ from tooltray.ui.clients.computer_tab import ComputerTab
 from tooltray.ui.clients.connected_tab import ConnectedTab
 from tooltray.ui.clients.profiles_tab import ProfilesTab
 from tooltray.ui.files.files_page import FilesPage
+from tooltray.ui.network.network_tab import NetworkTab
 from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.page_context import Presenters
@@ -27,6 +28,7 @@ from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.secrets.secrets_tab import SecretsTab
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_details import ServerDetails
 from tooltray.ui.servers.server_tools import ServerTools
@@ -100,6 +102,18 @@ class Desk:
     @property
     def settings(self) -> SettingsPage:
         return cast(SettingsPage, self.window.page("settings"))
+
+    def open_secrets(self, name: str = "") -> SecretsTab:
+        """Shows the Secrets tab of the settings, and one of them."""
+        self.window.open_page("settings")
+        self.settings.show_part("secrets", name)
+        return cast(SecretsTab, self.settings.findChild(SecretsTab))
+
+    def open_network(self) -> NetworkTab:
+        """Shows the Network tab of the settings."""
+        self.window.open_page("settings")
+        self.settings.show_part("network")
+        return cast(NetworkTab, self.settings.findChild(NetworkTab))
 
     def attach(self) -> None:
         self.link.attach(self.engine.verbs, self.engine.bus, asyncio.get_running_loop())

@@ -1,6 +1,7 @@
 """Verbs of a FakePresenter that change what it knows, and what it publishes thereupon; under the real ones' names."""
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,10 @@ from tooltray.snapshots.program import ProgramSnapshot
 from tooltray.snapshots.server_edits import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.servers import ServerEntry, ServerState
 from tooltray.snapshots.setup import ServerRemoval
+from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 from tooltray.snapshots.tools import ToolSnapshot
+
+SECRET = re.compile(r"\$\{secret:([^{}]+)\}")
 
 
 class VerbsInMemory(HubInMemory):
@@ -121,7 +125,22 @@ class VerbsInMemory(HubInMemory):
         self.secrets[name] = value
 
     def remove_secret(self, name: str) -> None:
-        del self.secrets[name]
+        self.removed_secrets[name] = self.secrets.pop(name)
+
+    def restore_secret(self, name: str) -> None:
+        self.secrets[name] = self.removed_secrets.pop(name)
+
+    def get_secrets(self) -> StoredSecrets:
+        users: dict[str, set[str]] = {name: set() for name in self.secrets}
+        for server_name, entry in self.entries.items():
+            for name in SECRET.findall(str(entry)):
+                users.setdefault(name, set()).add(server_name)
+        is_known = self.stored_secrets.problem is None
+        found = [SecretSnapshot(name, name in self.secrets if is_known else None, tuple(sorted(of))) for name, of in sorted(users.items())]
+        return replace(self.stored_secrets, secrets=(*found, *self.stored_secrets.secrets))
+
+    def set_secret_backend(self, kind: str) -> None:
+        self.stored_secrets = StoredSecrets(kind, secrets=self.stored_secrets.secrets)
 
     def get_unused_secrets(self) -> list[str]:
         return [secret for secret in sorted(self.secrets) if secret.partition("/")[0] not in self.entries]

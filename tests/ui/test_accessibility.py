@@ -105,7 +105,7 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
         desk.window.sheet.dismiss()
         desk.window.open_page("settings")
         assert nameless(desk.window) == []
-        for open_sheet in (desk.settings.sheets.open_add_registry, lambda: desk.page.sheets.open_why("b")):
+        for open_sheet in (desk.open_network().open_add_registry, lambda: desk.page.sheets.open_why("b")):
             open_sheet()
             await asyncio.sleep(0)
             assert nameless(desk.window) == []

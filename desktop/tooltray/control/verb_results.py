@@ -38,6 +38,7 @@ RESULTS: Mapping[str, str] = {
     "get_recent_calls": "snapshots.calls:RecentCall[]",
     "get_registry_server": "snapshots.discovery:RegistryServer",
     "get_registry_updates": "snapshots.discovery:RegistryUpdate[]",
+    "get_secrets": "snapshots.stored_secrets:StoredSecrets",
     "get_server_entry": "snapshots.servers:ServerEntry",
     "get_server_files": "snapshots.files:ServerFileSnapshot[]",
     "get_sessions": "snapshots.clients:SessionSnapshot[]",
