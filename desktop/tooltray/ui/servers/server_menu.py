@@ -9,7 +9,7 @@ from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.servers.server_words import Action
+from tooltray.ui.servers.server_words import Action, missing_secret
 from tooltray.ui.theme import Theme
 
 
@@ -146,12 +146,17 @@ class ServerActions(QObject):
             Action.TRUST: wishes.trust_requested,
             Action.CHOOSE_FOLDER: wishes.folder_requested,
         }
+        if action is Action.SECRET:
+            wishes.secret_requested.emit(self.server.name, missing_secret(self.server.problem))
         if action in wanted:
             wanted[action].emit(self.server.name)
 
     def open(self) -> None:
         """Opens all there is to know of it."""
         self._wishes.open_requested.emit(self.server.name, "")
+
+    def edit(self) -> None:
+        self._wishes.open_requested.emit(self.server.name, "settings")
 
     def show_tools(self) -> None:
         self._wishes.open_requested.emit(self.server.name, "tools")

@@ -98,6 +98,10 @@ class ServerOverview(ServerView):
         self._why.setAccessibleName(tr("Why does {name} not run?", name=self._server.name))
         self._why.clicked.connect(self._actions.show_why)
         line.addWidget(self._why)
+        self._edit = Button(self._theme, tr("Edit"), icon="edit")
+        self._edit.setAccessibleName(tr("Edit {name}", name=self._server.name))
+        self._edit.clicked.connect(self._actions.edit)
+        line.addWidget(self._edit)
         line.addStretch(1)
         self._anyway = IconButton(self._theme, "play", tr("Start {name} anyway", name=self._server.name))
         self._anyway.clicked.connect(self._actions.start_anyway)
@@ -130,6 +134,7 @@ class ServerOverview(ServerView):
         self._saved.setText(saved_processes(server))
         self._saved.setVisible(server.saved_processes > 0)
         self._why.setVisible(shown.has_why)
+        self._edit.setVisible(shown.has_why and not server.is_builtin and server.origin != "served")
         for button in (self._again, self._copy):
             button.setVisible(shown.action is Action.CANCEL_SIGN_IN)
         self._lazy.setVisible(server.is_lazy)

@@ -13,6 +13,7 @@ from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
+from tooltray.phrases import Phrase
 from tooltray.snapshots.server_edits import EntrySlip, NextStep, ServerTest, ServerUpdatePreview
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
@@ -389,7 +390,7 @@ class ServerSettings(ServerView):
                 held = dict(variables) if isinstance(variables, Mapping) else {}
                 entry["env"] = {**held, "PATH": os.pathsep.join(filter(None, (step.value, str(held.get("PATH", "")))))}
             case _:
-                self.ask_secret(step.value.split(" ")[-1].strip("'\""))
+                self.ask_secret(str(step.title.fields.get("name", "")) if isinstance(step.title, Phrase) else "")
                 return
         self._form.set_entry(entry)
         self._on_form()

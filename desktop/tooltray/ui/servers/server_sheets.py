@@ -19,6 +19,7 @@ from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.servers.duplicate_panel import DuplicatePanel
 from tooltray.ui.servers.log_panel import LogPanel
+from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_options import ServerOptionsPanel
 from tooltray.ui.servers.server_tester import ServerTester
@@ -83,6 +84,7 @@ class ServerSheets(QObject):
         self._projects: Sequence[str] = ()
         wishes = context.wishes
         wishes.options_requested.connect(self.open_options)
+        wishes.secret_requested.connect(self.open_secret)
         wishes.tool_requested.connect(self._open_tool)
         wishes.log_requested.connect(self.open_log)
         wishes.diagnosis_requested.connect(self.open_why)
@@ -149,7 +151,22 @@ class ServerSheets(QObject):
         panel.copy_requested.connect(self._on_remedy_copied)
         panel.log_requested.connect(self.open_log)
         panel.sign_in_requested.connect(self._commands.sign_in)
+        panel.edit_requested.connect(self._on_edit)
+        panel.secret_requested.connect(self._on_secret)
         panel.close_requested.connect(self._place.open(panel).dismiss)
+
+    def open_secret(self, server: str, secret: str) -> None:
+        """Opens a field for a secret that a server lacks; once it is stored the engine tries the server again."""
+        if not secret or self._place.sheet is not None:
+            return
+        panel = SecretSheet(self._context, server, secret)
+        panel.close_requested.connect(self._place.open(panel).dismiss)
+
+    def _on_edit(self, name: str) -> None:
+        self._context.wishes.open_requested.emit(name, "settings")
+
+    def _on_secret(self, server: str, secret: str) -> None:
+        self._context.wishes.secret_requested.emit(server, secret)
 
     def open_options(self, name: str) -> None:
         """Opens when a server starts, and how its tools are shown."""

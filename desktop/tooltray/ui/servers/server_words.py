@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import QDate, QLocale
 
 from tooltray.errors import Problem
+from tooltray.phrases import Phrase
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.figures import since
 from tooltray.ui.i18n import say, tr
@@ -35,6 +36,7 @@ class Action(Enum):
     CANCEL_SIGN_IN = "cancel sign-in"
     CHOOSE_FOLDER = "choose folder"
     TRUST = "trust"
+    SECRET = "secret"
 
 
 class Foot(msgspec.Struct, frozen=True):
@@ -98,6 +100,14 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
             return Foot(action, stopped(server, now))
 
 
+def missing_secret(problem: Problem | None) -> str:
+    """Returns the name of a secret for want of which a server does not run; empty: that is not why."""
+    title = problem.title if problem is not None else ""
+    if not isinstance(title, Phrase) or title.template != "There is no secret '{name}'":
+        return ""
+    return str(title.fields["name"])
+
+
 def _waiting(server: ServerSnapshot) -> Foot:
     """What a program has proposed, and a person has not answered."""
     if server.origin == "proposal":
@@ -109,6 +119,8 @@ def _waiting(server: ServerSnapshot) -> Foot:
 
 def _next_step(problem: Problem) -> str:
     """Returns what to do, then the facts: where there is no room for both, the first is what counts."""
+    if missing_secret(problem):
+        return sentences(Problem("", tr("Enter it here, and the server starts."), problem.message))
     return sentences(Problem("", problem.hint, problem.message))
 
 
@@ -124,7 +136,7 @@ def own_action(server: ServerSnapshot) -> Action:
         case ServerState.NEEDS_SIGN_IN:
             return Action.CANCEL_SIGN_IN if server.has_sign_in_page else Action.SIGN_IN
         case ServerState.ERROR:
-            return Action.RETRY
+            return Action.SECRET if missing_secret(server.problem) else Action.RETRY
         case ServerState.STOPPED:
             return Action.START
         case ServerState.WAITING:
@@ -146,6 +158,8 @@ def button_face(action: Action) -> tuple[str, str]:
             return tr("Choose folder"), "folder"
         case Action.TRUST:
             return tr("Look"), "shield"
+        case Action.SECRET:
+            return tr("Enter the secret"), "key"
         case Action.CANCEL | Action.CANCEL_SIGN_IN:
             return tr("Cancel"), ""
         case Action.EXPAND | Action.NONE:
