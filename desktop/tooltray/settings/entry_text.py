@@ -30,7 +30,7 @@ def read_entry_text(text: str) -> EntryText:
     try:
         entry, twice = read_json(text.encode("utf-8", "replace"))
     except NotJson as error:
-        return EntryText(None, (EntrySlip(error.reason, line=error.line),))
+        return EntryText(None, (EntrySlip(_without_place(error.reason), line=error.line),))
     if not isinstance(entry, dict):
         return EntryText(None, (EntrySlip(MUST_BE_OBJECT, line=1),))
     slips = [*_repeated(twice), *check_entry(entry)][:MOST_SLIPS]
@@ -44,6 +44,12 @@ def check_entry(entry: Mapping[str, object]) -> list[EntrySlip]:
     except ValidationError as error:
         return [EntrySlip(reason, _as_spelled(path, entry)) for path, reason in places_in_words(error)]
     return []
+
+
+def _without_place(reason: str) -> str:
+    """What is wrong; its line is said beside it."""
+    inner = reason.fields["reason"] if isinstance(reason, Phrase) and reason.template == "{place}: {reason}" else reason
+    return inner if isinstance(inner, str) else reason
 
 
 def _repeated(twice: list[str]) -> Iterator[EntrySlip]:
