@@ -22,7 +22,7 @@ from tooltray.access.api_tokens import ApiTokens
 from tooltray.access.client_tokens import ClientTokens
 from tooltray.access.http_access import HttpAccess
 from tooltray.access.trusted_tokens import TrustedTokens
-from tooltray.activity.call_stats import CallStats, RecentCalls
+from tooltray.activity.call_stats import CallStats
 from tooltray.activity.hub_log import HubLog
 from tooltray.activity.masking import Mask
 from tooltray.activity.structured_log import StructuredLog
@@ -115,11 +115,19 @@ from tooltray.formats.api import FormatsApi
 from tooltray.formats.tool_formats import ToolFormats
 from tooltray.home.home import Home
 from tooltray.installs.bridge_entry import bridge_entry
+from tooltray.journal.api import ActivityApi
+from tooltray.journal.calls_under_way import CallsUnderWay
+from tooltray.journal.journal import Journal
+from tooltray.journal.journal_reader import JournalReader
 from tooltray.launch.command_lookup import COMMON
 from tooltray.launch.login_shell import LoginShell, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
 from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.launch.variable_sources import ServerEnvironment, VariableSources
+from tooltray.logs.api import LogsApi
+from tooltray.logs.log_keeper import LogKeeper
+from tooltray.logs.protocol_log import ProtocolLog
+from tooltray.logs.server_log_files import ServerLogFiles
 from tooltray.moments import SteadyWallClock
 from tooltray.presenter.diagnostics import Diagnostics
 from tooltray.presenter.hub_api import HubApi
@@ -127,6 +135,7 @@ from tooltray.presenter.hub_snapshots import HubSnapshots
 from tooltray.presenter.live_settings import LiveSettings
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.notices import Notices, Source, problems_of_settings
+from tooltray.presenter.pauses import Pauses
 from tooltray.presenter.program_api import ProgramApi
 from tooltray.presenter.server_news import ServerNews
 from tooltray.presenter.server_snapshots import ServerSnapshots
@@ -261,6 +270,9 @@ class Hub(Composition):
         )
     )
     hub_log: HubLog = part()
+    run: str = made(lambda hub: hub.control.execution_id[:8])
+    journal: Journal = part(journal_file="home.activity")
+    journal_reader: JournalReader = part(journal_file="home.activity", run="run")
     remembered: RememberedVariables = read(lambda hub: _remembered(hub.home, hub.options))
     sources: VariableSources = part()
     login_shell: LoginShell = part(own=lambda hub: own_environ(is_foreign=hub.options.is_child_of_client), complete="sources.complete")
@@ -299,7 +311,12 @@ class Hub(Composition):
     services: UpstreamServices = part(
         mask="mask.masked",
         ask_person="ask_person",
+        keep_output="log_keeper.keep",
+        tap="protocol_log.tap",
     )
+    server_logs: ServerLogFiles = made(lambda hub: ServerLogFiles(hub.home.server_logs))
+    log_keeper: LogKeeper = part(files="server_logs")
+    protocol_log: ProtocolLog = part(servers=lambda hub: lambda: hub.servers)
     needs: SessionNeeds = part(
         get_projects=lambda hub: lambda: hub.projects,
         is_wanted=lambda hub: lambda server, client: hub.subscriptions.is_wanted(server, client),
@@ -385,6 +402,7 @@ class Hub(Composition):
     # requests of AI clients
 
     stats: CallStats = part()
+    under_way: CallsUnderWay = part()
     look_at_project: Callable[[Session], Awaitable[None]] = made(lambda hub: lambda session: hub.files.before_listing(session))
     own: dict[tuple[str, str], OwnTool] = made(
         lambda hub: {
@@ -439,7 +457,6 @@ class Hub(Composition):
     )
     server_tests: ServerTests = part()
     entry_edits: EntryEdits = part()
-    recent: RecentCalls = part()
     caller: OwnCaller = part()
     held: HeldCalls = part()
     own_calls: OwnCalls = part()
@@ -450,6 +467,7 @@ class Hub(Composition):
     shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
     setup: Setup = part()
     live_settings: LiveSettings = part(hub="starts")
+    pauses: Pauses = part()
     backup_keys: BackupKeys = part()
     client_edits: ClientEdits = part(mask="mask.masked_whole")
     client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))
@@ -465,6 +483,7 @@ class Hub(Composition):
         on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
+    logs_api: LogsApi = part(keeper="log_keeper", messages="protocol_log", hub_logs="home.logs", mask="mask.masked_whole")
     addition: ServerAddition = part()
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
     bundle_folders: BundleFolders = part(store="bundle_store", proposed=lambda hub: lambda: hub.proposals.entries)
@@ -496,6 +515,7 @@ class Hub(Composition):
     discovery_api: DiscoveryApi = part(bundles="bundles")
     setup_api: SetupApi = part()
     settings_api: SettingsApi = part()
+    activity_api: ActivityApi = part()
     program_api: ProgramApi = part()
     api: Api = made(lambda hub: Api(**{name: getattr(hub, f"{name}_api") for name in PARTS}))
     presenter: McpPresenter = part(snapshots="hub_snapshots")

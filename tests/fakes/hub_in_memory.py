@@ -19,6 +19,7 @@ from tooltray.events import (
     SessionsChanged,
     ToolListChanged,
 )
+from tooltray.snapshots.activity import ActivityRow, CallNow
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
@@ -36,7 +37,7 @@ from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.forms import NewServer
 from tooltray.snapshots.http import ApiTokenSnapshot, HttpStatus
 from tooltray.snapshots.hub import HubSnapshot
-from tooltray.snapshots.program import ProgramSnapshot
+from tooltray.snapshots.program import ProgramLoad, ProgramSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus
 from tooltray.snapshots.server_edits import ServerTest
 from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
@@ -44,6 +45,8 @@ from tooltray.snapshots.setup import ServerRemoval, SetupChange
 from tooltray.snapshots.stored_secrets import StoredSecrets
 from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+
+PLACES = ("/home/ann/.tooltray", "/home/ann/.tooltray/settings.json", "/home/ann/.tooltray/logs")
 
 
 class HubInMemory:
@@ -62,10 +65,16 @@ class HubInMemory:
         self.secrets: dict[str, str] = {}
         self.removed_secrets: dict[str, str] = {}
         self.stored_secrets = StoredSecrets("keyring")  # its `secrets` besides those above and what entries use
+        self.settings: dict[str, Any] = {}  # besides the servers
         self.logs: dict[str, list[str]] = {}
         self.tools = list(tools)
         self.http = HttpStatus()
-        self.program = ProgramSnapshot("0.1.0", "deb", "Debian package", "Run: sudo apt install ./tooltray_VERSION_amd64.deb", False)
+        self.calls_now: list[CallNow] = []
+        self.activity: list[ActivityRow] = []
+        self.load = ProgramLoad(212_000_000, 0.014, 1_480_000_000, 6)
+        self.program = ProgramSnapshot(
+            "0.1.0", "deb", "Debian package", "Run: sudo apt install ./tooltray_VERSION_amd64.deb", False, *PLACES
+        )
         self.api_token = "api-token-of-a-fake"
         self.files: list[ServerFileSnapshot] = []
         self.trust_requests: list[TrustRequest] = []

@@ -26,6 +26,7 @@ from tests.ui.scenes import (  # noqa: E402
     found_scenes,
     grant_scenes,
     network_scenes,
+    palette_scenes,
     project_scenes,
     question_scenes,
     secret_scenes,
@@ -56,6 +57,7 @@ SUBJECTS = (
     file_scenes,
     tray_scenes,
     feedback_scenes,
+    palette_scenes,
 )
 SCENES: dict[str, Scene] = {scene.__name__: scene for subject in SUBJECTS for scene in subject.SCENES}
 

@@ -127,7 +127,7 @@ async def test_a_line_of_the_table_changes_in_place(theme: Theme) -> None:
 async def test_the_table_s_switch_starts_and_stops_with_the_mouse_and_the_keyboard(theme: Theme) -> None:
     async with Desk(FakePresenter(many(30)), theme) as desk:
         await until(lambda: table(desk).isVisible())
-        cell = table(desk).visualRect(table(desk).model().index(2, 7)).center()
+        cell = table(desk).visualRect(table(desk).model().index(2, 8)).center()
         QTest.mouseClick(table(desk).viewport(), Qt.MouseButton.LeftButton, pos=cell)
         await desk.asked("stop_server", "server-2")
         await until(lambda: table(desk).rows[2].state is ServerState.STOPPED)
@@ -193,7 +193,7 @@ async def test_a_wish_that_fails_is_explained_in_the_details_and_puts_the_table_
         table(desk).row_chosen.emit(desk.servers.find("server-4"))
         table(desk).switched.emit(desk.servers.find("server-4"), False)
         await until(lambda: "It does not want to" in page_words(desk) and "At all." in page_words(desk))
-        assert table(desk).model().index(4, 7).data() == "On"
+        assert table(desk).model().index(4, 8).data() == "On"
 
 
 async def test_a_right_click_on_a_line_opens_its_menu(theme: Theme) -> None:
@@ -219,7 +219,7 @@ async def test_details_follow_their_server_and_close_with_it(theme: Theme) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "names"), [("All", ["a", "b", "c", "d", "hub"]), ("Running", ["a", "b", "hub"]), ("Needs you", ["c"]), ("Stopped", ["d"])]
+    ("name", "names"), [("All", ["a", "b", "c", "d", "hub"]), ("Ready", ["a", "hub"]), ("Needs you", ["c"]), ("Stopped", ["d"])]
 )
 async def test_filters_let_their_states_through(theme: Theme, name: str, names: list[str]) -> None:
     servers = [
@@ -240,7 +240,7 @@ async def test_counts_in_the_filters_follow_the_servers(theme: Theme) -> None:
         await until(lambda: shown(desk))
         desk.engine.set_state("a", ServerState.STOPPED)
         tabs = {tab.text(): tab for tab in desk.page.findChildren(FilterTab)}
-        await until(lambda: [tabs[name].count for name in ("All", "Running", "Needs you", "Stopped")] == [3, 2, 0, 1])
+        await until(lambda: [tabs[name].count for name in ("All", "Ready", "Needs you", "Stopped")] == [3, 2, 0, 1])
 
 
 async def test_a_card_that_a_person_is_using_stays_until_they_leave_it(theme: Theme) -> None:
@@ -275,7 +275,7 @@ async def test_search_has_its_shortcut_and_escape_empties_it(theme: Theme) -> No
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.window.activateWindow()
         await until(lambda: shown(desk) and desk.window.isActiveWindow())
-        QTest.keyClick(desk.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(desk.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
         field = desk.page.findChild(SearchField)
         assert QApplication.focusWidget() is field
         QTest.keyClicks(field, "abc")

@@ -88,7 +88,7 @@ def _is_absolute(folder: str) -> str:
     return folder
 
 
-def _plain_number(value: object) -> object:
+def plain_number(value: object) -> object:
     return float(value) if isinstance(value, Decimal) else value
 
 
@@ -100,7 +100,7 @@ Shown = Annotated[str, BeforeValidator(_text_or_nothing)]  # an odd icon is no r
 
 Folder = Annotated[StrictStr, AfterValidator(_is_absolute)]
 Port = Annotated[int, Field(ge=0, le=65535, strict=True)]
-Seconds = Annotated[float, BeforeValidator(_plain_number), Field(gt=0, strict=True, allow_inf_nan=False)]
+Seconds = Annotated[float, BeforeValidator(plain_number), Field(gt=0, strict=True, allow_inf_nan=False)]
 
 
 class JsonModel(BaseModel):

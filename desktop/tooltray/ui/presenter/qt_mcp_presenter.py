@@ -19,6 +19,7 @@ from tooltray.events import (
     GrantsChanged,
     HttpAddressChanged,
     ImportProgressed,
+    LogWritten,
     NpmRegistryChanged,
     ProblemReported,
     ServerChanged,
@@ -62,6 +63,7 @@ class QtMcpPresenter(Api, QObject):
     server_files_changed = Signal()
     http_address_changed = Signal()
     server_test_output = Signal(str, object)  # a test as whoever began it has named it; tuple[str, ...]: lines of the server's stderr
+    log_written = Signal(str)  # the source of the log that has new lines
     import_progressed = Signal(int, int, str)  # servers that have come in, of how many; and the last one's name
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
@@ -133,6 +135,8 @@ class QtMcpPresenter(Api, QObject):
                 self.http_address_changed.emit()
             case ImportProgressed(done=done, total=total, name=name):
                 self.import_progressed.emit(done, total, name)
+            case LogWritten(source=source):
+                self.log_written.emit(source)
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:
@@ -150,6 +154,6 @@ def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:
         case SessionsChanged(session_count=count):
             return replace(snapshot, session_count=count)
         case ConfigChanged(mcp_enabled=is_enabled):
-            return replace(snapshot, is_paused=not is_enabled)
+            return replace(snapshot, is_paused=not is_enabled, paused_until=0.0 if is_enabled else snapshot.paused_until)
         case _:
             return snapshot

@@ -4,6 +4,7 @@ Above it: those views. Below it: events, errors and the language of states.
 """
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import Enum
 
@@ -235,6 +236,18 @@ def shown_label(server: ServerSnapshot) -> str:
     """Returns a server's label as it is shown where there is little room."""
     label = visible_path(server.label.strip())
     return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
+
+
+MOST_FOUND = 8  # tools named; more do not fit into a line
+
+
+def found_words(tools: Sequence[str]) -> str:
+    """Returns which tools of a server a search has found."""
+    names = ", ".join(tools[:MOST_FOUND])
+    if len(tools) > MOST_FOUND:
+        names = tr("{names} and {count} more", names=names, count=len(tools) - MOST_FOUND)
+    count = len(tools)
+    return tr("1 tool found: {names}", names=names) if count == 1 else tr("{count} tools found: {names}", count=count, names=names)
 
 
 def reached(server: ServerSnapshot) -> str:

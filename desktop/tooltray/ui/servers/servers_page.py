@@ -21,6 +21,8 @@ from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.pages.scan_words import here, scan_text, scan_title
 from tooltray.ui.problem_words import in_a_row
+from tooltray.ui.servers.many_bar import ManyBar
+from tooltray.ui.servers.many_servers import ManyServers
 from tooltray.ui.servers.offer_sheets import OfferSheets
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_commands import ServerCommands
@@ -30,6 +32,8 @@ from tooltray.ui.servers.server_sheets import ServerSheets
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.servers.server_tabs import SETTINGS
 from tooltray.ui.servers.server_toasts import ServerToasts
+from tooltray.ui.servers.server_views import ServerViews
+from tooltray.ui.servers.server_words import found_words
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button
@@ -40,7 +44,6 @@ from tooltray.ui.widgets.page_frame import Header, SearchField
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import column
 
-MOST_CARDS = 24  # beyond that a table: scanning beats looking, and no widget is built per server
 WIDEST_PANE = 560  # px of an opened server beside the list
 
 INSTALLED, DISCOVER = 0, 1  # the tabs
@@ -67,6 +70,7 @@ class ServersPage(Page):
         self.notices = context.notices
         self.commands = ServerCommands(hub=context.hub, servers=servers, wishes=wishes, tasks=context.tasks)
         self.sheets = ServerSheets(context, self, commands=self.commands)
+        self.many = ManyServers(context, commands=self.commands)
         self._toasts = ServerToasts(context, self, commands=self.commands)
         self.offers = OfferSheets(context, self)
         outer = column(self)
@@ -75,7 +79,7 @@ class ServersPage(Page):
         outer.addWidget(self._parts, 1)
         self._parts.addWidget(installed)
         layout = column(installed)
-        self._filter = ServerFilter(theme)
+        self._filter = ServerFilter(theme, wishes)
         self._filter.changed.connect(self._show_matching)
         layout.addWidget(self._filter)
         self._stack = QStackedWidget()
@@ -98,6 +102,11 @@ class ServersPage(Page):
         self._opened = ""  # whose details were opened last
         for part in (self._loading, self._blank, self._empty, self._split):
             self._stack.addWidget(part)
+        self._views = ServerViews(theme, context.local.memory, self._table)
+        self._views.changed.connect(self._show_matching)
+        self._filter.add_control(self._views)
+        self._many = ManyBar(theme, wishes, self._table)
+        layout.addWidget(self._many)
         servers.server_changed.connect(self._on_server_changed)
         servers.servers_changed.connect(self._on_servers_changed)
         context.tools.tool_list_changed.connect(self._on_tool_list_changed)
@@ -114,6 +123,8 @@ class ServersPage(Page):
         commands.costs_changed.connect(self.show_costs)
         commands.costs_failed.connect(self.show_costs_problem)
         commands.failed.connect(self.notices.add_notice)
+        self.many.failed.connect(self.notices.add_notice)
+        self.many.server_failed.connect(self.show_refusal)
         commands.secrets_closed.connect(self._on_secrets_closed)
         commands.copied.connect(context.copy)
         commands.done.connect(context.say)
@@ -192,6 +203,7 @@ class ServersPage(Page):
         """Shows what the definitions of tools cost: on each server, and together."""
         self._costs = {cost.server: cost for cost in costs.servers}
         self._filter.tokens.show_costs(costs)
+        self._filter.tokens.set_servers(self._servers.servers, self._costs)
         self._table.set_costs(self._costs)
         for name, card in self._cards.items():
             card.set_cost(self._costs.get(name))
@@ -249,7 +261,8 @@ class ServersPage(Page):
     def show_part(self, part: str, text: str = "") -> None:
         """Shows the servers there are ("installed") or those to find ("discover"), or opens the sheet that adds one ("add": with a text to
         begin with; "bundle": the text is a file or an address), or a server by its name ("server": at a glance; else the tab of that
-        name)."""
+        name), a server's log ("log": its name, and on a second line the unix seconds of what is looked for), or Tooltray's own
+        ("hublog")."""
         match part:
             case "discover":
                 self.show_tab(DISCOVER)
@@ -257,11 +270,13 @@ class ServersPage(Page):
                 self.show_tab(INSTALLED)
             case "add":
                 self.add(text)
+            case "log" if self.is_usable:
+                name, _, at = text.partition("\n")
+                self.sheets.open_log(name, float(at or 0))
+            case "hublog" if self.is_usable:
+                self.sheets.open_hub_log()
             case "bundle" if self.is_usable:
                 self.offers.open_bundle(text)
-            case "log":
-                self.show_server(text)
-                self._wishes.log_requested.emit(text)
             case "edit":
                 self.show_server(text, SETTINGS)
             case "server" | "overview" | "tools" | "settings" | "activity" | "offered":
@@ -317,6 +332,7 @@ class ServersPage(Page):
         if (card := self._cards.get(server.name)) is not None:
             card.set_server(server)
         self._table.update_row(server)
+        self._many.look()
         if (details := self.details) is not None and details.server.name == server.name:
             details.set_server(server)
 
@@ -343,7 +359,7 @@ class ServersPage(Page):
         elif not own:
             self._stack.setCurrentWidget(self._empty)
             self._look_for_clients()
-        elif len(servers) > MOST_CARDS:
+        elif self._views.is_table(len(servers)):
             self._show_table(servers)
         else:
             self._show_cards(servers)
@@ -442,17 +458,23 @@ class ServersPage(Page):
 
     def _search_in(self, tools: Sequence[ToolSnapshot]) -> None:
         self._filter.search(self._search.text(), tools)
+        found = self._filter.found
         for name, card in self._cards.items():
-            card.set_matches(self._filter.found.get(name, -1))
+            card.set_matches(len(found[name]) if name in found else -1)
+        self._table.set_found({name: found_words(names) for name, names in found.items()})
         self._show_matching()
 
     def _show_matching(self) -> None:
         servers = self._servers.servers
         if self._stack.currentWidget() is self._split:
-            if len(servers) > MOST_CARDS:
+            if self._views.is_table(len(servers)):
                 self._show_table(servers)
-            else:
+                return
+            self._table.clearSelection()
+            if self._cards.keys() == {server.name for server in servers}:
                 self._place_cards()
+            else:
+                self._show_cards(servers)
 
     # the person
 

@@ -1,11 +1,9 @@
-"""The Settings page asks before it changes much."""
+"""The tab of backups asks before it changes much."""
 
 import json
 import stat
 from pathlib import Path
 
-from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
@@ -14,7 +12,7 @@ from tests.ui.seen import control, drawn
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.setup import SetupChange
-from tooltray.ui.settings.settings_commands import LONGEST_FILE, SetupPreview
+from tooltray.ui.settings.backup_commands import LONGEST_FILE, SetupPreview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.widgets.toast import Toast
@@ -23,10 +21,9 @@ ADDED = SetupChange("add", "server", "github")
 
 
 async def opened(desk: Desk) -> QWidget:
-    desk.window.open_page("settings")
-    desk.settings.show_part("general")
-    await until(lambda: desk.settings.isVisible() and not len(desk.tasks))
-    return desk.settings
+    desk.open_settings("backup")
+    await until(lambda: not len(desk.tasks))
+    return desk.backup
 
 
 async def test_default_servers_come_back_only_after_a_look_and_a_yes(theme: Theme) -> None:
@@ -54,7 +51,7 @@ async def test_an_import_is_previewed_again_when_servers_are_to_be_replaced(them
     (tmp_path / "setup.json").write_text(json.dumps(setup))
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.engine.setup_changes = [ADDED]
-        desk.settings.commands.open_import(str(tmp_path / "setup.json"))
+        desk.backup.commands.open_import(str(tmp_path / "setup.json"))
         await until(lambda: desk.window.sheet is not None)
         panel = desk.window.sheet.panel
         control(panel, "Replace servers of the same name").click()
@@ -69,28 +66,19 @@ async def test_a_file_that_is_no_set_up_is_refused_in_words(theme: Theme, tmp_pa
     (tmp_path / "x.json").write_text("[1")
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
-        desk.settings.commands.open_import(str(tmp_path / "x.json"))
+        desk.backup.commands.open_import(str(tmp_path / "x.json"))
         await until(lambda: "This file is no backup" in drawn(page))
-        desk.settings.commands.open_import(str(tmp_path / "missing.json"))
+        desk.backup.commands.open_import(str(tmp_path / "missing.json"))
         await until(lambda: "The file could not be read" in drawn(page))
 
 
 async def test_an_export_is_a_file_for_its_owner_alone(theme: Theme, tmp_path: Path) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         path = tmp_path / "out.json"
-        desk.settings.commands.export(str(path))
+        desk.backup.commands.export(str(path))
         await until(path.exists)
         assert json.loads(path.read_text()) == {}
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-async def test_pages_have_their_shortcuts(theme: Theme) -> None:
-    async with Desk(FakePresenter([server("a")]), theme) as desk:
-        QTest.keyClick(desk.window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
-        assert desk.settings.isVisible()
-        QTest.keyClick(desk.window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
-        assert desk.page.isVisible()
-        assert not desk.settings.isVisible()
 
 
 def chosen(desk: Desk, path: Path) -> None:
@@ -140,7 +128,7 @@ async def test_the_file_that_was_chosen_is_previewed(theme: Theme, tmp_path: Pat
 async def test_an_export_that_fails_says_so_on_the_page(theme: Theme, tmp_path: Path) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
-        desk.settings.commands.export(str(tmp_path / "missing" / "x.json"))
+        desk.backup.commands.export(str(tmp_path / "missing" / "x.json"))
         await until(lambda: "The file could not be written" in drawn(page))
 
 
@@ -150,7 +138,7 @@ async def test_a_preview_waits_until_no_other_sheet_is_in_its_way(theme: Theme) 
         desk.open_network().open_add_registry()
         control(await opened(desk), "Restore starter servers…").click()
         await desk.asked("preview_reset")
-        await until(lambda: desk.settings.sheets.has_waiting)
+        await until(lambda: desk.backup.sheets.has_waiting)
         control(desk.window.sheet.panel, "Cancel").click()
         await until(lambda: desk.window.sheet is not None)
         control(desk.window.sheet.panel, "Restore").click()
@@ -161,9 +149,9 @@ async def test_a_preview_waits_until_no_other_sheet_is_in_its_way(theme: Theme) 
 async def test_a_preview_of_something_else_does_not_change_what_is_confirmed(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await opened(desk)
-        desk.settings.commands.previewed.emit(SetupPreview(None, False, (ADDED,)))
+        desk.backup.commands.previewed.emit(SetupPreview(None, False, (ADDED,)))
         panel = desk.window.sheet.panel
-        desk.settings.commands.previewed.emit(SetupPreview({"mcpServers": {}}, False, (SetupChange("remove", "server", "mine"),)))
+        desk.backup.commands.previewed.emit(SetupPreview({"mcpServers": {}}, False, (SetupChange("remove", "server", "mine"),)))
         assert [row.name for row in panel.findChild(Table).rows] == ["github"]
         control(panel, "Cancel").click()
         await until(lambda: desk.window.sheet is not None)
@@ -175,11 +163,11 @@ async def test_of_two_previews_the_one_counts_for_which_the_switch_stands(theme:
     replaced = SetupChange("replace", "server", "x")
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.engine.setup_changes = [SetupChange("keep", "server", "x")]
-        desk.settings.commands.previewed.emit(SetupPreview(setup, False, tuple(desk.engine.setup_changes)))
+        desk.backup.commands.previewed.emit(SetupPreview(setup, False, tuple(desk.engine.setup_changes)))
         panel = desk.window.sheet.panel
         desk.engine.setup_changes = [replaced]
         control(panel, "Replace servers of the same name").click()
-        desk.settings.commands.previewed.emit(SetupPreview(setup, False, (ADDED,)))  # late, of before
+        desk.backup.commands.previewed.emit(SetupPreview(setup, False, (ADDED,)))  # late, of before
         assert not control(panel, "Import").isEnabled()
         await until(lambda: control(panel, "Import").isEnabled())
         assert panel.findChild(Table).rows == [replaced]
@@ -188,7 +176,7 @@ async def test_of_two_previews_the_one_counts_for_which_the_switch_stands(theme:
 async def test_what_cannot_be_imported_or_put_back_stays_in_the_sheet_with_the_reason(theme: Theme) -> None:
     setup = {"mcpServers": {"x": {"command": "y"}}}
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        desk.settings.commands.previewed.emit(SetupPreview(setup, False, (ADDED,)))
+        desk.backup.commands.previewed.emit(SetupPreview(setup, False, (ADDED,)))
         panel = desk.window.sheet.panel
         desk.engine.failures["import_setup"] = TooltrayError("the disk is full")
         control(panel, "Import").click()
@@ -205,5 +193,5 @@ async def test_a_file_that_is_far_too_large_is_no_set_up(theme: Theme, tmp_path:
         file.truncate(LONGEST_FILE + 1)
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)
-        desk.settings.commands.open_import(str(tmp_path / "huge.json"))
+        desk.backup.commands.open_import(str(tmp_path / "huge.json"))
         await until(lambda: "This file is no backup" in drawn(page))

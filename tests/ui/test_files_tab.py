@@ -18,9 +18,8 @@ from tests.ui.test_accessibility import nameless
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerFilesChanged
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
-from tooltray.snapshots.setup import SettingsDocument
 from tooltray.ui.files.file_sheets import FileSheet, ReloadPlanPanel
-from tooltray.ui.files.files_page import MOST_FILES, FilesPage
+from tooltray.ui.files.files_tab import MOST_FILES, FilesTab
 from tooltray.ui.theme import Theme
 
 
@@ -30,8 +29,8 @@ def engine(files: list[ServerFileSnapshot] = FILES) -> FakePresenter:
     return fake
 
 
-async def opened(desk: Desk) -> FilesPage:
-    desk.window.open_page("files")
+async def opened(desk: Desk) -> FilesTab:
+    desk.open_settings("files")
     page = desk.files
     await until(lambda: len(table(page, "Files with servers").rows) == len(desk.engine.files))
     await until(lambda: len(table(page, "Trusted").rows) == len(desk.engine.trusted))
@@ -188,17 +187,7 @@ async def test_a_yes_is_taken_back_by_its_switch(theme: Theme) -> None:
 
 
 async def test_reading_by_itself_can_be_switched_off(theme: Theme) -> None:
-    class Following(FakePresenter):
-        follows = True
-
-        def get_settings(self) -> SettingsDocument:
-            return SettingsDocument({"hotReload": self.follows}, "0")
-
-        def change_settings(self, changes: dict[str, bool], revision: str) -> SettingsDocument:
-            self.follows = changes["hotReload"]
-            return self.get_settings()
-
-    fake = Following()
+    fake = FakePresenter()
     async with Desk(fake, theme) as desk:
         page = await opened(desk)
         switch = control(page, "Read files again by itself")
@@ -250,7 +239,7 @@ async def test_a_sheet_that_is_open_stays(theme: Theme) -> None:
 async def test_without_a_hub_the_page_asks_for_nothing(theme: Theme) -> None:
     desk = Desk(engine(), theme)
     desk.window.show()
-    desk.window.open_page("files")
+    desk.open_settings("files")
     await asyncio.sleep(0)
     assert not control(desk.files, "Read again…").isEnabled()
     assert desk.engine.calls == []

@@ -1,4 +1,4 @@
-"""The sheets of the Settings page: what an import or the starter servers would change."""
+"""The sheets of backups: what an import or the starter servers would change."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -11,8 +11,8 @@ from tooltray.errors import Problem
 from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.settings.settings_commands import SettingsCommands, SetupPreview
-from tooltray.ui.settings.settings_words import change_look, does_something, subject
+from tooltray.ui.settings.backup_commands import BackupCommands, SetupPreview
+from tooltray.ui.settings.backup_words import change_look, does_something, subject
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import Label
@@ -108,8 +108,8 @@ class SetupChangesPanel(SheetFrame):
 SETUP_FILES = "JSON (*.json)"
 
 
-class SetupSheets(QObject):
-    def __init__(self, context: PageContext, parent: QObject, *, commands: SettingsCommands) -> None:
+class BackupSheets(QObject):
+    def __init__(self, context: PageContext, parent: QObject, *, commands: BackupCommands) -> None:
         super().__init__(parent)
         self._theme, self._window, self._place, self._settings = context.theme, context.window, context.sheets, commands
         self._preview: SetupPreview | None = None  # asked for, and another sheet was in its way

@@ -1,6 +1,6 @@
-"""Carries out what a person asks for on the Settings page, and says how it went.
+"""Carries out what a person asks for about backups, and says how it went.
 
-Above it: the window, whose Settings page and sheets it serves. Below it: the Qt presenter layer and files that the person chose. Knows no
+Above it: the tab of backups and its sheets. Below it: the Qt presenter layer and files that the person chose. Knows no
 widget.
 """
 
@@ -16,7 +16,7 @@ from tooltray.snapshots.setup import SetupChange
 from tooltray.tasks import TaskKeeper, finish_in_thread
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action
-from tooltray.ui.pages.local_work import SaveFile
+from tooltray.ui.pages.window_memory import SaveFile
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 LONGEST_FILE = 8_000_000  # bytes; a set-up of a thousand servers is far smaller, and this is read into memory
@@ -35,7 +35,7 @@ class SetupPreview(msgspec.Struct, frozen=True):
         return self.setup == other.setup
 
 
-class SettingsCommands(Commands):
+class BackupCommands(Commands):
     previewed = Signal(object)  # SetupPreview
     setup_done = Signal()
     setup_refused = Signal(object)  # Problem

@@ -1,6 +1,6 @@
-"""The Files page: which files servers come from, what is wrong in them, what waits for a person's yes, and what has it.
+"""The tab of settings about files: which files servers come from, what is wrong in them, what waits for a person's yes, and what has it.
 
-Above it: the window. Below it: its sheets and FileCommands, which carries its wishes out. Draws frozen snapshots.
+Above it: the Settings page. Below it: its sheets and FileCommands, which carries its wishes out. Draws frozen snapshots.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.page_frame import Header, PageScroll
+from tooltray.ui.widgets.page_frame import ReadingScroll
 from tooltray.ui.widgets.setting_rows import card_section, group, setting_row
 from tooltray.ui.widgets.surface import clear, column, divider, row
 from tooltray.ui.widgets.table import Column, Kind, Table
@@ -109,9 +109,6 @@ class FileProblems(QWidget):
         self.more_requested.emit(file)
 
 
-CONTENT_WIDTH = 920
-
-
 class WaitingProject(msgspec.Struct, frozen=True):
     """What of one project waits for a yes."""
 
@@ -119,7 +116,7 @@ class WaitingProject(msgspec.Struct, frozen=True):
     requests: tuple[TrustRequest, ...]
 
 
-class FilesPage(Page):
+class FilesTab(Page):
     reload_requested = Signal()
     follow_requested = Signal(bool)
     trust_requested = Signal(str)  # a project's folder, whose servers a person wants to look at
@@ -132,9 +129,6 @@ class FilesPage(Page):
         theme = context.theme
         self._theme = theme
         outer = column(self)
-        self._reload = Button(theme, tr("Read again…"), icon="refresh")
-        self._reload.clicked.connect(self.reload_requested)
-        outer.addWidget(Header(theme, tr("Files"), self._reload))
         self._fault = FaultArea(theme)
         outer.addWidget(NoticesAbove(self._fault, self._lists()), 1)
         self.enable(False)
@@ -161,8 +155,7 @@ class FilesPage(Page):
         commands.on_hub_changed()
 
     def enable(self, is_usable: bool) -> None:
-        for widget in (self._reload, self._area):
-            widget.setEnabled(is_usable)
+        self._area.setEnabled(is_usable)
 
     def show_files(self, files: Sequence[ServerFileSnapshot]) -> None:
         self._problems.set_files(files)
@@ -194,14 +187,8 @@ class FilesPage(Page):
 
     def _lists(self) -> QWidget:
         theme = self._theme
-        area = self._area = PageScroll(tr("Files"))
-        content = QWidget()
-        line = row(content, margins=(24, 20, 24, 32), spacing=0)
-        inner = QWidget()
-        inner.setMaximumWidth(CONTENT_WIDTH)
-        body = column(inner, spacing=20)
-        line.addWidget(inner, 1)
-        line.addStretch(0)
+        area = self._area = ReadingScroll(tr("Files"), spacing=20)
+        body = area.body
         self._waiting = self._table(self._waiting_columns(), tr("Not allowed yet"), lambda each: each.path)
         self._waiting.row_chosen.connect(self._on_waiting_chosen)
         text = tr("Servers of a project run only after you have seen what they start.")
@@ -217,14 +204,15 @@ class FilesPage(Page):
         self._used = card_section(self._theme, body, tr("Files with servers"), text, self._files)
         self._follow = Switch(theme, tr("Read files again by itself"), on=True)
         self._follow.clicked.connect(self.follow_requested)
+        again = Button(theme, tr("Read again…"), "ghost", "refresh", small=True)
+        again.clicked.connect(self.reload_requested)
         text = tr("Within a second of a save. Only what has changed is started anew.")
-        body.addWidget(group(theme, setting_row(theme, tr("Read files again by itself"), text, self._follow)))
+        body.addWidget(group(theme, setting_row(theme, tr("Read files again by itself"), text, again, self._follow)))
         self._trusted = self._table(self._trusted_columns(), tr("Trusted"), lambda each: (each.project, each.entry))
         self._trusted.switched.connect(self._on_switched)
         text = tr("Servers of projects that run as you have seen them. Switch off to take back.")
         self._known = card_section(self._theme, body, tr("Trusted"), text, self._trusted)
         body.addStretch(1)
-        area.setWidget(content)
         return area
 
     def _table(self, columns: Sequence[Column], name: str, key: object) -> Table:
