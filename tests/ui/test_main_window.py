@@ -15,10 +15,10 @@ from tests.ui.seen import control, drawn
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported
 from tooltray.snapshots.servers import ServerState
+from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.pages.notice_area import NoticeArea
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.secrets_help import SecretsHelp
-from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.filter_tabs import FilterTab

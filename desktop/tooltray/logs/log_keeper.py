@@ -74,8 +74,7 @@ class LogKeeper:
                 self._timer.cancel()
                 self._timer = None
             waiting, self._waiting, self._waiting_lines = self._waiting, {}, 0
-            if waiting:
-                self._problems |= await finish_in_thread(self._write, waiting)
+            self._problems |= await finish_in_thread(self._write, waiting) if waiting else {}
         for server in waiting:
             self._bus.publish(LogWritten(f"{SERVER}{server}"))
 

@@ -268,7 +268,7 @@ class LogView(QWidget):
         if self.reading.levels and page.total_bytes:
             return tr("No line of this level was found.")
         if self.reading.source.startswith(MESSAGES):
-            return tr("Messages appear here as they pass.") if page.recorded_until else ""
+            return tr("Messages appear here as they pass.") if page.recorded_until else tr("Recorded messages appear here.")
         return tr("Nothing yet. What the server writes to its error output appears here.")
 
     def _on_search_changed(self) -> None:
