@@ -5,7 +5,7 @@ Above it: LogView. Below it: LogModel. Text in mono wraps by columns, so that a 
 
 import unicodedata
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QKeySequence, QPainter, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
@@ -229,6 +229,14 @@ class LogList(QListView):
         rect = self.visualRect(self._log.index(row, 0))
         bar = self.verticalScrollBar()
         bar.setValue(bar.value() + rect.top() - offset)
+
+    def go_to_end(self) -> None:
+        """Scrolls to the last line, from which the arrows go on where nothing is selected."""
+        if not self.selectionModel().hasSelection():
+            last = self._log.index(len(self._log.lines) - 1, 0)
+            self.selectionModel().setCurrentIndex(last, QItemSelectionModel.SelectionFlag.NoUpdate)
+        self.executeDelayedItemsLayout()
+        self.scrollToBottom()
 
     def select_row(self, row: int) -> None:
         """Selects a line and brings it to the middle."""

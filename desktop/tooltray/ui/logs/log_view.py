@@ -236,12 +236,10 @@ class LogView(QWidget):
         if count:
             self.search.take(self._model.lines[-count:])
         if self.reading.is_following:
-            self.list.executeDelayedItemsLayout()
-            self.list.scrollToBottom()
+            self.list.go_to_end()
 
     def _on_renewed(self) -> None:
-        self.list.executeDelayedItemsLayout()
-        self.list.scrollToBottom()
+        self.list.go_to_end()
 
     def _on_shown(self, position: str) -> None:
         if (place := self._model.find(position)) >= 0:
