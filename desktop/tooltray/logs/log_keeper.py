@@ -111,7 +111,7 @@ class LogKeeper:
         return problems
 
     def _on_state_changed(self, event: ServerStateChanged) -> None:
-        server, state = event.server, event.server.state
+        server, state = event.server, event.server.shown_state
         before = self._states.get(server.name)
         if server.is_builtin or state in NOT_MARKED or state is before:
             return

@@ -24,11 +24,12 @@ from tooltray.ui.logs.log_search import LogSearch
 from tooltray.ui.logs.message_recording import MessageRecording
 from tooltray.ui.pages.action import run_action
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.widgets.banner import FaultArea
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.surface import Surface, clear, column, row
 
 HUB_LOOKED_AT_MS = 1000  # the hub's own log tells nobody of its lines: telling would be a line, too
 SEARCH_AFTER_MS = 200  # since the last key: a search through a large file is not begun for each letter
@@ -57,7 +58,7 @@ class LogView(QWidget):
         self.list = LogList(theme, self._model, _list_name(source))
         self.details = LogDetails(theme)
         self._recording = MessageRecording(context, source.removeprefix(SERVER))
-        self._faults = FaultArea(theme, top=0)
+        self._faults = column()
         if source.startswith(SERVER):
             tabs = row()
             tabs.addWidget(self._tabs)
@@ -68,7 +69,7 @@ class LogView(QWidget):
             self._tabs.hide()
         layout.addWidget(self._recording)
         layout.addWidget(self.bar)
-        layout.addWidget(self._faults)
+        layout.addLayout(self._faults)
         self._empty = Label(theme, "", "body", "secondary", wrap=True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._parts = QStackedWidget()
@@ -256,7 +257,7 @@ class LogView(QWidget):
         self._parts.setCurrentIndex(0 if self._model.lines else 1)
         self._empty.setText(self._why_empty())
         if page is not None and page.problem is not None:
-            self._faults.show_fault(page.problem)
+            self._show_fault(page.problem)
         self._update_newest()
 
     def _why_empty(self) -> str:
@@ -273,7 +274,9 @@ class LogView(QWidget):
         self.bar.show_search(self.search)
 
     def _show_fault(self, problem: Problem | None) -> None:
-        self._faults.show_fault(problem)
+        clear(self._faults)
+        if problem is not None:
+            self._faults.addWidget(Banner(self._context.theme, "error", title(problem), sentences(problem)))
 
     def _update_newest(self) -> None:
         is_away = not self.reading.is_at_end or not self.list.is_at_end
