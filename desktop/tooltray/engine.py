@@ -79,6 +79,7 @@ class Engine:
         await hub.build()
         self._is_built = True
         hub.hub_log.start()
+        hub.journal.start()
         await hub.load()
         await hub.feedbacks.start()
         await hub.files.start()
@@ -88,6 +89,7 @@ class Engine:
             ServedCallLog(config=hub.config, bus=hub.bus)
         await hub.starts.initialize()  # before anybody can ask: a first list waits for servers that are on their way
         hub.live_settings.start()
+        hub.pauses.start()
         hub.client_edits.start()
         hub.spawn(hub.bundle_folders.tidy(), name="tidy bundles")
         await hub.doors.open()
@@ -164,6 +166,7 @@ class Engine:
             self.hub.servers.close,
             self.hub.log_keeper.close,
             self.hub.tasks.close,
+            self.hub.journal.close,
             self.hub.bundle_sources.close,
             self.hub.secrets.close,
         )

@@ -18,7 +18,6 @@ from tooltray.snapshots.approvals import GrantSnapshot
 from tooltray.snapshots.hub import EnvironmentSnapshot
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.registries import RegistryMeasurement
-from tooltray.snapshots.setup import SettingsDocument
 
 ANSWERS: dict[str, Callable[..., Any]] = {
     "get_snapshot": lambda hub: hub.snapshot,
@@ -26,6 +25,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "diagnose": lambda hub, **_: list(hub.diagnoses),
     "get_environment": lambda hub: EnvironmentSnapshot((), ()),
     "get_program": lambda hub: hub.program,
+    "get_load": lambda hub: hub.load,
     "get_licences": lambda hub: "MIT License",
     "get_diagnostics": lambda hub: "Tooltray 0.1.0\n\nserver git: running\n",
     "get_recent_calls": lambda hub, **_: [],
@@ -70,7 +70,6 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "import_setup": lambda hub, **_: list(hub.setup_changes),
     "preview_reset": lambda hub: list(hub.setup_changes),
     "reset_to_default_servers": lambda hub: list(hub.setup_changes),
-    "get_settings": lambda hub: SettingsDocument({}, "0"),
     "scan_ai_clients": lambda hub, **_: hub.client_scan,
     "preview_connect": lambda hub, clients: [each for each in hub.client_edits if each.client in clients],
     "preview_disconnect": lambda hub, clients: [each for each in hub.client_edits if each.client in clients],
@@ -92,7 +91,6 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "install_bundle": lambda hub, server, **_: server,
     "get_client_links": lambda hub, **_: dict(hub.client_links),
     "get_inmemory_servers": lambda hub: list(hub.inmemory_servers),
-    "change_settings": lambda hub, changes, **_: SettingsDocument(changes, "1"),
 }
 UNNOTED = {  # what no test is about
     "get_snapshot",
@@ -111,6 +109,7 @@ NOTED_IF_GIVEN = {
     ("update_mcp_server", "revision"),
     ("remove_mcp_server", "revision"),
     ("get_tool_costs", "session"),
+    ("set_mcp_enabled", "for_s"),
 }
 
 

@@ -35,12 +35,14 @@ from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.forms import NewServer
 from tooltray.snapshots.http import ApiTokenSnapshot, HttpStatus
 from tooltray.snapshots.hub import HubSnapshot
-from tooltray.snapshots.program import ProgramSnapshot
+from tooltray.snapshots.program import ProgramLoad, ProgramSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus
 from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
 from tooltray.snapshots.setup import ServerRemoval, SetupChange
 from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+
+PLACES = ("/home/ann/.tooltray", "/home/ann/.tooltray/settings.json", "/home/ann/.tooltray/logs")
 
 
 class HubInMemory:
@@ -55,10 +57,14 @@ class HubInMemory:
         self.chosen: dict[str, dict[str, Any]] = {}  # beside the entries of such servers
         self.defaults: list[str] = [each.name for each in servers if each.is_default]
         self.secrets: dict[str, str] = {}
+        self.settings: dict[str, Any] = {}  # besides the servers
         self.logs: dict[str, list[str]] = {}
         self.tools = list(tools)
         self.http = HttpStatus()
-        self.program = ProgramSnapshot("0.1.0", "deb", "Debian package", "Run: sudo apt install ./tooltray_VERSION_amd64.deb", False)
+        self.load = ProgramLoad(212_000_000, 0.014, 1_480_000_000, 6)
+        self.program = ProgramSnapshot(
+            "0.1.0", "deb", "Debian package", "Run: sudo apt install ./tooltray_VERSION_amd64.deb", False, *PLACES
+        )
         self.api_token = "api-token-of-a-fake"
         self.files: list[ServerFileSnapshot] = []
         self.trust_requests: list[TrustRequest] = []

@@ -134,6 +134,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "told.json"
 
     @property
+    def window(self) -> Path:
+        """How a person uses the window: cards or a table, how it is sorted."""
+        return self.root / "window.json"
+
+    @property
     def trust(self) -> Path:
         """Consents to entries of projects' own files; hashes of their content, never the content."""
         return self.root / "trust.json"
@@ -215,6 +220,11 @@ class Home(msgspec.Struct, frozen=True):
     def history(self) -> Path:
         """Versions of the settings and of projects' files from before changes by Tooltray; without secrets."""
         return self.root / "history"
+
+    @property
+    def activity(self) -> Path:
+        """The journal of what happened; SQLite keeps two more files beside it."""
+        return self.root / "activity.db"
 
     @property
     def logs(self) -> Path:

@@ -1,18 +1,17 @@
-"""The API about the hub as a whole: how it is, whether it is paused, what the doctor finds, what was done last."""
+"""The API about the hub as a whole: how it is, whether it is paused, what the doctor finds."""
 
 from typing import TYPE_CHECKING
 
 from tooltray.doctor.diagnosis import Diagnosis
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.snapshots.calls import RecentCall
 from tooltray.snapshots.hub import EnvironmentSnapshot, HubSnapshot
 
 if TYPE_CHECKING:
-    from tooltray.activity.call_stats import RecentCalls
     from tooltray.doctor.doctor import CheckUp
     from tooltray.entries.server_starts import ServerStarts
     from tooltray.launch.variable_sources import ServerEnvironment
     from tooltray.presenter.hub_snapshots import HubSnapshots
+    from tooltray.presenter.pauses import Pauses
 
 
 class HubApi:
@@ -23,11 +22,11 @@ class HubApi:
         starts: "ServerStarts",
         snapshots: "HubSnapshots",
         check_up: "CheckUp",
-        recent: "RecentCalls",
         environment: "ServerEnvironment",
+        pauses: "Pauses",
     ) -> None:
         self._config, self._starts, self._snapshots, self._check_up = config, starts, snapshots, check_up
-        self._recent, self._environment = recent, environment
+        self._environment, self._pauses = environment, pauses
 
     async def initialize(self) -> None:
         """Measures npm registries and starts what starts with the hub, both in the background; a paused hub starts nothing.
@@ -42,9 +41,16 @@ class HubApi:
     async def get_mcp_enabled(self) -> bool:
         return self._config.settings.mcp_enabled
 
-    async def set_mcp_enabled(self, enabled: bool) -> None:
-        """Off is a pause: lists stay, calls are refused, nothing new starts."""
-        await self._config.set_enabled(enabled)
+    async def set_mcp_enabled(self, enabled: bool, for_s: float | None = None) -> None:
+        """Off is a pause: lists stay, calls are refused, nothing new starts.
+
+        Args:
+            for_s: seconds after which the pause ends by itself, a week at most; None: it ends when somebody resumes.
+
+        Raises:
+            TooltrayError: a pause cannot be so long, or the settings cannot be written.
+        """
+        await self._pauses.set_enabled(enabled, for_s)
         if enabled:
             await self.initialize()
 
@@ -58,10 +64,6 @@ class HubApi:
             NotFound: there is no such server.
         """
         return await self._check_up.diagnose(server, wait_s)
-
-    async def get_recent_calls(self, limit: int = 200) -> list[RecentCall]:
-        """The last tool calls, the newest first; they are kept in memory only."""
-        return self._recent.last(limit)
 
     async def get_environment(self) -> EnvironmentSnapshot:
         """Which certificates, proxies and package indexes servers get, from where, and what was another when a server last worked."""

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from tooltray.errors import Problem, TooltrayError
@@ -32,10 +33,10 @@ from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.shell.app_links import OpenedAddresses
+from tooltray.ui.shell.appearance import Appearance
 from tooltray.ui.shell.bug_report import BugWatch
 from tooltray.ui.shell.motion import MotionSetting
 from tooltray.ui.shell.tray import Tray
-from tooltray.ui.theme import Theme, system_mode
 from tooltray.uncaught import log_loop_exception, logging_uncaught
 
 if TYPE_CHECKING:  # imported once the tray's icon is there
@@ -82,6 +83,7 @@ class Start(msgspec.Struct, frozen=True):
 
     Args:
         build_windows: imports and builds the windows; lets the event loop go on now and then, for the tray.
+        build_main: builds another main window, in the language that is spoken now.
         start_engine: starts an engine, which then calls the `on_engine_...` methods from its own thread.
         read_entry: returns what an AI client's settings need to use this hub, as text.
         is_first: whether something was never said to this person before.
@@ -90,6 +92,7 @@ class Start(msgspec.Struct, frozen=True):
     """
 
     build_windows: Callable[[], Awaitable[Windows]]
+    build_main: Callable[[], "MainWindow"]
     start_engine: Callable[["Desktop"], EngineHandle]
     read_entry: Callable[[], str]
     is_first: Callable[[str], bool]
@@ -105,10 +108,20 @@ class Desktop:
     _feedback: "FeedbackWindows"
 
     def __init__(
-        self, app: QApplication, *, theme: Theme, link: EngineLink, hub: QtMcpPresenter, tray: Tray, tasks: TaskKeeper, start: Start
+        self,
+        app: QApplication,
+        *,
+        appearance: Appearance,
+        link: EngineLink,
+        hub: QtMcpPresenter,
+        tray: Tray,
+        tasks: TaskKeeper,
+        start: Start,
     ) -> None:
-        self._app, self._theme, self._link, self._hub = app, theme, link, hub
+        self._theme, self._link, self._hub = appearance.theme, link, hub
         self._tray, self._tasks, self._start = tray, tasks, start
+        self._phase = HubPhase.STARTING  # as the windows were last told
+        self._problem: Problem | None = None
         self._hidden, self._asked_link = start.hidden, start.link
         if HEARS_ADDRESSES:
             self._addresses = OpenedAddresses(app)
@@ -118,31 +131,42 @@ class Desktop:
         self._engine: EngineHandle | None = None
         self._reason = ""  # why all this ends; empty until then
         self._told: dict[str, Problem] = {}  # by server, what a person was notified of since it last ran
-        app.styleHints().colorSchemeChanged.connect(self._on_color_scheme_changed)
+        appearance.language_changed.connect(self._on_language_changed)
         tray.menu.quit_requested.connect(self._on_quit)
         tray.open_requested.connect(self._on_opened_early)
 
     def _connect(self, windows: Windows) -> None:
-        self._window, self._approvals, self._feedback, self._is_built = windows.main, windows.approvals, windows.feedback, True
-        hub, window, tray = self._hub, windows.main, self._tray
+        self._approvals, self._feedback, self._is_built = windows.approvals, windows.feedback, True
+        hub, tray = self._hub, self._tray
         hub.server_started.connect(self._on_server_started)
         hub.problem_reported.connect(self._on_problem_reported)
         hub.elicitation_asked.connect(self._on_elicitation_asked)
+        self._feedback.asked.connect(self._on_feedback_asked)
+        self._approvals.count_changed.connect(tray.set_waiting_calls)
+        tray.open_requested.disconnect(self._on_opened_early)
+        self._connect_main(windows.main)
+        tray.menu.entry_copy_requested.connect(self._on_copy_entry)
+
+    def _connect_main(self, window: "MainWindow") -> None:
+        """Joins a main window; when another one takes its place, Qt ends what leads to it."""
+        self._window, tray = window, self._tray
         window.quit_requested.connect(self._on_quit)
         window.hidden_to_tray.connect(self._on_hidden)
         window.retry_requested.connect(self._start_engine)
         window.context.links.entry_copy_requested.connect(self._on_copy_entry)
         window.context.links.entries_waiting_changed.connect(self._on_entries_waiting)
         window.context.links.entries_asked.connect(self._on_trust_asked)
-        self._feedback.asked.connect(self._on_feedback_asked)
-        self._approvals.count_changed.connect(tray.set_waiting_calls)
-        tray.open_requested.disconnect(self._on_opened_early)
-        tray.open_requested.connect(window.show_up)
-        tray.open_requested.connect(self._feedback.go_there)
-        tray.open_requested.connect(self._approvals.go_there)  # above the window: somebody waits for it
+        for window_in_front in (window.show_up, self._feedback.go_there, self._approvals.go_there):  # the last: somebody waits for it
+            tray.open_requested.connect(window_in_front)
         tray.menu.pause_requested.connect(window.hub_commands.pause)
-        tray.menu.entry_copy_requested.connect(self._on_copy_entry)
         tray.menu.about_requested.connect(window.show_about)
+
+    def _disconnect_main(self) -> None:
+        window, tray = self._window, self._tray
+        for window_in_front in (window.show_up, self._feedback.go_there, self._approvals.go_there):
+            tray.open_requested.disconnect(window_in_front)
+        tray.menu.pause_requested.disconnect(window.hub_commands.pause)
+        tray.menu.about_requested.disconnect(window.show_about)
 
     def _on_opened_early(self) -> None:
         """A person has clicked the icon before there is a window."""
@@ -241,6 +265,7 @@ class Desktop:
             self._tray.notify(title(problem), _rest(problem))
 
     def _set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
+        self._phase, self._problem = phase, problem
         self._tray.set_phase(phase)
         if self._is_built:
             self._window.set_phase(phase, problem)
@@ -319,8 +344,28 @@ class Desktop:
     def _on_copy_entry(self) -> None:
         self._window.context.copy(self._start.read_entry(), tr("Copied. Paste it into the settings of an AI client."))
 
-    def _on_color_scheme_changed(self) -> None:
-        self._theme.apply(self._app, system_mode(self._app))
+    def _on_language_changed(self) -> None:
+        """Another main window takes the place of this one, unless a person is at work in a sheet of it: then once that is done."""
+        self._tray.retranslate()
+        if not self._is_built:
+            return
+        if self._window.sheet is not None:
+            self._window.context.sheets.freed.connect(self._replace_window)
+        else:
+            QTimer.singleShot(0, self._window, self._replace_window)  # what asked for it stands in the window that goes
+
+    def _replace_window(self) -> None:
+        if self._reason or self._window.sheet is not None:
+            return
+        old = self._window
+        self._disconnect_main()
+        new = self._start.build_main()
+        self._connect_main(new)
+        new.take_place_of(old)
+        new.set_phase(self._phase, self._problem)
+        old.hide()
+        old.deleteLater()
+        self._tasks.spawn(new.build_pages(), name="build pages")
 
     def _on_problem_reported(self, report: ProblemReported) -> None:
         if self._told.get(report.server) == report.problem:

@@ -15,6 +15,8 @@ from tooltray.ui.widgets.icon import Icon, Logo
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import column, row
 
+PALETTE_KEY = "Ctrl+K"
+
 
 class NavItem(PaintedButton):
     """One page: icon, word, and a number if something there wants attention."""
@@ -65,6 +67,7 @@ class Sidebar(QFrame):
     page_requested = Signal(int)
     pause_requested = Signal(bool)
     entry_copy_requested = Signal()
+    palette_requested = Signal()
 
     def __init__(self, theme: Theme, pages: Sequence[tuple[str, str]]) -> None:
         super().__init__()
@@ -85,6 +88,10 @@ class Sidebar(QFrame):
         self._items[0].setChecked(True)
         group.idClicked.connect(self.page_requested)
         layout.addStretch(1)
+        find = Button(theme, tr("Find or do anything"), "ghost", "search", small=True)
+        find.setToolTip(tr("Servers, tools, settings and what can be done with them") + f" ({PALETTE_KEY})")
+        find.clicked.connect(self.palette_requested)
+        layout.addWidget(find)
         copy = Button(theme, tr("Copy entry for a client"), "ghost", "copy", small=True)
         copy.setToolTip(tr("The entry that an AI client's settings need to use these servers"))
         copy.clicked.connect(self.entry_copy_requested)

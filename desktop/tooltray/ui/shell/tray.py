@@ -115,12 +115,13 @@ class TrayMenu(QMenu):
         self._head.setEnabled(False)
         self.addSeparator()
         self._after_servers = self.addSeparator()
-        self._pause = self._add("pause", tr("Pause all servers"))
-        self._copy = self._add("copy", tr("Copy entry for a client"))
+        self._pause = self._add("pause")
+        self._copy = self._add("copy")
         self.addSeparator()
-        self._open = self._add("external", tr("Open Tooltray"))
-        self._about = self._add("info", tr("About Tooltray"))
-        self._quit = self._add("power", tr("Quit"))
+        self._open = self._add("external")
+        self._about = self._add("info")
+        self._quit = self._add("power")
+        self.retranslate()
         theme.changed.connect(self._tint)
         self._tint()
         self._pause.triggered.connect(self._on_pause)
@@ -128,6 +129,14 @@ class TrayMenu(QMenu):
         self._open.triggered.connect(self.open_requested)
         self._about.triggered.connect(self.about_requested)
         self._quit.triggered.connect(self.quit_requested)
+
+    def retranslate(self) -> None:
+        """Says what never changes, in the language that is spoken now; what the hub has is said anew by `show_hub`."""
+        self._copy.setText(tr("Copy entry for a client"))
+        self._open.setText(tr("Open Tooltray"))
+        self._about.setText(tr("About Tooltray"))
+        self._quit.setText(tr("Quit"))
+        self._show_servers([])
 
     def show_hub(self, phase: HubPhase, snapshot: HubSnapshot | None) -> None:
         """Shows how the hub and its servers are now."""
@@ -157,8 +166,8 @@ class TrayMenu(QMenu):
         for server in servers:
             self._entries[server.name].set_server(server)
 
-    def _add(self, icon: str, text: str) -> QAction:
-        action = self.addAction(text)
+    def _add(self, icon: str) -> QAction:
+        action = self.addAction("")
         self._icons[action] = icon
         return action
 
@@ -204,6 +213,11 @@ class Tray(QObject):
 
     def set_phase(self, phase: HubPhase) -> None:
         self._phase = phase
+        self._draw()
+
+    def retranslate(self) -> None:
+        """Says everything anew, in the language that is spoken now."""
+        self.menu.retranslate()
         self._draw()
 
     def set_waiting_calls(self, count: int) -> None:
