@@ -167,11 +167,22 @@ async def test_lines_are_copied_as_they_are_selected_and_opened_by_enter(desk: D
 async def test_a_failures_time_leads_to_its_lines(desk: Desk) -> None:
     desk.engine.logs["a"] = lines(1000)
     desk.window.context.links.part_asked.emit("servers", "log", f"a\n{BEGAN + 500}")
-    panel = desk.window.findChild(LogSheet)
-    assert panel is not None
-    await until(lambda: panel.log.list.selected)
-    assert panel.log.list.selected[0].at in (BEGAN + 500, BEGAN + 501)
-    assert not panel.log.list.is_at_end or texts(panel.log)[-1] != "line 999"
+    view = desk.window.findChild(LogView)
+    assert view is not None
+    await until(lambda: view.list.selected)
+    assert view.list.selected[0].at in (BEGAN + 500, BEGAN + 501)
+    assert texts(view)[-1] != "line 999"
+
+
+async def test_ctrl_f_searches_the_log_that_has_the_keyboard_and_not_the_page(desk: Desk) -> None:
+    desk.engine.logs["a"] = lines(3)
+    desk.window.context.links.part_asked.emit("servers", "log", "a")
+    view = desk.window.findChild(LogView)
+    assert view is not None
+    await until(lambda: view.lines)
+    view.list.setFocus()
+    QTest.keyClick(view.list, Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert view.bar.field.hasFocus()
 
 
 async def test_the_menu_switches_wrapping_and_times_and_saves(desk: Desk, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from tooltray.errors import Problem
 from tooltray.logs.levels import level_behind
 from tooltray.snapshots.logs import LogLine, LogPage
 from tooltray.ui.logs.log_sheet import LogSheet
+from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.theme import Theme
 
 BEGAN = 1_795_600_000.0
@@ -97,6 +98,15 @@ async def log_small(theme: Theme) -> Shot:
     return Shot(result, size=(900, 600))
 
 
+async def log_tab(theme: Theme) -> Shot:
+    result = await desk(theme)
+    result.engine.logs["postgres"] = lines()
+    view = result.open_server("postgres", "log").view("log")
+    assert isinstance(view, LogView)
+    await until(lambda: view.lines)
+    return Shot(result)
+
+
 async def log_searched(theme: Theme) -> Shot:
     result, panel = await _sheet(theme, "server:postgres", [line for _ in range(40) for line in lines()])
     panel.log.bar.field.setText("refused")
@@ -137,4 +147,4 @@ async def log_not_kept(theme: Theme) -> Shot:
     return Shot(result)
 
 
-SCENES = (log, log_small, log_searched, log_line, log_messages_off, log_of_hub, log_not_kept)
+SCENES = (log, log_tab, log_small, log_searched, log_line, log_messages_off, log_of_hub, log_not_kept)

@@ -7,7 +7,7 @@ two logs, what it writes and the protocol messages that a person had recorded; t
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, QRect, Qt, QTimer
+from PySide6.QtCore import QEvent, QModelIndex, QRect, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
@@ -291,6 +291,13 @@ class LogView(QWidget):
         self._newest.raise_()
 
     # events
+
+    def event(self, event: QEvent) -> bool:
+        """Ctrl+F is for this log while the keyboard is in it, and not for the page's own search."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Find):
+            event.accept()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Find):
