@@ -115,6 +115,7 @@ class _HubApi(_Unstarted, HubApi):
             icon=config.icons,
             description=config.descriptions,
             tool_count=len(catalogue.definitions) if catalogue else 0,
+            is_listed=catalogue is not None,
             auto_approve=config.auto_approve,
             isolation=config.isolation,
             idle_stop_s=config.idle_stop,

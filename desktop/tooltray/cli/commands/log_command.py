@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from tooltray import phrases
 from tooltray.cli.hubs import Hub, any_hub, started_hub
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean, clean_line, print_json, print_note, problem_line, to_json
 from tooltray.home.home import Home
 from tooltray.snapshots.logs import HUB, LEVELS, MESSAGES, SERVER, LogFilter, LogLine, LogPage
@@ -74,7 +75,8 @@ def _recording(hub: Hub, server: str) -> Iterator[None]:
     is_ours = not _ask(hub, f"{MESSAGES}{server}", LogFilter()).recorded_until
     if is_ours:
         _record(hub, server, RECORD_S)
-        print_note(f"Recording the messages with {clean_line(server)}, whole arguments and results among them, until Ctrl-C.")
+        text = tr("Recording the messages with {server}, whole arguments and results among them, until Ctrl-C.", server=clean_line(server))
+        print_note(text)
     try:
         yield
     finally:
