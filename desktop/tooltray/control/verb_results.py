@@ -32,6 +32,7 @@ RESULTS: Mapping[str, str] = {
     "get_grants": "snapshots.approvals:GrantSnapshot[]",
     "get_http_status": "snapshots.http:HttpStatus",
     "get_inmemory_servers": "snapshots.servers:InMemoryServer[]",
+    "get_load": "snapshots.program:ProgramLoad",
     "get_mcp_clients": "snapshots.servers:McpClientSnapshot[]",
     "get_npm_registry_status": "snapshots.registries:NpmRegistryStatus",
     "get_profiles": "snapshots.clients:ProfileSnapshot[]",
