@@ -138,7 +138,7 @@ class ActivityModel(RowModel):
         rows = await self._read(wanted[0], 0, FIRST, wanted[1])
         if wanted == (self._filter, self._is_collapsed):
             self.beginResetModel()
-            self._pages.reset(rows, is_whole=len(rows) < FIRST)
+            self._pages.reset(rows, is_whole=_is_end(rows, FIRST, wanted[1]))
             self._shown = wanted
             self.endResetModel()
             self.reset_done.emit()
@@ -169,7 +169,7 @@ class ActivityModel(RowModel):
         if wanted != self._shown or before != self._pages.next_before:
             return
         with self._coming(Span(len(self._pages), len(rows))):
-            self._pages.append(rows, is_whole=len(rows) < PAGE)
+            self._pages.append(rows, is_whole=_is_end(rows, PAGE, wanted[1]))
 
     async def _reload(self, page: Page) -> None:
         wanted = self._shown
@@ -219,3 +219,8 @@ class ActivityModel(RowModel):
 def shown_key(shown: ShownRow) -> int:
     """Tells which row is which: by the newest entry of it."""
     return shown.row.entry.id if shown.row is not None else 0
+
+
+def _is_end(rows: Sequence[ActivityRow], limit: int, is_collapsed: bool) -> bool:
+    """Whether there is nothing below these rows; where long repeats are joined, a page may have fewer rows than it was asked for."""
+    return not rows if is_collapsed else len(rows) < limit

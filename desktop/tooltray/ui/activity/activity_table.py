@@ -15,12 +15,26 @@ from tooltray.snapshots.activity import ActivityRow
 from tooltray.tasks import TaskKeeper
 from tooltray.ui import icons
 from tooltray.ui.activity.activity_model import ActivityModel, ReadActivity, shown_key
-from tooltray.ui.activity.activity_words import ICONS, at, client_of, is_named, outcome_look, reason, row_time, spoken, subject, took
+from tooltray.ui.activity.activity_words import (
+    ICONS,
+    LONGEST,
+    at,
+    client_of,
+    is_named,
+    outcome_look,
+    reason,
+    row_time,
+    spoken,
+    subject,
+    took,
+    touched,
+)
 from tooltray.ui.activity.row_pages import ShownRow
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import paint_chip
+from tooltray.ui.widgets.server_text import one_line
 from tooltray.ui.widgets.table import PAGE_INSET, CellDelegate, Column, Kind, Table
 
 TIME, TOOL, TOUCHED, CLIENT, SERVER, TOOK, OUTCOME = range(7)
@@ -61,9 +75,9 @@ def _columns() -> list[Column]:
     return [
         Column(tr("Time"), _of(time), Kind.QUIET, 106, _tip(row_time)),
         Column(tr("Tool"), tool, Kind.TEXT, 0, _tip(spoken)),
-        Column(tr("What it touched"), _of(lambda row: row.entry.touched), Kind.QUIET, 0, _tip(lambda row: row.entry.touched)),
-        Column(tr("Client"), _of(lambda row: client_of(row.entry)), Kind.TEXT, 116, _tip(lambda row: client_of(row.entry))),
-        Column(tr("Server"), _of(lambda row: row.entry.server), Kind.QUIET, 108, _tip(lambda row: row.entry.server)),
+        Column(tr("What it touched"), _of(lambda row: touched(row.entry)), Kind.QUIET, 0, _tip(lambda row: touched(row.entry))),
+        Column(tr("Client"), _of(lambda row: client_of(row.entry)), Kind.TEXT, 116),
+        Column(tr("Server"), _of(lambda row: one_line(row.entry.server, LONGEST)), Kind.QUIET, 108),
         Column(tr("Took"), _of(lambda row: took(row.entry.duration_s) if row.entry.duration_s else ""), Kind.NUMBER, 84),
         Column(tr("Outcome"), _of(lambda row: outcome_look(row.entry)), Kind.STATE, 128, _tip(why)),
     ]
@@ -127,9 +141,6 @@ class ActivityDelegate(CellDelegate):
             font = self._theme.font(style, tabular=style == "body")
             self._fonts[style] = (font, QFontMetrics(font))
         return self._fonts[style]
-
-
-LONGEST = 400  # characters that are measured; a cell shows fewer
 
 
 class ActivityTable(Table):

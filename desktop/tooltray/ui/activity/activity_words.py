@@ -12,8 +12,11 @@ from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, Activity
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.state_language import Look
+from tooltray.ui.widgets.server_text import one_line, seen
 
 PERSON = "tooltray"  # the client of what a person does in the window or on the command line
+LONGEST = 400  # characters of a name; more is in no line
+SHORT = 40  # characters of a name on a chip
 PLAIN = "neutral"  # the tone of what needs no look
 
 
@@ -53,7 +56,7 @@ def client_of(entry: ActivityEntry) -> str:
 
 
 def client_words(client: str) -> str:
-    return tr("You") if client == PERSON else client or "–"
+    return tr("You") if client == PERSON else one_line(client, LONGEST) or "–"
 
 
 def subject(entry: ActivityEntry) -> str:
@@ -70,7 +73,12 @@ def subject(entry: ActivityEntry) -> str:
         case "approval" if not entry.tool:
             return tr("Permission")
         case _:
-            return entry.tool or entry.published or "–"
+            return one_line(entry.tool or entry.published, LONGEST) or "–"
+
+
+def touched(entry: ActivityEntry) -> str:
+    """Returns what a call touched: a path, a host, or the first words of a command."""
+    return one_line(entry.touched, LONGEST)
 
 
 def is_named(entry: ActivityEntry) -> bool:
@@ -204,7 +212,7 @@ def waits(call: CallNow) -> str:
 
 def reason(entry: ActivityEntry) -> str:
     """Returns why it failed or was refused; the engine's own sentences in the person's language."""
-    return say(entry.reason)
+    return seen(say(entry.reason))
 
 
 def stretch(since: float, until: float, now: datetime) -> str:
@@ -229,10 +237,10 @@ class FilterChip(msgspec.Struct, frozen=True):
 def chips(filter: ActivityFilter, now: datetime) -> list[FilterChip]:
     """Returns what a list is filtered by, besides text and outcome, which have controls of their own."""
     found = [FilterChip("kinds", kind, kind_name(kind)) for kind in filter.kinds]
-    found += [FilterChip("clients", client, tr("Client: {name}", name=client_words(client))) for client in filter.clients]
-    found += [FilterChip("servers", server, tr("Server: {name}", name=server)) for server in filter.servers]
-    found += [FilterChip("tools", tool, tr("Tool: {name}", name=tool)) for tool in filter.tools]
-    found += [FilterChip("projects", project, tr("Project: {name}", name=project)) for project in filter.projects]
+    found += [FilterChip("clients", client, tr("Client: {name}", name=one_line(client_words(client), SHORT))) for client in filter.clients]
+    found += [FilterChip("servers", server, tr("Server: {name}", name=one_line(server, SHORT))) for server in filter.servers]
+    found += [FilterChip("tools", tool, tr("Tool: {name}", name=one_line(tool, SHORT))) for tool in filter.tools]
+    found += [FilterChip("projects", project, tr("Project: {name}", name=one_line(project, SHORT))) for project in filter.projects]
     found += [FilterChip("sessions", session, tr("One session")) for session in filter.sessions]
     if filter.since or filter.until:
         found.append(FilterChip("since", "", stretch(filter.since, filter.until, now)))

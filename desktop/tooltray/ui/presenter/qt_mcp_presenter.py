@@ -8,6 +8,7 @@ from PySide6.QtCore import Property, QObject, Signal
 
 from tooltray.api import Api, remote_parts
 from tooltray.events import (
+    ActivityWritten,
     ApprovalAsked,
     ApprovalEnded,
     ClientListUpdated,
@@ -60,6 +61,7 @@ class QtMcpPresenter(Api, QObject):
     feedback_ended = Signal(str)
     server_files_changed = Signal()
     http_address_changed = Signal()
+    activity_written = Signal(int)  # the newest entry of the journal; 0: it was emptied
     import_progressed = Signal(int, int, str)  # servers that have come in, of how many; and the last one's name
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
@@ -127,6 +129,8 @@ class QtMcpPresenter(Api, QObject):
                 self.server_files_changed.emit()
             case HttpAddressChanged():
                 self.http_address_changed.emit()
+            case ActivityWritten(last_id=last):
+                self.activity_written.emit(last)
             case ImportProgressed(done=done, total=total, name=name):
                 self.import_progressed.emit(done, total, name)
 

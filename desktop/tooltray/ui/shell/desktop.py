@@ -135,6 +135,7 @@ class Desktop:
         window.context.links.entries_waiting_changed.connect(self._on_entries_waiting)
         window.context.links.entries_asked.connect(self._on_trust_asked)
         self._feedback.asked.connect(self._on_feedback_asked)
+        window.context.links.approval_asked.connect(self._approvals.go_there)
         self._approvals.count_changed.connect(tray.set_waiting_calls)
         tray.open_requested.disconnect(self._on_opened_early)
         tray.open_requested.connect(window.show_up)
