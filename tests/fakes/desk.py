@@ -12,6 +12,7 @@ from tooltray.entries.pasted import parse_pasted
 from tooltray.entries.secret_spans import secret_spans
 from tooltray.files.atomic_file import write_atomically
 from tooltray.tasks import TaskKeeper
+from tooltray.ui.activity.activity_page import ActivityPage
 from tooltray.ui.approvals.grants_page import GrantsPage
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.computer_tab import ComputerTab
@@ -79,6 +80,10 @@ class Desk:
     @property
     def profiles(self) -> ProfilesTab:
         return self.clients_page.profiles
+
+    @property
+    def activity(self) -> ActivityPage:
+        return cast(ActivityPage, self.window.page("activity"))
 
     def open_tab(self, tab: int) -> None:
         """Shows a tab of the page of AI clients."""

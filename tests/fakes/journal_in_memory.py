@@ -54,7 +54,7 @@ class JournalInMemory(FakePresenter):
         self.journal.extend(entries)
         self.bus.publish(ActivityWritten(self.journal[-1].id))
 
-    def get_activity(self, filter: ActivityFilter, before: int, limit: int, collapsed: bool) -> list[ActivityRow]:
+    def get_activity(self, filter: ActivityFilter | None, before: int, limit: int, collapsed: bool) -> list[ActivityRow]:
         rows: list[ActivityRow] = []
         place = bisect_left(self.journal, before, key=lambda each: each.id) if before else len(self.journal)
         for each in reversed(self.journal[max(0, place - 20 * limit) : place] if collapsed else self.journal[:place]):
@@ -72,7 +72,7 @@ class JournalInMemory(FakePresenter):
         found = next(each for each in self.journal if each.id == id)
         return self.details.get(id) or ActivityDetails(found)
 
-    def get_activity_series(self, filter: ActivityFilter, bars: int) -> list[ActivityPoint]:
+    def get_activity_series(self, filter: ActivityFilter | None, bars: int) -> list[ActivityPoint]:
         found = [each for each in self.journal if each.kind == "call" and _matches(filter, each)]
         since = filter.since or (found[0].at if found else 0.0)
         step = ((filter.until or (found[-1].at + 1 if found else 1.0)) - since) / bars
@@ -81,7 +81,7 @@ class JournalInMemory(FakePresenter):
             heaps[min(bars - 1, int((each.at - since) / step))].append(each)
         return [ActivityPoint(since + place * step, *_summed(heap)) for place, heap in enumerate(heaps)]
 
-    def get_activity_figures(self, by: str, filter: ActivityFilter) -> list[ActivityFigures]:
+    def get_activity_figures(self, by: str, filter: ActivityFilter | None) -> list[ActivityFigures]:
         heaps: dict[str, list[ActivityEntry]] = {}
         for each in self.journal:
             if each.kind == "call" and _matches(filter, each):
@@ -98,7 +98,7 @@ class JournalInMemory(FakePresenter):
     def get_journal_status(self) -> JournalStatus:
         return self.journal_status
 
-    def export_activity(self, path: str, filter: ActivityFilter) -> int:
+    def export_activity(self, path: str, filter: ActivityFilter | None) -> int:
         return sum(_matches(filter, each) for each in self.journal)
 
     def clear_activity(self) -> None:
@@ -110,7 +110,7 @@ class JournalInMemory(FakePresenter):
         self.bus.publish(ActivityWritten(0))
 
 
-def _matches(filter: ActivityFilter, each: ActivityEntry) -> bool:
+def _matches(filter: ActivityFilter | None, each: ActivityEntry) -> bool:
     if each.at < filter.since or (filter.until and each.at >= filter.until):
         return False
     if any(wanted and getattr(each, field) not in wanted for name, field in FIELDS.items() if (wanted := getattr(filter, name))):

@@ -17,6 +17,7 @@ import qasync  # noqa: E402
 from PySide6.QtCore import QLocale  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
 from tests.ui.scenes import (  # noqa: E402
+    activity_scenes,
     add_scenes,
     approval_scenes,
     client_scenes,
@@ -50,6 +51,7 @@ SUBJECTS = (
     file_scenes,
     tray_scenes,
     feedback_scenes,
+    activity_scenes,
 )
 SCENES: dict[str, Scene] = {scene.__name__: scene for subject in SUBJECTS for scene in subject.SCENES}
 

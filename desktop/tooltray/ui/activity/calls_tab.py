@@ -275,5 +275,3 @@ class CallsTab(Page):
             self._context.links.part_asked.emit("clients", "computer", "")
         else:
             self._context.links.part_asked.emit("tools", "", "")
-
-

@@ -13,7 +13,18 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.shell_words import joined
 from tooltray.snapshots.activity import ActivityDetails, ActivityEntry
-from tooltray.ui.activity.activity_words import PERSON, allowed_by, client_of, outcome_look, reason, stages, subject, took, touched, whole_time
+from tooltray.ui.activity.activity_words import (
+    PERSON,
+    allowed_by,
+    client_of,
+    outcome_look,
+    reason,
+    stages,
+    subject,
+    took,
+    touched,
+    whole_time,
+)
 from tooltray.ui.activity.keeping import KeepContents
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
@@ -115,7 +126,9 @@ class EntryDetails(DetailsPane):
     def _waterfall(self) -> QWidget:
         found = stages(self.shown.times)
         longest = max((seconds for _, seconds in found if seconds is not None), default=0.0)
-        shown = [Stage(name, seconds, _spent(seconds), seconds == longest and seconds is not None and seconds > 0) for name, seconds in found]
+        shown = [
+            Stage(name, seconds, _spent(seconds), seconds == longest and seconds is not None and seconds > 0) for name, seconds in found
+        ]
         return Waterfall(self._theme, tr("Where the time went"), shown)
 
     def _add_contents(self) -> None:

@@ -9,7 +9,6 @@ from functools import partial
 
 from msgspec.structs import replace
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QMenu, QScrollArea, QSizePolicy, QWidget
 
 from tooltray.snapshots.activity import KINDS, ActivityChoices, ActivityFilter
@@ -76,10 +75,6 @@ class FilterBar(QScrollArea):
     def set_choices(self, choices: ActivityChoices) -> None:
         """Sets what the menu offers."""
         self._choices = choices
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self.widget().setMinimumHeight(self.height())
 
     def _on_remove(self, chip: FilterChip, *_: object) -> None:
         self.add.setFocus(Qt.FocusReason.OtherFocusReason)

@@ -126,20 +126,20 @@ class WaitingCalls(QWidget):
 
     def _draw(self) -> None:
         waiting = {each.id: each for each in self._line.waiting[:MOST]}
-        if [row.request for row in self._rows.values()] == list(waiting.values()) and self._lines.count():
+        if [call.request for call in self._rows.values()] == list(waiting.values()) and self._lines.count():
             self._draw_more()
             return
         leave_focus(self._box)
-        kept = {id: row for id, row in self._rows.items() if waiting.get(id) == row.request}
-        for row in kept.values():
-            self._lines.removeWidget(row)
+        kept = {id: call for id, call in self._rows.items() if waiting.get(id) == call.request}
+        for call in kept.values():
+            self._lines.removeWidget(call)
         clear(self._lines)
         self._rows = {id: kept.get(id) or self._made(request) for id, request in waiting.items()}
-        for place, row in enumerate(self._rows.values()):
+        for place, call in enumerate(self._rows.values()):
             if place:
                 self._lines.addWidget(divider())
-            self._lines.addWidget(row)
-            row.show()
+            self._lines.addWidget(call)
+            call.show()
         self._more = Label(self._context.theme, "", "caption", "secondary")
         self._more.setContentsMargins(36, 0, 14, 8)
         self._lines.addWidget(self._more)
@@ -158,14 +158,14 @@ class WaitingCalls(QWidget):
         made.refuse.clicked.connect(partial(self._answer, made, "refuse"))
         return made
 
-    def _answer(self, row: WaitingCall, answer: str, *_: object) -> None:
-        row.set_busy(True)
-        self.answers.answer(row.request.id, answer)
+    def _answer(self, call: WaitingCall, answer: str, *_: object) -> None:
+        call.set_busy(True)
+        self.answers.answer(call.request.id, answer)
 
     def _on_failed(self, problem: Problem | None) -> None:
         if problem is not None:
-            for row in self._rows.values():
-                row.set_busy(False)
+            for call in self._rows.values():
+                call.set_busy(False)
 
 
 def _arguments(request: ApprovalSnapshot) -> str:
