@@ -62,7 +62,13 @@ def latest() -> tuple[ActivityEntry, ...]:
         *({"server": "filesystem", "tool": "read_text_file", "touched": f"src/part_{number}.py"} for number in range(41)),
         {"client": "cursor-vscode", "server": "github", "tool": "search_code", "duration_s": 0.418, "touched": "api.github.com"},
         {"client": "cursor-vscode", "server": "github", "tool": NAMELESS, "duration_s": 0.2, "touched": "<b>not bold</b> \u202eevil"},
-        {"client": "cursor-vscode", "server": "postgres", "tool": "execute_sql", "outcome": "error", "reason": "It refused the connection."},
+        {
+            "client": "cursor-vscode",
+            "server": "postgres",
+            "tool": "execute_sql",
+            "outcome": "error",
+            "reason": "It refused the connection.",
+        },
         {"kind": "question", "server": "github", "client": "cursor-vscode", "outcome": "accept", "duration_s": 12.0},
         {"server": "filesystem", "tool": "edit_file", "published": "filesystem_edit_file", "touched": "src/billing/invoice.py"},
     ]

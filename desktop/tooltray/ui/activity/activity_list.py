@@ -46,11 +46,14 @@ class ActivityList(QWidget):
         self._waiting = 0  # rows above what is in sight
         layout = column(self)
         self._tabs = FilterTabs(theme, [tr("All"), tr("Failed"), tr("Refused")], name=tr("Outcome"))
+        self._tabs.set_counts((None, None, None))
         self._tabs.chosen.connect(self._on_tab)
         edge = 0 if is_embedded else 24
         self.tools = row(margins=(edge, 10, edge, 8), spacing=8)
         self.tools.addWidget(self._tabs)
         layout.addLayout(self.tools)
+        self._below = column(margins=(edge, 0, edge, 0))
+        layout.addLayout(self._below)
         self.table = ActivityTable(theme, context.hub.activity.get_activity, context.tasks)
         self.table.entry_chosen.connect(self._on_chosen)
         self.table.left_top.connect(self._on_left_top)
@@ -104,6 +107,10 @@ class ActivityList(QWidget):
     def is_held(self) -> bool:
         """Whether new rows wait until a person wants to see them."""
         return self._is_held
+
+    def show_below_tabs(self, widget: QWidget) -> None:
+        """Puts something between the tabs and the table; it hides itself while it has nothing to say."""
+        self._below.addWidget(widget)
 
     def set_filter(self, filter: ActivityFilter) -> None:
         """Shows other entries; what stands there stays until they are known."""

@@ -38,7 +38,7 @@ from tooltray.ui.widgets.server_text import one_line
 from tooltray.ui.widgets.table import PAGE_INSET, CellDelegate, Column, Kind, Table
 
 TIME, TOOL, TOUCHED, CLIENT, SERVER, TOOK, OUTCOME = range(7)
-EXTRAS = ((TOUCHED, 700), (SERVER, 560), (CLIENT, 420), (TOOK, 330))
+EXTRAS = ((TOUCHED, 740), (SERVER, 660), (CLIENT, 440), (TOOK, 330))
 """Columns that are in the details only, and the width in px below which that is so."""
 INDENT = 20  # px of the entries of a group
 MARK, GAP = 14, 6  # px of a shape before the name, and behind it
@@ -73,13 +73,13 @@ def _columns() -> list[Column]:
         return ToolCell(subject(entry), is_named(entry), ICONS.get(entry.kind, ""), shown.row.count, shown.is_inside, shown.is_open)
 
     return [
-        Column(tr("Time"), _of(time), Kind.QUIET, 106, _tip(row_time)),
+        Column(tr("Time"), _of(time), Kind.QUIET, 104, _tip(row_time)),
         Column(tr("Tool"), tool, Kind.TEXT, 0, _tip(spoken)),
         Column(tr("What it touched"), _of(lambda row: touched(row.entry)), Kind.QUIET, 0, _tip(lambda row: touched(row.entry))),
-        Column(tr("Client"), _of(lambda row: client_of(row.entry)), Kind.TEXT, 116),
+        Column(tr("Client"), _of(lambda row: client_of(row.entry)), Kind.TEXT, 118),
         Column(tr("Server"), _of(lambda row: one_line(row.entry.server, LONGEST)), Kind.QUIET, 108),
-        Column(tr("Took"), _of(lambda row: took(row.entry.duration_s) if row.entry.duration_s else ""), Kind.NUMBER, 84),
-        Column(tr("Outcome"), _of(lambda row: outcome_look(row.entry)), Kind.STATE, 128, _tip(why)),
+        Column(tr("Took"), _of(lambda row: took(row.entry.duration_s) if row.entry.duration_s else ""), Kind.NUMBER, 80),
+        Column(tr("Outcome"), _of(lambda row: outcome_look(row.entry)), Kind.STATE, 124, _tip(why)),
     ]
 
 

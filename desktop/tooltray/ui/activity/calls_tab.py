@@ -18,7 +18,7 @@ from tooltray.ui.activity.activity_commands import ActivityCommands
 from tooltray.ui.activity.activity_list import ALL, OUTCOMES, ActivityList
 from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.activity.filter_bar import FilterBar, with_value
-from tooltray.ui.activity.glance import LOW, NARROW, GlancePanel
+from tooltray.ui.activity.glance import LOW, GlancePanel
 from tooltray.ui.activity.journal_notice import JournalNotice
 from tooltray.ui.activity.waiting_calls import WaitingCalls
 from tooltray.ui.i18n import tr
@@ -73,10 +73,11 @@ class CallsTab(Page):
         layout.addLayout(top)
         layout.addWidget(self.waiting)
         self.list.tools.addWidget(self.filters.add)
-        self.list.tools.addWidget(self.filters, 1)
+        self.list.tools.addStretch(1)
         self._hold = Button(self._theme, tr("Pause list"), "ghost", "pause", small=True)
         self._hold.clicked.connect(self._on_hold)
         self.list.tools.addWidget(self._hold)
+        self.list.show_below_tabs(self.filters)
         layout.addWidget(self.list, 1)
         return content
 
@@ -163,11 +164,7 @@ class CallsTab(Page):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
         self.glance.set_low(self.height() < LOW)
-        self.glance.set_narrow(self._stack.width() < NARROW)
 
     def _look(self) -> None:
         self._look_glance()
@@ -218,7 +215,6 @@ class CallsTab(Page):
         pane.only_requested.connect(self._on_only)
         self._split.open_details(pane)
         self.list.table.show_entry(details.entry.id)
-        self._fit()
 
     def _on_entry_missing(self, id: int, problem: Problem) -> None:
         if id == self._wanted:
@@ -233,7 +229,6 @@ class CallsTab(Page):
         self._focus_list()
 
     def _focus_list(self) -> None:
-        self._fit()
         self.list.table.setFocus()
 
     def _on_menu(self) -> None:

@@ -102,12 +102,13 @@ class EntryDetails(DetailsPane):
         line = row(spacing=8)
         label = Label(self._theme, name, "caption", "muted")
         label.setFixedWidth(FACT_WIDTH)
-        line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
+        label.setMinimumHeight(self._theme.line("body"))
+        line.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter if field else Qt.AlignmentFlag.AlignTop)
         line.addWidget(value, 1)
         if field and wanted:
             only = IconButton(self._theme, "search", tr("Only {name}", name=one_line(wanted, LONGEST_NAME)), small=True)
             only.clicked.connect(partial(self._on_only, field, wanted))
-            line.addWidget(only, 0, Qt.AlignmentFlag.AlignTop)
+            line.addWidget(only)
         self.body.addLayout(line)
 
     def _name(self, text: str) -> ElidedLabel:
@@ -154,7 +155,7 @@ class EntryDetails(DetailsPane):
             code.set_lines(MOST_LINES)
             return code
         view = ResultView(self._theme)
-        view.setMinimumHeight(RESULT_HEIGHT)
+        view.setMinimumSize(1, RESULT_HEIGHT)  # its buttons may be wider than the pane
         view.show_result(result)
         return view
 

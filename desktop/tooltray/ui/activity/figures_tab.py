@@ -34,7 +34,7 @@ from tooltray.ui.widgets.table import Column, Kind, Table
 BY = ("server", "client", "tool")
 DAY_S = 86400.0
 SPANS = (DAY_S, 7 * DAY_S, 30 * DAY_S)
-POINTS = 48  # of the chart
+POINTS = (24, 42, 30)  # of the chart: an hour, four hours, a day each
 EXTRAS = ((7, 820), (4, 640))  # columns that give way, and below which width in px
 LOW = 560  # px of the page; then the chart is lower
 CHART, LOW_CHART = 170, 120  # px
@@ -182,7 +182,7 @@ class FiguresTab(Page):
 
     async def _read_series(self) -> None:
         chosen, filter = self._chosen, self._of_chosen()
-        points = await self._context.hub.activity.get_activity_series(replace(filter, until=time.time()), POINTS)
+        points = await self._context.hub.activity.get_activity_series(replace(filter, until=time.time()), POINTS[self._span.current])
         if chosen == self._chosen:
             self._draw(points)
 

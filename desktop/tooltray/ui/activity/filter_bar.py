@@ -21,7 +21,7 @@ from tooltray.ui.widgets.surface import clear, row
 
 LONGEST = 60  # characters of a choice in the menu
 MOST = 40  # choices of a kind in the menu; a search finds the others
-HEIGHT = 30  # px
+HEIGHT = 36  # px
 
 
 class FilterBar(QScrollArea):
@@ -45,7 +45,7 @@ class FilterBar(QScrollArea):
         self.setFixedHeight(HEIGHT)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         content = QWidget()
-        self._line = row(content, margins=(0, 2, 0, 2), spacing=6)
+        self._line = row(content, margins=(0, 0, 0, 8), spacing=6)
         self.setWidget(content)
         self.add = Button(theme, tr("Filter"), "ghost", "plus", small=True)
         self.add.setAccessibleName(tr("Add a filter"))
@@ -71,6 +71,7 @@ class FilterBar(QScrollArea):
             everything.clicked.connect(self._on_clear)
             self._line.addWidget(everything)
         self._line.addStretch(1)
+        self.setVisible(bool(shown))
 
     def set_choices(self, choices: ActivityChoices) -> None:
         """Sets what the menu offers."""

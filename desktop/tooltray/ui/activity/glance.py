@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.snapshots.activity import ActivityPoint, CallNow
@@ -25,7 +26,7 @@ HEIGHT, LOW_HEIGHT = 92, 66  # px of the bars; in a low window
 LOW = 560  # px of the page
 MOST_WORKING = 3  # calls that are named at once
 FOOT = 36  # px
-NARROW = 560  # px; below it the tokens give way
+ROOM_FOR_WORDS, ROOM_FOR_TOKENS = 720, 540  # px of the panel; below them, words and tokens give way
 
 
 class Figure(QWidget):
@@ -94,7 +95,7 @@ class GlancePanel(Surface):
         self._stretch = (0.0, 0.0)
         layout = column(self)
         top = column(margins=(18, 12, 18, 6), spacing=6)
-        numbers = row(spacing=28)
+        numbers = row(spacing=24)
         self._calls, self._failures = Figure(theme, tr("calls")), Figure(theme, tr("failed or refused"))
         self._p50, self._p95, self._tokens = Figure(theme, "p50"), Figure(theme, "p95"), Figure(theme, tr("tokens, about"))
         self._p50.setToolTip(tr("Half of the calls took less"))
@@ -115,13 +116,16 @@ class GlancePanel(Surface):
         self.working = WorkingNow(theme)
         layout.addWidget(self.working)
         self.show_glance(None)
+        self.show_stretch(0.0, 0.0)
 
     def set_low(self, is_low: bool) -> None:
         """Takes less room."""
         self.chart.setFixedHeight(LOW_HEIGHT if is_low else HEIGHT)
 
-    def set_narrow(self, is_narrow: bool) -> None:
-        self._tokens.setVisible(not is_narrow)
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._when.setVisible(self.width() >= ROOM_FOR_WORDS)
+        self._tokens.setVisible(self.width() >= ROOM_FOR_TOKENS)
 
     def show_glance(self, glance: Glance | None) -> None:
         """Shows numbers and bars; None: not known."""

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from tooltray.ui.theme import Theme
 
 ROW = 24  # px
-NAMES, TIMES, GAP = 0.36, 76, 8  # share of the width for the names; px for the times, and between
+NAMES, TIMES, GAP = 0.36, 88, 8  # share of the width for the names; px for the times, and between
 BAR, SMALLEST = 8, 2.0  # px: height of a bar, and its least width
 
 
