@@ -7,7 +7,7 @@ from collections.abc import Coroutine, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.activity import ActivityFilter, ActivityRow
@@ -18,6 +18,7 @@ from tooltray.ui.widgets.table import Column, Index, RowModel
 
 FIRST = 60  # rows that are read when the filter changes: more than a screen, and few enough for each key of a search
 AHEAD = 100  # rows below the last one in sight that are read before anybody gets there
+ROW_FLAGS = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
 
 
 class ReadActivity(Protocol):
@@ -72,6 +73,9 @@ class ActivityModel(RowModel):
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's signature)
         return 0 if parent.isValid() else len(self._pages)
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        return ROW_FLAGS
 
     def show_filter(self, filter: ActivityFilter, *, is_collapsed: bool) -> None:
         """Lists something else; what stands there stays until that is known."""

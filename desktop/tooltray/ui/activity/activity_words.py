@@ -4,6 +4,7 @@ Above it: those views. Below it: figures and the language of states.
 """
 
 from datetime import datetime
+from functools import lru_cache
 
 import msgspec
 from PySide6.QtCore import QDate, QLocale
@@ -40,8 +41,13 @@ def milliseconds(value: float | None) -> str:
 
 def at(seconds: float, now: datetime) -> str:
     """Returns when something happened: with seconds today, else as people say it."""
+    return _at(int(seconds), now.toordinal())
+
+
+@lru_cache(maxsize=2000)  # a list asks for the same times again and again while it scrolls
+def _at(seconds: int, day: int) -> str:
     then = datetime.fromtimestamp(seconds)
-    return f"{then:%H:%M:%S}" if then.date() == now.date() else moment(seconds, now)
+    return f"{then:%H:%M:%S}" if then.toordinal() == day else moment(seconds, datetime.fromordinal(day))
 
 
 def whole_time(seconds: float) -> str:
