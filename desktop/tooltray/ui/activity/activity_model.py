@@ -3,8 +3,9 @@
 Above it: ActivityTable. Below it: RowPages, and the verb that reads the journal. Answers to what nobody asks any more are dropped.
 """
 
-from collections.abc import Coroutine, Hashable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Protocol
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
@@ -96,10 +97,10 @@ class ActivityModel(RowModel):
     def look_at(self, first: int, last: int) -> None:
         """A person sees the rows between these places: they are read, and so is what comes below."""
         for page in self._pages.look(first, last):
-            self._begin(page.before, self._reload(page))
+            self._begin(page.before, partial(self._reload, page))
         before = self._pages.next_before
         if before and not self._pages.is_whole and last + AHEAD >= len(self._pages):
-            self._begin(before, self._read_more(before))
+            self._begin(before, partial(self._read_more, before))
 
     def toggle(self, place: int) -> None:
         """Opens the group at a place, or closes it."""
@@ -111,18 +112,16 @@ class ActivityModel(RowModel):
                 self._pages.close(place)
             self._changed(place, place)
         else:
-            self._begin(shown.row.entry.id + 1, self._read_inside(shown.row))
+            self._begin(shown.row.entry.id + 1, partial(self._read_inside, shown.row))
 
-    def _begin(self, before: int, work: Coroutine[object, object, None]) -> None:
-        if before in self._reading:
-            work.close()
-            return
-        self._reading.add(before)
-        self._tasks.spawn(self._guarded(before, work), name="page of activity")
+    def _begin(self, before: int, work: Callable[[], Coroutine[object, object, None]]) -> None:
+        if before not in self._reading:
+            self._reading.add(before)
+            self._tasks.spawn(self._guarded(before, work), name="page of activity")
 
-    async def _guarded(self, before: int, work: Coroutine[object, object, None]) -> None:
+    async def _guarded(self, before: int, work: Callable[[], Coroutine[object, object, None]]) -> None:
         try:
-            await work
+            await work()
         except TooltrayError as error:
             self._is_failing = True
             self.failed.emit(error.problem)

@@ -169,6 +169,7 @@ class CallsTab(Page):
     def _look(self) -> None:
         self._look_glance()
         self._look_now()
+        self.commands.look_choices()
         self.list.look_again()
 
     def _look_glance(self) -> None:
