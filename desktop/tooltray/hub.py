@@ -115,6 +115,7 @@ from tooltray.home.home import Home
 from tooltray.installs.bridge_entry import bridge_entry
 from tooltray.journal.api import ActivityApi
 from tooltray.journal.calls_under_way import CallsUnderWay
+from tooltray.journal.failures import Failures
 from tooltray.journal.journal import Journal
 from tooltray.journal.journal_reader import JournalReader
 from tooltray.launch.command_lookup import COMMON
@@ -129,6 +130,7 @@ from tooltray.presenter.hub_snapshots import HubSnapshots
 from tooltray.presenter.live_settings import LiveSettings
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.notices import Notices, Source, problems_of_settings
+from tooltray.presenter.past_stats import PastStats
 from tooltray.presenter.pauses import Pauses
 from tooltray.presenter.program_api import ProgramApi
 from tooltray.presenter.server_news import ServerNews
@@ -265,7 +267,8 @@ class Hub(Composition):
     )
     hub_log: HubLog = part()
     run: str = made(lambda hub: hub.control.execution_id[:8])
-    journal: Journal = part(journal_file="home.activity")
+    journal: Journal = part(journal_file="home.activity", run="run", release="journal_reader.close")
+    failures: Failures = part()
     journal_reader: JournalReader = part(journal_file="home.activity", run="run")
     remembered: RememberedVariables = read(lambda hub: _remembered(hub.home, hub.options))
     sources: VariableSources = part()
@@ -392,6 +395,7 @@ class Hub(Composition):
 
     stats: CallStats = part()
     under_way: CallsUnderWay = part()
+    past_stats: PastStats = part()
     look_at_project: Callable[[Session], Awaitable[None]] = made(lambda hub: lambda session: hub.files.before_listing(session))
     own: dict[tuple[str, str], OwnTool] = made(
         lambda hub: {
@@ -532,4 +536,5 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield lambda: filter(None, [hub.proposals.problem, hub.inmemory_trust.problem])
     yield lambda: hub.served.problems
     yield lambda: filter(None, [hub.login_shell.problem])
+    yield lambda: hub.journal.problems
     yield lambda: problems_of_settings(hub.config.settings)

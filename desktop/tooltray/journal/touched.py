@@ -39,10 +39,18 @@ def touched(params: Raw) -> str:
     if not params or len(memoryview(params)) > READ_BELOW_BYTES:
         return ""
     try:
-        given = msgspec.json.decode(msgspec.json.decode(params, type=_Params).arguments or b"{}")
+        given = msgspec.json.decode(arguments_of(params) or b"{}")
     except (ValueError, RecursionError):
         return ""
     return _line({_plain(name): value for name, value in given.items()}) if isinstance(given, Mapping) else ""
+
+
+def arguments_of(params: Raw) -> Raw:
+    """The arguments of a `tools/call`; empty where there are none, or the params are odd."""
+    try:
+        return msgspec.json.decode(params or b"{}", type=_Params).arguments
+    except (ValueError, RecursionError):
+        return NOTHING
 
 
 def _plain(name: str) -> str:

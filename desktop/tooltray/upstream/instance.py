@@ -444,6 +444,7 @@ class Instance:
             audience=Audience(self.owner, self._program.is_isolated, self._services.ask_person),
             usage=self.usage,
             on_notification=lambda client, method, params: self._on_notification(self, method, params),
+            on_question=self._services.bus.publish,
         )
 
     def _masked(self, text: str) -> str:
