@@ -96,7 +96,7 @@ class JournalInMemory(FakePresenter):
         return list(self.calls_now)
 
     def get_journal_status(self) -> JournalStatus:
-        return self.journal_status
+        return replace(self.journal_status, entries=len(self.journal))
 
     def export_activity(self, path: str, filter: ActivityFilter | None) -> int:
         return sum(_matches(filter, each) for each in self.journal)

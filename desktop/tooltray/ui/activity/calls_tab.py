@@ -243,8 +243,11 @@ class CallsTab(Page):
         repeats.triggered.connect(self.list.set_collapsed)
         menu.addSeparator()
         menu.addAction(tr("Export what is listed…"), self._on_export)
-        menu.addAction(tr("Clear activity"), self.commands.clear)
+        menu.addAction(tr("Clear activity"), self._on_clear)
         menu.popup(self._menu_button.mapToGlobal(QPoint(0, self._menu_button.height() + 2)))
+
+    def _on_clear(self) -> None:
+        self.commands.clear()
 
     def _on_export(self) -> None:
         dialog = QFileDialog(self._context.window, tr("Export activity"))
@@ -264,7 +267,10 @@ class CallsTab(Page):
         self._split.close_details()
         self._look_glance()
         toast = self._context.offer_undo(tr("The activity is cleared"))
-        toast.action_requested.connect(self.commands.undo_clear)
+        toast.action_requested.connect(self._on_undo)
+
+    def _on_undo(self) -> None:
+        self.commands.undo_clear()
 
     def _on_way(self, index: int) -> None:
         if index == 0:

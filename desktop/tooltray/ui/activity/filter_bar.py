@@ -107,7 +107,7 @@ class FilterBar(QScrollArea):
             entry = part.addAction(one_line(name, LONGEST).replace("&", "&&"))
             entry.setCheckable(True)
             entry.setChecked(value in chosen)
-            entry.triggered.connect(partial(self._on_chosen, field, value))
+            entry.toggled.connect(partial(self._on_chosen, field, value))
 
     def _on_chosen(self, field: str, value: str, is_on: bool) -> None:
         before = without(self._filter, FilterChip(field, value, ""))
