@@ -161,6 +161,7 @@ async def test_filters_stand_there_as_chips_and_are_taken_away_one_by_one(theme:
         wanted = ActivityFilter(clients=("cursor",), servers=("git",))
         desk.activity.show_part("filter", msgspec.json.encode(wanted).decode())
         await until(lambda: column(calls) == ["c"])
+        assert nameless(desk.window) == []
         control(calls, "Remove the filter Server: git").click()
         await until(lambda: column(calls) == ["c", "b"])
         desk.activity.show_part("filter", "{nonsense")
@@ -368,6 +369,7 @@ async def test_figures_sort_and_the_chart_follows_the_row(theme: Theme) -> None:
         figures.table.selectRow(1)
         await until(lambda: "git: 2 calls, 1 failed or refused" in words(figures))
         assert "p50 12 ms" in figures.chart.accessibleDescription()
+        assert nameless(desk.window) == []
         control(figures, "Show these calls").click()
         await until(lambda: page.calls.list.filter.servers == ("git",))
 

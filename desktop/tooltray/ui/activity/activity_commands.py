@@ -47,6 +47,7 @@ class ActivityCommands(Commands):
     def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
         super().__init__(hub=hub, tasks=tasks)
         self._filter = ActivityFilter()
+        self.glance_cost_ms = 0  # what the last one took: over a long journal it is not to be read all the time
         self._glance = CoalescedRead(self._read_glance, tasks=tasks, name="glance of activity", show=self.failed.emit)
         self._now = CoalescedRead(self._read_now, tasks=tasks, name="calls under way")
         self._status = CoalescedRead(self._read_status, tasks=tasks, name="status of the journal")
@@ -89,7 +90,7 @@ class ActivityCommands(Commands):
         self.done.emit(tr("They are back"))
 
     async def _read_glance(self) -> None:
-        filter = self._filter
+        filter, begun = self._filter, time.monotonic()
         until = (time.time() // BAR_S + 1) * BAR_S  # whole quarters of an hour, so that bars do not walk
         day = replace(filter, since=until - DAY_S, until=until)
         chosen = replace(filter, since=filter.since or day.since, until=filter.until or until)
@@ -99,6 +100,7 @@ class ActivityCommands(Commands):
         except TooltrayError:
             self.glance_changed.emit(None)
             raise
+        self.glance_cost_ms = int((time.monotonic() - begun) * 1000)
         if filter == self._filter:
             self.glance_changed.emit(Glance(tuple(bars), whole[0] if whole else None))
 

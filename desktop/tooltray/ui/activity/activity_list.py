@@ -4,6 +4,8 @@ Above it: ActivityPage, and views of other pages that embed it. Below it: Activi
 nothing while nobody sees it.
 """
 
+import time
+
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
@@ -23,7 +25,9 @@ from tooltray.ui.widgets.surface import column, row
 
 ALL, FAILED, REFUSED = range(3)  # the tabs
 OUTCOMES: dict[int, tuple[str, ...]] = {ALL: (), FAILED: ("error",), REFUSED: ("refused",)}
-COUNT_EVERY_MS = 3000  # the numbers on the tabs; a person reads no faster, and they are counted over the whole journal
+COUNT_EVERY_MS = 3000  # the numbers on the tabs; a person reads no faster
+SETTLE_MS = 300  # after the last key of a search; the rows do not wait for it
+SHARE = 10  # of the time goes to counting at most: what is counted over a long journal is counted less often
 NEW_TOP = 8  # px of the button that leads to the newest rows, below the head of the table
 
 
@@ -43,6 +47,7 @@ class ActivityList(QWidget):
         theme = context.theme
         self._context, self._filter, self._is_embedded = context, filter, is_embedded
         self._is_collapsed, self._is_held, self._is_asked_for = True, False, False
+        self._count_cost_ms = 0
         self._waiting = 0  # rows above what is in sight
         layout = column(self)
         self._tabs = FilterTabs(theme, [tr("All"), tr("Failed"), tr("Refused")], name=tr("Outcome"))
@@ -70,7 +75,7 @@ class ActivityList(QWidget):
         self._new.clicked.connect(self._on_show_new)
         self._new.hide()
         self._counts = CoalescedRead(self._read_counts, tasks=context.tasks, name="numbers of activity")
-        self._count_timer = QTimer(self, interval=COUNT_EVERY_MS, singleShot=True)
+        self._count_timer = QTimer(self, singleShot=True)
         self._count_timer.timeout.connect(self._counts.ask)
         self._connect()
 
@@ -97,6 +102,11 @@ class ActivityList(QWidget):
     @property
     def tab(self) -> int:
         return self._tabs.current
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the numbers on the tabs are known."""
+        return self._count_cost_ms > 0
 
     @property
     def is_collapsed(self) -> bool:
@@ -153,7 +163,7 @@ class ActivityList(QWidget):
         else:
             self.table.activity.look_for_new()
         if not self._count_timer.isActive():
-            self._count_timer.start()
+            self._count_timer.start(max(COUNT_EVERY_MS, self._count_cost_ms * SHARE))
 
     def _ask(self) -> None:
         self._waiting = 0
@@ -161,7 +171,7 @@ class ActivityList(QWidget):
         if self.isVisible() and self._context.hub.snapshot is not None:
             self._is_asked_for = True
             self.table.activity.show_filter(self.shown_filter, is_collapsed=self._is_collapsed)
-            self._counts.ask()
+            self._count_timer.start(SETTLE_MS if self._count_cost_ms else 0)
 
     def _on_written(self, last_id: int) -> None:
         if last_id:
@@ -178,10 +188,11 @@ class ActivityList(QWidget):
 
     async def _read_counts(self) -> None:
         """What the tabs say; of calls alone, since starts and stops are no failures of anybody."""
-        filter = self._filter
+        filter, begun = self._filter, time.monotonic()
         read = self._context.hub.activity.get_activity_figures
         whole = await read("server", filter)
         refused = await read("server", replace(filter, outcomes=("refused",)))
+        self._count_cost_ms = 1 + int((time.monotonic() - begun) * 1000)
         if filter == self._filter:
             calls, bad = sum(each.calls for each in whole), sum(each.failures for each in whole)
             not_let = sum(each.calls for each in refused)

@@ -14,12 +14,14 @@ from tooltray.errors import TooltrayError
 from tooltray.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.activity.row_pages import MOST_INSIDE, PAGE, Page, RowPages, ShownRow, Span
+from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead
 from tooltray.ui.widgets.table import Column, Index, RowModel
 
 FIRST = 60  # rows that are read when the filter changes: more than a screen, and few enough for each key of a search
 AHEAD = 100  # rows below the last one in sight that are read before anybody gets there
 ROW_FLAGS = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
+SPOKEN = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.AccessibleDescriptionRole)
 
 
 class ReadActivity(Protocol):
@@ -74,6 +76,11 @@ class ActivityModel(RowModel):
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's signature)
         return 0 if parent.isValid() else len(self._pages)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if role in SPOKEN and self.row(index.row()).row is None:
+            return tr("Being read")
+        return super().data(index, role)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         return ROW_FLAGS

@@ -8,7 +8,7 @@ from datetime import datetime
 
 import msgspec
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QResizeEvent, QShowEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem
 
 from tooltray.snapshots.activity import ActivityRow
@@ -184,6 +184,8 @@ class ActivityTable(Table):
         self.activity = ActivityModel(columns, read, tasks)
         super().__init__(theme, columns, tr("Activity"), shown_key, model=self.activity)
         self.setItemDelegate(ActivityDelegate(theme, columns, self, theme.size("row")))
+        self._theme = theme
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # so that scrolling moves what is drawn already
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.row_chosen.connect(self._on_row_chosen)
         self.verticalScrollBar().valueChanged.connect(self._look)
@@ -203,6 +205,11 @@ class ActivityTable(Table):
         """Makes the row with an entry the current one, if it is in memory."""
         if (place := self.activity.find(id)) >= 0:
             self.setCurrentIndex(self.activity.index(place, TOOL))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with QPainter(self.viewport()) as painter:
+            painter.fillRect(event.rect(), self._theme.color("surface"))
+        super().paintEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

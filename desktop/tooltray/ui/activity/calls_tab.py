@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow, JournalStatus
 from tooltray.ui.activity.activity_commands import ActivityCommands
-from tooltray.ui.activity.activity_list import ALL, OUTCOMES, ActivityList
+from tooltray.ui.activity.activity_list import ALL, OUTCOMES, SETTLE_MS, SHARE, ActivityList
 from tooltray.ui.activity.entry_details import EntryDetails
 from tooltray.ui.activity.filter_bar import FilterBar, with_value
 from tooltray.ui.activity.glance import LOW, GlancePanel
@@ -142,7 +142,7 @@ class CallsTab(Page):
         self.filters.show_filter(filter)
         self.glance.show_stretch(filter.since, filter.until)
         self.list.set_filter(filter)
-        self._look_glance()
+        self._look_timer.start(SETTLE_MS)
 
     def show_entry(self, id: int) -> None:
         """Opens an entry in full."""
@@ -187,7 +187,7 @@ class CallsTab(Page):
 
     def _on_written(self, _last_id: int) -> None:
         if not self._look_timer.isActive():
-            self._look_timer.start()
+            self._look_timer.start(max(LOOK_EVERY_MS, self.commands.glance_cost_ms * SHARE))
 
     def _on_status(self, status: JournalStatus | None) -> None:
         self._notice.show_status(status)

@@ -90,6 +90,8 @@ class EntryDetails(DetailsPane):
         if entry.client and entry.client != PERSON:
             project = self._name(entry.project or tr("Not known"))
             self._fact(tr("Project"), project, "projects", entry.project)
+        if entry.session:
+            self._fact(tr("Session"), self._name(entry.session), "sessions", entry.session)
         if entry.kind == "call":
             self._fact(tr("Allowed by"), Label(self._theme, allowed_by(self.shown), wrap=True))
         if entry.duration_s:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import msgspec
 from msgspec.structs import replace
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QWidget
 
@@ -35,9 +35,10 @@ BY = ("server", "client", "tool")
 DAY_S = 86400.0
 SPANS = (DAY_S, 7 * DAY_S, 30 * DAY_S)
 POINTS = (24, 42, 30)  # of the chart: an hour, four hours, a day each
-EXTRAS = ((7, 820), (4, 640))  # columns that give way, and below which width in px
+EXTRAS = ((7, 900), (4, 780))  # columns that give way, and below which width in px
 LOW = 560  # px of the page; then the chart is lower
 CHART, LOW_CHART = 170, 120  # px
+LOOK_EVERY_MS = 5000  # while calls go on: of a long journal, figures take half a second
 LONGEST = 120  # characters of a name
 
 
@@ -46,7 +47,7 @@ class FiguresTable(Table):
         self._most = 1
         columns = [
             Column(tr("Name"), _title, Kind.TEXT, 0, _title, order=lambda each: _title(each).casefold()),
-            Column(tr("Calls"), self._share, Kind.BAR, 190, order=lambda each: each.calls, falls=True),
+            Column(tr("Calls"), self._share, Kind.BAR, 170, order=lambda each: each.calls, falls=True),
             Column(tr("Failed"), _failures, Kind.CHIP, 108, order=lambda each: each.failures, falls=True),
             Column(tr("Tokens"), lambda each: f"{each.tokens:,}", Kind.NUMBER, 104, order=lambda each: each.tokens, falls=True),
             Column(tr("Each"), _tokens_each, Kind.NUMBER, 84, order=lambda each: each.tokens / max(1, each.calls), falls=True),
@@ -119,6 +120,9 @@ class FiguresTab(Page):
         self._figures = CoalescedRead(self._read_figures, tasks=context.tasks, name="figures", show=self._notice.show_fault)
         self._series = CoalescedRead(self._read_series, tasks=context.tasks, name="chart of figures", show=self._notice.show_fault)
         self.look_requested.connect(self._figures.ask)
+        self._timer = QTimer(self, singleShot=True, interval=LOOK_EVERY_MS)
+        self._timer.timeout.connect(self.look_again)
+        context.hub.activity_written.connect(self._on_written)
         self.enable(False)
 
     def _build_chart(self) -> QWidget:
@@ -203,6 +207,10 @@ class FiguresTab(Page):
             Line("p50", tuple(point.p50_ms for point in points), "chart.p50", is_filled=True),
         ]
         self.chart.set_lines(lines, times, words, ". ".join(word for word, point in zip(words, points, strict=True) if point.calls))
+
+    def _on_written(self, _last_id: int) -> None:
+        if self.isVisible() and not self._timer.isActive():
+            self._timer.start()
 
     def _on_by(self, _index: int) -> None:
         self._chosen = ""
