@@ -143,7 +143,7 @@ async def test_a_list_that_is_held_waits_and_goes_on(theme: Theme) -> None:
         await until(lambda: column(calls) == ["new", "old"])
 
 
-async def test_each_key_of_a_search_shows_what_matches_and_older_answers_are_dropped(theme: Theme) -> None:
+async def test_each_key_of_a_search_shows_what_matches(theme: Theme) -> None:
     async with Desk(engine([entry(1, tool="alpha"), entry(2, tool="beta"), entry(3, tool="alps")]), theme) as desk:
         calls = await listed(desk, ["alps", "beta", "alpha"])
         QTest.keyClicks(calls.search, "alpha")
