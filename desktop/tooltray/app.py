@@ -153,6 +153,7 @@ async def _build_windows(
     from tooltray.entries.pasted import parse_pasted
     from tooltray.entries.secret_spans import secret_spans
     from tooltray.files.atomic_file import write_atomically
+    from tooltray.settings.entry_text import read_entry_text
     from tooltray.ui.pages.local_work import LocalWork
     from tooltray.ui.pages.page_context import Presenters
 
@@ -171,7 +172,7 @@ async def _build_windows(
     main = MainWindow(
         theme,
         presenters=Presenters(hub, QtServerManager(hub), QtToolManager(link, hub), tasks),
-        local=LocalWork(parse_pasted, secret_spans, write_atomically),
+        local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry=read_entry_text),
         wishes=wishes,
         hides_on_close=Tray.is_available,
     )

@@ -191,6 +191,17 @@ class ActivityWritten(Event, frozen=True):
     last_id: int
 
 
+class ServerTestOutput(Event, frozen=True):
+    """A server that is being tested has written to its stderr; secrets are masked.
+
+    Attributes:
+        test: as whoever began the test has named it.
+    """
+
+    test: str
+    lines: tuple[str, ...]
+
+
 class HttpAddressChanged(Event, frozen=True):
     """HTTP is open at another address, or at none, or could not be opened. For the engine and the window: it is not in EVENTS."""
 
@@ -222,6 +233,7 @@ EVENTS: tuple[type[Event], ...] = (
     ServerFilesChanged,
     ImportProgressed,
     ActivityWritten,
+    ServerTestOutput,
 )
 """The public ones. Names and fields are an interface to other programs."""
 

@@ -82,6 +82,7 @@ from tooltray.discovery.starters import Starters
 from tooltray.discovery.updates import RegistryUpdates
 from tooltray.doctor.doctor import CheckUp, Doctor
 from tooltray.doctor.remedies import Remedies
+from tooltray.doctor.server_tests import ServerTests
 from tooltray.downstream.endpoints import Doors
 from tooltray.downstream.http_listener import EndpointTokens, HttpListener
 from tooltray.downstream.served.served_listener import ServedListener
@@ -90,6 +91,7 @@ from tooltray.downstream.served.surroundings import in_surroundings
 from tooltray.downstream.sessions import Sessions
 from tooltray.entries.api import ServersApi
 from tooltray.entries.clean_text import clean_text
+from tooltray.entries.entry_edits import EntryEdits
 from tooltray.entries.files_api import FilesApi
 from tooltray.entries.proposal_store import ProposalStore
 from tooltray.entries.proposals import Proposals
@@ -441,6 +443,15 @@ class Hub(Composition):
     hub_snapshots: HubSnapshots = part()
     doctor: Doctor = part(folder="user_folder")
     check_up: CheckUp = part()
+    test_transports: ServerTransports = part(
+        mask="mask.masked",
+        authorize="sign_ins.settled_authorization",
+        tool_schema=lambda hub: lambda server, tool: None,
+        may_run="inmemory_trust.allows",
+        packages=lambda hub: hub.packages,
+    )
+    server_tests: ServerTests = part()
+    entry_edits: EntryEdits = part()
     caller: OwnCaller = part()
     held: HeldCalls = part()
     own_calls: OwnCalls = part()

@@ -11,6 +11,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tooltray.entries.pasted import parse_pasted
 from tooltray.entries.secret_spans import secret_spans
 from tooltray.files.atomic_file import write_atomically
+from tooltray.settings.entry_text import read_entry_text
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.activity.activity_page import ActivityPage
 from tooltray.ui.approvals.grants_page import GrantsPage
@@ -19,6 +20,7 @@ from tooltray.ui.clients.computer_tab import ComputerTab
 from tooltray.ui.clients.connected_tab import ConnectedTab
 from tooltray.ui.clients.profiles_tab import ProfilesTab
 from tooltray.ui.files.files_page import FilesPage
+from tooltray.ui.network.network_tab import NetworkTab
 from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.page_context import Presenters
@@ -27,8 +29,12 @@ from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.secrets.secrets_tab import SecretsTab
 from tooltray.ui.servers.server_card import ServerCard
+from tooltray.ui.servers.server_details import ServerDetails
+from tooltray.ui.servers.server_tools import ServerTools
 from tooltray.ui.servers.servers_page import ServersPage
+from tooltray.ui.servers.tool_table import ToolTable
 from tooltray.ui.settings.settings_page import SettingsPage
 from tooltray.ui.shell.main_window import MainWindow
 from tooltray.ui.theme import Theme
@@ -58,7 +64,7 @@ class Desk:
         self.window = MainWindow(
             theme,
             presenters=Presenters(self.hub, self.servers, self.tools, self.tasks),
-            local=LocalWork(parse_pasted, secret_spans, write_atomically),
+            local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry=read_entry_text),
             wishes=self.wishes,
             hides_on_close=lambda: self.has_tray,
         )
@@ -102,6 +108,18 @@ class Desk:
     def settings(self) -> SettingsPage:
         return cast(SettingsPage, self.window.page("settings"))
 
+    def open_secrets(self, name: str = "") -> SecretsTab:
+        """Shows the Secrets tab of the settings, and one of them."""
+        self.window.open_page("settings")
+        self.settings.show_part("secrets", name)
+        return cast(SecretsTab, self.settings.findChild(SecretsTab))
+
+    def open_network(self) -> NetworkTab:
+        """Shows the Network tab of the settings."""
+        self.window.open_page("settings")
+        self.settings.show_part("network")
+        return cast(NetworkTab, self.settings.findChild(NetworkTab))
+
     def attach(self) -> None:
         self.link.attach(self.engine.verbs, self.engine.bus, asyncio.get_running_loop())
 
@@ -115,6 +133,15 @@ class Desk:
 
     def card(self, name: str) -> ServerCard:
         return self.page.cards[name]
+
+    def open_server(self, name: str, tab: str = "overview") -> ServerDetails:
+        """Opens a server in the pane at one of its tabs."""
+        self.page.open_server(name, tab)
+        return cast(ServerDetails, self.page.details)
+
+    def open_tools(self, name: str) -> ToolTable:
+        """Opens the tools of a server in the pane."""
+        return cast(ServerTools, self.open_server(name, "tools").view("tools")).tools
 
     async def asked(self, *call: object) -> None:
         """Waits until the engine was asked for something."""

@@ -1,5 +1,6 @@
 """What a FakePresenter knows, and what a test does to it in place of the world. Its verbs work on it."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -37,8 +38,10 @@ from tooltray.snapshots.http import ApiTokenSnapshot, HttpStatus
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.program import ProgramLoad, ProgramSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus
+from tooltray.snapshots.server_edits import ServerTest
 from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
 from tooltray.snapshots.setup import ServerRemoval, SetupChange
+from tooltray.snapshots.stored_secrets import StoredSecrets
 from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
@@ -50,11 +53,15 @@ class HubInMemory:
         self.bus = EventBus()
         self.calls: list[tuple[Any, ...]] = []
         self.failures: dict[str, TooltrayError] = {}
+        self.server_tests: dict[str, ServerTest] = {}  # what a test gives, by the server's name
+        self.running_tests: dict[str, asyncio.Event] = {}
         self.entries: dict[str, dict[str, Any]] = {each.name: {"command": "npx"} for each in servers if not each.is_builtin}
         self.names_in_files: dict[str, str] = {}  # of servers of other files that have another one there
         self.chosen: dict[str, dict[str, Any]] = {}  # beside the entries of such servers
         self.defaults: list[str] = [each.name for each in servers if each.is_default]
         self.secrets: dict[str, str] = {}
+        self.removed_secrets: dict[str, str] = {}
+        self.stored_secrets = StoredSecrets("keyring")  # its `secrets` besides those above and what entries use
         self.logs: dict[str, list[str]] = {}
         self.tools = list(tools)
         self.http = HttpStatus()

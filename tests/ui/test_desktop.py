@@ -315,7 +315,7 @@ async def test_an_address_that_is_opened_shows_its_server_and_changes_nothing(li
     life.window.hide()
     life.window.open_page("settings")
     life.desktop.on_raise_window("tooltray://servers/a")
-    await until(lambda: life.desk.page.cards["a"].is_wide)
+    await until(lambda: life.desk.page.details and life.desk.page.details.server.name == "a")
     assert life.window.isVisible()
     assert life.desk.page.isVisible()
     await until(lambda: not len(life.desk.tasks))
@@ -328,7 +328,7 @@ async def test_an_address_with_which_it_was_started_waits_for_its_server(
     monkeypatch.setattr(Tray, "is_available", staticmethod(lambda: True))
     life = live(hidden=True, link="tooltray://servers/a")
     await life.running()
-    await until(lambda: life.desk.page.cards["a"].is_wide)
+    await until(lambda: life.desk.page.details and life.desk.page.details.server.name == "a")
     assert life.window.isVisible()
 
 
@@ -343,7 +343,7 @@ async def test_macos_hands_over_addresses_while_it_runs_and_before_there_is_a_wi
     QApplication.sendEvent(app, QFileOpenEvent(opened))
     life.may_build.set()
     await life.running()
-    await until(lambda: life.desk.page.cards["a"].is_wide)
+    await until(lambda: life.desk.page.details and life.desk.page.details.server.name == "a")
     life.window.hide()
     QApplication.sendEvent(app, QFileOpenEvent(opened))
     assert life.window.isVisible()

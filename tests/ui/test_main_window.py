@@ -310,7 +310,7 @@ async def test_no_part_of_the_window_ever_flashes_up_as_a_window_of_its_own(them
     app.installEventFilter(windows)
     async with Desk(FakePresenter([server("a"), server("b", ServerState.ERROR, problem=Problem("x"))], [tool("t", "a")]), theme) as desk:
         await until(lambda: desk.page.cards)
-        desk.page.toggle_expanded("a")
+        desk.open_tools("a")
         desk.page.add('{"mcpServers": {"x": {"command": "y", "env": {"A_TOKEN": "1"}}}}')
         desk.page.sheets.open_log("b")
         desk.window.context.say("hello")
@@ -359,7 +359,7 @@ async def test_a_server_that_is_brought_back_has_its_place_and_the_keyboard(them
         undo.setFocus(Qt.FocusReason.TabFocusReason)
         undo.click()
         await until(lambda: placed(desk) == ["a", "b", "c", "hub"])
-        await until(lambda: QApplication.focusWidget() is control(desk.card("b"), "More for b"))
+        await until(lambda: QApplication.focusWidget() is desk.card("b").controls()[0])
 
 
 @pytest.mark.parametrize(("removed", "next_one"), [("b", "c"), ("c", "b")])
@@ -367,10 +367,10 @@ async def test_the_keyboard_goes_to_the_next_card_when_its_own_is_removed(theme:
     async with Desk(FakePresenter([server("a"), server("b"), server("c")]), theme) as desk:
         await until(lambda: placed(desk) == ["a", "b", "c", "hub"])
         desk.engine.entries[removed] = {"command": "npx"}
-        control(desk.card(removed), f"More for {removed}").setFocus(Qt.FocusReason.TabFocusReason)
+        control(desk.card(removed), f"{removed}, Connected").setFocus(Qt.FocusReason.TabFocusReason)
         desk.wishes.removal_requested.emit(removed)
         await until(lambda: removed not in desk.page.cards)
-        await until(lambda: QApplication.focusWidget() is control(desk.card(next_one), f"More for {next_one}"))
+        await until(lambda: QApplication.focusWidget() is control(desk.card(next_one), f"{next_one}, Connected"))
 
 
 async def test_an_address_that_adds_a_server_opens_the_sheet_and_changes_nothing(theme: Theme) -> None:

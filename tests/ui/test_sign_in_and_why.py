@@ -161,7 +161,8 @@ async def test_where_another_sheet_is_open_the_card_has_the_address(theme: Theme
     monkeypatch.setattr(QDesktopServices, "openUrl", staticmethod(lambda url: False))
     async with Desk(SigningIn(WAITING), theme) as desk:
         await until(lambda: desk.page.cards)
-        desk.settings.sheets.open_add_registry()
+        desk.open_network().open_add_registry()
+        desk.window.open_page("servers")
         sheet = desk.window.sheet
         desk.commands.sign_in("a")
         await until(lambda: "No browser could be opened" in words(desk.card("a")))

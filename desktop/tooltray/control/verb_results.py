@@ -46,6 +46,7 @@ RESULTS: Mapping[str, str] = {
     "get_recent_calls": "snapshots.calls:RecentCall[]",
     "get_registry_server": "snapshots.discovery:RegistryServer",
     "get_registry_updates": "snapshots.discovery:RegistryUpdate[]",
+    "get_secrets": "snapshots.stored_secrets:StoredSecrets",
     "get_server_entry": "snapshots.servers:ServerEntry",
     "get_server_files": "snapshots.files:ServerFileSnapshot[]",
     "get_sessions": "snapshots.clients:SessionSnapshot[]",
@@ -91,6 +92,8 @@ RESULTS: Mapping[str, str] = {
     "set_start_at_login": "snapshots.program:ProgramSnapshot",
     "test_npm_registry": "snapshots.registries:RegistryMeasurement",
     "undo_client_change": "snapshots.ai_clients:ClientChange",
+    "preview_server_update": "snapshots.server_edits:ServerUpdatePreview",
+    "test_server": "snapshots.server_edits:ServerTest",
 }
 
 

@@ -62,9 +62,9 @@ async def servers_100_small(theme: Theme) -> Shot:
     return Shot(await desk(theme, many(100)), size=(900, 600))
 
 
-async def expanded(theme: Theme) -> Shot:
+async def opened_tools(theme: Theme) -> Shot:
     result = await desk(theme)
-    result.page.toggle_expanded("filesystem")
+    result.open_tools("filesystem")
     result.page.show_tools("filesystem", [each for each in TOOLS if each.server == "filesystem"])
     return Shot(result)
 
@@ -218,7 +218,7 @@ SCENES = (
     servers_100,
     servers_100_details,
     servers_100_small,
-    expanded,
+    opened_tools,
     refused,
     notices,
     secrets_locked,

@@ -48,6 +48,7 @@ from tooltray.events import (
     ServerStarted,
     ServerStatusChanged,
     ServerStopped,
+    ServerTestOutput,
     SessionListChanged,
     SessionsChanged,
     ToolCallResult,
@@ -365,6 +366,7 @@ ALL = [
     ServerFilesChanged(),
     ImportProgressed(1, 2, "s"),
     ActivityWritten(7),
+    ServerTestOutput("1", ("a line",)),
     NpmRegistryChanged(NpmRegistryStatus("https://r.example/", measurements=(RegistryMeasurement("https://r.example/", "R", "mirror"),))),
 ]
 

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import msgspec
 
+from tooltray.snapshots.server_edits import EntryText
 from tooltray.ui.widgets.code_view import FindSpans
 
 
@@ -51,8 +52,10 @@ class LocalWork(msgspec.Struct, frozen=True):
         read_pasted: reads what a person pastes to add a server.
         find_secrets: where secrets stand in it.
         save_file: writes a backup.
+        read_entry: what the JSON of a server's entry comes to, and what is wrong in which line; see settings/entry_text.py.
     """
 
     read_pasted: ReadPasted
     find_secrets: FindSpans
     save_file: SaveFile
+    read_entry: Callable[[str], EntryText]

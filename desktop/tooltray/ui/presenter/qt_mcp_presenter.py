@@ -28,6 +28,7 @@ from tooltray.events import (
     ServerStarted,
     ServerStatusChanged,
     ServerStopped,
+    ServerTestOutput,
     SessionListChanged,
     SessionsChanged,
     ToolCallResult,
@@ -62,6 +63,7 @@ class QtMcpPresenter(Api, QObject):
     server_files_changed = Signal()
     http_address_changed = Signal()
     activity_written = Signal(int)  # the newest entry of the journal; 0: it was emptied
+    server_test_output = Signal(str, object)  # a test as whoever began it has named it; tuple[str, ...]: lines of the server's stderr
     import_progressed = Signal(int, int, str)  # servers that have come in, of how many; and the last one's name
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
@@ -119,6 +121,8 @@ class QtMcpPresenter(Api, QObject):
                 self.approval_asked.emit(approval)
             case ApprovalEnded(id=id):
                 self.approval_ended.emit(id)
+            case ServerTestOutput(test=test, lines=lines):
+                self.server_test_output.emit(test, lines)
             case GrantsChanged():
                 self.grants_changed.emit()
             case FeedbackAsked(request=feedback):

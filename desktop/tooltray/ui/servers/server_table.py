@@ -11,7 +11,7 @@ from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.servers.server_menu import ServerMenu
-from tooltray.ui.servers.server_words import milliseconds, reached, reached_shortly
+from tooltray.ui.servers.server_words import label_words, milliseconds, reached, reached_shortly, titled
 from tooltray.ui.state_language import IN_USE, Look, paused_look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.table import Column, Kind, Table
@@ -24,7 +24,7 @@ class ServerTable(Table):
     def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         self._is_paused = False
         columns = [
-            Column(tr("Name"), lambda server: server.name, Kind.TEXT, 190),
+            Column(tr("Name"), titled, Kind.TEXT, 190, label_words),
             Column(tr("State"), self._look, Kind.STATE, 164),
             Column(tr("Runs"), reached_shortly, Kind.QUIET, 0, reached),
             Column(tr("Tools"), lambda server: f"{server.tool_count:,}" if server.tool_count else "–", Kind.NUMBER, 72),

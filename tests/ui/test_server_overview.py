@@ -1,15 +1,15 @@
-"""The pane beside the table says all there is to know of one server, and each of its buttons asks for what it says."""
+"""The first tab of an opened server says how it is, and each of its buttons asks for what it says."""
 
 import pytest
 from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
-from tests.fakes.server_snapshots import BUILTIN, server, tool
+from tests.fakes.server_snapshots import BUILTIN, server
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.servers.server_details import ServerDetails
 from tooltray.ui.servers.server_menu import ServerMenu
+from tooltray.ui.servers.server_overview import ServerOverview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
 
@@ -38,7 +38,7 @@ def wishes() -> ServerWishes:
 
 
 def test_processes_that_were_saved_are_said_and_none_are_not(theme: Theme, wishes: ServerWishes) -> None:
-    details = ServerDetails(theme, server("a", saved_processes=2), wishes)
+    details = ServerOverview(theme, server("a", saved_processes=2), wishes)
     assert "Started directly: 2 processes saved" in words(details)
     details.set_server(server("a", saved_processes=1))
     assert "Started directly: 1 process saved" in words(details)
@@ -62,7 +62,7 @@ def test_processes_that_were_saved_are_said_and_none_are_not(theme: Theme, wishe
     ],
 )
 def test_each_button_asks_for_what_it_says(theme: Theme, wishes: ServerWishes, shown: ServerSnapshot, button: str, wish: str) -> None:
-    details = ServerDetails(theme, shown, wishes)
+    details = ServerOverview(theme, shown, wishes)
     said = heard(getattr(wishes, wish))
     controls(details)[button].click()
     assert said == [("a",)]
@@ -70,11 +70,11 @@ def test_each_button_asks_for_what_it_says(theme: Theme, wishes: ServerWishes, s
 
 def test_a_server_without_a_next_step_has_no_button_for_one(theme: Theme, wishes: ServerWishes) -> None:
     for shown in (server("a", S.STOPPING), BUILTIN):
-        assert not {"Stop", "Start", "Cancel"} & controls(ServerDetails(theme, shown, wishes)).keys()
+        assert not {"Stop", "Start", "Cancel"} & controls(ServerOverview(theme, shown, wishes)).keys()
 
 
 def test_the_page_s_buttons_are_there_while_the_browser_is_waited_for_and_no_longer(theme: Theme, wishes: ServerWishes) -> None:
-    details = ServerDetails(theme, WAITING, wishes)
+    details = ServerOverview(theme, WAITING, wishes)
     badge = details.findChild(StateBadge)
     assert isinstance(badge, StateBadge)
     assert badge.accessibleName() == "Waiting"
@@ -82,25 +82,16 @@ def test_the_page_s_buttons_are_there_while_the_browser_is_waited_for_and_no_lon
     assert "Why does a not run?" not in controls(details)
     details.set_server(server("a"))
     assert badge.accessibleName() == "Connected"
-    assert controls(details).keys() == {"More for a", "Close details", "Show log", "Stop"}
+    assert controls(details).keys() == {"Show log", "Stop"}
     assert "No browser could be opened" not in words(details)
 
 
 def test_an_error_is_said_whole_and_a_sign_in_only_as_far_as_its_button_does_not_say_it(theme: Theme, wishes: ServerWishes) -> None:
     problem = Problem("it ended", "exit code 1", "Look at its log")
-    details = ServerDetails(theme, server("a", S.ERROR, problem=problem, detail="next attempt in 60 s"), wishes)
+    details = ServerOverview(theme, server("a", S.ERROR, problem=problem, detail="next attempt in 60 s"), wishes)
     assert "Exit code 1. Look at its log. Next attempt in 60 s." in words(details)
     details.set_server(server("a", S.NEEDS_SIGN_IN, problem=Problem("'a' wants you to sign in", "the sign-in has expired", "Press it")))
     assert "The sign-in has expired." in words(details)
-
-
-def test_closing_and_switching_tools_are_passed_on(theme: Theme, wishes: ServerWishes) -> None:
-    details = ServerDetails(theme, server("a"), wishes)
-    closed, switched = heard(details.close_requested), heard(wishes.tool_switch_requested)
-    details.set_tools([tool("read", "a")])
-    details.tools.tool_switched.emit("read", False)
-    controls(details)["Close details"].click()
-    assert (closed, switched) == ([()], [("a", "read", False)])
 
 
 def menu_actions(menu: QMenu) -> dict[str, object]:
@@ -126,18 +117,8 @@ def test_the_menu_has_a_sign_in_and_its_address_where_they_make_sense(theme: The
     assert (copied, begun) == ([("a",)], [("a",)])
 
 
-def test_the_menu_of_the_details_opens(theme: Theme, wishes: ServerWishes) -> None:
-    details = ServerDetails(theme, server("a"), wishes)
-    details.show()
-    controls(details)["More for a"].click()
-    menu = details.findChild(ServerMenu)
-    assert isinstance(menu, ServerMenu)
-    menu.close()
-    details.close()
-
-
 def test_a_server_of_which_a_change_waits_is_still_stopped_and_started_here(theme: Theme, wishes: ServerWishes) -> None:
-    details = ServerDetails(theme, server("a", waiting=True), wishes)
+    details = ServerOverview(theme, server("a", waiting=True), wishes)
     assert "A program wants to change this server" in words(details)
     said = heard(wishes.stop_requested)
     controls(details)["Stop"].click()

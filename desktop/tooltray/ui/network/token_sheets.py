@@ -1,19 +1,20 @@
-"""The tokens on the Settings page, of AI clients and of programs, and the sheet in which one is made.
+"""The tokens on the Network tab, of AI clients and of programs, and the sheet in which one is made.
 
 Above it: the window, which lends the place for a sheet. Below it: the page's sections, the sheet, and TokenCommands.
 """
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.snapshots.http import Scope
 from tooltray.ui.i18n import tr
+from tooltray.ui.network.api_section import ApiSection
+from tooltray.ui.network.http_section import HttpSection
+from tooltray.ui.network.make_token import MakeTokenPanel, NewTokenPanel
+from tooltray.ui.network.token_list import client_entry, client_line, program_line, trust_note
 from tooltray.ui.pages.action import Commands, action, at_sheet
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.settings.make_token import MakeTokenPanel, NewTokenPanel
-from tooltray.ui.settings.token_list import client_entry, client_line, program_line, trust_note
 
 
 class TokenCommands(Commands):
@@ -95,37 +96,30 @@ class TokenCommands(Commands):
         await self._look()
 
 
-if TYPE_CHECKING:
-    from tooltray.ui.settings.settings_page import SettingsPage
-
-
 class TokenSheets(QObject):
     """Joins them; an open sheet of any kind stays."""
 
-    def __init__(self, context: PageContext, page: "SettingsPage") -> None:
-        super().__init__(page)
+    def __init__(self, context: PageContext, parent: QObject, *, http: HttpSection, api: ApiSection) -> None:
+        super().__init__(parent)
         self._context, self._theme, self._place = context, context.theme, context.sheets
         commands = self.commands = TokenCommands(hub=context.hub, tasks=context.tasks)
-        section = page.api
-        section.enabled_requested.connect(commands.set_enabled)
-        section.copy_requested.connect(context.copy)
-        section.token_requested.connect(commands.show_token)
-        section.token_copy_requested.connect(commands.copy_token)
-        section.rotation_requested.connect(self._open_rotation)
-        section.trust_requested.connect(partial(self._open, is_program=True, is_trusted=True))
-        section.distrust_requested.connect(commands.distrust)
-        section.tokens.new_requested.connect(partial(self._open, is_program=True))
-        section.tokens.revoke_requested.connect(commands.revoke_program)
-        page.client_tokens.new_requested.connect(partial(self._open, is_program=False))
-        page.client_tokens.revoke_requested.connect(commands.revoke_client)
-        page.look_requested.connect(commands.look)
-        commands.http_changed.connect(page.show_http)
-        commands.token_known.connect(section.show_token)
+        api.enabled_requested.connect(commands.set_enabled)
+        api.copy_requested.connect(context.copy)
+        api.token_requested.connect(commands.show_token)
+        api.token_copy_requested.connect(commands.copy_token)
+        api.rotation_requested.connect(self._open_rotation)
+        api.trust_requested.connect(partial(self._open, is_program=True, is_trusted=True))
+        api.distrust_requested.connect(commands.distrust)
+        api.tokens.new_requested.connect(partial(self._open, is_program=True))
+        api.tokens.revoke_requested.connect(commands.revoke_program)
+        http.tokens.new_requested.connect(partial(self._open, is_program=False))
+        http.tokens.revoke_requested.connect(commands.revoke_client)
+        commands.token_known.connect(api.show_token)
         commands.copied.connect(context.copy)
-        commands.failed.connect(section.show_fault)
+        commands.failed.connect(api.show_fault)
         commands.done.connect(context.say)
-        commands.clients_known.connect(page.client_tokens.set_tokens)
-        commands.programs_known.connect(section.tokens.set_tokens)
+        commands.clients_known.connect(http.tokens.set_tokens)
+        commands.programs_known.connect(api.tokens.set_tokens)
 
     def _open_rotation(self) -> None:
         """Asks whether programs are to get another default token."""

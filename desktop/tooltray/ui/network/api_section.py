@@ -1,6 +1,6 @@
 """Programs that control Tooltray over HTTP: whether they may, where, with which tokens.
 
-Above it: the Settings page. Below it: TokenCommands, which carries its wishes out. A token is shown only while a person wants to see it.
+Above it: the Network tab. Below it: TokenCommands, which carries its wishes out. A token is shown only while a person wants to see it.
 """
 
 from PySide6.QtCore import Qt, Signal
@@ -10,8 +10,8 @@ from PySide6.QtWidgets import QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.http import HttpStatus
 from tooltray.ui.i18n import tr
+from tooltray.ui.network.token_list import TokenList
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.settings.token_list import TokenList
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton, Switch
