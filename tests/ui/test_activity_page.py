@@ -374,13 +374,15 @@ async def test_figures_sort_and_the_chart_follows_the_row(theme: Theme) -> None:
         await until(lambda: page.calls.list.filter.servers == ("git",))
 
 
-async def test_a_list_in_another_page_shows_its_server_and_leads_to_the_page(theme: Theme) -> None:
-    async with Desk(engine([entry(1, tool="a"), entry(2, tool="b", server="git")]), theme) as desk:
-        embedded = ActivityList(desk.window.context, ActivityFilter(servers=("git",)))
-        embedded.setParent(desk.page)
+async def test_an_opened_server_has_its_own_activity_and_leads_to_the_page(theme: Theme) -> None:
+    fake = JournalInMemory([server("fs"), server("git")], journal=[entry(1, tool="a"), entry(2, tool="b", server="git")])
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.page.cards)
+        pane = desk.open_server("git")
         assert not [call for call in desk.engine.calls if call[0] == "get_activity"]
-        embedded.resize(400, 300)
-        embedded.show()
+        pane.show_tab("activity")
+        embedded = pane.view("activity")
+        assert isinstance(embedded, ActivityList)
         await until(lambda: embedded.table.activity.rowCount() == 1)
         assert embedded.table.activity.index(0, TIME).data()
         QTest.keyClick(embedded.table, Qt.Key.Key_Down)

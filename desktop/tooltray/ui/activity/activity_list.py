@@ -53,9 +53,11 @@ class ActivityList(QWidget):
         self._tabs = FilterTabs(theme, [tr("All"), tr("Failed"), tr("Refused")], name=tr("Outcome"))
         self._tabs.set_counts((None, None, None))
         self._tabs.chosen.connect(self._on_tab)
-        edge = 0 if is_embedded else 24
+        edge = 20 if is_embedded else 24
         self.tools = row(margins=(edge, 10, edge, 8), spacing=8)
         self.tools.addWidget(self._tabs)
+        if is_embedded:
+            self.tools.addStretch(1)
         layout.addLayout(self.tools)
         self._below = column(margins=(edge, 0, edge, 0))
         layout.addLayout(self._below)

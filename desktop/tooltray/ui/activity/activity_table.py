@@ -38,12 +38,15 @@ from tooltray.ui.widgets.server_text import one_line
 from tooltray.ui.widgets.table import FOCUS_BAR, PADDING, PAGE_INSET, CellDelegate, Column, Index, Kind, Table
 
 TIME, TOOL, TOUCHED, CLIENT, SERVER, TOOK, OUTCOME = range(7)
-EXTRAS = ((TOUCHED, 740), (SERVER, 660), (CLIENT, 440), (TOOK, 330))
+EXTRAS = ((TOUCHED, 740), (SERVER, 660), (CLIENT, 520), (TOOK, 440))
 """Columns that are in the details only, and the width in px below which that is so."""
+NARROW = 440  # px: of a pane; there the columns of time and outcome give way
+WIDTHS, NARROW_WIDTHS = (104, 128), (96, 96)  # px of these two
 INDENT = 20  # px of the entries of a group
 MARK, GAP = 14, 6  # px of a shape before the name, and behind it
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
 RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+WIDEST = 14  # px of a sign; what is surely short enough is not measured
 NOT_READ = 60, 8  # px of the bar in a cell that is being read
 
 
@@ -75,13 +78,13 @@ def _columns() -> list[Column]:
         return ToolCell(subject(entry), is_named(entry), ICONS.get(entry.kind, ""), shown.row.count, shown.is_inside, shown.is_open)
 
     return [
-        Column(tr("Time"), _of(time), Kind.QUIET, 104, _tip(row_time)),
+        Column(tr("Time"), _of(time), Kind.QUIET, WIDTHS[0], _tip(row_time)),
         Column(tr("Tool"), tool, Kind.TEXT, 0, _tip(spoken)),
         Column(tr("What it touched"), _of(lambda row: touched(row.entry)), Kind.QUIET, 0, _tip(lambda row: touched(row.entry))),
         Column(tr("Client"), _of(lambda row: client_of(row.entry)), Kind.TEXT, 118),
         Column(tr("Server"), _of(lambda row: one_line(row.entry.server, LONGEST)), Kind.QUIET, 108),
         Column(tr("Took"), _of(lambda row: took(row.entry.duration_s) if row.entry.duration_s else ""), Kind.NUMBER, 80),
-        Column(tr("Outcome"), _of(lambda row: outcome_look(row.entry)), Kind.STATE, 124, _tip(why)),
+        Column(tr("Outcome"), _of(lambda row: outcome_look(row.entry)), Kind.STATE, WIDTHS[1], _tip(why)),
     ]
 
 
@@ -157,7 +160,7 @@ class ActivityDelegate(CellDelegate):
         painter.setFont(font)
         painter.setPen(self._color(color))
         mode = Qt.TextElideMode.ElideMiddle if style == "mono" else Qt.TextElideMode.ElideRight
-        shown = text if len(text) * 4 < cell.width() else metrics.elidedText(text[:LONGEST], mode, int(cell.width()) + 1)
+        shown = text if len(text) * WIDEST < cell.width() else metrics.elidedText(text[:LONGEST], mode, int(cell.width()) + 1)
         painter.drawText(cell, RIGHT if right else LEFT, shown)
 
     def _color(self, name: str) -> QColor:
@@ -213,8 +216,11 @@ class ActivityTable(Table):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        for column, width in EXTRAS:
-            self.setColumnHidden(column, self.width() < width)
+        for place, width in EXTRAS:
+            self.setColumnHidden(place, self.width() < width)
+        widths = NARROW_WIDTHS if self.width() < NARROW else WIDTHS
+        for place, width in zip((TIME, OUTCOME), widths, strict=True):
+            self.setColumnWidth(place, width)
         self._look()
 
     def showEvent(self, event: QShowEvent) -> None:

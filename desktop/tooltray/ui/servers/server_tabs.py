@@ -8,6 +8,8 @@ from collections.abc import Callable
 import msgspec
 from PySide6.QtWidgets import QWidget
 
+from tooltray.snapshots.activity import ActivityFilter
+from tooltray.ui.activity.activity_list import ActivityList
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.servers.server_overview import overview
@@ -28,10 +30,16 @@ class ServerTab(msgspec.Struct, frozen=True):
     make: Callable[[PageContext, str], QWidget]
 
 
-OVERVIEW, TOOLS, SETTINGS = "overview", "tools", "settings"
+OVERVIEW, TOOLS, SETTINGS, ACTIVITY = "overview", "tools", "settings", "activity"
+
+
+def _activity(context: PageContext, server: str) -> QWidget:
+    return ActivityList(context, ActivityFilter(servers=(server,)))
+
 
 SERVER_TABS = (
     ServerTab(OVERVIEW, lambda: tr("Overview"), overview),
     ServerTab(TOOLS, lambda: tr("Tools"), ServerTools),
     ServerTab(SETTINGS, lambda: tr("Settings"), ServerSettings),
+    ServerTab(ACTIVITY, lambda: tr("Activity"), _activity),
 )
