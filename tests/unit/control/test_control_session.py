@@ -41,6 +41,7 @@ from tooltray.events import (
     ProblemReported,
     PromptListChanged,
     ResourceListChanged,
+    ResourceUpdated,
     ServerChanged,
     ServerFailed,
     ServerFilesChanged,
@@ -52,6 +53,7 @@ from tooltray.events import (
     SessionsChanged,
     ToolCallResult,
     ToolListChanged,
+    TryProgressed,
 )
 from tooltray.phrases import Phrase
 from tooltray.protocol.deadlines import DeadlineWheel
@@ -363,6 +365,8 @@ ALL = [
     ServerFilesChanged(),
     ImportProgressed(1, 2, "s"),
     ActivityWritten(7),
+    TryProgressed("a", 1.0, 2.0, "m"),
+    ResourceUpdated("x://1"),
     NpmRegistryChanged(NpmRegistryStatus("https://r.example/", measurements=(RegistryMeasurement("https://r.example/", "R", "mirror"),))),
 ]
 

@@ -21,6 +21,7 @@ from tooltray.events import (
     ImportProgressed,
     NpmRegistryChanged,
     ProblemReported,
+    ResourceUpdated,
     ServerChanged,
     ServerFilesChanged,
     ServerRemoved,
@@ -30,6 +31,7 @@ from tooltray.events import (
     SessionListChanged,
     SessionsChanged,
     ToolCallResult,
+    TryProgressed,
 )
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.ui.presenter.link import EngineLink
@@ -60,6 +62,8 @@ class QtMcpPresenter(Api, QObject):
     feedback_ended = Signal(str)
     server_files_changed = Signal()
     http_address_changed = Signal()
+    try_progressed = Signal(object)  # TryProgressed
+    resource_updated = Signal(str)  # its URI
     import_progressed = Signal(int, int, str)  # servers that have come in, of how many; and the last one's name
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
@@ -127,6 +131,10 @@ class QtMcpPresenter(Api, QObject):
                 self.server_files_changed.emit()
             case HttpAddressChanged():
                 self.http_address_changed.emit()
+            case TryProgressed():
+                self.try_progressed.emit(item)
+            case ResourceUpdated(uri=uri):
+                self.resource_updated.emit(uri)
             case ImportProgressed(done=done, total=total, name=name):
                 self.import_progressed.emit(done, total, name)
 
