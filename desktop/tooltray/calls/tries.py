@@ -118,7 +118,7 @@ class Tries:
             task.cancel()
         if task.cancelled():
             return self._cancelled(call, time.perf_counter() - started_at)
-        outcome = task.result()
+        outcome: MCPToolResponse | TooltrayError = task.result()
         if isinstance(outcome, TooltrayError):
             raise outcome
         return outcome
