@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tooltray.entries.setup_api import SetupApi
     from tooltray.feedback.api import FeedbackApi
     from tooltray.formats.api import FormatsApi
+    from tooltray.journal.api import ActivityApi
     from tooltray.presenter.hub_api import HubApi
     from tooltray.presenter.program_api import ProgramApi
     from tooltray.projects.api import ProjectsApi
@@ -63,6 +64,7 @@ class Api:
     discovery: "DiscoveryApi"
     setup: "SetupApi"
     settings: "SettingsApi"
+    activity: "ActivityApi"
     program: "ProgramApi"
 
 

@@ -79,6 +79,7 @@ class Engine:
         await hub.build()
         self._is_built = True
         hub.hub_log.start()
+        hub.journal.start()
         await hub.load()
         await hub.feedbacks.start()
         await hub.files.start()
@@ -163,6 +164,7 @@ class Engine:
             self.hub.sign_ins.close,
             self.hub.servers.close,
             self.hub.tasks.close,
+            self.hub.journal.close,
             self.hub.bundle_sources.close,
             self.hub.secrets.close,
         )

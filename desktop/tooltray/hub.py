@@ -22,7 +22,7 @@ from tooltray.access.api_tokens import ApiTokens
 from tooltray.access.client_tokens import ClientTokens
 from tooltray.access.http_access import HttpAccess
 from tooltray.access.trusted_tokens import TrustedTokens
-from tooltray.activity.call_stats import CallStats, RecentCalls
+from tooltray.activity.call_stats import CallStats
 from tooltray.activity.hub_log import HubLog
 from tooltray.activity.masking import Mask
 from tooltray.activity.structured_log import StructuredLog
@@ -116,6 +116,10 @@ from tooltray.formats.api import FormatsApi
 from tooltray.formats.tool_formats import ToolFormats
 from tooltray.home.home import Home
 from tooltray.installs.bridge_entry import bridge_entry
+from tooltray.journal.api import ActivityApi
+from tooltray.journal.calls_under_way import CallsUnderWay
+from tooltray.journal.journal import Journal
+from tooltray.journal.journal_reader import JournalReader
 from tooltray.launch.command_lookup import COMMON
 from tooltray.launch.login_shell import LoginShell, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
@@ -262,6 +266,9 @@ class Hub(Composition):
         )
     )
     hub_log: HubLog = part()
+    run: str = made(lambda hub: hub.control.execution_id[:8])
+    journal: Journal = part(journal_file="home.activity")
+    journal_reader: JournalReader = part(journal_file="home.activity", run="run")
     remembered: RememberedVariables = read(lambda hub: _remembered(hub.home, hub.options))
     sources: VariableSources = part()
     login_shell: LoginShell = part(own=lambda hub: own_environ(is_foreign=hub.options.is_child_of_client), complete="sources.complete")
@@ -386,6 +393,7 @@ class Hub(Composition):
     # requests of AI clients
 
     stats: CallStats = part()
+    under_way: CallsUnderWay = part()
     look_at_project: Callable[[Session], Awaitable[None]] = made(lambda hub: lambda session: hub.files.before_listing(session))
     own: dict[tuple[str, str], OwnTool] = made(
         lambda hub: {
@@ -431,7 +439,6 @@ class Hub(Composition):
     hub_snapshots: HubSnapshots = part()
     doctor: Doctor = part(folder="user_folder")
     check_up: CheckUp = part()
-    recent: RecentCalls = part()
     caller: OwnCaller = part()
     held: HeldCalls = part()
     own_calls: OwnCalls = part()
@@ -491,6 +498,7 @@ class Hub(Composition):
     discovery_api: DiscoveryApi = part(bundles="bundles")
     setup_api: SetupApi = part()
     settings_api: SettingsApi = part()
+    activity_api: ActivityApi = part()
     program_api: ProgramApi = part()
     api: Api = made(lambda hub: Api(**{name: getattr(hub, f"{name}_api") for name in PARTS}))
     presenter: McpPresenter = part(snapshots="hub_snapshots")

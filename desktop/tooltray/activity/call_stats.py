@@ -1,20 +1,14 @@
-"""Tool calls that were made: counts and durations for each server's card, and the last calls for the window and the REST interface.
+"""Tool calls that were made: counts and durations for each server's card.
 
-Above it: McpPresenter. Below it: events. Belongs to one event loop's thread; keeps nothing on disk.
+Above it: CallRecorder, and the snapshots of servers. Below it: nothing. Belongs to one event loop's thread; keeps nothing on disk.
 """
 
 import math
 import time
 from collections import deque
-from collections.abc import Callable
-from itertools import count, islice
-
-from tooltray.events import EventBus, ToolCallResult
-from tooltray.snapshots.calls import MCPToolResponse, RecentCall
 
 HOURS_SHOWN = 16  # bars on a card
 HOUR_S = 3600
-CALLS_KEPT = 200
 DURATIONS_KEPT = 200  # of the last calls; enough for a steady 95th percentile, and small
 
 
@@ -85,37 +79,3 @@ def _day_around(now: float) -> tuple[float, float]:
     year, month, day, *_ = time.localtime(now)
     start, end = (time.mktime((year, month, each, 0, 0, 0, 0, 0, -1)) for each in (day, day + 1))
     return start, end
-
-
-class RecentCalls:
-    """Keeps the last tool calls."""
-
-    def __init__(self, *, bus: EventBus, clock: Callable[[], float] = time.time) -> None:
-        """
-        Args:
-            clock: unix seconds.
-        """
-        self._clock, self._numbers = clock, count(1)
-        self._calls: deque[tuple[int, float, MCPToolResponse]] = deque(maxlen=CALLS_KEPT)
-        bus.subscribe(ToolCallResult, self._on_result)
-
-    def last(self, limit: int) -> list[RecentCall]:
-        """The last calls, newest first; `limit`: how many at most."""
-        return [_shown(*kept) for kept in islice(reversed(self._calls), max(limit, 0))]
-
-    def _on_result(self, event: ToolCallResult) -> None:
-        self._calls.append((next(self._numbers), self._clock(), event.response))  # a client waits for this: snapshots are made on demand
-
-
-def _shown(number: int, at: float, made: MCPToolResponse) -> RecentCall:
-    return RecentCall(
-        id=number,
-        at=at,
-        tool=made.tool,
-        server=made.server,
-        client=made.client,
-        outcome=made.outcome,
-        duration_s=made.duration_s,
-        argument_bytes=made.argument_bytes,
-        result_bytes=made.result_bytes,
-    )

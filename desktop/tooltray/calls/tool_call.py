@@ -18,9 +18,12 @@ from tooltray.catalogue import tool_settings
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.events import EventBus, ServerRemoved, ToolCallResult
+from tooltray.journal.calls_under_way import CallsUnderWay
+from tooltray.journal.happenings import CALL, Happened
 from tooltray.protocol import eras
-from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, Envelope, dump, failure
+from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import Era
+from tooltray.sessions.call_course import FROM_RULES
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange, Work
 from tooltray.snapshots.calls import MCPToolResponse
@@ -133,7 +136,32 @@ class CallRecorder:
         arguments_size = len(memoryview(exchange.request.params))
         record = MCPToolResponse(exchange.head.name, route.server, exchange.client, outcome, duration_s, arguments_size, size)
         self._bus.publish(ToolCallResult(record))
+        self._bus.publish(_happened(route, exchange, reply, record))
         return record
+
+
+def _happened(route: Route, exchange: Exchange, reply: Envelope | None, record: MCPToolResponse) -> Happened:
+    """What the journal keeps of a call; it reads arguments and result itself, later."""
+    state, course = exchange.session.state, exchange.course
+    project = state.project
+    return Happened(
+        kind=CALL,
+        at=time.time() - course.passed_s,
+        outcome=record.outcome,
+        duration_s=record.duration_s,
+        client=state.client or exchange.client,
+        session=state.id,
+        project=project.path if project else "",
+        server=route.server,
+        tool=route.definition.name,
+        published=exchange.head.name,
+        argument_bytes=record.argument_bytes,
+        result_bytes=record.result_bytes,
+        params=exchange.request.params,
+        reply=(reply.result or reply.error) if reply else NOTHING,
+        is_fault=record.outcome != OK,
+        course=course,
+    )
 
 
 class ToolCalls:
@@ -149,7 +177,9 @@ class ToolCalls:
         approvals: Approvals,
         forwarder: ToolForwarder,
         recorder: CallRecorder,
+        under_way: CallsUnderWay,
     ) -> None:
+        self._under_way = under_way
         self._views, self._meta, self._resolver, self._rules = views, meta, resolver, rules
         self._approvals, self._forwarder, self._recorder = approvals, forwarder, recorder
         self.target = resolver.target
@@ -170,8 +200,11 @@ class ToolCalls:
         if route is None or not (is_plain or self._views.offers(state, route)):
             return self._resolver.unknown(exchange)
         outcome, reply = CANCELLED, None
+        self._under_way.begin(exchange, route.server, route.definition.name)
         try:
             is_free = self._rules.allow(route, state)  # authorize
+            if is_free:
+                exchange.course.allowed_by = FROM_RULES
             if not is_free and (reply := await self._approvals.refusal(route, exchange)):
                 outcome = REFUSED
                 return reply
@@ -185,7 +218,9 @@ class ToolCalls:
             outcome = ERROR if is_error(reply) else OK
             return reply
         finally:
-            record = self._recorder.record(route, exchange, reply, outcome, time.perf_counter() - started_at)  # record
+            self._under_way.end(exchange)
+            exchange.course.answered_at = answered_at = time.perf_counter()
+            record = self._recorder.record(route, exchange, reply, outcome, answered_at - started_at)  # record
             if on_record:
                 on_record(record)
 

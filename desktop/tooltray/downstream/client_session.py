@@ -5,6 +5,7 @@ is told request by request, so a client that tries `server/discover` and then ch
 """
 
 import asyncio
+import time
 from collections.abc import Hashable
 from functools import partial
 
@@ -171,6 +172,7 @@ class ClientSession:
             reply = await self._answer_here(request, exchange.era)
         else:
             reply = await self._router.answer(exchange)
+            exchange.course.sent_at = time.perf_counter()
             self.listening.seen(request.method)
         self._recorder.answered(recorded, request, reply)
         self.request_count += 1

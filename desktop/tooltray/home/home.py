@@ -217,6 +217,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "history"
 
     @property
+    def activity(self) -> Path:
+        """The journal of what happened; SQLite keeps two more files beside it."""
+        return self.root / "activity.db"
+
+    @property
     def logs(self) -> Path:
         return self.root / "logs"
 

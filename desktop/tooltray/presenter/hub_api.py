@@ -1,14 +1,12 @@
-"""The API about the hub as a whole: how it is, whether it is paused, what the doctor finds, what was done last."""
+"""The API about the hub as a whole: how it is, whether it is paused, what the doctor finds."""
 
 from typing import TYPE_CHECKING
 
 from tooltray.doctor.diagnosis import Diagnosis
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.snapshots.calls import RecentCall
 from tooltray.snapshots.hub import EnvironmentSnapshot, HubSnapshot
 
 if TYPE_CHECKING:
-    from tooltray.activity.call_stats import RecentCalls
     from tooltray.doctor.doctor import CheckUp
     from tooltray.entries.server_starts import ServerStarts
     from tooltray.launch.variable_sources import ServerEnvironment
@@ -23,11 +21,10 @@ class HubApi:
         starts: "ServerStarts",
         snapshots: "HubSnapshots",
         check_up: "CheckUp",
-        recent: "RecentCalls",
         environment: "ServerEnvironment",
     ) -> None:
         self._config, self._starts, self._snapshots, self._check_up = config, starts, snapshots, check_up
-        self._recent, self._environment = recent, environment
+        self._environment = environment
 
     async def initialize(self) -> None:
         """Measures npm registries and starts what starts with the hub, both in the background; a paused hub starts nothing.
@@ -58,10 +55,6 @@ class HubApi:
             NotFound: there is no such server.
         """
         return await self._check_up.diagnose(server, wait_s)
-
-    async def get_recent_calls(self, limit: int = 200) -> list[RecentCall]:
-        """The last tool calls, the newest first; they are kept in memory only."""
-        return self._recent.last(limit)
 
     async def get_environment(self) -> EnvironmentSnapshot:
         """Which certificates, proxies and package indexes servers get, from where, and what was another when a server last worked."""

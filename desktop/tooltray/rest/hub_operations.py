@@ -32,7 +32,6 @@ from tooltray.rest.confirmation_rules import (
 from tooltray.rest.operation import Call, Operation, always
 from tooltray.settings.settings_edits import http_access
 from tooltray.snapshots.ai_clients import ImportedServer, ImportPlan
-from tooltray.snapshots.calls import RecentCall
 from tooltray.snapshots.feedback import FeedbackEntry
 from tooltray.snapshots.forms import FieldValue
 from tooltray.snapshots.http import HttpStatus
@@ -46,9 +45,6 @@ MAX_ATTACHMENTS_BYTES = 32 * 1024 * 1024  # pictures and files of an answer, as 
 
 class Asks(Protocol):
     """What operations take and give where that is not as the verb has it."""
-
-    async def activity(self) -> list[RecentCall]:
-        """The last tool calls, the newest first; they are kept in memory only."""
 
     async def http(self, enabled: bool, port: int | None = None) -> HttpStatus:
         """Switches the endpoints for AI clients and programs on or off, or moves them to another port.
@@ -120,7 +116,6 @@ _HUB = (
     Operation("PUT", "/mcp/program/start-at-login", ProgramApi.set_start_at_login, needs_trust=always),
     Operation("GET", "/mcp/program/licences", ProgramApi.get_licences, wrap="licences"),
     Operation("GET", "/mcp/program/diagnostics", ProgramApi.get_diagnostics, wrap="diagnostics"),
-    Operation("GET", "/mcp/activity", HubApi.get_recent_calls, asks=Asks.activity, page_key=_id),
 )
 
 _SECRETS = (

@@ -11,6 +11,7 @@ from msgspec import Raw
 
 from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.eras import Head
+from tooltray.sessions.call_course import CallCourse
 from tooltray.sessions.caller import Caller, Session
 
 
@@ -37,13 +38,16 @@ class Exchange:
         held: the session's calls that wait for an answer of its person.
         server: the one server that the session has, under its own names; None: it has all.
         client: who asks, for the record.
+        course: what is noted of it meanwhile; its children share it.
     """
 
-    __slots__ = ("caller", "client", "era", "head", "held", "request", "server")
+    __slots__ = ("caller", "client", "course", "era", "head", "held", "request", "server")
 
-    def __init__(self, request: Envelope, head: Head, caller: Caller, held: Held, server: str | None, client: str) -> None:
+    def __init__(
+        self, request: Envelope, head: Head, caller: Caller, held: Held, server: str | None, client: str, course: CallCourse | None = None
+    ) -> None:
         self.request, self.head, self.caller, self.held, self.server, self.client = request, head, caller, held, server, client
-        self.era = head.era
+        self.era, self.course = head.era, course or CallCourse()
 
     @property
     def session(self) -> Session:
@@ -52,7 +56,8 @@ class Exchange:
 
     def child(self, *, request: Envelope | None = None, head: Head | None = None, caller: Caller | None = None) -> "Exchange":
         """What the hub asks on behalf of this one: a page of a list, the same of another server, a call that is held."""
-        return Exchange(request or self.request, head or self.head, caller or self.caller, self.held, self.server, self.client)
+        of_this = (request or self.request, head or self.head, caller or self.caller)
+        return Exchange(*of_this, self.held, self.server, self.client, self.course)
 
     async def ask(self, method: str, params: Raw) -> Envelope:
         """Asks the client a question that belongs to its request."""

@@ -58,8 +58,9 @@ class ServerRelay:
                 break
         return reply
 
-    def _open(self, managed: ManagedServer, exchange: Exchange) -> Coroutine[object, None, McpClient]:
-        return managed.running(exchange.era, timeout_s=self._start_wait_s, session=exchange.session)
+    async def _open(self, managed: ManagedServer, exchange: Exchange) -> McpClient:
+        with exchange.course.at_start():
+            return await managed.running(exchange.era, timeout_s=self._start_wait_s, session=exchange.session)
 
     def _send(self, client: McpClient, exchange: Exchange, timeout_s: float) -> Coroutine[object, None, Envelope]:
         """As it is where client and server speak the same era and the request names no log level; else with what that needs."""

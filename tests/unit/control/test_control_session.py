@@ -57,6 +57,7 @@ from tooltray.events import (
 )
 from tooltray.phrases import Phrase
 from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.snapshots.activity import ActivityFilter
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
@@ -81,6 +82,7 @@ VALUES: dict[Any, Any] = {
     list[str]: ["x"],
     Sequence[str]: ["x"],
     Scope: "call",
+    ActivityFilter: ActivityFilter(text="x", kinds=("call",)),
     list[str] | None: ["x"],
     Sequence[FeedbackAttachment]: [FeedbackAttachment("a.png", "image/png", "eA==")],
     MCPToolCall: MCPToolCall("1", "t", {"a": [1]}, "s"),

@@ -1,0 +1,120 @@
+"""The API about what happened: calls, questions, approvals, starts, stops and failures, and figures about them.
+
+Below it: JournalReader, which reads `activity.db` in threads, Journal, which writes it, and the calls that are under way.
+"""
+
+import asyncio
+import time
+
+from tooltray.errors import NotFound, TooltrayError
+from tooltray.journal.call_figures import GROUPS
+from tooltray.journal.calls_under_way import CallsUnderWay
+from tooltray.journal.journal import Journal
+from tooltray.journal.journal_reader import DAY_S, JournalReader
+from tooltray.phrases import Phrase
+from tooltray.snapshots.activity import (
+    ActivityChoices,
+    ActivityDetails,
+    ActivityFigures,
+    ActivityFilter,
+    ActivityPoint,
+    ActivityRow,
+    CallNow,
+    JournalStatus,
+    ToolUse,
+)
+from tooltray.snapshots.calls import RecentCall
+
+EVERYTHING = ActivityFilter()
+
+
+class ActivityApi:
+    def __init__(self, *, journal: Journal, journal_reader: JournalReader, under_way: CallsUnderWay) -> None:
+        self._journal, self._reader, self._under_way = journal, journal_reader, under_way
+
+    async def get_activity(
+        self, filter: ActivityFilter | None = None, before: int = 0, limit: int = 200, collapsed: bool = False
+    ) -> list[ActivityRow]:
+        """What happened, newest first.
+
+        Args:
+            before: only what has an id below this one; 0: from the newest. The next page begins before `first_id` of the last row.
+            limit: rows, at most 2,000.
+            collapsed: neighbours that are the same but for their time, sizes and what they touched are one row.
+        """
+        return await asyncio.to_thread(self._reader.rows, filter or EVERYTHING, before, limit, collapsed=collapsed)
+
+    async def get_activity_entry(self, id: int) -> ActivityDetails:
+        """One thing that happened, in full.
+
+        Raises:
+            NotFound: it was never there, or is kept no longer.
+        """
+        found = await asyncio.to_thread(self._reader.details, id)
+        if found is None:
+            raise NotFound(Phrase("There is no entry {id} in the journal", id=id), Phrase("entries go after some time, or were cleared"))
+        return found
+
+    async def get_activity_series(self, filter: ActivityFilter | None = None, bars: int = 96) -> list[ActivityPoint]:
+        """The calls of equal stretches of time, the earliest first.
+
+        Args:
+            filter: without `until` up to now, without `since` the 24 hours before that.
+            bars: how many stretches, at most 1,000.
+        """
+        return await asyncio.to_thread(self._reader.series, filter or EVERYTHING, bars)
+
+    async def get_activity_figures(self, by: str, filter: ActivityFilter | None = None) -> list[ActivityFigures]:
+        """Calls, failures, tokens and times of each server, client or tool, most calls first.
+
+        Args:
+            by: "server", "client" or "tool".
+
+        Raises:
+            TooltrayError: `by` is something else.
+        """
+        if by not in GROUPS:
+            raise TooltrayError(
+                Phrase("There are no figures by '{by}'", by=by), hint=Phrase("Choose one of {words}.", words=", ".join(GROUPS))
+            )
+        return await asyncio.to_thread(self._reader.figures, by, filter or EVERYTHING)
+
+    async def get_activity_choices(self) -> ActivityChoices:
+        """The clients, projects and servers of which there are entries."""
+        return await asyncio.to_thread(self._reader.choices)
+
+    async def get_tool_use(self, days: float = 30) -> list[ToolUse]:
+        """Which tools were called, how often and by whom, the latest first.
+
+        Args:
+            days: that many, up to now.
+        """
+        return await asyncio.to_thread(self._reader.tool_use, time.time() - days * DAY_S)
+
+    async def get_calls_now(self) -> list[CallNow]:
+        """The calls that are under way, the longest first."""
+        return self._under_way.now()
+
+    async def get_recent_calls(self, limit: int = 200) -> list[RecentCall]:
+        """The last tool calls, the newest first."""
+        rows = await self.get_activity(ActivityFilter(kinds=("call",)), limit=limit)
+        return [_recent(row) for row in rows]
+
+    async def get_journal_status(self) -> JournalStatus:
+        """Where the journal is, how much is in it, and what could not be kept."""
+        return await asyncio.to_thread(self._reader.status, self._journal.lost, self._journal.said)
+
+
+def _recent(row: ActivityRow) -> RecentCall:
+    made = row.entry
+    return RecentCall(
+        id=made.id,
+        at=made.at,
+        tool=made.published,
+        server=made.server,
+        client=made.client,
+        outcome=made.outcome,
+        duration_s=made.duration_s,
+        argument_bytes=made.argument_bytes,
+        result_bytes=made.result_bytes,
+    )

@@ -1,0 +1,164 @@
+"""`activity.db`: its tables, and what the journal's one thread writes into them.
+
+Above it: Journal. Below it: SQLite. Everything here blocks, and belongs to one thread. Readers have connections of their own
+(journal_reader) and are never waited for: the file is in WAL mode. Words that come again and again (clients, servers, tools, folders) are
+kept once, in `names`; an entry has their numbers, so that a filter over 100,000 entries compares integers.
+"""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from tooltray.files.atomic_file import set_aside
+
+VERSION = 1  # of the tables; another one is set aside
+BUSY_S = 2.0  # another program that looks into the file may lock it for a moment
+MAX_NAMES_IN_MEMORY = 10_000
+COLUMNS = (
+    *("kind", "at", "said", "outcome", "duration", "client", "session", "project", "server", "tool", "published"),
+    *("argument_bytes", "result_bytes", "tokens", "allowed_by", "queue_s", "person_s", "start_s", "server_s", "back_s", "has_contents"),
+)
+NAMED = ("client", "session", "project", "server", "tool", "published")
+"""The columns that are numbers of `names`."""
+_TABLES = """
+CREATE TABLE facts (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE names (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+CREATE TABLE entries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, at REAL NOT NULL, said TEXT NOT NULL, outcome TEXT NOT NULL,
+    duration REAL NOT NULL, client INTEGER NOT NULL, session INTEGER NOT NULL, project INTEGER NOT NULL, server INTEGER NOT NULL,
+    tool INTEGER NOT NULL, published INTEGER NOT NULL, argument_bytes INTEGER NOT NULL, result_bytes INTEGER NOT NULL,
+    tokens INTEGER NOT NULL, allowed_by TEXT NOT NULL, queue_s REAL, person_s REAL, start_s REAL, server_s REAL, back_s REAL,
+    has_contents INTEGER NOT NULL
+);
+CREATE INDEX by_time ON entries (at);
+CREATE TABLE contents (id INTEGER PRIMARY KEY, arguments TEXT NOT NULL, result TEXT NOT NULL, is_cut INTEGER NOT NULL);
+"""
+_INSERT = f"INSERT INTO entries ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
+
+
+class DamagedJournal(Exception):
+    """The file cannot be used; it is to be set aside."""
+
+
+class Contents(msgspec.Struct, frozen=True):
+    """What was sent and what came back, as JSON, masked."""
+
+    arguments: str
+    result: str
+    is_cut: bool
+
+
+class NewEntry(msgspec.Struct, frozen=True):
+    """An entry as it is written. `values`: of COLUMNS, with names in the place of their numbers."""
+
+    values: Sequence[object]
+    contents: Contents | None = None
+
+
+class JournalFile:
+    """Opens the file, or makes it; `close` when the hub ends."""
+
+    def __init__(self, path: Path) -> None:
+        """
+        Raises:
+            DamagedJournal: what is there cannot be used.
+            OSError, sqlite3.Error: it cannot be written.
+        """
+        self._path = path
+        self._names: dict[str, int] = {}
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))  # SQLite gives the files beside it the same mode
+        self._database = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+        try:
+            self._prepare()
+        except BaseException as error:
+            self._database.close()
+            if is_damage(error):
+                raise DamagedJournal(str(error)) from None
+            raise
+
+    def _prepare(self) -> None:
+        database = self._database
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version not in (0, VERSION):
+            raise DamagedJournal("it is of another version")
+        if not version:
+            database.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.execute("PRAGMA secure_delete = ON")  # who clears the journal means it
+        if not version:
+            database.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT")
+        database.execute("SELECT max(id) FROM entries").fetchone()
+
+    def write(self, entries: Iterable[NewEntry]) -> int:
+        """Appends entries, all or none; returns the id of the last one.
+
+        Raises:
+            sqlite3.Error: they cannot be written.
+        """
+        last = 0
+        with self._transaction() as database:
+            for entry in entries:
+                last = database.execute(_INSERT, self._numbered(entry.values)).lastrowid or 0
+                if kept := entry.contents:
+                    database.execute("INSERT INTO contents VALUES (?, ?, ?, ?)", (last, kept.arguments, kept.result, kept.is_cut))
+        return last
+
+    def _numbered(self, values: Sequence[object]) -> list[object]:
+        return [self._number(str(value)) if column in NAMED else value for column, value in zip(COLUMNS, values, strict=True)]
+
+    def _number(self, name: str) -> int:
+        if (number := self._names.get(name)) is None:
+            self._database.execute("INSERT OR IGNORE INTO names (text) VALUES (?)", (name,))
+            ((number,),) = self._database.execute("SELECT id FROM names WHERE text = ?", (name,))
+            if len(self._names) >= MAX_NAMES_IN_MEMORY:
+                self._names.clear()
+            self._names[name] = number
+        return number
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        self._database.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._database
+            self._database.execute("COMMIT")
+        except BaseException:
+            self._names.clear()  # some may be of this transaction
+            if self._database.in_transaction:  # SQLite ends it itself where the disk is full
+                self._database.execute("ROLLBACK")
+            raise
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def empty() -> sqlite3.Connection:
+    """A journal without entries, in memory."""
+    database = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    database.executescript(_TABLES)
+    return database
+
+
+def is_damage(error: BaseException) -> bool:
+    """Whether SQLite says that the file is broken, or none of its own."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def files_of(path: Path) -> tuple[Path, ...]:
+    """The database, and what SQLite keeps beside it."""
+    return (path, *(path.with_name(f"{path.name}{ending}") for ending in ("-wal", "-shm")))
+
+
+def put_aside(path: Path) -> Path:
+    """Renames a file that cannot be used, together with those beside it, which belong to it; returns its new path."""
+    kept = set_aside(path)
+    for before, after in zip(files_of(path)[1:], files_of(kept)[1:], strict=True):
+        with contextlib.suppress(FileNotFoundError):
+            before.replace(after)
+    return kept

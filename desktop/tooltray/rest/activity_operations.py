@@ -1,0 +1,98 @@
+"""The REST operations on the journal: what happened, figures about it, what is under way.
+
+Above it: the table of all operations. Below it: the presenter's API. In a query a filter is written member by member.
+"""
+
+from typing import Protocol
+from urllib.parse import urlencode
+
+from tooltray.errors import NotFound
+from tooltray.journal.api import ActivityApi
+from tooltray.rest.operation import Arguments, Call, Operation
+from tooltray.snapshots.activity import ActivityDetails, ActivityFigures, ActivityFilter, ActivityPoint, ActivityRow
+
+PATH = "/api/mcp/activity"
+MOST_IN_A_PAGE = 200  # where nothing else is asked for
+LISTS = {"kind": "kinds", "outcome": "outcomes", "client": "clients", "session": "sessions", "project": "projects", "server": "servers"}
+"""Members of a filter that take several values, by the name of one in a query."""
+
+
+class Asks(Protocol):
+    """What operations take where that is not as the verb has it."""
+
+    async def rows(
+        self,
+        before: int = 0,
+        limit: int = MOST_IN_A_PAGE,
+        collapsed: bool = False,
+        text: str = "",
+        kind: str = "",
+        outcome: str = "",
+        client: str = "",
+        session: str = "",
+        project: str = "",
+        server: str = "",
+        tool: str = "",
+        since: float = 0.0,
+        until: float = 0.0,
+    ) -> list[ActivityRow]:
+        """What happened, newest first: calls, questions, approvals, starts, stops and failures.
+
+        `limit` rows at most; the next ones come with `before` = `firstId` of the last one, which is the link `next`. `collapsed` makes one
+        row of neighbours that are the same. All else says which are meant, `since` and `until` in unix seconds.
+        """
+
+    async def entry(self, id: str) -> ActivityDetails:
+        """One thing that happened, in full."""
+
+    async def series(
+        self, bars: int = 96, client: str = "", server: str = "", tool: str = "", since: float = 0.0, until: float = 0.0
+    ) -> list[ActivityPoint]:
+        """The calls of equal stretches of time, the earliest first; without `since` those of 24 hours."""
+
+    async def figures(
+        self, by: str, client: str = "", server: str = "", tool: str = "", since: float = 0.0, until: float = 0.0
+    ) -> list[ActivityFigures]:
+        """Calls, failures, tokens and times of each server, client or tool."""
+
+
+def _filter(arguments: Arguments) -> ActivityFilter:
+    lists = {member: (arguments[one],) for one, member in (*LISTS.items(), ("tool", "tools")) if arguments.get(one)}
+    return ActivityFilter(text=arguments.get("text", ""), since=arguments.get("since", 0.0), until=arguments.get("until", 0.0), **lists)
+
+
+async def _rows(call: Call) -> list[ActivityRow]:
+    given = call.arguments
+    limit = given.get("limit", MOST_IN_A_PAGE)
+    rows = await call.presenter.activity.get_activity(_filter(given), given.get("before", 0), limit, given.get("collapsed", False))
+    if rows and len(rows) >= limit:
+        asked = {name: str(value).lower() if isinstance(value, bool) else value for name, value in given.items()}
+        call.headers["Link"] = f'<{PATH}?{urlencode({**asked, "before": rows[-1].first_id})}>; rel="next"'
+    return rows
+
+
+async def _entry(call: Call) -> ActivityDetails:
+    id = call.arguments["id"]
+    if not id.isdecimal() or len(id) > 18:
+        raise NotFound("There is no such entry")
+    return await call.presenter.activity.get_activity_entry(int(id))
+
+
+async def _series(call: Call) -> list[ActivityPoint]:
+    return await call.presenter.activity.get_activity_series(_filter(call.arguments), call.arguments.get("bars", 96))
+
+
+async def _figures(call: Call) -> list[ActivityFigures]:
+    return await call.presenter.activity.get_activity_figures(call.arguments["by"], _filter(call.arguments))
+
+
+OPERATIONS = (
+    Operation("GET", "/mcp/activity", ActivityApi.get_activity, asks=Asks.rows, run=_rows, also=(ActivityApi.get_recent_calls,)),
+    Operation("GET", "/mcp/activity/series", ActivityApi.get_activity_series, asks=Asks.series, run=_series),
+    Operation("GET", "/mcp/activity/figures", ActivityApi.get_activity_figures, asks=Asks.figures, run=_figures),
+    Operation("GET", "/mcp/activity/choices", ActivityApi.get_activity_choices),
+    Operation("GET", "/mcp/activity/now", ActivityApi.get_calls_now),
+    Operation("GET", "/mcp/activity/tools", ActivityApi.get_tool_use),
+    Operation("GET", "/mcp/activity/journal", ActivityApi.get_journal_status),
+    Operation("GET", "/mcp/activity/{id}", ActivityApi.get_activity_entry, asks=Asks.entry, run=_entry, scope="manage"),
+)

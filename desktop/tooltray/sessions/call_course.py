@@ -1,0 +1,66 @@
+"""CallCourse: what is noted of one request while it is on its way, by whoever has it at that moment.
+
+Above it: the sessions, ToolCalls, Approvals, ServerRelay and McpClient, which note; the journal, which reads it when all is over. Below it:
+a clock. Nothing here may cost a call more than a look at the clock.
+"""
+
+import time
+from types import TracebackType
+
+FROM_RULES, FROM_GRANT, FROM_PERSON = "rules", "grant", "person"
+
+
+class CallCourse:
+    """Belongs to one request; times are those of `time.perf_counter`.
+
+    Attributes:
+        received_at: when it had come.
+        person_s, start_s, server_s: how long a person, the start of its server, and the server have had it; None: they have not.
+        answered_at: when there was a reply; None: not yet.
+        sent_at: when the reply went to the client; None: not yet, or to nobody outside.
+        allowed_by: what let it through: FROM_RULES, FROM_GRANT or FROM_PERSON; empty: nothing yet.
+        waits_for: "server", "person" or "start".
+    """
+
+    __slots__ = ("allowed_by", "answered_at", "person_s", "received_at", "sent_at", "server_s", "start_s", "waits_for")
+
+    def __init__(self) -> None:
+        self.received_at = time.perf_counter()
+        self.person_s: float | None = None
+        self.start_s: float | None = None
+        self.server_s: float | None = None
+        self.answered_at: float | None = None
+        self.sent_at: float | None = None
+        self.allowed_by, self.waits_for = "", "server"
+
+    @property
+    def passed_s(self) -> float:
+        """From when it had come until there was a reply, or until now."""
+        return (self.answered_at or time.perf_counter()) - self.received_at
+
+    def at_person(self) -> "_Waiting":
+        """While the block lasts, a person has it."""
+        return _Waiting(self, "person")
+
+    def at_start(self) -> "_Waiting":
+        """While the block lasts, its server is being started."""
+        return _Waiting(self, "start")
+
+
+class _Waiting:
+    __slots__ = ("_began_at", "_course", "_for")
+
+    def __init__(self, course: CallCourse, waits_for: str) -> None:
+        self._course, self._for = course, waits_for
+
+    def __enter__(self) -> None:
+        self._course.waits_for = self._for
+        self._began_at = time.perf_counter()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        passed_s, course = time.perf_counter() - self._began_at, self._course
+        course.waits_for = "server"
+        if self._for == "person":
+            course.person_s = (course.person_s or 0.0) + passed_s
+        else:
+            course.start_s = (course.start_s or 0.0) + passed_s
