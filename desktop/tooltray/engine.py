@@ -89,6 +89,7 @@ class Engine:
             ServedCallLog(config=hub.config, bus=hub.bus)
         await hub.starts.initialize()  # before anybody can ask: a first list waits for servers that are on their way
         hub.live_settings.start()
+        hub.pauses.start()
         hub.client_edits.start()
         hub.spawn(hub.bundle_folders.tidy(), name="tidy bundles")
         await hub.doors.open()

@@ -132,6 +132,7 @@ from tooltray.presenter.hub_snapshots import HubSnapshots
 from tooltray.presenter.live_settings import LiveSettings
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.notices import Notices, Source, problems_of_settings
+from tooltray.presenter.pauses import Pauses
 from tooltray.presenter.program_api import ProgramApi
 from tooltray.presenter.server_news import ServerNews
 from tooltray.presenter.server_snapshots import ServerSnapshots
@@ -451,6 +452,7 @@ class Hub(Composition):
     shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
     setup: Setup = part()
     live_settings: LiveSettings = part(hub="starts")
+    pauses: Pauses = part()
     backup_keys: BackupKeys = part()
     client_edits: ClientEdits = part(mask="mask.masked_whole")
     client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))

@@ -25,6 +25,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "diagnose": lambda hub, **_: list(hub.diagnoses),
     "get_environment": lambda hub: EnvironmentSnapshot((), ()),
     "get_program": lambda hub: hub.program,
+    "get_load": lambda hub: hub.load,
     "get_licences": lambda hub: "MIT License",
     "get_diagnostics": lambda hub: "Tooltray 0.1.0\n\nserver git: running\n",
     "get_recent_calls": lambda hub, **_: [],
@@ -109,6 +110,7 @@ NOTED_IF_GIVEN = {
     ("update_mcp_server", "revision"),
     ("remove_mcp_server", "revision"),
     ("get_tool_costs", "session"),
+    ("set_mcp_enabled", "for_s"),
 }
 
 

@@ -35,7 +35,7 @@ from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.forms import NewServer
 from tooltray.snapshots.http import ApiTokenSnapshot, HttpStatus
 from tooltray.snapshots.hub import HubSnapshot
-from tooltray.snapshots.program import ProgramSnapshot
+from tooltray.snapshots.program import ProgramLoad, ProgramSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus
 from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
 from tooltray.snapshots.setup import ServerRemoval, SetupChange
@@ -58,6 +58,7 @@ class HubInMemory:
         self.logs: dict[str, list[str]] = {}
         self.tools = list(tools)
         self.http = HttpStatus()
+        self.load = ProgramLoad(212_000_000, 0.014, 1_480_000_000, 6)
         self.program = ProgramSnapshot("0.1.0", "deb", "Debian package", "Run: sudo apt install ./tooltray_VERSION_amd64.deb", False)
         self.api_token = "api-token-of-a-fake"
         self.files: list[ServerFileSnapshot] = []

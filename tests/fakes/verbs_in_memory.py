@@ -18,8 +18,9 @@ from tooltray.snapshots.tools import ToolSnapshot
 
 
 class VerbsInMemory(HubInMemory):
-    def set_mcp_enabled(self, enabled: bool) -> None:
-        self.snapshot = replace(self.snapshot, is_paused=not enabled)
+    def set_mcp_enabled(self, enabled: bool, for_s: float | None = None) -> None:
+        until = STARTED_AT + for_s if for_s is not None else 0.0
+        self.snapshot = replace(self.snapshot, is_paused=not enabled, paused_until=until)
         self._publish_config()
 
     def set_start_at_login(self, enabled: bool) -> ProgramSnapshot:

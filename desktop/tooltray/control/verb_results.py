@@ -39,6 +39,7 @@ RESULTS: Mapping[str, str] = {
     "get_http_status": "snapshots.http:HttpStatus",
     "get_inmemory_servers": "snapshots.servers:InMemoryServer[]",
     "get_journal_status": "snapshots.activity:JournalStatus",
+    "get_load": "snapshots.program:ProgramLoad",
     "get_mcp_clients": "snapshots.servers:McpClientSnapshot[]",
     "get_npm_registry_status": "snapshots.registries:NpmRegistryStatus",
     "get_profiles": "snapshots.clients:ProfileSnapshot[]",

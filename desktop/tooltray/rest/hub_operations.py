@@ -113,6 +113,7 @@ _HUB = (
     Operation("GET", "/mcp/environment", HubApi.get_environment),
     Operation("DELETE", "/mcp/environment", HubApi.forget_environment, status=204),
     Operation("GET", "/mcp/program", ProgramApi.get_program),
+    Operation("GET", "/mcp/program/load", ProgramApi.get_load),
     Operation("PUT", "/mcp/program/start-at-login", ProgramApi.set_start_at_login, needs_trust=always),
     Operation("GET", "/mcp/program/licences", ProgramApi.get_licences, wrap="licences"),
     Operation("GET", "/mcp/program/diagnostics", ProgramApi.get_diagnostics, wrap="diagnostics"),

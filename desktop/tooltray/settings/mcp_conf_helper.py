@@ -99,6 +99,10 @@ class McpConfHelper(SettingsStore):
         else:
             await self.edit(server_edits.default(name, is_default, is_known=name in BUILTIN_NAMES))
 
-    async def set_enabled(self, enabled: bool) -> None:
-        """Switches all servers on or off (`mcpEnabled`)."""
-        await self.edit(lambda document: document.update(mcpEnabled=enabled))
+    async def set_enabled(self, enabled: bool, *, paused_until: float = 0.0) -> None:
+        """Switches all servers on or off (`mcpEnabled`).
+
+        Args:
+            paused_until: unix seconds, when they are to go on by themselves; 0: when somebody says so.
+        """
+        await self.edit(server_edits.enabled(enabled, paused_until))

@@ -79,7 +79,7 @@ def _text_or_nothing(value: object) -> object:
     return value if isinstance(value, str) else ""
 
 
-def _plain_number(value: object) -> object:
+def plain_number(value: object) -> object:
     return float(value) if isinstance(value, Decimal) else value
 
 
@@ -90,7 +90,7 @@ Target = Annotated[StrictStr | None, BeforeValidator(_blank_is_absent)]
 Shown = Annotated[str, BeforeValidator(_text_or_nothing)]  # an odd icon is no reason to lose a server
 
 Port = Annotated[int, Field(ge=0, le=65535, strict=True)]
-Seconds = Annotated[float, BeforeValidator(_plain_number), Field(gt=0, strict=True, allow_inf_nan=False)]
+Seconds = Annotated[float, BeforeValidator(plain_number), Field(gt=0, strict=True, allow_inf_nan=False)]
 
 
 class JsonModel(BaseModel):

@@ -78,6 +78,18 @@ def fields(name: str, changed: Mapping[str, object]) -> Edit:
     return edit
 
 
+def enabled(is_enabled: bool, paused_until: float) -> Edit:
+    """Switches all servers on or off, and says until when. `paused_until`: unix seconds; 0: until somebody resumes."""
+
+    def edit(document: Document) -> None:
+        document["mcpEnabled"] = is_enabled
+        document.pop("pausedUntil", None)
+        if paused_until and not is_enabled:
+            document["pausedUntil"] = paused_until
+
+    return edit
+
+
 def without_entry(name: str, revision: str) -> Edit:
     """Removes a server, also from those that start with the hub."""
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from pydantic import (
+    BeforeValidator,
     Field,
     StrictBool,
     StrictStr,
@@ -20,10 +21,21 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from tooltray.errors import Problem, TooltrayError
+from tooltray.moments import LAST_TIME_S
 from tooltray.phrases import Phrase
 from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings.document import CURRENT_VERSION, Document, version_of
-from tooltray.settings.server_config import GivenMembers, JsonModel, MCPServerConfig, Port, Seconds, Shown, Target, ToolOverride
+from tooltray.settings.server_config import (
+    GivenMembers,
+    JsonModel,
+    MCPServerConfig,
+    Port,
+    Seconds,
+    Shown,
+    Target,
+    ToolOverride,
+    plain_number,
+)
 from tooltray.settings.usable import (
     CORRECT_IT,
     MUST_BE_OBJECT,
@@ -47,6 +59,7 @@ BUILTIN_NAMES = ("hub",)
 """Names of the servers that come with Tooltray; no entry may have one."""
 MAX_NAME_LENGTH = 64  # a name becomes a part of file names, keyring entries and tool names
 FORBIDDEN_IN_NAMES = "/{}"  # `${secret:NAME/KEY}` has to find its parts again
+UnixTime = Annotated[float, BeforeValidator(plain_number), Field(ge=0, le=LAST_TIME_S, strict=True, allow_inf_nan=False)]
 Mode = Literal["everything", "lazy", "search", "automatic"]
 
 Default = TypeVar("Default")
@@ -192,6 +205,7 @@ class Settings(JsonModel):
 
     Attributes:
         auto_detect_npm_registry: whether the fastest registry is found out and used.
+        paused_until: unix seconds; while `mcp_enabled` is off, when it goes on by itself; 0: when somebody says so.
         custom_npm_registry: chosen by the person; goes before the fastest.
         npm_registries: more of them to measure.
         profiles: named sets of servers and tools.
@@ -206,6 +220,7 @@ class Settings(JsonModel):
     mcp_servers: Mapping[str, MCPServerConfig] = Field(default_factory=dict)
     default_servers: tuple[str, ...] = ()
     mcp_enabled: bool = True
+    paused_until: float = 0.0
     publish: PublishSettings = PublishSettings()
     secrets: SecretSettings = SecretSettings()
     auto_detect_npm_registry: bool = True
@@ -327,6 +342,7 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         mcp_servers=_read_servers(document.get("mcpServers"), reserved, slips),
         default_servers=_read_defaults(document.get("defaultServers"), slips),
         mcp_enabled=_read_part(document, "mcpEnabled", StrictBool, True, slips),
+        paused_until=_read_part(document, "pausedUntil", UnixTime, 0.0, slips),
         publish=_read_publish(document.get("publish"), slips),
         secrets=_read_part(document, "secrets", SecretSettings, SecretSettings(), slips),
         auto_detect_npm_registry=_read_part(document, "autoDetectNpmRegistry", StrictBool, True, slips),

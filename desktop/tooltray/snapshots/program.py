@@ -3,6 +3,22 @@
 import msgspec
 
 
+class ProgramLoad(msgspec.Struct, frozen=True):
+    """What Tooltray needs of the computer now.
+
+    Attributes:
+        memory_bytes: of the hub, with its window where it has one; without servers.
+        cpu_share: of one processor, since it was last asked for (1.0: a whole one).
+        server_memory_bytes: of all servers here, with what they have started; memory that they share counts for each.
+        running_servers: as many of them are processes of this computer.
+    """
+
+    memory_bytes: int
+    cpu_share: float
+    server_memory_bytes: int
+    running_servers: int
+
+
 class ProgramSnapshot(msgspec.Struct, frozen=True):
     """
     Attributes:
