@@ -207,6 +207,7 @@ def kind_words(shape: Shape) -> str:
         "text": tr("text"),
         "number": tr("number"),
         "integer": tr("whole number"),
+        "boolean": tr("yes or no"),
         "list": tr("list"),
         "object": tr("object"),
         "json": tr("JSON"),
