@@ -19,9 +19,10 @@ from tooltray.ui.tools.offered_commands import OfferedCommands
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.result_view import ResultView
+from tooltray.ui.widgets.server_text import one_line, seen
 from tooltray.ui.widgets.surface import Surface, column, row
 
-MOST_DESCRIPTION = 600  # characters
+MOST_DESCRIPTION, MOST_KEY = 600, 400  # characters
 
 
 class OfferPreview(Surface):
@@ -43,7 +44,7 @@ class OfferPreview(Surface):
         self.result = ResultView(self._theme)
         layout = column(self, margins=(20, 14, 20, 16), spacing=8)
         layout.addLayout(self._head())
-        layout.addWidget(CodeLabel(self._theme, offer.key, "muted"))
+        layout.addWidget(CodeLabel(self._theme, one_line(offer.key, MOST_KEY), "muted"))
         if offer.description:
             layout.addWidget(Label(self._theme, offer.description[:MOST_DESCRIPTION], "body", "secondary", wrap=True))
         layout.addWidget(self._lines)
@@ -116,7 +117,7 @@ class OfferPreview(Surface):
         return line
 
     def _draw(self) -> None:
-        self._address.set_text(self.key)
+        self._address.set_text(seen(self.key))
         if not self._asked:
             self._say("" if self._lines.is_complete else tr("Fill in what is required to see what comes of it."))
         self._go.setEnabled(self._lines.is_complete)

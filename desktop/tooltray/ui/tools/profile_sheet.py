@@ -31,7 +31,7 @@ class ProfileNamePanel(SheetFrame):
         self._profile = profile_of(rows)
         words = tr("It has 1 tool:") if len(rows) == 1 else tr("It has {count} tools:", count=len(rows))
         self.body.addWidget(Label(theme, words, "body", "secondary", wrap=True))
-        names = ", ".join(row.tool.original_name for row in rows[:MOST_NAMES]) + (" …" if len(rows) > MOST_NAMES else "")
+        names = ", ".join(row.name for row in rows[:MOST_NAMES]) + (" …" if len(rows) > MOST_NAMES else "")
         self.body.addWidget(Label(theme, names, "caption", "muted", wrap=True))
         self.body.addWidget(Label(theme, tr("Name"), "label"))
         self._name = QLineEdit(tr("used"))

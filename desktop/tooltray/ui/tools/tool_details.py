@@ -41,7 +41,7 @@ class ToolDetails(DetailsPane):
     part_requested = Signal(str, str, str)
 
     def __init__(self, theme: Theme, row: ToolRow) -> None:
-        super().__init__(theme, row.tool.original_name)
+        super().__init__(theme, row.name)
         self.row = row
         self._definition: Mapping[str, Any] | None = None
         self._is_read = False
@@ -98,7 +98,7 @@ class ToolDetails(DetailsPane):
             facts.append(tr("{count} tokens", count=f"{self.row.tokens:,}"))
         self._lines.addWidget(Label(theme, " · ".join(facts), "caption", "secondary", wrap=True))
         if tool.name != tool.original_name:
-            self._lines.addWidget(CodeLabel(theme, tool.name, "muted"))
+            self._lines.addWidget(CodeLabel(theme, seen(tool.name), "muted"))
         self._lines.addWidget(Label(theme, seen(tool.description[:LONGEST_DESCRIPTION]), "body", wrap=True))
         self._add_hints()
         self._add("  ", self._link(tr("Name and description for AI clients…"), self._on_words))

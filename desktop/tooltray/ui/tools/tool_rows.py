@@ -3,6 +3,7 @@
 Above it: the tab Tools and its details. Below it: snapshots. Pure functions; what could not be read is None, and never 0.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -14,9 +15,11 @@ from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.widgets.server_text import one_line
 
-ALL, ASKS, HELD, OFF, UNUSED = range(5)  # the filters
+FILTERS = 5
+ALL, ASKS, HELD, OFF, UNUSED = range(FILTERS)
 USED_DAYS = 30
 UNKNOWN = "?"  # the mark of what could not be read
+LONGEST_NAME = 300  # characters
 LONGEST_TIP = 400  # characters of a description
 FEW_USED, MANY_TOOLS = 0.5, 20  # a profile of the used ones is worth a word where less than half of so many are used
 
@@ -24,60 +27,66 @@ FEW_USED, MANY_TOOLS = 0.5, 20  # a profile of the used ones is worth a word whe
 class ToolRow(msgspec.Struct, frozen=True):
     """
     Attributes:
+        key: its server, and the server's own name for it.
         tokens: of its definition; None: not known.
         use: in the last 30 days; None: it was not called.
         is_use_known: whether the journal could be read.
+        text: in which words are looked for.
+        filters: a bit for each filter that it belongs to; looked at for 5,000 rows with each key of a search.
     """
 
     tool: ToolSnapshot
+    key: tuple[str, str]
     tokens: int | None = None
     use: ToolUse | None = None
     is_use_known: bool = False
-    text: str = ""  # in which words are looked for
+    text: str = ""
+    filters: int = 0
 
     @property
-    def key(self) -> tuple[str, str]:
-        return self.tool.server, self.tool.original_name
-
-    @property
-    def is_unused(self) -> bool:
-        return self.is_use_known and self.use is None
+    def name(self) -> str:
+        """The server's own name for it, as it can be shown."""
+        return one_line(self.tool.original_name, LONGEST_NAME)
 
 
 def rows_of(tools: Iterable[ToolSnapshot], costs: ToolCosts | None, uses: Sequence[ToolUse] | None) -> list[ToolRow]:
     """Puts together what is known of tools."""
     tokens: Mapping[str, int] = {cost.name: cost.tokens for server in costs.servers for cost in server.tools} if costs else {}
     used = {(use.server, use.tool): use for use in uses or ()}
-    return [
-        ToolRow(
-            tool,
-            tokens.get(tool.name),
-            used.get((tool.server, tool.original_name)),
-            uses is not None,
-            f"{tool.name}\n{tool.original_name}\n{tool.server}\n{tool.description}".casefold(),
-        )
-        for tool in tools
-    ]
+    rows = []
+    for tool in tools:
+        key = tool.server, tool.original_name
+        use, text = used.get(key), f"{tool.name}\n{tool.original_name}\n{tool.server}\n{tool.description}".casefold()
+        filters = _filters(tool, is_unused=uses is not None and use is None)
+        rows.append(ToolRow(tool, key, tokens.get(tool.name), use, uses is not None, text, filters))
+    return rows
+
+
+def _filters(tool: ToolSnapshot, *, is_unused: bool) -> int:
+    asks = tool.is_enabled and not tool.is_approved and not tool.is_held
+    return 1 << ALL | asks << ASKS | tool.is_held << HELD | (not tool.is_enabled) << OFF | is_unused << UNUSED
 
 
 def is_in(row: ToolRow, filter: int) -> bool:
     """Whether a row belongs to a filter."""
-    tool = row.tool
-    if filter == ASKS:
-        return tool.is_enabled and not tool.is_approved and not tool.is_held
-    if filter == UNUSED:
-        return row.is_unused
-    return tool.is_held if filter == HELD else not tool.is_enabled if filter == OFF else True
+    return bool(row.filters >> filter & 1)
 
 
-def found(rows: Sequence[ToolRow], *, filter: int = ALL, server: str = "", text: str = "") -> list[ToolRow]:
+def counts(rows: Iterable[ToolRow]) -> list[int]:
+    """Returns how many rows belong to each filter."""
+    kinds = Counter(row.filters for row in rows)
+    return [sum(count for filters, count in kinds.items() if filters >> filter & 1) for filter in range(FILTERS)]
+
+
+def found(rows: Sequence[ToolRow], *, server: str = "", text: str = "") -> list[ToolRow]:
     """Returns the rows that a person wants to see.
 
     Args:
         text: all of its words are in the name, the description or the server's name.
     """
-    wanted = text.casefold().split()
-    return [row for row in rows if is_in(row, filter) and server in ("", row.tool.server) and all(word in row.text for word in wanted)]
+    for word in text.casefold().split():
+        rows = [row for row in rows if word in row.text]
+    return [row for row in rows if row.key[0] == server] if server else list(rows)
 
 
 def goes_through(tool: ToolSnapshot) -> tuple[str, str]:
@@ -122,7 +131,7 @@ def used_by(row: ToolRow) -> str:
 
 def tip(row: ToolRow) -> str:
     """Returns what a tool does, and its name for AI clients where that is another one."""
-    other = row.tool.name if row.tool.name != row.tool.original_name else ""
+    other = one_line(row.tool.name, LONGEST_NAME) if row.tool.name != row.tool.original_name else row.name
     return "\n".join(filter(None, [one_line(row.tool.description, LONGEST_TIP), other]))
 
 

@@ -6,6 +6,7 @@ Above it: ToolsPage. Below it: ToolCommands, the details of a tool, and Try. Dra
 from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
+from operator import attrgetter
 
 from msgspec.structs import replace
 from PySide6.QtCore import QTimer
@@ -61,6 +62,8 @@ class ToolsTab(Page):
         self._costs: ToolCosts | None = None
         self._uses: Sequence[ToolUse] | None = None
         self._rows: list[ToolRow] = []
+        self._lines: Sequence[object] = ()  # what the table was given last, and how it was sorted then
+        self._sorted_by: tuple[int, bool] | None = None
         self._wanted = ""  # a published name whose details are to be shown once it is known
         self._is_grouped = self._is_hint_put_away = False
         self.search = SearchField(self._theme, tr("Search tools"))
@@ -108,7 +111,7 @@ class ToolsTab(Page):
         lines.addWidget(self._make_picked_bar())
         self._stack = QStackedWidget()
         self._empty = self._make_empty()
-        self._table = ToolTable(self._theme, self._columns(), tr("Tools"), lambda row: row.key)
+        self._table = ToolTable(self._theme, self._columns(), tr("Tools"), attrgetter("key"))
         self._loading = EmptyState(self._theme, tr("Loading the tools…"), "", ())
         self._none_found = EmptyState(
             self._theme, tr("No tool is like that"), tr("Search for something else, or choose another filter."), ()
@@ -170,8 +173,8 @@ class ToolsTab(Page):
             return said.last_used(row, datetime.now())
 
         return [
-            Column("", lambda row: row.tool.original_name, Kind.PICK, 52),
-            Column(tr("Tool"), lambda row: row.tool.original_name, Kind.MONO, 0, said.tip, lambda row: row.tool.original_name.casefold()),
+            Column("", lambda row: row.name, Kind.PICK, 52),
+            Column(tr("Tool"), lambda row: row.name, Kind.MONO, 0, said.tip, lambda row: row.tool.original_name.casefold()),
             Column(tr("Server"), lambda row: row.tool.server, Kind.QUIET, 132, None, lambda row: row.tool.server.casefold()),
             Column(tr("Tokens"), said.tokens_words, Kind.NUMBER, 84, None, lambda row: row.tokens or 0, falls=True),
             Column(tr("Goes through"), lambda row: said.goes_through(row.tool), Kind.CHIP, 158, lambda row: said.why_so(row.tool)),
@@ -243,10 +246,13 @@ class ToolsTab(Page):
 
     def _draw_rows(self, *_news: object) -> None:
         server, text = self._server.chosen, self.search.text()
-        here = said.found(self._rows, server=server, text=text)
-        self._filters.set_counts([sum(said.is_in(each, filter) for each in here) for filter in range(5)])
-        shown = [each for each in here if said.is_in(each, self._filters.current)]
-        self._table.set_rows(self._grouped(shown) if self._is_grouped else shown)
+        here, filter = said.found(self._rows, server=server, text=text), self._filters.current
+        self._filters.set_counts(said.counts(here))
+        shown = [each for each in here if said.is_in(each, filter)] if filter else here
+        lines: Sequence[object] = self._grouped(shown) if self._is_grouped else shown
+        if lines != self._lines or self._table.sorted_by != self._sorted_by:
+            self._lines, self._sorted_by = lines, self._table.sorted_by
+            self._table.set_rows(lines)
         self._draw_picked()
         page = self._table if shown else self._none_found if self._rows else self._empty if self._tools is not None else self._loading
         self._stack.setCurrentWidget(page)
@@ -342,6 +348,7 @@ class ToolsTab(Page):
 
     def _on_switch(self, row: ToolRow, on: bool) -> None:
         self._table.update_row(replace(row, tool=replace(row.tool, is_enabled=on)))  # at once; a failure brings the true list
+        self._lines = ()  # which is then shown in any case
         self.commands.switch([row.tool], on)
 
     def _switch_picked(self, on: bool) -> None:

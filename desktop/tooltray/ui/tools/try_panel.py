@@ -25,6 +25,7 @@ from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.result_view import ResultView
 from tooltray.ui.widgets.schema_form.schema_form import SchemaForm
+from tooltray.ui.widgets.server_text import seen
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 WIDTH, HEIGHT = 1080, 720
@@ -67,7 +68,7 @@ class TryPanel(Surface):
         self._questions: list[ElicitationSnapshot] = []
         self._earlier = list(earlier)
         self.setMaximumWidth(WIDTH)
-        self.setAccessibleName(tr("Try {name}", name=name))
+        self.setAccessibleName(tr("Try {name}", name=seen(name)))
         self.form = SchemaForm(theme, schema, values=arguments)
         self.result = ResultView(theme)
         layout = column(self)
@@ -155,7 +156,7 @@ class TryPanel(Surface):
 
     def _head(self, server: str) -> QHBoxLayout:
         line = row(margins=(24, 14, 16, 14), spacing=8)
-        line.addWidget(ElidedLabel(self._theme, tr("Try {name}", name=self.name), "heading", mode=Qt.TextElideMode.ElideMiddle), 3)
+        line.addWidget(ElidedLabel(self._theme, tr("Try {name}", name=seen(self.name)), "heading", mode=Qt.TextElideMode.ElideMiddle), 3)
         owner = ElidedLabel(self._theme, tr("from {server}", server=server), "caption", "muted")
         owner.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         line.addWidget(owner, 1)

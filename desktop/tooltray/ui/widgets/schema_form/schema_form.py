@@ -22,7 +22,7 @@ from tooltray.ui.widgets.schema_form.value_shapes import ABSENT, properties_of, 
 from tooltray.ui.widgets.surface import column
 
 FIELDS, JSON = 0, 1  # the views
-LINES = 12  # of the JSON in sight; more scroll
+LINES = 20  # of the JSON in sight; more scroll
 LARGEST_CHECKED = 200_000  # characters of JSON; a larger value is checked by the server alone
 
 
