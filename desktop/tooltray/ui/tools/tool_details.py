@@ -24,7 +24,7 @@ from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.schema_form.branches import kind_words
 from tooltray.ui.widgets.schema_form.value_shapes import properties_of, required_of, resolved, shape_of
-from tooltray.ui.widgets.server_text import seen
+from tooltray.ui.widgets.server_text import plain_tip, seen
 from tooltray.ui.widgets.split_view import MARGIN, DetailsPane
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
@@ -159,7 +159,7 @@ class ToolDetails(DetailsPane):
         shape = shape_of(root, schema)
         widget = QWidget()
         widget.setFixedHeight(34)
-        widget.setToolTip(shape.description)
+        widget.setToolTip(plain_tip(shape.description))
         line = row(widget, spacing=8)
         line.addWidget(ElidedLabel(self._theme, seen(name), "mono"), 2)
         line.addWidget(ElidedLabel(self._theme, kind_words(shape) or tr("choice"), "caption", "secondary"), 1)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
+from typing import Any
 
 from msgspec.structs import replace
 from PySide6.QtCore import QTimer
@@ -44,7 +45,22 @@ MOST_NAMES = 3  # servers named in a sentence
 
 
 class ToolTable(Table):
-    """Its columns go one after the other where there is no room for them."""
+    """Its columns go one after the other where there is no room for them.
+
+    Attributes:
+        is_grouped: a heading stands above the tools of each server; set before the rows are.
+    """
+
+    is_grouped = False
+
+    def arranged(self, rows: Sequence[Any]) -> list[Any]:
+        if not self.is_grouped:
+            return super().arranged(rows)
+        by_server: dict[str, list[Any]] = {}
+        for each in super().arranged(rows):
+            by_server.setdefault(each.key[0], []).append(each)
+        servers = sorted(by_server, key=str.casefold)
+        return [line for server in servers for line in (Heading(server, len(by_server[server])), *by_server[server])]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -62,10 +78,9 @@ class ToolsTab(Page):
         self._costs: ToolCosts | None = None
         self._uses: Sequence[ToolUse] | None = None
         self._rows: list[ToolRow] = []
-        self._lines: Sequence[object] = ()  # what the table was given last, and how it was sorted then
-        self._sorted_by: tuple[int, bool] | None = None
+        self._shown: Sequence[ToolRow] = ()  # what the table was given last
         self._wanted = ""  # a published name whose details are to be shown once it is known
-        self._is_grouped = self._is_hint_put_away = False
+        self._is_hint_put_away = False
         self.search = SearchField(self._theme, tr("Search tools"))
         self.search.textChanged.connect(self._draw_rows)
         self.header_actions = (self.search,)
@@ -202,7 +217,6 @@ class ToolsTab(Page):
         self._table.row_chosen.connect(self._on_row)
         self._table.switched.connect(self._on_switch)
         self._table.picked_changed.connect(self._draw_picked)
-        self._table.sort_changed.connect(self._draw_rows)
         self._split.closed.connect(self._on_closed)
 
     # what came in
@@ -249,22 +263,12 @@ class ToolsTab(Page):
         here, filter = said.found(self._rows, server=server, text=text), self._filters.current
         self._filters.set_counts(said.counts(here))
         shown = [each for each in here if said.is_in(each, filter)] if filter else here
-        lines: Sequence[object] = self._grouped(shown) if self._is_grouped else shown
-        if lines != self._lines or self._table.sorted_by != self._sorted_by:
-            self._lines, self._sorted_by = lines, self._table.sorted_by
-            self._table.set_rows(lines)
+        if shown != self._shown:
+            self._shown = shown
+            self._table.set_rows(shown)
         self._draw_picked()
         page = self._table if shown else self._none_found if self._rows else self._empty if self._tools is not None else self._loading
         self._stack.setCurrentWidget(page)
-
-    def _grouped(self, shown: Sequence[ToolRow]) -> list[ToolRow | Heading]:
-        by_server: dict[str, list[ToolRow]] = {}
-        for each in shown:
-            by_server.setdefault(each.tool.server, []).append(each)
-        lines: list[ToolRow | Heading] = []
-        for server in sorted(by_server, key=str.casefold):
-            lines += [Heading(server, len(by_server[server])), *self._table.arranged(by_server[server])]
-        return lines
 
     def _draw_hint(self) -> None:
         share = said.used_share(self._rows)
@@ -348,7 +352,7 @@ class ToolsTab(Page):
 
     def _on_switch(self, row: ToolRow, on: bool) -> None:
         self._table.update_row(replace(row, tool=replace(row.tool, is_enabled=on)))  # at once; a failure brings the true list
-        self._lines = ()  # which is then shown in any case
+        self._shown = ()  # which is then shown in any case
         self.commands.switch([row.tool], on)
 
     def _switch_picked(self, on: bool) -> None:
@@ -368,9 +372,9 @@ class ToolsTab(Page):
         self.commands.switch(tools, on)
 
     def _on_group(self) -> None:
-        self._is_grouped = not self._is_grouped
-        self._group.set_name(tr("Do not group") if self._is_grouped else tr("Group by server"))
-        self._draw_rows()
+        self._table.is_grouped = not self._table.is_grouped
+        self._group.set_name(tr("Do not group") if self._table.is_grouped else tr("Group by server"))
+        self._table.set_rows(self._shown)
 
     def _on_hint_closed(self) -> None:
         self._is_hint_put_away = True
