@@ -52,12 +52,15 @@ from tooltray.bundles.sources import BundleSources
 from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
 from tooltray.calls.completion import Completion
 from tooltray.calls.elicitations import Elicitations
+from tooltray.calls.followed_resources import FollowedResources
 from tooltray.calls.notifications import Notifications
 from tooltray.calls.own_calls import OwnCalls
 from tooltray.calls.request_router import AllServers, OneServer, RequestRouter
 from tooltray.calls.seen_servers import SeenServers
 from tooltray.calls.subscriptions import Subscriptions
 from tooltray.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
+from tooltray.calls.tries import Tries
+from tooltray.calls.tries_api import TriesApi
 from tooltray.catalogue import token_counts
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
@@ -455,6 +458,8 @@ class Hub(Composition):
     caller: OwnCaller = part()
     held: HeldCalls = part()
     own_calls: OwnCalls = part()
+    tries: Tries = part(calls="own_calls")
+    followed: FollowedResources = part()
     connections: Connections = part()
     formats: ToolFormats = part()
     count: Count = made(lambda hub: token_counts.counted)
@@ -486,6 +491,7 @@ class Hub(Composition):
     bundles: BundleInstalls = part(sources="bundle_sources", reader="bundle_reader", store="bundle_store", folders="bundle_folders")
     packing: BundlePacking = part()
     tools_api: ToolsApi = part(calls="own_calls")
+    tries_api: TriesApi = part()
     prompts_api: PromptsApi = part()
     resources_api: ResourcesApi = part()
     formats_api: FormatsApi = part()

@@ -26,11 +26,15 @@ class NotificationKind(msgspec.Struct, frozen=True):
 
 
 KINDS = (
-    NotificationKind("approval", Phrase("A call waits for your yes"), Phrase("The call waits; without an answer it is refused in the end.")),
+    NotificationKind(
+        "approval", Phrase("A call waits for your yes"), Phrase("The call waits; without an answer it is refused in the end.")
+    ),
     NotificationKind("question", Phrase("A server asks you something")),
     NotificationKind("sign_in", Phrase("A server needs you to sign in")),
     NotificationKind("failed", Phrase("A server has failed")),
-    NotificationKind("tool_changed", Phrase("A tool was changed after you had allowed it"), Phrase("Until you look, its calls are asked about.")),
+    NotificationKind(
+        "tool_changed", Phrase("A tool was changed after you had allowed it"), Phrase("Until you look, its calls are asked about.")
+    ),
     NotificationKind("trust", Phrase("A project brings servers that wait for your yes")),
     NotificationKind("feedback", Phrase("A model reports and waits for your answer")),
     NotificationKind("update", Phrase("A newer version of a server is there")),

@@ -38,6 +38,7 @@ from tooltray.ui.servers.tool_table import ToolTable
 from tooltray.ui.settings.settings_page import SettingsPage
 from tooltray.ui.shell.main_window import MainWindow
 from tooltray.ui.theme import Theme
+from tooltray.ui.tools.tools_page import ToolsPage
 
 PATIENCE_S = 20.0  # a bound, not a measure: everything here takes milliseconds
 
@@ -95,6 +96,10 @@ class Desk:
         """Shows a tab of the page of AI clients."""
         self.window.open_page("clients")
         self.clients_page.show_tab(tab)
+
+    @property
+    def tools_page(self) -> ToolsPage:
+        return cast(ToolsPage, self.window.page("tools"))
 
     @property
     def approvals(self) -> GrantsPage:

@@ -33,6 +33,7 @@ from tests.ui.scenes import (  # noqa: E402
     server_scenes,
     settings_scenes,
     sign_in_scenes,
+    tool_scenes,
     tray_scenes,
 )
 from tests.ui.scenes.shot import Scene  # noqa: E402
@@ -55,6 +56,7 @@ SUBJECTS = (
     edit_scenes,
     found_scenes,
     file_scenes,
+    tool_scenes,
     tray_scenes,
     feedback_scenes,
     activity_scenes,

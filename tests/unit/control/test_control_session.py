@@ -41,6 +41,7 @@ from tooltray.events import (
     ProblemReported,
     PromptListChanged,
     ResourceListChanged,
+    ResourceUpdated,
     ServerChanged,
     ServerFailed,
     ServerFilesChanged,
@@ -53,6 +54,7 @@ from tooltray.events import (
     SessionsChanged,
     ToolCallResult,
     ToolListChanged,
+    TryProgressed,
 )
 from tooltray.phrases import Phrase
 from tooltray.protocol.deadlines import DeadlineWheel
@@ -367,6 +369,8 @@ ALL = [
     ImportProgressed(1, 2, "s"),
     ActivityWritten(7),
     ServerTestOutput("1", ("a line",)),
+    TryProgressed("a", 1.0, 2.0, "m"),
+    ResourceUpdated("x://1"),
     NpmRegistryChanged(NpmRegistryStatus("https://r.example/", measurements=(RegistryMeasurement("https://r.example/", "R", "mirror"),))),
 ]
 

@@ -15,6 +15,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.pages.found_clients import ClientScans
 from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.notice_area import NoticeArea
+from tooltray.ui.pages.open_attempts import OpenAttempts
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
@@ -101,6 +102,7 @@ class PageContext:
         self.theme, self.window, self.local, self.wishes = theme, window, local, wishes
         self.hub, self.servers, self.tools, self.tasks = presenters.hub, presenters.servers, presenters.tools, presenters.tasks
         self.sheets, self.notices, self.links = Sheets(theme, window), NoticeArea(theme), PageLinks(window)
+        self.attempts = OpenAttempts(window)
         self.scans = ClientScans(hub=presenters.hub, tasks=presenters.tasks)
         self.links.projects_changed.connect(self.scans.set_projects)
 

@@ -1,10 +1,13 @@
 """Text that a server or a model wrote, without what a person cannot see: terminal colours, control and direction marks.
 
-Above it: every view of such text. Below it: nothing.
+Above it: every view of such text. Below it: Qt's guess at what is HTML.
 """
 
 import re
 import unicodedata
+from html import escape
+
+from PySide6.QtGui import Qt
 
 UNSEEN = ("Cc", "Cf", "Co", "Cs", "Cn")  # control, direction, invisible and unassigned signs: none says what it seems to say
 KEPT = "\n\t\u200c\u200d"  # joiners belong to words and to emoji
@@ -30,6 +33,11 @@ def one_line(text: str, most: int) -> str:
     cut = text[: most + 1]
     line = " ".join(seen(cut).split())
     return f"{line[:most]}…" if len(cut) > most else line
+
+
+def plain_tip(text: str) -> str:
+    """Returns a text that a tooltip shows as it is: what looks like HTML would be drawn as such, and its pictures looked for."""
+    return escape(text) if Qt.mightBeRichText(text) else text
 
 
 def broken(text: str) -> str:

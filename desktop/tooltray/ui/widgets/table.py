@@ -374,8 +374,11 @@ class Table(QTableView):
     @property
     def picked(self) -> list[Any]:
         """The rows that are selected, from above."""
-        places = sorted(index.row() for index in self.selectionModel().selectedRows())
-        return [self._model.row(place) for place in places]
+        selection = self.selectionModel().selection()
+        ranges = [selection.at(place) for place in range(selection.size())]
+        places = {place for each in ranges for place in range(each.top(), each.bottom() + 1)}  # `selectedRows` asks for flags 40,000 times
+        rows = (self._model.row(place) for place in sorted(places))
+        return [row for row in rows if not isinstance(row, Heading)]
 
     @property
     def sorted_by(self) -> tuple[int, bool] | None:
