@@ -13,6 +13,7 @@ from tooltray.entries.secret_spans import secret_spans
 from tooltray.files.atomic_file import write_atomically
 from tooltray.settings.entry_text import read_entry_text
 from tooltray.tasks import TaskKeeper
+from tooltray.ui.activity.activity_page import ActivityPage
 from tooltray.ui.approvals.grants_page import GrantsPage
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.computer_tab import ComputerTab
@@ -38,6 +39,7 @@ from tooltray.ui.settings.backup_tab import BackupTab
 from tooltray.ui.shell.main_window import MainWindow
 from tooltray.ui.shell.settings_page import SettingsPage
 from tooltray.ui.theme import Theme
+from tooltray.ui.tools.tools_page import ToolsPage
 
 PATIENCE_S = 20.0  # a bound, not a measure: everything here takes milliseconds
 
@@ -90,10 +92,18 @@ class Desk:
     def profiles(self) -> ProfilesTab:
         return self.clients_page.profiles
 
+    @property
+    def activity(self) -> ActivityPage:
+        return cast(ActivityPage, self.window.page("activity"))
+
     def open_tab(self, tab: str) -> None:
         """Shows a tab of the page of AI clients."""
         self.window.open_page("clients")
         self.clients_page.show_tab(tab)
+
+    @property
+    def tools_page(self) -> ToolsPage:
+        return cast(ToolsPage, self.window.page("tools"))
 
     @property
     def approvals(self) -> GrantsPage:

@@ -17,6 +17,7 @@ import qasync  # noqa: E402
 from PySide6.QtCore import QLocale  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
 from tests.ui.scenes import (  # noqa: E402
+    activity_scenes,
     add_scenes,
     approval_scenes,
     client_scenes,
@@ -34,6 +35,7 @@ from tests.ui.scenes import (  # noqa: E402
     server_scenes,
     settings_scenes,
     sign_in_scenes,
+    tool_scenes,
     tray_scenes,
 )
 from tests.ui.scenes.shot import Scene  # noqa: E402
@@ -57,9 +59,11 @@ SUBJECTS = (
     edit_scenes,
     found_scenes,
     file_scenes,
+    tool_scenes,
     tray_scenes,
     feedback_scenes,
     palette_scenes,
+    activity_scenes,
 )
 SCENES: dict[str, Scene] = {scene.__name__: scene for subject in SUBJECTS for scene in subject.SCENES}
 

@@ -92,6 +92,7 @@ RESULTS: Mapping[str, str] = {
     "set_http_enabled": "snapshots.http:HttpStatus",
     "set_start_at_login": "snapshots.program:ProgramSnapshot",
     "test_npm_registry": "snapshots.registries:RegistryMeasurement",
+    "try_tool": "snapshots.calls:MCPToolResponse",
     "undo_client_change": "snapshots.ai_clients:ClientChange",
     "preview_server_update": "snapshots.server_edits:ServerUpdatePreview",
     "test_server": "snapshots.server_edits:ServerTest",

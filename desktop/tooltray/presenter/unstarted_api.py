@@ -22,6 +22,9 @@ from tooltray.entries.outgoing_links import client_links
 from tooltray.entries.secrets_api import SecretsApi
 from tooltray.entries.setup_api import SetupApi
 from tooltray.errors import TooltrayError
+from tooltray.journal.api import ActivityApi
+from tooltray.journal.journal import Journal
+from tooltray.journal.journal_reader import JournalReader
 from tooltray.logs.api import LogsApi
 from tooltray.logs.log_pages import LogPages
 from tooltray.logs.server_log_files import ServerLogFiles
@@ -54,6 +57,7 @@ def unstarted_api(parts: UnstartedParts) -> Api:
         "files": lambda: _FilesApi(parts),
         "registries": lambda: RegistriesApi(registries=parts.registries),
         "setup": lambda: _SetupApi(parts),
+        "activity": lambda: _ActivityApi(parts),
     }
     return Api(**remote_parts(_not_offered) | {name: _Lazy(make) for name, make in made.items()})
 
@@ -264,6 +268,14 @@ class _ProjectsApi(_Unstarted, ProjectsApi):
 
     async def disallow_folder(self, path: str) -> None:
         await self._folders.disallow(path)
+
+
+class _ActivityApi(_Unstarted, ActivityApi):
+    """Reads the file. Nothing is written into it where no hub runs."""
+
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._reader = JournalReader(journal_file=parts.home.activity)
+        self._journal = Journal(journal_file=parts.home.activity, config=parts.config, bus=parts.bus, known_values=tuple)
 
 
 class _FilesApi(_Unstarted, FilesApi):

@@ -42,6 +42,7 @@ from tooltray.events import (
     ProblemReported,
     PromptListChanged,
     ResourceListChanged,
+    ResourceUpdated,
     ServerChanged,
     ServerFailed,
     ServerFilesChanged,
@@ -54,6 +55,7 @@ from tooltray.events import (
     SessionsChanged,
     ToolCallResult,
     ToolListChanged,
+    TryProgressed,
 )
 from tooltray.phrases import Phrase
 from tooltray.protocol.deadlines import DeadlineWheel
@@ -371,6 +373,8 @@ ALL = [
     ActivityWritten(7),
     ServerTestOutput("1", ("a line",)),
     LogWritten("server:s"),
+    TryProgressed("a", 1.0, 2.0, "m"),
+    ResourceUpdated("x://1"),
     NpmRegistryChanged(NpmRegistryStatus("https://r.example/", measurements=(RegistryMeasurement("https://r.example/", "R", "mirror"),))),
 ]
 

@@ -8,7 +8,9 @@ from collections.abc import Callable
 import msgspec
 from PySide6.QtWidgets import QWidget
 
+from tooltray.snapshots.activity import ActivityFilter
 from tooltray.snapshots.logs import SERVER
+from tooltray.ui.activity.activity_list import ActivityList
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.pages.page_context import PageContext
@@ -31,7 +33,7 @@ class ServerTab(msgspec.Struct, frozen=True):
 
 
 LOG_MARGINS = (20, 0, 20, 16)  # as the other tabs have them
-OVERVIEW, TOOLS, SETTINGS, LOG = "overview", "tools", "settings", "log"
+OVERVIEW, TOOLS, SETTINGS, LOG, ACTIVITY = "overview", "tools", "settings", "log", "activity"
 
 
 def log(context: PageContext, server: str) -> LogView:
@@ -40,9 +42,14 @@ def log(context: PageContext, server: str) -> LogView:
     return view
 
 
+def _activity(context: PageContext, server: str) -> QWidget:
+    return ActivityList(context, ActivityFilter(servers=(server,)))
+
+
 SERVER_TABS = (
     ServerTab(OVERVIEW, lambda: tr("Overview"), overview),
     ServerTab(TOOLS, lambda: tr("Tools"), ServerTools),
     ServerTab(SETTINGS, lambda: tr("Settings"), ServerSettings),
     ServerTab(LOG, lambda: tr("Log"), log),
+    ServerTab(ACTIVITY, lambda: tr("Activity"), _activity),
 )
