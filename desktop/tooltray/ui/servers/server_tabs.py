@@ -17,6 +17,7 @@ from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.servers.server_overview import overview
 from tooltray.ui.servers.server_settings import ServerSettings
 from tooltray.ui.servers.server_tools import ServerTools
+from tooltray.ui.tools.offered_panel import OfferedPanel
 
 
 class ServerTab(msgspec.Struct, frozen=True):
@@ -33,10 +34,10 @@ class ServerTab(msgspec.Struct, frozen=True):
 
 
 LOG_MARGINS = (20, 0, 20, 16)  # as the other tabs have them
-OVERVIEW, TOOLS, SETTINGS, LOG, ACTIVITY = "overview", "tools", "settings", "log", "activity"
+OVERVIEW, TOOLS, OFFERED, SETTINGS, LOG, ACTIVITY = "overview", "tools", "offered", "settings", "log", "activity"
 
 
-def log(context: PageContext, server: str) -> LogView:
+def _log(context: PageContext, server: str) -> LogView:
     view = LogView(context, f"{SERVER}{server}")
     view.setContentsMargins(*LOG_MARGINS)
     return view
@@ -50,6 +51,7 @@ SERVER_TABS = (
     ServerTab(OVERVIEW, lambda: tr("Overview"), overview),
     ServerTab(TOOLS, lambda: tr("Tools"), ServerTools),
     ServerTab(SETTINGS, lambda: tr("Settings"), ServerSettings),
-    ServerTab(LOG, lambda: tr("Log"), log),
+    ServerTab(LOG, lambda: tr("Log"), _log),
     ServerTab(ACTIVITY, lambda: tr("Activity"), _activity),
+    ServerTab(OFFERED, lambda: tr("Prompts and resources"), OfferedPanel),
 )
