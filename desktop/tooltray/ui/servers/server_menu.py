@@ -123,7 +123,14 @@ class ServerMenu(QMenu):
         self._wishes.removal_requested.emit(self._name)
 
 
-BELOW_BUTTON = 2  # px between a button and its menu
+BELOW_BUTTON, EDGE = 2, 8  # px between a button and its menu, and between that and the window's edge
+
+
+def place_in_window(button: QWidget, width: int) -> QPoint:
+    """Returns where a menu of a width opens below its button without hanging out of the window, on the screen."""
+    window, place = button.window(), button.mapToGlobal(QPoint(0, button.height() + BELOW_BUTTON))
+    edge = window.mapToGlobal(QPoint(window.width() - EDGE, 0)).x()
+    return QPoint(max(window.mapToGlobal(QPoint(EDGE, 0)).x(), min(place.x(), edge - width)), place.y())
 
 
 class ServerActions(QObject):
@@ -186,4 +193,4 @@ class ServerActions(QObject):
     def open_menu(self, button: QWidget) -> None:
         """Opens the menu below a button."""
         menu = ServerMenu(self._theme, self.server, self._wishes, self._view)
-        menu.popup(button.mapToGlobal(QPoint(0, button.height() + BELOW_BUTTON)))
+        menu.popup(place_in_window(button, menu.sizeHint().width()))

@@ -19,6 +19,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.table import Column, Heading, Kind, Table
 
 ROOM_FOR_TRAFFIC, ROOM_FOR_TOKENS = 850, 710  # px; below that, calls with their time, and tokens, are in the details only
+ROOM_FOR_RUNS = 640  # px; below that, what runs is in the details that lie beside
 PICK_COLUMN, NAME_COLUMN, TRAFFIC_COLUMNS, TOKENS_COLUMN, FOUND_COLUMN = 0, 1, (6, 7), 5, 3
 SORTS = ("", "name", "state", "runs", "tools", "tokens", "calls", "p95", "on")
 """Names of the columns by which servers can be sorted, in the memory of the window; "": none."""
@@ -111,6 +112,7 @@ class ServerTable(Table):
         for index in TRAFFIC_COLUMNS:
             self.setColumnHidden(index, self.width() < ROOM_FOR_TRAFFIC or bool(self._found))
         self.setColumnHidden(TOKENS_COLUMN, self.width() < ROOM_FOR_TOKENS)
+        self.setColumnHidden(FOUND_COLUMN, self.width() < ROOM_FOR_RUNS)
 
     def _on_switched(self, server: ServerSnapshot, on: bool) -> None:
         wish = self._wishes.start_requested if on else self._wishes.stop_requested
