@@ -32,6 +32,7 @@ from tooltray.snapshots.discovery import (
     RegistryUpdate,
     StarterServer,
 )
+from tooltray.snapshots.edited_entries import ServerTest
 from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.forms import NewServer
@@ -39,7 +40,6 @@ from tooltray.snapshots.http import ApiTokenSnapshot, HttpStatus
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.program import ProgramLoad, ProgramSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus
-from tooltray.snapshots.server_edits import ServerTest
 from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
 from tooltray.snapshots.setup import ServerRemoval, SetupChange
 from tooltray.snapshots.stored_secrets import StoredSecrets

@@ -14,11 +14,11 @@ from tooltray.errors import Problem
 from tooltray.events import ElicitationEnded, ServerFilesChanged, ServerRemoved, ToolListChanged
 from tooltray.files.json_text import check_revision, revision_of
 from tooltray.settings.entry_text import check_entry
+from tooltray.snapshots.edited_entries import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.feedback import FeedbackAttachment
 from tooltray.snapshots.files import ReloadChange
 from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
 from tooltray.snapshots.program import ProgramSnapshot
-from tooltray.snapshots.server_edits import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.servers import ServerEntry, ServerState
 from tooltray.snapshots.setup import ServerRemoval, SettingsDocument
 from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets

@@ -94,8 +94,8 @@ RESULTS: Mapping[str, str] = {
     "test_npm_registry": "snapshots.registries:RegistryMeasurement",
     "try_tool": "snapshots.calls:MCPToolResponse",
     "undo_client_change": "snapshots.ai_clients:ClientChange",
-    "preview_server_update": "snapshots.server_edits:ServerUpdatePreview",
-    "test_server": "snapshots.server_edits:ServerTest",
+    "preview_server_update": "snapshots.edited_entries:ServerUpdatePreview",
+    "test_server": "snapshots.edited_entries:ServerTest",
 }
 
 

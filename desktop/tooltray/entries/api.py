@@ -13,7 +13,7 @@ from tooltray.entries.outgoing_links import client_links
 from tooltray.errors import TooltrayError
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_edits import name_is_taken
-from tooltray.snapshots.server_edits import ServerTest, ServerUpdatePreview
+from tooltray.snapshots.edited_entries import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.servers import InMemoryServer, McpClientSnapshot, ServerEntry, ServerState
 from tooltray.snapshots.setup import ServerRemoval
 from tooltray.tasks import finish_in_thread

@@ -1,7 +1,7 @@
 """A server's entry while a person edits it: what is wrong with it, what would change, and what a test of it gave."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 
@@ -36,7 +36,7 @@ class EntryText(HidesFields, frozen=True):
 
     hidden: ClassVar = ("entry",)
 
-    entry: Mapping[str, Any] | None
+    entry: Mapping[str, object] | None
     slips: tuple[EntrySlip, ...] = ()
 
 
