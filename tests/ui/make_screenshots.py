@@ -17,13 +17,16 @@ import qasync  # noqa: E402
 from PySide6.QtCore import QLocale  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
 from tests.ui.scenes import (  # noqa: E402
+    activity_scenes,
     add_scenes,
     approval_scenes,
     client_scenes,
+    edit_scenes,
     feedback_scenes,
     file_scenes,
     found_scenes,
     grant_scenes,
+    log_scenes,
     network_scenes,
     palette_scenes,
     project_scenes,
@@ -32,6 +35,7 @@ from tests.ui.scenes import (  # noqa: E402
     server_scenes,
     settings_scenes,
     sign_in_scenes,
+    tool_scenes,
     tray_scenes,
 )
 from tests.ui.scenes.shot import Scene  # noqa: E402
@@ -49,13 +53,17 @@ SUBJECTS = (
     sign_in_scenes,
     approval_scenes,
     grant_scenes,
+    log_scenes,
     project_scenes,
     client_scenes,
+    edit_scenes,
     found_scenes,
     file_scenes,
+    tool_scenes,
     tray_scenes,
     feedback_scenes,
     palette_scenes,
+    activity_scenes,
 )
 SCENES: dict[str, Scene] = {scene.__name__: scene for subject in SUBJECTS for scene in subject.SCENES}
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, PaintedButton
+from tooltray.ui.widgets.server_text import plain_tip
 from tooltray.ui.widgets.surface import column
 
 SMALLEST_WIDTH, PADDING, ARROW = 96, 12, 14
@@ -49,7 +50,7 @@ class Choice(Button):
         self._chosen = value
         title = self._title
         self.setAccessibleName(f"{self._name}: {title}")
-        self.setToolTip(title)
+        self.setToolTip(plain_tip(title))
         self.update()
 
     @property
@@ -136,7 +137,7 @@ class Option(PaintedButton):
 
     def set_title(self, text: str) -> None:
         self.setText(text)
-        self.setToolTip(text)
+        self.setToolTip(plain_tip(text))
         self.setAccessibleName(text)
 
     def sizeHint(self) -> QSize:
