@@ -45,6 +45,7 @@ class CallsTab(Page):
         self.commands = ActivityCommands(hub=context.hub, tasks=context.tasks)
         self.search = SearchField(theme, tr("Search calls"))
         self.search.textChanged.connect(self._on_text)
+        self.search.returnPressed.connect(self._focus_list)
         self._menu_button = IconButton(theme, "more", tr("More for activity"))
         self._menu_button.clicked.connect(self._on_menu)
         self.header_actions = (self.search, self._menu_button)
