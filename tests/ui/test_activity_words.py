@@ -68,6 +68,25 @@ def test_each_kind_of_entry_says_what_it_is_about(fields: dict[str, str], text: 
     assert words.subject(entry(1, **fields)) == text
 
 
+@pytest.mark.parametrize(
+    ("kind", "why", "text"),
+    [
+        ("start", "person", "You started it."),
+        ("stop", "person", "You stopped it."),
+        ("start", "client", "claude-code needed it."),
+        ("stop", "client", "claude-code needs it no more."),
+        ("stop", "idle", "Nobody used it for a while."),
+        ("stop", "settings", "Its settings were changed."),
+        ("start", "hub", "It starts with Tooltray, or had ended by itself."),
+        ("stop", "hub", "Tooltray ended or was paused."),
+        ("start", "x", "x"),
+        ("failure", "It ended", "It ended"),
+    ],
+)
+def test_what_happened_to_a_server_says_why(kind: str, why: str, text: str) -> None:
+    assert words.touched(entry(1, kind=kind, reason=why)) == words.reason(entry(1, kind=kind, reason=why)) == text
+
+
 def test_a_group_says_from_when_to_when_also_if_the_clock_was_set_back() -> None:
     group = ActivityRow(entry(9, at=NOON.timestamp()), 3, 7, NOON.timestamp() + 60)
     assert words.row_time(group).endswith("12:01:00 to 11/25/26 12:00:00")

@@ -57,7 +57,7 @@ def latest() -> tuple[ActivityEntry, ...]:
     now, first = time.time(), len(day()) + 1
     lines: list[dict[str, Any]] = [
         {"kind": "failure", "server": "postgres", "client": "", "outcome": "error", "reason": "It ended with exit code 1"},
-        {"kind": "start", "server": "postgres", "client": "", "duration_s": 1.8},
+        {"kind": "start", "server": "postgres", "client": "", "duration_s": 1.8, "reason": "hub"},
         {"kind": "approval", "server": "filesystem", "tool": "write_file", "outcome": "once", "duration_s": 6.4},
         {"tool": "write_file", "server": "filesystem", "published": "filesystem_write_file", "touched": "docs/plan.md"},
         *({"server": "filesystem", "tool": "read_text_file", "touched": f"src/part_{number}.py"} for number in range(41)),

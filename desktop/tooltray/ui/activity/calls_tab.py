@@ -186,8 +186,10 @@ class CallsTab(Page):
         if self.isVisible():
             self._now_timer.start()
 
-    def _on_written(self, _last_id: int) -> None:
-        if not self._look_timer.isActive():
+    def _on_written(self, last_id: int) -> None:
+        if not last_id or self._stack.currentIndex():  # it was emptied, or filled again, or this is a first call
+            self._look_glance()
+        elif not self._look_timer.isActive():
             self._look_timer.start(max(LOOK_EVERY_MS, self.commands.glance_cost_ms * SHARE))
 
     def _on_status(self, status: JournalStatus | None) -> None:

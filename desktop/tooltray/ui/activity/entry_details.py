@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.shell_words import joined
 from tooltray.snapshots.activity import ActivityDetails, ActivityEntry
 from tooltray.ui.activity.activity_words import (
+    OF_SERVERS,
     PERSON,
     allowed_by,
     client_of,
@@ -43,7 +44,6 @@ MOST_LINES = 12  # of arguments in sight at once
 RESULT_HEIGHT = 260  # px
 LONGEST = 200_000  # characters of arguments that are laid out
 LONGEST_NAME = 300  # characters
-OF_SERVERS = ("start", "stop", "failure")
 
 
 class EntryDetails(DetailsPane):
@@ -79,7 +79,7 @@ class EntryDetails(DetailsPane):
 
     def _add_facts(self) -> None:
         entry = self._entry
-        if entry.touched:
+        if entry.touched and entry.kind not in OF_SERVERS:
             self._fact(tr("Touched"), CodeLabel(self._theme, touched(entry)))
         if entry.client:
             self._fact(tr("Client"), self._name(client_of(entry)), "clients", entry.client)
@@ -90,7 +90,7 @@ class EntryDetails(DetailsPane):
         if entry.client and entry.client != PERSON:
             project = self._name(entry.project or tr("Not known"))
             self._fact(tr("Project"), project, "projects", entry.project)
-        if entry.session:
+        if entry.session and entry.client != PERSON:
             self._fact(tr("Session"), self._name(entry.session), "sessions", entry.session)
         if entry.kind == "call":
             self._fact(tr("Allowed by"), Label(self._theme, allowed_by(self.shown), wrap=True))
