@@ -14,7 +14,8 @@ NOON = datetime(2026, 11, 25, 12, 0, 0)
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0.00012, "0.1 ms"), (0.0124, "12 ms"), (0.9994, "999 ms"), (3.21, "3.2 s"), (125.0, "2 min 5 s")]
+    ("seconds", "text"),
+    [(0.00012, "0.1 ms"), (0.0124, "12 ms"), (0.9994, "999 ms"), (3.21, "3.2 s"), (125.0, "2 min 5 s"), (5400.0, "1 h 30 min")],
 )
 def test_times_have_three_digits_at_most(seconds: float, text: str) -> None:
     assert words.took(seconds) == text

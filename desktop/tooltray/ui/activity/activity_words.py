@@ -31,7 +31,9 @@ def took(seconds: float) -> str:
     if seconds < 100:
         return tr("{seconds} s", seconds=f"{seconds:.1f}")
     minutes, rest = divmod(round(seconds), 60)
-    return tr("{minutes} min {seconds} s", minutes=f"{minutes:,}", seconds=rest)
+    if minutes < 60:
+        return tr("{minutes} min {seconds} s", minutes=minutes, seconds=rest)
+    return tr("{hours} h {minutes} min", hours=f"{minutes // 60:,}", minutes=minutes % 60)
 
 
 def milliseconds(value: float | None) -> str:
