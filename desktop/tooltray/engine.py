@@ -164,6 +164,7 @@ class Engine:
             self.hub.doors.close,
             self.hub.sign_ins.close,
             self.hub.servers.close,
+            self.hub.log_keeper.close,
             self.hub.tasks.close,
             self.hub.journal.close,
             self.hub.bundle_sources.close,

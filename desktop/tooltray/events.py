@@ -212,6 +212,16 @@ class ResourceUpdated(Event, frozen=True):
     uri: str
 
 
+class LogWritten(Event, frozen=True):
+    """A log has new lines; of each log not more often than four times a second.
+
+    Attributes:
+        source: "server:NAME", or "messages:NAME", whose recording may also have ended.
+    """
+
+    source: str
+
+
 class HttpAddressChanged(Event, frozen=True):
     """HTTP is open at another address, or at none, or could not be opened. For the engine and the window: it is not in EVENTS."""
 
@@ -245,6 +255,7 @@ EVENTS: tuple[type[Event], ...] = (
     ActivityWritten,
     TryProgressed,
     ResourceUpdated,
+    LogWritten,
 )
 """The public ones. Names and fields are an interface to other programs."""
 

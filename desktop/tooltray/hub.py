@@ -125,6 +125,10 @@ from tooltray.launch.login_shell import LoginShell, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
 from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.launch.variable_sources import ServerEnvironment, VariableSources
+from tooltray.logs.api import LogsApi
+from tooltray.logs.log_keeper import LogKeeper
+from tooltray.logs.protocol_log import ProtocolLog
+from tooltray.logs.server_log_files import ServerLogFiles
 from tooltray.moments import SteadyWallClock
 from tooltray.presenter.diagnostics import Diagnostics
 from tooltray.presenter.hub_api import HubApi
@@ -308,7 +312,12 @@ class Hub(Composition):
     services: UpstreamServices = part(
         mask="mask.masked",
         ask_person="ask_person",
+        keep_output="log_keeper.keep",
+        tap="protocol_log.tap",
     )
+    server_logs: ServerLogFiles = made(lambda hub: ServerLogFiles(hub.home.server_logs))
+    log_keeper: LogKeeper = part(files="server_logs")
+    protocol_log: ProtocolLog = part(servers=lambda hub: lambda: hub.servers)
     needs: SessionNeeds = part(
         get_projects=lambda hub: lambda: hub.projects,
         is_wanted=lambda hub: lambda server, client: hub.subscriptions.is_wanted(server, client),
@@ -468,6 +477,7 @@ class Hub(Composition):
         on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
+    logs_api: LogsApi = part(keeper="log_keeper", messages="protocol_log", hub_logs="home.logs", mask="mask.masked_whole")
     addition: ServerAddition = part()
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
     bundle_folders: BundleFolders = part(store="bundle_store", proposed=lambda hub: lambda: hub.proposals.entries)

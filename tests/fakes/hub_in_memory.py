@@ -18,6 +18,7 @@ from tooltray.events import (
     SessionsChanged,
     ToolListChanged,
 )
+from tooltray.snapshots.activity import ActivityRow, CallNow
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
@@ -42,6 +43,8 @@ from tooltray.snapshots.setup import ServerRemoval, SetupChange
 from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
+PLACES = ("/home/ann/.tooltray", "/home/ann/.tooltray/settings.json", "/home/ann/.tooltray/logs")
+
 
 class HubInMemory:
     """Snapshots, entries and secrets that tests may set; `calls` is what was asked, `failures` what a verb shall raise."""
@@ -55,11 +58,16 @@ class HubInMemory:
         self.chosen: dict[str, dict[str, Any]] = {}  # beside the entries of such servers
         self.defaults: list[str] = [each.name for each in servers if each.is_default]
         self.secrets: dict[str, str] = {}
+        self.settings: dict[str, Any] = {}  # besides the servers
         self.logs: dict[str, list[str]] = {}
         self.tools = list(tools)
         self.http = HttpStatus()
+        self.calls_now: list[CallNow] = []
+        self.activity: list[ActivityRow] = []
         self.load = ProgramLoad(212_000_000, 0.014, 1_480_000_000, 6)
-        self.program = ProgramSnapshot("0.1.0", "deb", "Debian package", "Run: sudo apt install ./tooltray_VERSION_amd64.deb", False)
+        self.program = ProgramSnapshot(
+            "0.1.0", "deb", "Debian package", "Run: sudo apt install ./tooltray_VERSION_amd64.deb", False, *PLACES
+        )
         self.api_token = "api-token-of-a-fake"
         self.files: list[ServerFileSnapshot] = []
         self.trust_requests: list[TrustRequest] = []

@@ -13,7 +13,7 @@ from tooltray.snapshots.files import ReloadChange
 from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
 from tooltray.snapshots.program import ProgramSnapshot
 from tooltray.snapshots.servers import ServerEntry, ServerState
-from tooltray.snapshots.setup import ServerRemoval
+from tooltray.snapshots.setup import ServerRemoval, SettingsDocument
 from tooltray.snapshots.tools import ToolSnapshot
 
 
@@ -26,6 +26,14 @@ class VerbsInMemory(HubInMemory):
     def set_start_at_login(self, enabled: bool) -> ProgramSnapshot:
         self.program = replace(self.program, starts_at_login=enabled)
         return self.program
+
+    def get_settings(self) -> SettingsDocument:
+        return SettingsDocument(dict(self.settings), str(self.settings))
+
+    def change_settings(self, changes: Mapping[str, Any], revision: str = "") -> SettingsDocument:
+        _merge(self.settings, changes)
+        self._publish_config()
+        return self.get_settings()
 
     def get_server_entry(self, name: str) -> ServerEntry:
         entry = self.entries.get(name, {})
@@ -164,3 +172,14 @@ class VerbsInMemory(HubInMemory):
         made, self.reload_changes = list(self.reload_changes), []
         self.bus.publish(ServerFilesChanged())
         return made
+
+
+def _merge(holder: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """JSON Merge Patch."""
+    for key, value in changes.items():
+        if value is None:
+            holder.pop(key, None)
+        elif isinstance(value, Mapping):
+            _merge(holder.setdefault(key, {}), value)
+        else:
+            holder[key] = value

@@ -24,6 +24,8 @@ from tests.ui.scenes import (  # noqa: E402
     file_scenes,
     found_scenes,
     grant_scenes,
+    network_scenes,
+    palette_scenes,
     project_scenes,
     question_scenes,
     server_scenes,
@@ -42,6 +44,7 @@ SUBJECTS = (
     add_scenes,
     question_scenes,
     settings_scenes,
+    network_scenes,
     sign_in_scenes,
     approval_scenes,
     grant_scenes,
@@ -52,6 +55,7 @@ SUBJECTS = (
     tool_scenes,
     tray_scenes,
     feedback_scenes,
+    palette_scenes,
 )
 SCENES: dict[str, Scene] = {scene.__name__: scene for subject in SUBJECTS for scene in subject.SCENES}
 

@@ -134,6 +134,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "told.json"
 
     @property
+    def window(self) -> Path:
+        """How a person uses the window: cards or a table, how it is sorted."""
+        return self.root / "window.json"
+
+    @property
     def trust(self) -> Path:
         """Consents to entries of projects' own files; hashes of their content, never the content."""
         return self.root / "trust.json"
@@ -224,6 +229,11 @@ class Home(msgspec.Struct, frozen=True):
     @property
     def logs(self) -> Path:
         return self.root / "logs"
+
+    @property
+    def server_logs(self) -> Path:
+        """What servers wrote to standard error; secrets masked."""
+        return self.logs / "servers"
 
     def prepare(self) -> None:
         """Makes the root, `run` and the sockets' folder, each 0700, where they are missing.

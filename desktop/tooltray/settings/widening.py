@@ -13,7 +13,7 @@ from tooltray.settings.settings import ProfileSettings, Settings, read_entry
 ALL = "all"
 HARMLESS_FIELDS = frozenset({"icons", "descriptions", "call_timeout", "idle_stop", "lazy_load", "options"})
 """Of an entry: how its card looks, and when its tools are shown or it is put to rest."""
-HARMLESS_SETTINGS = frozenset({"readyAnswers", "hotReload", "mcpEnabled", "pausedUntil"})
+HARMLESS_SETTINGS = frozenset({"readyAnswers", "hotReload", "mcpEnabled", "pausedUntil", "language", "window", "notifications"})
 HARMLESS_PUBLISHING = frozenset({"naming", "mode", "lazyLoad", "feedback"})
 """Of `publish`: how tools are shown."""
 

@@ -20,12 +20,12 @@ from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.shell_words import quoted
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.memory_transport import MemoryServer
-from tooltray.transports.server_output import new_log
 from tooltray.upstream.deferred_server import DeferredServer, ProjectSource
 from tooltray.upstream.idle_stop import IdleStop
 from tooltray.upstream.instance_factory import EraMemory, InstanceFactory
 from tooltray.upstream.managed_server import ManagedServer, ServerEntry, ServersConfigured, ServerStateChanged
 from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_log import ServerLog
 from tooltray.upstream.server_transports import ServerTransports
 from tooltray.upstream.stops import Stops
 from tooltray.upstream.upstream_services import UpstreamServices
@@ -72,7 +72,7 @@ class ServerManager:
         self._instances = InstanceFactory(
             transports=transports, eras=eras, services=services, is_current=self._is_current, before_start=self._before_start
         )
-        self._bus, self._spawn = services.bus, services.spawn
+        self._bus, self._spawn, self._keep_output = services.bus, services.spawn, services.keep_output
         self._servers: dict[str, ManagedServer] = {}
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
         self._needs = needs
@@ -323,7 +323,7 @@ class ServerManager:
     def _make_plain(self, entry: ServerEntry, builtin: MemoryServer | None) -> ManagedServer:
         return ManagedServer(
             entry,
-            log=new_log(),
+            log=ServerLog(partial(self._keep_output, entry.name)),
             idle_state=_idle_state(entry.config),
             make_instance=partial(self._instances.make, builtin=builtin),
             make_idle_stop=self._make_idle_stop,
@@ -332,7 +332,7 @@ class ServerManager:
     def _make_deferred(self, entry: ServerEntry) -> DeferredServer:
         return DeferredServer(
             entry,
-            log=new_log(),
+            log=ServerLog(partial(self._keep_output, entry.name)),
             idle_state=_idle_state(entry.config),
             make_instance=partial(self._instances.make, builtin=None),
             make_idle_stop=self._make_idle_stop,

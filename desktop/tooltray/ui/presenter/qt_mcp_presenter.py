@@ -19,6 +19,7 @@ from tooltray.events import (
     GrantsChanged,
     HttpAddressChanged,
     ImportProgressed,
+    LogWritten,
     NpmRegistryChanged,
     ProblemReported,
     ResourceUpdated,
@@ -64,6 +65,7 @@ class QtMcpPresenter(Api, QObject):
     http_address_changed = Signal()
     try_progressed = Signal(object)  # TryProgressed
     resource_updated = Signal(str)  # its URI
+    log_written = Signal(str)  # the source of the log that has new lines
     import_progressed = Signal(int, int, str)  # servers that have come in, of how many; and the last one's name
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
@@ -137,6 +139,8 @@ class QtMcpPresenter(Api, QObject):
                 self.resource_updated.emit(uri)
             case ImportProgressed(done=done, total=total, name=name):
                 self.import_progressed.emit(done, total, name)
+            case LogWritten(source=source):
+                self.log_written.emit(source)
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:
@@ -154,6 +158,6 @@ def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:
         case SessionsChanged(session_count=count):
             return replace(snapshot, session_count=count)
         case ConfigChanged(mcp_enabled=is_enabled):
-            return replace(snapshot, is_paused=not is_enabled)
+            return replace(snapshot, is_paused=not is_enabled, paused_until=0.0 if is_enabled else snapshot.paused_until)
         case _:
             return snapshot

@@ -29,6 +29,7 @@ class ServerMenu(QMenu):
             self._add("trash", tr("Refuse")).triggered.connect(self._on_refuse)
         if server.origin == "proposal":
             return
+        self._add("info", tr("Open")).triggered.connect(self._on_open)
         is_stopped = server.state in (ServerState.STOPPED, ServerState.STOPPING, ServerState.ON_DEMAND)
         if not server.is_builtin and server.state is not ServerState.WAITING:
             self._add("refresh", tr("Start") if is_stopped else tr("Restart")).triggered.connect(self._on_restart)
@@ -67,6 +68,9 @@ class ServerMenu(QMenu):
 
     def _on_restart(self) -> None:
         self._wishes.restart_requested.emit(self._name)
+
+    def _on_open(self) -> None:
+        self._wishes.open_requested.emit(self._name, "")
 
     def _on_trust(self) -> None:
         self._wishes.trust_requested.emit(self._name)
@@ -136,6 +140,13 @@ class ServerActions(QObject):
         }
         if action in wanted:
             wanted[action].emit(self.server.name)
+
+    def open(self) -> None:
+        """Opens all there is to know of it."""
+        self._wishes.open_requested.emit(self.server.name, "")
+
+    def show_tools(self) -> None:
+        self._wishes.open_requested.emit(self.server.name, "tools")
 
     def stop(self) -> None:
         self._wishes.stop_requested.emit(self.server.name)

@@ -4,6 +4,7 @@ Above it: those views. Below it: events, errors and the language of states.
 """
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import Enum
 
@@ -194,6 +195,18 @@ def tool_count(server: ServerSnapshot) -> str:
     if not server.tool_count:
         return tr("No tools listed")
     return tr("1 tool") if server.tool_count == 1 else tr("{count} tools", count=f"{server.tool_count:,}")
+
+
+MOST_FOUND = 8  # tools named; more do not fit into a line
+
+
+def found_words(tools: Sequence[str]) -> str:
+    """Returns which tools of a server a search has found."""
+    names = ", ".join(tools[:MOST_FOUND])
+    if len(tools) > MOST_FOUND:
+        names = tr("{names} and {count} more", names=names, count=len(tools) - MOST_FOUND)
+    count = len(tools)
+    return tr("1 tool found: {names}", names=names) if count == 1 else tr("{count} tools found: {names}", count=count, names=names)
 
 
 def reached(server: ServerSnapshot) -> str:

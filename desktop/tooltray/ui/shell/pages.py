@@ -50,14 +50,8 @@ def _approvals(context: PageContext) -> Page:
     return GrantsPage(context)
 
 
-def _files(context: PageContext) -> Page:
-    from tooltray.ui.files.files_page import FilesPage
-
-    return FilesPage(context)
-
-
 def _settings(context: PageContext) -> Page:
-    from tooltray.ui.settings.settings_page import SettingsPage
+    from tooltray.ui.shell.settings_page import SettingsPage
 
     return SettingsPage(context)
 
@@ -67,6 +61,5 @@ PAGES = (
     PageEntry("tools", "tools", lambda: tr("Tools"), _tools),
     PageEntry("clients", "plug", lambda: tr("AI clients"), _clients),
     PageEntry("approvals", "shield", lambda: tr("Approvals"), _approvals),
-    PageEntry("files", "folder", lambda: tr("Files"), _files),
     PageEntry("settings", "settings", lambda: tr("Settings"), _settings),
 )

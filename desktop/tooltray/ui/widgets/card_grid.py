@@ -15,9 +15,7 @@ ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 
 class GridCard(Surface):
-    """A surface that can lie in the grid. `is_wide` says that it takes a whole row."""
-
-    is_wide = False
+    """A surface that can lie in the grid."""
 
     def controls(self) -> list[QWidget]:
         """Returns its controls that the keyboard can reach, in order."""
@@ -52,25 +50,22 @@ class CardGrid(PageScroll):
                 self._grid.removeWidget(card)
                 card.hide()
         self._cards = list(cards)
-        self.place()
+        self._place()
 
     def watch(self, control: QWidget) -> None:
         """Lets arrow keys on a card's control move to the next card's."""
         control.installEventFilter(self)
 
-    def place(self) -> None:
-        """Lays the cards out again, after one has become wide or narrow."""
+    def _place(self) -> None:
         for column in range(self._grid.columnCount()):
             self._grid.setColumnStretch(column, 0)
         for line in range(self._grid.rowCount()):
             self._grid.setRowStretch(line, 0)
         line = column = 0
         for card in self._cards:
-            if card.is_wide and column:
-                line, column = line + 1, 0
-            self._grid.addWidget(card, line, column, 1, self._columns if card.is_wide else 1, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(card, line, column, Qt.AlignmentFlag.AlignTop)
             card.show()
-            column += self._columns if card.is_wide else 1
+            column += 1
             if column >= self._columns:
                 line, column = line + 1, 0
         for column in range(self._columns):
@@ -82,7 +77,7 @@ class CardGrid(PageScroll):
         columns = max(1, (self.width() - 2 * MARGIN + GAP) // (MIN_CARD + GAP))
         if columns != self._columns:
             self._columns = columns
-            self.place()
+            self._place()
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
