@@ -127,6 +127,7 @@ from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.launch.variable_sources import ServerEnvironment, VariableSources
 from tooltray.logs.api import LogsApi
 from tooltray.logs.log_keeper import LogKeeper
+from tooltray.logs.log_pages import LogPages
 from tooltray.logs.protocol_log import ProtocolLog
 from tooltray.logs.server_log_files import ServerLogFiles
 from tooltray.moments import SteadyWallClock
@@ -477,7 +478,8 @@ class Hub(Composition):
         on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
-    logs_api: LogsApi = part(keeper="log_keeper", messages="protocol_log", hub_logs="home.logs", mask="mask.masked_whole")
+    log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
+    logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     addition: ServerAddition = part()
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
     bundle_folders: BundleFolders = part(store="bundle_store", proposed=lambda hub: lambda: hub.proposals.entries)

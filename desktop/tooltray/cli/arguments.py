@@ -16,6 +16,7 @@ from tooltray.cli.options import (
     clients_options,
     consent_options,
     discover_options,
+    log_options,
     serve_options,
     servers_options,
     tools_options,
@@ -105,6 +106,7 @@ def _parser(_language: str) -> Usage:
     serve_options.declare(commands)
     command(commands, "status", tr("say whether a hub runs, and what it does"), "running:status")
     servers_options.declare(commands)
+    log_options.declare(commands)
     bundle_options.declare(commands)
     discover_options.declare(commands)
     tools_options.declare_tools(commands)

@@ -38,6 +38,7 @@ RESULTS: Mapping[str, str] = {
     "get_grants": "snapshots.approvals:GrantSnapshot[]",
     "get_http_status": "snapshots.http:HttpStatus",
     "get_inmemory_servers": "snapshots.servers:InMemoryServer[]",
+    "get_log": "snapshots.logs:LogPage",
     "get_journal_status": "snapshots.activity:JournalStatus",
     "get_load": "snapshots.program:ProgramLoad",
     "get_mcp_clients": "snapshots.servers:McpClientSnapshot[]",

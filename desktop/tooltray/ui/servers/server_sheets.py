@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLineEdit
 
 from tooltray.errors import Problem
 from tooltray.snapshots.logs import HUB, SERVER
-from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_sheet import LogSheet
@@ -124,6 +124,10 @@ class ServerSheets(QObject):
         if at:
             panel.log.show_time(at)
 
+    def _open_log_of_failure(self, name: str) -> None:
+        server = self._context.servers.find(name)
+        self.open_log(name, server.since if server is not None and server.state is ServerState.ERROR else 0.0)
+
     def open_hub_log(self) -> None:
         """Opens Tooltray's own log."""
         self._open_log(HUB)
@@ -140,7 +144,7 @@ class ServerSheets(QObject):
             return
         panel = WhyPanel(self._theme, self._client(name), self._context.tasks)
         panel.copy_requested.connect(self._on_remedy_copied)
-        panel.log_requested.connect(self.open_log)
+        panel.log_requested.connect(self._open_log_of_failure)
         panel.sign_in_requested.connect(self._commands.sign_in)
         panel.close_requested.connect(self._place.open(panel).dismiss)
 

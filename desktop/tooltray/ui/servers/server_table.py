@@ -13,8 +13,8 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.servers.server_menu import ServerMenu
 from tooltray.ui.servers.server_order import GROUPINGS, Grouping, grouped, state_rank
-from tooltray.ui.servers.server_words import milliseconds, reached, reached_shortly
-from tooltray.ui.state_language import IN_USE, Look, paused_look, server_look
+from tooltray.ui.servers.server_words import milliseconds, reached, reached_shortly, tool_count
+from tooltray.ui.state_language import IN_USE, UNKNOWN, Look, not_known, paused_look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.table import Column, Heading, Kind, Table
 
@@ -35,7 +35,7 @@ class ServerTable(Table):
             Column(tr("Name"), lambda server: server.name, Kind.TEXT, 178, order=lambda server: server.name.casefold()),
             Column(tr("State"), self._look, Kind.STATE, 156, order=state_rank),
             Column(tr("Runs"), self._runs, Kind.QUIET, 0, self._runs_tip, order=lambda server: reached_shortly(server).casefold()),
-            Column(tr("Tools"), _tool_count, Kind.NUMBER, 72, order=lambda server: server.tool_count, falls=True),
+            Column(tr("Tools"), _tool_count, Kind.NUMBER, 72, _tool_words, order=lambda server: server.tool_count, falls=True),
             Column(tr("Tokens"), self._tokens, Kind.NUMBER, 84, self._token_words, order=self._token_count, falls=True),
             Column(tr("Calls today"), _calls, Kind.NUMBER, 108, order=lambda server: server.calls_today, falls=True),
             Column(tr("p95"), _p95, Kind.NUMBER, 92, order=lambda server: server.p95_ms, falls=True),
@@ -96,11 +96,11 @@ class ServerTable(Table):
 
     def _tokens(self, server: ServerSnapshot) -> str:
         cost = self._costs.get(server.name)
-        return f"{cost.shown_tokens:,}" if cost is not None and cost.tokens else "–"
+        return f"{cost.shown_tokens:,}" if cost is not None and (cost.tokens or server.is_listed) else UNKNOWN
 
     def _token_words(self, server: ServerSnapshot) -> str:
         cost = self._costs.get(server.name)
-        return tokens(cost.shown_tokens, cost.tokens) if cost is not None else ""
+        return tokens(cost.shown_tokens, cost.tokens) if cost is not None else not_known(tr("they have not been counted yet"))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -123,7 +123,11 @@ class ServerTable(Table):
 
 
 def _tool_count(server: ServerSnapshot) -> str:
-    return f"{server.tool_count:,}" if server.tool_count else "–"
+    return f"{server.tool_count:,}" if server.tool_count or server.is_listed else UNKNOWN
+
+
+def _tool_words(server: ServerSnapshot) -> str:
+    return tool_count(server) if server.is_listed else not_known(tr("it has not listed its tools yet"))
 
 
 def _calls(server: ServerSnapshot) -> str:
@@ -131,7 +135,7 @@ def _calls(server: ServerSnapshot) -> str:
 
 
 def _p95(server: ServerSnapshot) -> str:
-    return f"{milliseconds(server.p95_ms)} ms" if server.p95_ms else "–"
+    return f"{milliseconds(server.p95_ms)} ms" if server.p95_ms else ""
 
 
 def _is_on(server: ServerSnapshot) -> bool | None:

@@ -8,7 +8,9 @@ from collections.abc import Callable
 import msgspec
 from PySide6.QtWidgets import QWidget
 
+from tooltray.snapshots.logs import SERVER
 from tooltray.ui.i18n import tr
+from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.servers.server_overview import overview
 from tooltray.ui.servers.server_tools import ServerTools
@@ -27,9 +29,18 @@ class ServerTab(msgspec.Struct, frozen=True):
     make: Callable[[PageContext, str], QWidget]
 
 
-OVERVIEW, TOOLS = "overview", "tools"
+LOG_MARGINS = (20, 0, 20, 16)  # as the other tabs have them
+OVERVIEW, TOOLS, LOG = "overview", "tools", "log"
+
+
+def log(context: PageContext, server: str) -> LogView:
+    view = LogView(context, f"{SERVER}{server}")
+    view.setContentsMargins(*LOG_MARGINS)
+    return view
+
 
 SERVER_TABS = (
     ServerTab(OVERVIEW, lambda: tr("Overview"), overview),
     ServerTab(TOOLS, lambda: tr("Tools"), ServerTools),
+    ServerTab(LOG, lambda: tr("Log"), log),
 )

@@ -192,8 +192,11 @@ def milliseconds(value: float) -> str:
 
 
 def tool_count(server: ServerSnapshot) -> str:
+    """Returns how many tools a server has; one that has not listed them yet may have any number."""
+    if not server.is_listed and not server.tool_count:
+        return tr("Tools not known yet")
     if not server.tool_count:
-        return tr("No tools listed")
+        return tr("No tools")
     return tr("1 tool") if server.tool_count == 1 else tr("{count} tools", count=f"{server.tool_count:,}")
 
 

@@ -17,6 +17,7 @@ from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.discover.discover_tab import DiscoverTab
 from tooltray.ui.i18n import tr
+from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.pages.scan_words import here, scan_text, scan_title
@@ -30,6 +31,7 @@ from tooltray.ui.servers.server_details import ServerDetails
 from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_sheets import ServerSheets
 from tooltray.ui.servers.server_table import ServerTable
+from tooltray.ui.servers.server_tabs import LOG
 from tooltray.ui.servers.server_toasts import ServerToasts
 from tooltray.ui.servers.server_views import ServerViews
 from tooltray.ui.servers.server_words import found_words
@@ -268,13 +270,20 @@ class ServersPage(Page):
                 self.add(text)
             case "log" if self.is_usable:
                 name, _, at = text.partition("\n")
-                self.sheets.open_log(name, float(at or 0))
+                self._show_log(name, float(at or 0))
             case "hublog" if self.is_usable:
                 self.sheets.open_hub_log()
             case "bundle" if self.is_usable:
                 self.offers.open_bundle(text)
             case "server" | "overview" | "tools":
                 self.show_server(text, part)
+
+    def _show_log(self, name: str, at: float) -> None:
+        """Opens a server at its log; `at`: when what is looked for was written, in unix seconds, 0: the newest lines are shown."""
+        self.show_server(name, LOG)
+        view = self.details.view(LOG) if self.details is not None else None
+        if at and isinstance(view, LogView):
+            view.show_time(at)
 
     def show_tab(self, tab: int) -> None:
         """Shows the servers there are, or those that can be found."""
