@@ -13,7 +13,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.servers.server_menu import ServerMenu
 from tooltray.ui.servers.server_order import GROUPINGS, Grouping, grouped, state_rank
-from tooltray.ui.servers.server_words import milliseconds, reached, reached_shortly
+from tooltray.ui.servers.server_words import milliseconds, reached, reached_shortly, tool_count
 from tooltray.ui.state_language import IN_USE, Look, paused_look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.table import Column, Heading, Kind, Table
@@ -35,7 +35,7 @@ class ServerTable(Table):
             Column(tr("Name"), lambda server: server.name, Kind.TEXT, 178, order=lambda server: server.name.casefold()),
             Column(tr("State"), self._look, Kind.STATE, 156, order=state_rank),
             Column(tr("Runs"), self._runs, Kind.QUIET, 0, self._runs_tip, order=lambda server: reached_shortly(server).casefold()),
-            Column(tr("Tools"), _tool_count, Kind.NUMBER, 72, order=lambda server: server.tool_count, falls=True),
+            Column(tr("Tools"), _tool_count, Kind.NUMBER, 72, self._tools_tip, order=lambda server: server.tool_count, falls=True),
             Column(tr("Tokens"), self._tokens, Kind.NUMBER, 84, self._token_words, order=self._token_count, falls=True),
             Column(tr("Calls today"), _calls, Kind.NUMBER, 108, order=lambda server: server.calls_today, falls=True),
             Column(tr("p95"), _p95, Kind.NUMBER, 92, order=lambda server: server.p95_ms, falls=True),
@@ -89,6 +89,9 @@ class ServerTable(Table):
 
     def _runs_tip(self, server: ServerSnapshot) -> str:
         return self._found.get(server.name) or reached(server)
+
+    def _tools_tip(self, server: ServerSnapshot) -> str:
+        return tool_count(server, self._costs.get(server.name))
 
     def _token_count(self, server: ServerSnapshot) -> int:
         cost = self._costs.get(server.name)
