@@ -44,7 +44,6 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "get_http_status": lambda hub: hub.http,
     "get_api_token": lambda hub: hub.api_token,
     "list_api_tokens": lambda hub: list(hub.api_tokens.values()),
-    "get_activity": lambda hub, **_: [],
     "get_activity_choices": lambda hub: ActivityChoices(),
     "get_journal_status": lambda hub: hub.journal_status,
     "get_approvals": lambda hub: list(hub.approvals),
