@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
-from PySide6.QtCore import QLocale, Signal
+from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
@@ -143,6 +143,7 @@ class ActivitySection(QWidget):
         self._keep = self._choice(tr("Keep entries for"), self._on_days)
         self._most = self._choice(tr("Use at most"), self._on_megabytes)
         self._status = ElidedLabel(theme, "", "caption", "secondary")
+        self._status.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         self._clear = Button(theme, tr("Clear"), "danger", small=True)
         self._clear.setAccessibleName(tr("Clear the journal"))
         self._clear.clicked.connect(self._on_clear)
