@@ -12,7 +12,6 @@ from tooltray.entries.pasted import parse_pasted
 from tooltray.entries.secret_spans import secret_spans
 from tooltray.files.atomic_file import write_atomically
 from tooltray.tasks import TaskKeeper
-from tooltray.ui.approvals.grants_page import GrantsPage
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.computer_tab import ComputerTab
 from tooltray.ui.clients.connected_tab import ConnectedTab
@@ -23,6 +22,7 @@ from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.page_context import Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.permissions.permissions_page import PermissionsPage
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
@@ -88,8 +88,8 @@ class Desk:
         self.clients_page.show_tab(tab)
 
     @property
-    def approvals(self) -> GrantsPage:
-        return cast(GrantsPage, self.window.page("approvals"))
+    def permissions(self) -> PermissionsPage:
+        return cast(PermissionsPage, self.window.page("permissions"))
 
     @property
     def files(self) -> FilesPage:

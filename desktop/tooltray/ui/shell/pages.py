@@ -38,10 +38,10 @@ def _clients(context: PageContext) -> Page:
     return ClientsPage(context)
 
 
-def _approvals(context: PageContext) -> Page:
-    from tooltray.ui.approvals.grants_page import GrantsPage
+def _permissions(context: PageContext) -> Page:
+    from tooltray.ui.permissions.permissions_page import PermissionsPage
 
-    return GrantsPage(context)
+    return PermissionsPage(context)
 
 
 def _files(context: PageContext) -> Page:
@@ -59,7 +59,7 @@ def _settings(context: PageContext) -> Page:
 PAGES = (
     PageEntry("servers", "server", lambda: tr("Servers"), _servers),  # the first one shows the notices of the hub
     PageEntry("clients", "plug", lambda: tr("AI clients"), _clients),
-    PageEntry("approvals", "shield", lambda: tr("Approvals"), _approvals),
+    PageEntry("permissions", "shield", lambda: tr("Permissions"), _permissions),
     PageEntry("files", "folder", lambda: tr("Files"), _files),
     PageEntry("settings", "settings", lambda: tr("Settings"), _settings),
 )
