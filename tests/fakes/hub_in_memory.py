@@ -21,7 +21,7 @@ from tooltray.events import (
 )
 from tooltray.snapshots.activity import ActivityRow, CallNow, JournalStatus
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.discovery import (
     BundleOffer,
@@ -93,6 +93,8 @@ class HubInMemory:
         self.allowed_folders: list[str] = []
         self.approvals: list[ApprovalSnapshot] = []
         self.grants: list[GrantSnapshot] = []
+        self.taken_back: dict[str, GrantSnapshot] = {}
+        self.permissions: list[ServerPermissions] = []
         self.tool_changes: list[ToolChange] = []
         self.feedback: list[FeedbackSnapshot] = []
         self.feedback_history: list[FeedbackEntry] = []

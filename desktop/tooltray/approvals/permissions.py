@@ -96,7 +96,9 @@ class Permissions:
             )
 
         tools = await in_slices(permission, self._tools.definitions(server.name))
-        return ServerPermissions(server.name, rules, not server.is_builtin, self._tools.is_listed(server.name), tuple(tools))
+        single = tuple(filter(approval.is_about_one, rules))
+        is_listed = self._tools.is_listed(server.name)
+        return ServerPermissions(server.name, rules, single, not server.is_builtin, is_listed, tuple(tools))
 
 
 def why(decision: Decision) -> str:

@@ -218,6 +218,12 @@ def choice(original_name: str, auto_approve: Collection[str]) -> Choice:
     return "always" if {entry_for(original_name), NAME_PREFIX + original_name} & {*auto_approve} else "default"
 
 
+def is_about_one(entry: str) -> bool:
+    """Whether an entry of `autoApprove` speaks of one tool by its name."""
+    read = _read(entry)
+    return read is not None and read[0] in (_is_called, RULES[EXCEPTION])
+
+
 def with_choice(original_name: str, chosen: Choice, auto_approve: Iterable[str]) -> tuple[str, ...]:
     """Rules that say this of one tool, and of all others what they said before."""
     own = {entry_for(original_name), NAME_PREFIX + original_name, EXCEPTION + original_name}

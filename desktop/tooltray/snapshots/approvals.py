@@ -76,12 +76,14 @@ class ServerPermissions(msgspec.Struct, frozen=True):
 
     Attributes:
         rules: its `autoApprove`.
+        single: those of them that speak of one tool by its name.
         is_changeable: a person can choose others; not of what comes with Tooltray.
         is_listed: which tools it has is known.
     """
 
     server: str
     rules: tuple[str, ...]
+    single: tuple[str, ...] = ()
     is_changeable: bool = True
     is_listed: bool = True
     tools: tuple[ToolPermission, ...] = ()

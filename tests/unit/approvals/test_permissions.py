@@ -26,6 +26,7 @@ async def test_each_tool_says_whether_it_runs_without_asking_and_why(tmp_path: P
     tools = (WRITE, READ, KIND, tool("make"), tool("named"), tool("never"))
     async with desk(tmp_path, *tools, autoApprove=rules) as at:
         said = await of_server(at)
+        assert said.single == ("named", "ask:never")
         assert (said.rules, said.is_changeable, said.is_listed) == (tuple(rules), True, True)
         assert {each.tool: (each.is_free, each.choice, each.why) for each in said.tools} == {
             "write_it": (False, "default", "It changes things, or may"),
