@@ -14,7 +14,7 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.http import HttpStatus
-from tooltray.ui.settings.make_token import NewTokenPanel
+from tooltray.ui.network.make_token import NewTokenPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 
@@ -48,11 +48,9 @@ def chosen(panel: QWidget, name: str) -> Choice:
 
 
 async def opened(desk: Desk) -> QWidget:
-    desk.window.open_page("settings")
-    section = desk.settings.api
-    await until(lambda: desk.settings._address == desk.engine.http.url)
-    await until(lambda: not len(desk.tasks))
-    return section
+    tab = desk.open_network()
+    await until(lambda: tab.http.status == desk.engine.http and not len(desk.tasks))
+    return tab.api
 
 
 async def test_programs_are_let_in_and_out_by_a_switch(theme: Theme) -> None:

@@ -1,8 +1,7 @@
-"""Scenes of the page of settings: npm registries, what an import or a reset would change, access for programs."""
+"""Scenes of the page of settings: general ones, backups and what they would change, Tooltray itself."""
 
 import time
 
-from msgspec.structs import replace
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QScrollArea
 from tests.fakes.desk import until
@@ -10,25 +9,11 @@ from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
 from tooltray.errors import Problem
-from tooltray.snapshots.http import HttpStatus
-from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.snapshots.activity import JournalStatus
 from tooltray.snapshots.setup import SetupChange
-from tooltray.ui.settings.settings_commands import SetupPreview
+from tooltray.ui.settings.backup_commands import SetupPreview
 from tooltray.ui.theme import Theme
 
-REGISTRIES = NpmRegistryStatus(
-    url="https://mirror-1.example/",
-    origin="mirror",
-    custom_url="",
-    measured_at=time.time() - 7300,
-    measurements=(
-        RegistryMeasurement("https://mirror-1.example/", "Mirror 1", "mirror", "China", 38),
-        RegistryMeasurement("https://mirror-2.example/", "Mirror 2", "mirror", "Europe", 187),
-        RegistryMeasurement("https://npm.example/", "npm", "npm", "", 212),
-        RegistryMeasurement("https://old.example/", "Mirror 3", "mirror", "Europe", 60, "its packages are older than npm's own"),
-        RegistryMeasurement("https://packages.corp.example/npm/", "Company", "settings", "", None, "no answer within 10 s"),
-    ),
-)
 ABOUT = "This is what you copy. Secrets are masked; look whether you want to share the rest."
 DIAGNOSTICS = """\
 Tooltray 0.1.0 (deb), Python 3.11.7
@@ -51,81 +36,67 @@ CHANGES = [
 ]
 
 
-async def settings(theme: Theme, status: NpmRegistryStatus | None = None, size: tuple[int, int] | None = None) -> Shot:
+async def settings(theme: Theme, tab: str = "general", size: tuple[int, int] | None = None) -> Shot:
     result = await desk(theme)
-    result.engine.registry = REGISTRIES if status is None else status
-    result.engine.http = HttpStatus(True, True, "http://127.0.0.1:7717/mcp")
-    result.window.open_page("settings")
-    await until(lambda: result.settings._status is result.engine.registry and result.settings._address)
+    result.engine.settings = {"notifications": {"update": False}, "window": {"theme": theme.mode}}
+    result.engine.journal_status = JournalStatus("/home/ann/.tooltray/activity.db", 12_300_000, 48_211, time.time() - 29 * 86_400)
+    result.open_settings(tab)
+    await until(lambda: not len(result.tasks))
     return Shot(result, size=size)
 
 
 async def settings_small(theme: Theme) -> Shot:
-    address = "https://packages.corp.example/artifactory/api/npm/the-virtual-repository-of-all-teams/"
-    return await settings(theme, replace(REGISTRIES, custom_url=address), (900, 600))
+    return await settings(theme, size=(900, 600))
 
 
 async def settings_bottom(theme: Theme) -> Shot:
-    shot = await settings_small(theme)
-    area = shot.desk.settings.findChild(QScrollArea)
+    shot = await settings(theme, size=(900, 600))
+    area = shot.desk.settings.tab("general").findChild(QScrollArea)
     shot.desk.window.resize(900, 600)
     QTimer.singleShot(20, area, lambda: area.verticalScrollBar().setValue(10_000))
     return shot
 
 
-async def settings_diagnostics(theme: Theme) -> Shot:
-    shot = await settings(theme)
-    shot.desk.settings.program_sheets.commands.text_known.emit("Diagnostics", ABOUT, DIAGNOSTICS)
+async def settings_refused(theme: Theme) -> Shot:
+    shot = await settings(theme, size=(900, 600))
+    problem = Problem(
+        "The settings cannot be written", "/home/ann/.tooltray/settings.json: read-only file system", "Make the disk writable"
+    )
+    shot.desk.settings.tab("general").commands.failed.emit(problem)
     return shot
 
 
-async def settings_empty(theme: Theme) -> Shot:
-    return await settings(theme, NpmRegistryStatus(is_measuring=True))
+async def settings_backup(theme: Theme) -> Shot:
+    return await settings(theme, "backup")
 
 
-async def add_registry(theme: Theme) -> Shot:
-    shot = await settings(theme)
-    shot.desk.settings.sheets.open_add_registry()
-    shot.desk.settings.commands.registry_refused.emit(
-        Problem("This is no npm registry", "it answered with an HTML page", "Correct the address")
-    )
+async def settings_about(theme: Theme) -> Shot:
+    return await settings(theme, "about")
+
+
+async def settings_about_small(theme: Theme) -> Shot:
+    return await settings(theme, "about", (900, 600))
+
+
+async def settings_diagnostics(theme: Theme) -> Shot:
+    shot = await settings(theme, "about")
+    shot.desk.settings.tab("about").commands.text_known.emit("Diagnostics", ABOUT, DIAGNOSTICS)
     return shot
 
 
 async def reset(theme: Theme) -> Shot:
-    shot = await settings(theme)
+    shot = await settings(theme, "backup")
     defaults = [
         SetupChange("add", "default", "memory", "starts with the hub"),
         SetupChange("remove", "default", "fetch", "starts when it is first used"),
     ]
-    shot.desk.settings.commands.previewed.emit(SetupPreview(None, False, (*CHANGES[:3], *defaults)))
+    shot.desk.backup.commands.previewed.emit(SetupPreview(None, False, (*CHANGES[:3], *defaults)))
     return shot
 
 
 async def import_setup(theme: Theme) -> Shot:
-    shot = await settings(theme)
-    shot.desk.settings.commands.previewed.emit(SetupPreview({"mcpServers": {}}, False, CHANGES))
-    return shot
-
-
-async def settings_programs(theme: Theme, trusted: bool = True, size: tuple[int, int] | None = None) -> Shot:
-    shot = await settings(theme, size=size)
-    page = shot.desk.settings
-    page.show_http(HttpStatus(True, True, "http://127.0.0.1:7717/mcp", True, None, True, "http://127.0.0.1:7717/api/mcp", trusted))
-    if not trusted:
-        page.api.show_token("tooltray_api_0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef")
-    area = page.findChild(QScrollArea)
-    QTimer.singleShot(20, area, lambda: area.ensureWidgetVisible(page.api, 0, 40))
-    return shot
-
-
-async def settings_programs_small(theme: Theme) -> Shot:
-    return await settings_programs(theme, False, (900, 600))
-
-
-async def new_token(theme: Theme) -> Shot:
-    shot = await settings_programs(theme)
-    shot.desk.settings.api.rotation_requested.emit()
+    shot = await settings(theme, "backup")
+    shot.desk.backup.commands.previewed.emit(SetupPreview({"mcpServers": {}}, False, CHANGES))
     return shot
 
 
@@ -133,12 +104,11 @@ SCENES = (
     settings,
     settings_small,
     settings_bottom,
+    settings_refused,
+    settings_backup,
+    settings_about,
+    settings_about_small,
     settings_diagnostics,
-    settings_empty,
-    add_registry,
     reset,
     import_setup,
-    settings_programs,
-    settings_programs_small,
-    new_token,
 )

@@ -1,1 +1,1 @@
-"""The Settings page: npm registries, HTTP access with its tokens, and backups."""
+"""The Settings page: backups, and Tooltray itself."""

@@ -1,0 +1,74 @@
+"""HTTP access for AI clients: whether, where, and a token for each of them.
+
+Above it: the Network tab. Below it: widgets. Draws frozen snapshots.
+"""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.http import HttpStatus
+from tooltray.ui.i18n import tr
+from tooltray.ui.network.token_list import TokenList
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import IconButton, Switch
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.setting_rows import group, heading, setting_row
+from tooltray.ui.widgets.surface import clear, column
+
+
+class HttpSection(QWidget):
+    """`copy_requested` carries a text and what it is."""
+
+    enabled_requested = Signal(bool)
+    copy_requested = Signal(str, str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._status = HttpStatus()
+        body = column(self, spacing=10)
+        text = ElidedLabel(theme, tr("For clients that cannot start the bridge. Only this computer can connect."), "caption", "muted")
+        body.addLayout(heading(theme, tr("HTTP access"), text))
+        self._fault = column()
+        body.addLayout(self._fault)
+        self._switch = Switch(theme, tr("HTTP access"))
+        self._switch.clicked.connect(self.enabled_requested)
+        self._url = Label(theme, "", "mono", "secondary")
+        self._copy = IconButton(theme, "copy", tr("Copy address"), small=True)
+        self._copy.clicked.connect(self._on_copy)
+        self._token = Label(theme, "", "caption", "secondary")
+        self.tokens = TokenList(theme, tr("Clients with a token"), tr("Each client needs its own."))
+        rows = (
+            setting_row(theme, tr("Let clients connect over HTTP"), "", self._switch),
+            setting_row(theme, tr("Address"), "", self._url, self._copy),
+            setting_row(theme, tr("Token"), "", self._token),
+            self.tokens,
+        )
+        body.addWidget(group(theme, *rows))
+        self.show_http(self._status)
+
+    @property
+    def status(self) -> HttpStatus:
+        """What is shown."""
+        return self._status
+
+    def show_http(self, http: HttpStatus) -> None:
+        self._status = http
+        self._switch.set_on(http.is_enabled)
+        self._url.setText(http.url or tr("Switched off"))
+        self._url.setFont(self._theme.font("mono" if http.url else "caption"))
+        self._copy.setVisible(bool(http.url))
+        self._token.setText(tr("Each client needs its own token.") if http.requires_token else tr("No token is asked for."))
+        self.show_fault(None)
+
+    def show_fault(self, problem: Problem | None) -> None:
+        """Shows what did not work, else why HTTP is wanted and not open."""
+        clear(self._fault)
+        if (problem := problem or self._status.problem) is not None:
+            self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+
+    def _on_copy(self) -> None:
+        self.copy_requested.emit(self._status.url, tr("The address is copied"))

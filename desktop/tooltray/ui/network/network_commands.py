@@ -1,0 +1,90 @@
+"""Carries out what a person asks for of registries and of HTTP access, and says how it went.
+
+Above it: the Network tab and its sheets. Below it: the Qt presenter layer. Knows no widget.
+"""
+
+from PySide6.QtCore import Signal
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import Commands, Place, action
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+
+def at_section(name: str) -> Place:
+    """Above a section of the tab."""
+
+    def show(commands: "NetworkCommands", problem: Problem | None, *_arguments: object) -> None:
+        commands.section_failed.emit(name, problem)
+
+    return show
+
+
+class NetworkCommands(Commands):
+    registry_changed = Signal(object)  # NpmRegistryStatus
+    http_changed = Signal(object)  # HttpStatus
+    section_failed = Signal(str, object)  # "registry" or "http"; Problem, or None once it is over
+    registry_saved = Signal()
+    registry_refused = Signal(object)  # Problem
+
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        hub.npm_registry_changed.connect(self.registry_changed)
+
+    def look(self) -> None:
+        """Asks for everything that the tab shows."""
+        self.look_registry()
+        self.look_http()
+
+    @action(at_section("registry"))
+    async def look_registry(self) -> None:
+        await self._look_registry()
+
+    @action(at_section("http"))
+    async def look_http(self) -> None:
+        await self._look_http()
+
+    async def _look_registry(self) -> None:
+        self.registry_changed.emit(await self._hub.registries.get_npm_registry_status())
+
+    async def _look_http(self) -> None:
+        self.http_changed.emit(await self._hub.access.get_http_status())
+
+    # npm registries
+
+    @action(at_section("registry"))
+    async def measure(self) -> None:
+        self.registry_changed.emit(await self._hub.registries.refresh_npm_registry())
+
+    @action(at_section("registry"))
+    async def set_auto_detect(self, is_on: bool) -> None:
+        try:
+            await self._hub.registries.set_auto_detect_npm_registry(is_on)
+        finally:
+            await self._look_registry()  # the switch then stands where it truly is
+
+    @action(at_section("registry"))
+    async def use_registry(self, url: str) -> None:
+        """Measures a registry and uses it from now on: `registry_saved` or `registry_refused`."""
+        try:
+            status = await self._hub.registries.set_custom_npm_registry(url)
+        except TooltrayError as error:
+            self.registry_refused.emit(error.problem)
+            return
+        self.registry_changed.emit(status)
+        self.registry_saved.emit()
+        self.done.emit(tr("Servers now use this registry"))
+
+    @action(at_section("registry"))
+    async def clear_registry(self) -> None:
+        self.registry_changed.emit(await self._hub.registries.set_custom_npm_registry(""))
+
+    # HTTP
+
+    @action(at_section("http"))
+    async def set_http(self, is_on: bool) -> None:
+        try:
+            await self._hub.access.set_http_enabled(is_on)
+        finally:
+            await self._look_http()
