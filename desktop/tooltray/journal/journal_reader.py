@@ -18,7 +18,17 @@ from tooltray.journal import call_figures
 from tooltray.journal.call_figures import PastCalls
 from tooltray.journal.collapsing import Collapser
 from tooltray.journal.journal_file import CLEARED, VERSION, empty, files_of
-from tooltray.journal.journal_queries import MOST_CHOICES, Where, condition, details_sql, entries_sql, numbers_of, read_details, read_entry
+from tooltray.journal.journal_queries import (
+    MOST_CHOICES,
+    Where,
+    condition,
+    details_sql,
+    entries_sql,
+    names_sql,
+    numbers_of,
+    read_details,
+    read_entry,
+)
 from tooltray.snapshots.activity import (
     ActivityChoices,
     ActivityDetails,
@@ -86,7 +96,8 @@ class JournalReader:
 
     def _where(self, database: sqlite3.Connection, wanted: ActivityFilter) -> Where:
         found = database.execute("SELECT value FROM facts WHERE key = ?", (CLEARED,)).fetchone()
-        return condition(wanted, found[0] if found else 0, self._run)
+        named = database.execute(*names_sql(wanted.text)).fetchall() if wanted.text else []
+        return condition(wanted, found[0] if found else 0, self._run, [number for (number,) in named])
 
     def details(self, id: int) -> ActivityDetails | None:
         """One entry in full; None: there is none of this id."""
@@ -134,7 +145,10 @@ class JournalReader:
         """See ActivityApi.get_activity_choices."""
         with self._opened() as database:
             where = self._where(database, ActivityFilter())
-            return ActivityChoices(*(_distinct(database, column, where) for column in ("client", "project", "server")))
+            found = database.execute(f"SELECT DISTINCT client, project, server FROM entries WHERE {where.sql}", where.values).fetchall()
+            names = _names(database, {number for row in found for number in row})
+        chosen = (sorted({names[row[column]] for row in found} - {""})[:MOST_CHOICES] for column in range(3))
+        return ActivityChoices(*map(tuple, chosen))
 
     def status(self, lost: int, problem: str) -> JournalStatus:
         """See ActivityApi.get_journal_status; `lost` and `problem` are what the writer says."""
@@ -146,26 +160,29 @@ class JournalReader:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        database = self._taken()
+        kept = self._taken()
+        database, is_kept = kept or empty(), False
         try:
             yield database
-        except BaseException:
-            database.close()
-            raise
-        self._give_back(database)
+            is_kept = database is kept and self._give_back(database)
+        finally:
+            if not is_kept:
+                database.close()
 
-    def _taken(self) -> sqlite3.Connection:
+    def _taken(self) -> sqlite3.Connection | None:
+        """None: there is no journal yet."""
         with self._lock:
             if self._spare:
                 return self._spare.pop()
-        return _connected(self._path) if self._path.exists() else empty()
+        return _connected(self._path) if self._path.exists() else None
 
-    def _give_back(self, database: sqlite3.Connection) -> None:
+    def _give_back(self, database: sqlite3.Connection) -> bool:
+        """Whether it stays open."""
         with self._lock:
-            if len(self._spare) < SPARE and self._path.exists():
+            is_kept = len(self._spare) < SPARE and self._path.exists()
+            if is_kept:
                 self._spare.append(database)
-                return
-        database.close()
+        return is_kept
 
     def close(self) -> None:
         """Closes what stays open; it is opened again when something is asked. Windows renames no file that is open."""
@@ -175,16 +192,20 @@ class JournalReader:
             each.close()
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def _connected(path: Path) -> sqlite3.Connection | None:
+    """None: it is just being made."""
     database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_S, check_same_thread=False)
     try:
-        if database.execute("PRAGMA user_version").fetchone() == (VERSION,):
-            return database
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version not in (0, VERSION):
+            raise sqlite3.DatabaseError("it is of another version")
     except BaseException:
         database.close()
         raise
+    if version:
+        return database
     database.close()
-    raise sqlite3.DatabaseError("it is of another version")
+    return None
 
 
 def _names(database: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, str]:
@@ -193,8 +214,3 @@ def _names(database: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, st
     while some := list(islice(numbers, 500)):  # SQLite takes a bounded number of values
         found |= dict(database.execute(f"SELECT id, text FROM names WHERE id IN ({', '.join('?' * len(some))})", some))
     return found
-
-
-def _distinct(database: sqlite3.Connection, column: str, where: Where) -> tuple[str, ...]:
-    chosen = f"SELECT text FROM names WHERE id IN (SELECT {column} FROM entries WHERE {where.sql}) AND text != '' ORDER BY text LIMIT ?"
-    return tuple(text for (text,) in database.execute(chosen, (*where.values, MOST_CHOICES)))
