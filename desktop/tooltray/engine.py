@@ -80,6 +80,7 @@ class Engine:
         self._is_built = True
         hub.hub_log.start()
         hub.journal.start()
+        hub.failures.start()
         await hub.load()
         await hub.feedbacks.start()
         await hub.files.start()
@@ -91,6 +92,7 @@ class Engine:
         hub.live_settings.start()
         hub.pauses.start()
         hub.client_edits.start()
+        hub.spawn(hub.past_stats.count(), name="calls of before")
         hub.spawn(hub.bundle_folders.tidy(), name="tidy bundles")
         await hub.doors.open()
         hub.hot_reload.start()

@@ -52,12 +52,15 @@ from tooltray.bundles.sources import BundleSources
 from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
 from tooltray.calls.completion import Completion
 from tooltray.calls.elicitations import Elicitations
+from tooltray.calls.followed_resources import FollowedResources
 from tooltray.calls.notifications import Notifications
 from tooltray.calls.own_calls import OwnCalls
 from tooltray.calls.request_router import AllServers, OneServer, RequestRouter
 from tooltray.calls.seen_servers import SeenServers
 from tooltray.calls.subscriptions import Subscriptions
 from tooltray.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
+from tooltray.calls.tries import Tries
+from tooltray.calls.tries_api import TriesApi
 from tooltray.catalogue import token_counts
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
@@ -82,6 +85,7 @@ from tooltray.discovery.starters import Starters
 from tooltray.discovery.updates import RegistryUpdates
 from tooltray.doctor.doctor import CheckUp, Doctor
 from tooltray.doctor.remedies import Remedies
+from tooltray.doctor.server_tests import ServerTests
 from tooltray.downstream.endpoints import Doors
 from tooltray.downstream.http_listener import EndpointTokens, HttpListener
 from tooltray.downstream.served.served_listener import ServedListener
@@ -90,6 +94,7 @@ from tooltray.downstream.served.surroundings import in_surroundings
 from tooltray.downstream.sessions import Sessions
 from tooltray.entries.api import ServersApi
 from tooltray.entries.clean_text import clean_text
+from tooltray.entries.entry_edits import EntryEdits
 from tooltray.entries.files_api import FilesApi
 from tooltray.entries.proposal_store import ProposalStore
 from tooltray.entries.proposals import Proposals
@@ -115,6 +120,7 @@ from tooltray.home.home import Home
 from tooltray.installs.bridge_entry import bridge_entry
 from tooltray.journal.api import ActivityApi
 from tooltray.journal.calls_under_way import CallsUnderWay
+from tooltray.journal.failures import Failures
 from tooltray.journal.journal import Journal
 from tooltray.journal.journal_reader import JournalReader
 from tooltray.launch.command_lookup import COMMON
@@ -124,6 +130,7 @@ from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.launch.variable_sources import ServerEnvironment, VariableSources
 from tooltray.logs.api import LogsApi
 from tooltray.logs.log_keeper import LogKeeper
+from tooltray.logs.log_pages import LogPages
 from tooltray.logs.protocol_log import ProtocolLog
 from tooltray.logs.server_log_files import ServerLogFiles
 from tooltray.moments import SteadyWallClock
@@ -133,6 +140,7 @@ from tooltray.presenter.hub_snapshots import HubSnapshots
 from tooltray.presenter.live_settings import LiveSettings
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.notices import Notices, Source, problems_of_settings
+from tooltray.presenter.past_stats import PastStats
 from tooltray.presenter.pauses import Pauses
 from tooltray.presenter.program_api import ProgramApi
 from tooltray.presenter.server_news import ServerNews
@@ -269,7 +277,8 @@ class Hub(Composition):
     )
     hub_log: HubLog = part()
     run: str = made(lambda hub: hub.control.execution_id[:8])
-    journal: Journal = part(journal_file="home.activity")
+    journal: Journal = part(journal_file="home.activity", run="run", release="journal_reader.close")
+    failures: Failures = part()
     journal_reader: JournalReader = part(journal_file="home.activity", run="run")
     remembered: RememberedVariables = read(lambda hub: _remembered(hub.home, hub.options))
     sources: VariableSources = part()
@@ -401,6 +410,7 @@ class Hub(Composition):
 
     stats: CallStats = part()
     under_way: CallsUnderWay = part()
+    past_stats: PastStats = part()
     look_at_project: Callable[[Session], Awaitable[None]] = made(lambda hub: lambda session: hub.files.before_listing(session))
     own: dict[tuple[str, str], OwnTool] = made(
         lambda hub: {
@@ -446,9 +456,20 @@ class Hub(Composition):
     hub_snapshots: HubSnapshots = part()
     doctor: Doctor = part(folder="user_folder")
     check_up: CheckUp = part()
+    test_transports: ServerTransports = part(
+        mask="mask.masked",
+        authorize="sign_ins.settled_authorization",
+        tool_schema=lambda hub: lambda server, tool: None,
+        may_run="inmemory_trust.allows",
+        packages=lambda hub: hub.packages,
+    )
+    server_tests: ServerTests = part()
+    entry_edits: EntryEdits = part()
     caller: OwnCaller = part()
     held: HeldCalls = part()
     own_calls: OwnCalls = part()
+    tries: Tries = part(calls="own_calls")
+    followed: FollowedResources = part()
     connections: Connections = part()
     formats: ToolFormats = part()
     count: Count = made(lambda hub: token_counts.counted)
@@ -472,7 +493,8 @@ class Hub(Composition):
         on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
-    logs_api: LogsApi = part(keeper="log_keeper", messages="protocol_log", hub_logs="home.logs", mask="mask.masked_whole")
+    log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
+    logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     addition: ServerAddition = part()
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
     bundle_folders: BundleFolders = part(store="bundle_store", proposed=lambda hub: lambda: hub.proposals.entries)
@@ -481,6 +503,7 @@ class Hub(Composition):
     bundles: BundleInstalls = part(sources="bundle_sources", reader="bundle_reader", store="bundle_store", folders="bundle_folders")
     packing: BundlePacking = part()
     tools_api: ToolsApi = part(calls="own_calls")
+    tries_api: TriesApi = part()
     prompts_api: PromptsApi = part()
     resources_api: ResourcesApi = part()
     formats_api: FormatsApi = part()
@@ -542,4 +565,5 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield lambda: filter(None, [hub.proposals.problem, hub.inmemory_trust.problem])
     yield lambda: hub.served.problems
     yield lambda: filter(None, [hub.login_shell.problem])
+    yield lambda: hub.journal.problems
     yield lambda: problems_of_settings(hub.config.settings)

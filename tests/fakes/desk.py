@@ -11,7 +11,9 @@ from tests.fakes.fake_presenter import FakePresenter
 from tooltray.entries.pasted import parse_pasted
 from tooltray.entries.secret_spans import secret_spans
 from tooltray.files.atomic_file import write_atomically
+from tooltray.settings.entry_text import read_entry_text
 from tooltray.tasks import TaskKeeper
+from tooltray.ui.activity.activity_page import ActivityPage
 from tooltray.ui.approvals.grants_page import GrantsPage
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.computer_tab import ComputerTab
@@ -27,6 +29,7 @@ from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.secrets.secrets_tab import SecretsTab
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_details import ServerDetails
 from tooltray.ui.servers.server_tools import ServerTools
@@ -36,6 +39,7 @@ from tooltray.ui.settings.backup_tab import BackupTab
 from tooltray.ui.shell.main_window import MainWindow
 from tooltray.ui.shell.settings_page import SettingsPage
 from tooltray.ui.theme import Theme
+from tooltray.ui.tools.tools_page import ToolsPage
 
 PATIENCE_S = 20.0  # a bound, not a measure: everything here takes milliseconds
 
@@ -67,7 +71,7 @@ class Desk:
         return MainWindow(
             self.theme,
             presenters=Presenters(self.hub, self.servers, self.tools, self.tasks),
-            local=LocalWork(parse_pasted, secret_spans, write_atomically),
+            local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry=read_entry_text),
             wishes=self.wishes,
             hides_on_close=lambda: self.has_tray,
         )
@@ -88,10 +92,18 @@ class Desk:
     def profiles(self) -> ProfilesTab:
         return self.clients_page.profiles
 
+    @property
+    def activity(self) -> ActivityPage:
+        return cast(ActivityPage, self.window.page("activity"))
+
     def open_tab(self, tab: str) -> None:
         """Shows a tab of the page of AI clients."""
         self.window.open_page("clients")
         self.clients_page.show_tab(tab)
+
+    @property
+    def tools_page(self) -> ToolsPage:
+        return cast(ToolsPage, self.window.page("tools"))
 
     @property
     def approvals(self) -> GrantsPage:
@@ -104,6 +116,12 @@ class Desk:
     @property
     def settings(self) -> SettingsPage:
         return cast(SettingsPage, self.window.page("settings"))
+
+    def open_secrets(self, name: str = "") -> SecretsTab:
+        """Shows the Secrets tab of the settings, and one of them."""
+        self.window.open_page("settings")
+        self.settings.show_part("secrets", name)
+        return cast(SecretsTab, self.settings.findChild(SecretsTab))
 
     def open_settings(self, tab: str) -> Page:
         """Shows a tab of the settings."""

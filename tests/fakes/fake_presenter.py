@@ -98,6 +98,7 @@ UNNOTED = {  # what no test is about
     "get_snapshot",
     "get_mcp_enabled",
     "get_http_status",
+    "get_log",
     "get_mcp_default_servers",
     "get_program",
     "list_api_tokens",

@@ -22,10 +22,12 @@ from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
+from tooltray.confirmation import asker_name
 from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
 from tooltray.protocol.member_scanner import closed, opened
+from tooltray.sessions.call_course import FROM_GRANT, FROM_PERSON
 from tooltray.sessions.caller import Question as ClientQuestion
 from tooltray.sessions.caller import lacking
 from tooltray.sessions.exchange import Exchange
@@ -88,9 +90,11 @@ class Approvals:
                 return failure(CONNECTION_CLOSED, str(error))
             if allowed:
                 return None
-        reply = await self._asked(call, exchange if is_answer else exchange.child(head=_first(head)), owner)
+        with exchange.course.at_person():
+            reply = await self._asked(call, exchange if is_answer else exchange.child(head=_first(head)), owner)
         if reply is not APPROVED:
             return reply
+        exchange.course.allowed_by = FROM_PERSON
         if is_answer:
             _take_off_answers(request, head)
         return None
@@ -117,20 +121,21 @@ class Approvals:
         """
         if self._tools.is_outdated(call.route, exchange):
             call = await self._rounds.renewed(call)
-        while self._is_allowed(call, exchange.head):
+        while allowed_by := self._allowed_by(call, exchange.head):
+            exchange.course.allowed_by = allowed_by
             now = await self._rounds.renewed(call)
             if now is call or now.decision.is_approved:
                 return True, now
             call = now
         return False, call
 
-    def _is_allowed(self, call: AskedCall, head: Head) -> bool:
-        """By what a person has said before."""
+    def _allowed_by(self, call: AskedCall, head: Head) -> str:
+        """By what a person has said before; empty: not."""
         if self._grants.allows(call.route, call.state, call.client):
-            return True
-        if head.era is Era.MODERN and (head.request_state or head.input_responses):
-            return self._waiting.passes((*call.same_in_session, head.request_state))
-        return self._waiting.passes(call.same)
+            return FROM_GRANT
+        is_further = head.era is Era.MODERN and bool(head.request_state or head.input_responses)
+        same = (*call.same_in_session, head.request_state) if is_further else call.same
+        return FROM_PERSON if self._waiting.passes(same) else ""
 
     async def _asked(self, call: AskedCall, exchange: Exchange, owner: str) -> Envelope:
         if self._waiting.is_shown:
@@ -154,7 +159,7 @@ class Approvals:
         question = self._waiting.find(id)
         if question is None:
             raise NotFound("This call waits no longer", "it was answered, its AI client gave it up, or its time was over")
-        await self._rounds.take(question, answer)
+        await self._rounds.take(question, answer, asker_name() or "person")
 
     def grants(self) -> list[GrantSnapshot]:
         """See ApprovalsApi.get_grants."""

@@ -12,10 +12,12 @@ from itertools import pairwise
 
 from tooltray import __version__
 from tooltray.cli.options import (
+    activity_options,
     bundle_options,
     clients_options,
     consent_options,
     discover_options,
+    log_options,
     serve_options,
     servers_options,
     tools_options,
@@ -105,6 +107,7 @@ def _parser(_language: str) -> Usage:
     serve_options.declare(commands)
     command(commands, "status", tr("say whether a hub runs, and what it does"), "running:status")
     servers_options.declare(commands)
+    log_options.declare(commands)
     bundle_options.declare(commands)
     discover_options.declare(commands)
     tools_options.declare_tools(commands)
@@ -113,6 +116,7 @@ def _parser(_language: str) -> Usage:
     clients_options.declare_clients(commands)
     clients_options.declare_profiles(commands)
     command(commands, "sessions", tr("list the sessions of AI clients and what they see"), "views_command:sessions")
+    activity_options.declare_activity(commands)
     tools_options.declare_registry(commands)
     tools_options.declare_projects(commands)
     upkeep_options.declare_feedback(commands)

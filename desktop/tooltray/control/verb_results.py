@@ -38,6 +38,7 @@ RESULTS: Mapping[str, str] = {
     "get_grants": "snapshots.approvals:GrantSnapshot[]",
     "get_http_status": "snapshots.http:HttpStatus",
     "get_inmemory_servers": "snapshots.servers:InMemoryServer[]",
+    "get_log": "snapshots.logs:LogPage",
     "get_journal_status": "snapshots.activity:JournalStatus",
     "get_load": "snapshots.program:ProgramLoad",
     "get_mcp_clients": "snapshots.servers:McpClientSnapshot[]",
@@ -46,6 +47,7 @@ RESULTS: Mapping[str, str] = {
     "get_recent_calls": "snapshots.calls:RecentCall[]",
     "get_registry_server": "snapshots.discovery:RegistryServer",
     "get_registry_updates": "snapshots.discovery:RegistryUpdate[]",
+    "get_secrets": "snapshots.stored_secrets:StoredSecrets",
     "get_server_entry": "snapshots.servers:ServerEntry",
     "get_server_files": "snapshots.files:ServerFileSnapshot[]",
     "get_sessions": "snapshots.clients:SessionSnapshot[]",
@@ -90,7 +92,10 @@ RESULTS: Mapping[str, str] = {
     "set_http_enabled": "snapshots.http:HttpStatus",
     "set_start_at_login": "snapshots.program:ProgramSnapshot",
     "test_npm_registry": "snapshots.registries:RegistryMeasurement",
+    "try_tool": "snapshots.calls:MCPToolResponse",
     "undo_client_change": "snapshots.ai_clients:ClientChange",
+    "preview_server_update": "snapshots.edited_entries:ServerUpdatePreview",
+    "test_server": "snapshots.edited_entries:ServerTest",
 }
 
 

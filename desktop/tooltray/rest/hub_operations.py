@@ -132,6 +132,8 @@ _SECRETS = (
     Operation(
         "DELETE", "/mcp/secrets/{name}", SecretsApi.remove_secret, summary="Forgets a secret", status=204, needs_trust=removes_a_used_secret
     ),
+    Operation("POST", "/mcp/secrets/{name}/restore", SecretsApi.restore_secret, status=204, needs_trust=always),
+    Operation("GET", "/mcp/stored-secrets", SecretsApi.get_secrets),
     Operation("GET", "/mcp/unused-secrets", SecretsApi.get_unused_secrets, page_key=str),
     Operation("POST", "/mcp/unused-secrets/remove", SecretsApi.remove_unused_secrets, wrap="removed"),
     Operation("GET", "/mcp/secret-backend", SecretsApi.check_secrets, wrap="kind"),

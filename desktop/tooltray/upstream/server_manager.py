@@ -6,10 +6,12 @@ Knows nothing of tools or AI clients.
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 
 import msgspec
 
+from tooltray.confirmation import asker_name
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, ServerRemoved
 from tooltray.files.json_text import digest_of
@@ -20,6 +22,7 @@ from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.shell_words import quoted
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.memory_transport import MemoryServer
+from tooltray.upstream.causes import BY_PERSON, CLIENT, HUB, PERSON, SETTINGS, caused_by
 from tooltray.upstream.deferred_server import DeferredServer, ProjectSource
 from tooltray.upstream.idle_stop import IdleStop
 from tooltray.upstream.instance_factory import EraMemory, InstanceFactory
@@ -183,7 +186,8 @@ class ServerManager:
             raise TooltrayError(f"server '{name}' is switched off", "`disable` is true in its settings", "Switch it on first.")
         self._look_again(server)
         await self._stops.discard(server)
-        await server.run(timeout_s=STARTED_BY_HAND_WAIT_S)
+        with _by_person():
+            await server.run(timeout_s=STARTED_BY_HAND_WAIT_S)
 
     async def begin_start(self, name: str) -> None:
         """A person starts a server; does not wait until it runs.
@@ -192,7 +196,8 @@ class ServerManager:
             TooltrayError: there is none of this name.
         """
         await self._stops.discard(self.get(name))
-        self.get(name).start()
+        with _by_person():
+            self.get(name).start()
 
     async def allow_start(self, server: ManagedServer) -> None:
         """A person wants a server again, for a project perhaps; whoever calls this starts it."""
@@ -209,7 +214,8 @@ class ServerManager:
         try:
             await self._stops.add(server)
         finally:
-            await server.stop()
+            with _by_person():
+                await server.stop()
 
     async def restart(self, name: str) -> None:
         """Its tools stay listed meanwhile, and it is shown as RESTARTING until it runs or has failed.
@@ -219,10 +225,13 @@ class ServerManager:
         """
         server = self.get(name)
         self._look_again(server)
-        await self._stops.discard(server)
         server.restarts += 1
+        if server.shown_state is not server.state:
+            self.publish_changed(name)  # one that rests is not stopped first: nothing else would say so at once
         try:
-            await server.stop(then=server.idle_state)
+            await self._stops.discard(server)
+            with _by_person():
+                await server.stop(then=server.idle_state)
             if self._stops.since(name) is not None:
                 raise TooltrayError(f"server '{name}' is stopped", "somebody stopped it while it was being restarted")
             await self.start(name)
@@ -251,11 +260,13 @@ class ServerManager:
 
     async def end_session(self, session: Session) -> None:
         """Ends the instances that an AI client had for itself."""
-        await asyncio.gather(*(server.end_session(session) for server in (*self, *self._leaving)))
+        with caused_by(CLIENT, session.state.client):
+            await asyncio.gather(*(server.end_session(session) for server in (*self, *self._leaving)))
 
     async def close(self) -> None:
         """Stops all servers together; bounded by the time that one server gets."""
-        await asyncio.gather(*(server.stop() for server in (*self, *self._leaving)))
+        with caused_by(HUB):
+            await asyncio.gather(*(server.stop() for server in (*self, *self._leaving)))
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
         settings = self._config.settings.mcp_servers
@@ -281,7 +292,8 @@ class ServerManager:
         """Settings that do not change what runs."""
         server.adopt(config, self._config.file_server(server.name))
         if config.disable and server.state is not ServerState.STOPPED:
-            self._spawn(server.stop(), name=f"stop '{server.name}'")
+            with caused_by(SETTINGS):
+                self._spawn(server.stop(), name=f"stop '{server.name}'")
         server.rest(_idle_state(config))
 
     def _replace(self, old: ManagedServer, config: MCPServerConfig) -> None:
@@ -294,14 +306,16 @@ class ServerManager:
         self._spawn(self._swap(old, new, start=is_to_run), name=f"replace '{old.name}'")
 
     async def _swap(self, old: ManagedServer, new: ManagedServer, *, start: bool) -> None:
-        await self._end(old)
-        if self._servers.get(new.name) is new:
-            self.publish_changed(new.name)
-            if start:
-                new.start()
+        with caused_by(SETTINGS):
+            await self._end(old)
+            if self._servers.get(new.name) is new:
+                self.publish_changed(new.name)
+                if start:
+                    new.start()
 
     async def _remove(self, server: ManagedServer) -> None:
-        await self._end(server)
+        with caused_by(SETTINGS):
+            await self._end(server)
         if server.name in self._servers:  # added again meanwhile
             self.publish_changed(server.name)
         else:
@@ -363,6 +377,11 @@ class ServerManager:
             await predecessor.stop()  # what it holds (a port, a database) is to be free
         if server.project:
             await self._needs.get_projects().check(server.project)
+
+
+def _by_person() -> AbstractContextManager[None]:
+    """What is begun inside is so because a person, or a program in a person's place, has asked for it."""
+    return caused_by(PERSON, asker_name() or BY_PERSON)
 
 
 def _idle_state(config: MCPServerConfig) -> ServerState:

@@ -32,6 +32,18 @@ def _servers(context: PageContext) -> Page:
     return ServersPage(context)
 
 
+def _activity(context: PageContext) -> Page:
+    from tooltray.ui.activity.activity_page import ActivityPage
+
+    return ActivityPage(context)
+
+
+def _tools(context: PageContext) -> Page:
+    from tooltray.ui.tools.tools_page import ToolsPage
+
+    return ToolsPage(context)
+
+
 def _clients(context: PageContext) -> Page:
     from tooltray.ui.clients.clients_page import ClientsPage
 
@@ -52,6 +64,8 @@ def _settings(context: PageContext) -> Page:
 
 PAGES = (
     PageEntry("servers", "server", lambda: tr("Servers"), _servers),  # the first one shows the notices of the hub
+    PageEntry("tools", "tools", lambda: tr("Tools"), _tools),
+    PageEntry("activity", "activity", lambda: tr("Activity"), _activity),
     PageEntry("clients", "plug", lambda: tr("AI clients"), _clients),
     PageEntry("approvals", "shield", lambda: tr("Approvals"), _approvals),
     PageEntry("settings", "settings", lambda: tr("Settings"), _settings),

@@ -24,6 +24,7 @@ class SplitView(QWidget):
     """
 
     closed = Signal()
+    closing = Signal()  # before that, while the details are still there
     resized = Signal()
 
     def __init__(self, content: QWidget, *, most: int = PANE) -> None:
@@ -69,6 +70,7 @@ class SplitView(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self._details is not None:
+            self.closing.emit()
             self.close_details()
             self.closed.emit()
         else:
