@@ -40,6 +40,7 @@ from tooltray.ui.widgets.surface import clear, column, divider, row
 
 ROOM_FOR_BOTH = 720  # px; below that the form or the JSON is shown
 CHECKED_AFTER_MS = 150  # since the last key: reading a long entry takes some milliseconds
+LONGEST_ENTRY = 256 * 1024  # characters of its JSON, which is read at each key
 FORM, JSON = 0, 1
 PLACEHOLDER = "${secret:"  # what stands before the name of a secret
 
@@ -228,10 +229,14 @@ class ServerSettings(ServerView):
     # what there is
 
     def _on_entry(self, entry: Mapping[str, object], revision: str) -> None:
+        text = _written(entry)
+        if len(text) > LONGEST_ENTRY:
+            self._tell(Banner(self._theme, "warning", tr("This entry is too long to be edited here"), tr("Change it in its file.")))
+            return
         self._base, self._revision, self._is_json = entry, revision, True
         clear(self._news)
         self._form.set_entry(entry)
-        self._json.set_text(_written(entry))
+        self._json.set_text(text)
         self._read_text()
         if self._wanted_secret:
             self.ask_secret(self._wanted_secret)
