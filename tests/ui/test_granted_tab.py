@@ -13,7 +13,6 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import button, cells, table, words
 from tests.ui.test_accessibility import nameless
-from tooltray.ui.permissions.permissions_page import GRANTED, PermissionsPage
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import GrantsChanged
@@ -23,6 +22,7 @@ from tooltray.snapshots.servers import ServerState
 from tooltray.ui.permissions.allow_tools import AllowToolsPanel
 from tooltray.ui.permissions.grant_commands import GrantSubjects, GrantWish
 from tooltray.ui.permissions.grant_sheets import ToolChangePanel
+from tooltray.ui.permissions.permissions_page import GRANTED, PermissionsPage
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice, Option
 from tooltray.ui.widgets.table import Table
@@ -100,10 +100,10 @@ async def test_the_navigation_counts_changed_tools(theme: Theme) -> None:
     async with Desk(engine([READS], [CHANGE]), theme) as desk:
         await desk.window.build_pages()
         item = next(each for each in desk.window.findChildren(QAbstractButton) if each.text() == "Permissions")
-        await until(lambda: item.accessibleName() == "Approvals, 1 need you")
+        await until(lambda: item.accessibleName() == "Permissions, 1 need you")
         desk.engine.tool_changes = []
         desk.engine.bus.publish(GrantsChanged())
-        await until(lambda: item.accessibleName() == "Approvals")
+        await until(lambda: item.accessibleName() == "Permissions")
 
 
 async def test_a_switch_takes_back(theme: Theme) -> None:
