@@ -39,7 +39,7 @@ ROOM_FOR_REASONS, ROOM_FOR_ALL = 900, 1240  # px of the tab; below that reasons 
 CHOICE_WIDTH = 184
 ALL_SERVERS = ""
 SERVER, NOW, WHY, CHANGE = 1, 2, 3, 4  # columns
-WIDTHS, NARROW_WIDTHS = {SERVER: 140, NOW: 168}, {SERVER: 96, NOW: 136}  # px, and where there is little room
+WIDTHS, NARROW_WIDTHS = {SERVER: 140, NOW: 168}, {SERVER: 84, NOW: 150}  # px, and where there is little room
 
 
 class RulesTab(QWidget):
