@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tooltray.approvals.api import ApprovalsApi
     from tooltray.bundles.api import BundlesApi
     from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
+    from tooltray.calls.tries_api import TriesApi
     from tooltray.discovery.api import DiscoveryApi
     from tooltray.entries.api import ServersApi
     from tooltray.entries.files_api import FilesApi
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from tooltray.feedback.api import FeedbackApi
     from tooltray.formats.api import FormatsApi
     from tooltray.journal.api import ActivityApi
+    from tooltray.logs.api import LogsApi
     from tooltray.presenter.hub_api import HubApi
     from tooltray.presenter.program_api import ProgramApi
     from tooltray.projects.api import ProjectsApi
@@ -43,7 +45,9 @@ class Api:
 
     hub: "HubApi"
     servers: "ServersApi"
+    logs: "LogsApi"
     tools: "ToolsApi"
+    tries: "TriesApi"
     prompts: "PromptsApi"
     resources: "ResourcesApi"
     formats: "FormatsApi"

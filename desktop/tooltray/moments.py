@@ -44,6 +44,11 @@ class Moment:
         return max(0.0, self._steady() - self._began_at)
 
     @property
+    def left_s(self) -> float:
+        """How long until it is, where it is to come."""
+        return max(0.0, self._began_at - self._steady())
+
+    @property
     def unix(self) -> float:
         """When it was, in unix seconds, by the clock as it goes now: the same each time, until the clock jumps."""
         shown = self._wall() - (self._steady() - self._began_at)

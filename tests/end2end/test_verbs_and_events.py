@@ -10,6 +10,7 @@ import pytest
 from tests.end2end.processes import is_running, wait_until
 from tests.end2end.verbs import (
     access_verbs,
+    activity_verbs,
     ai_client_verbs,
     approval_verbs,
     bundle_verbs,
@@ -18,6 +19,7 @@ from tests.end2end.verbs import (
     file_verbs,
     format_verbs,
     import_verbs,
+    log_verbs,
     mcp_presenter,
     offer_verbs,
     program_verbs,
@@ -39,6 +41,7 @@ from tooltray.errors import TooltrayError
 
 MODULES = (
     access_verbs,
+    activity_verbs,
     ai_client_verbs,
     approval_verbs,
     bundle_verbs,
@@ -47,6 +50,7 @@ MODULES = (
     file_verbs,
     format_verbs,
     import_verbs,
+    log_verbs,
     mcp_presenter,
     offer_verbs,
     program_verbs,

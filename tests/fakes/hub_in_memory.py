@@ -1,5 +1,6 @@
 """What a FakePresenter knows, and what a test does to it in place of the world. Its verbs work on it."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from tooltray.events import (
     SessionsChanged,
     ToolListChanged,
 )
+from tooltray.snapshots.activity import ActivityRow, CallNow, JournalStatus
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
@@ -30,18 +32,21 @@ from tooltray.snapshots.discovery import (
     RegistryUpdate,
     StarterServer,
 )
+from tooltray.snapshots.edited_entries import ServerTest
 from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.forms import NewServer
 from tooltray.snapshots.http import ApiTokenSnapshot, HttpStatus
 from tooltray.snapshots.hub import HubSnapshot
-from tooltray.snapshots.program import ProgramSnapshot
+from tooltray.snapshots.program import ProgramLoad, ProgramSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus
 from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
 from tooltray.snapshots.setup import ServerRemoval, SetupChange
 from tooltray.snapshots.stored_secrets import StoredSecrets
 from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+
+PLACES = ("/home/ann/.tooltray", "/home/ann/.tooltray/settings.json", "/home/ann/.tooltray/logs")
 
 
 class HubInMemory:
@@ -51,17 +56,26 @@ class HubInMemory:
         self.bus = EventBus()
         self.calls: list[tuple[Any, ...]] = []
         self.failures: dict[str, TooltrayError] = {}
+        self.server_tests: dict[str, ServerTest] = {}  # what a test gives, by the server's name
+        self.running_tests: dict[str, asyncio.Event] = {}
         self.entries: dict[str, dict[str, Any]] = {each.name: {"command": "npx"} for each in servers if not each.is_builtin}
         self.names_in_files: dict[str, str] = {}  # of servers of other files that have another one there
         self.chosen: dict[str, dict[str, Any]] = {}  # beside the entries of such servers
         self.defaults: list[str] = [each.name for each in servers if each.is_default]
         self.secrets: dict[str, str] = {}
+        self.settings: dict[str, Any] = {}  # besides the servers
+        self.journal_status = JournalStatus()
         self.removed_secrets: dict[str, str] = {}
         self.stored_secrets = StoredSecrets("keyring")  # its `secrets` besides those above and what entries use
         self.logs: dict[str, list[str]] = {}
         self.tools = list(tools)
         self.http = HttpStatus()
-        self.program = ProgramSnapshot("0.1.0", "deb", "Debian package", "Run: sudo apt install ./tooltray_VERSION_amd64.deb", False)
+        self.calls_now: list[CallNow] = []
+        self.activity: list[ActivityRow] = []
+        self.load = ProgramLoad(212_000_000, 0.014, 1_480_000_000, 6)
+        self.program = ProgramSnapshot(
+            "0.1.0", "deb", "Debian package", "Run: sudo apt install ./tooltray_VERSION_amd64.deb", False, *PLACES
+        )
         self.api_token = "api-token-of-a-fake"
         self.files: list[ServerFileSnapshot] = []
         self.trust_requests: list[TrustRequest] = []

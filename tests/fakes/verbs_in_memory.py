@@ -1,5 +1,6 @@
 """Verbs of a FakePresenter that change what it knows, and what it publishes thereupon; under the real ones' names."""
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,14 +9,19 @@ from msgspec.structs import replace
 from tests.fakes.hub_in_memory import HubInMemory
 from tests.fakes.server_snapshots import STARTED_AT, server
 
+from tooltray.entries.entry_edits import entry_diff
+from tooltray.errors import Problem
 from tooltray.events import ElicitationEnded, ServerFilesChanged, ServerRemoved, ToolListChanged
+from tooltray.files.json_text import check_revision, revision_of
+from tooltray.settings.entry_text import check_entry
 from tooltray.snapshots.approvals import GrantSnapshot, ToolPermission
+from tooltray.snapshots.edited_entries import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.feedback import FeedbackAttachment
 from tooltray.snapshots.files import ReloadChange
 from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
 from tooltray.snapshots.program import ProgramSnapshot
 from tooltray.snapshots.servers import ServerEntry, ServerState
-from tooltray.snapshots.setup import ServerRemoval
+from tooltray.snapshots.setup import ServerRemoval, SettingsDocument
 from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 from tooltray.snapshots.tools import ToolSnapshot
 
@@ -23,13 +29,22 @@ SECRET = re.compile(r"\$\{secret:([^{}]+)\}")
 
 
 class VerbsInMemory(HubInMemory):
-    def set_mcp_enabled(self, enabled: bool) -> None:
-        self.snapshot = replace(self.snapshot, is_paused=not enabled)
+    def set_mcp_enabled(self, enabled: bool, for_s: float | None = None) -> None:
+        until = STARTED_AT + for_s if for_s is not None else 0.0
+        self.snapshot = replace(self.snapshot, is_paused=not enabled, paused_until=until)
         self._publish_config()
 
     def set_start_at_login(self, enabled: bool) -> ProgramSnapshot:
         self.program = replace(self.program, starts_at_login=enabled)
         return self.program
+
+    def get_settings(self) -> SettingsDocument:
+        return SettingsDocument(dict(self.settings), str(self.settings))
+
+    def change_settings(self, changes: Mapping[str, Any], revision: str = "") -> SettingsDocument:
+        _merge(self.settings, changes)
+        self._publish_config()
+        return self.get_settings()
 
     def get_server_entry(self, name: str) -> ServerEntry:
         entry = self.entries.get(name, {})
@@ -44,9 +59,35 @@ class VerbsInMemory(HubInMemory):
         return name
 
     def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
-        self.entries[name] = dict(config)
+        check_revision(revision_of(self.entries.get(name, {})), revision)
+        self.change_entry(name, config)
         self.tell(replace(self.find(name), is_disabled=bool(config.get("disable"))))
         self._publish_config()
+
+    def change_entry(self, name: str, config: Mapping[str, Any]) -> None:
+        """Somebody writes an entry, whoever that is."""
+        self.entries[name] = dict(config)
+        shown = {key: config.get(key, "") for key in ("label", "color")}
+        self.tell(replace(self.find(name), revision=revision_of(config), projects=tuple(config.get("projects", ())), **shown))
+
+    def preview_server_update(self, name: str, config: Mapping[str, Any]) -> ServerUpdatePreview:
+        there, file = self.entries.get(name, {}), self.find(name).file or "/home/me/.tooltray/settings.json"
+        return ServerUpdatePreview(file, entry_diff(name, there, config), True, revision_of(there), None, tuple(check_entry(config)))
+
+    def duplicate_mcp_server(self, name: str, new_name: str) -> str:
+        return self.add_mcp_server(new_name, self.entries[name], is_default=False)
+
+    async def test_server(self, test: str, name: str, config: Mapping[str, Any] | None = None) -> ServerTest:
+        """Ends as `server_tests` has it, by the server's name; without that it goes on until it is cancelled."""
+        ended = self.running_tests[test] = asyncio.Event()
+        if name not in self.server_tests:
+            await ended.wait()
+        del self.running_tests[test]
+        return self.server_tests.get(name, ServerTest(name, False, problem=Problem("The test was stopped")))
+
+    def cancel_server_test(self, test: str) -> None:
+        if test in self.running_tests:
+            self.running_tests[test].set()
 
     def remove_mcp_server(self, name: str, revision: str = "", keep_secrets: bool = False) -> ServerRemoval:
         removal = self.removal(name)
@@ -220,3 +261,14 @@ class VerbsInMemory(HubInMemory):
         made, self.reload_changes = list(self.reload_changes), []
         self.bus.publish(ServerFilesChanged())
         return made
+
+
+def _merge(holder: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """JSON Merge Patch."""
+    for key, value in changes.items():
+        if value is None:
+            holder.pop(key, None)
+        elif isinstance(value, Mapping):
+            _merge(holder.setdefault(key, {}), value)
+        else:
+            holder[key] = value

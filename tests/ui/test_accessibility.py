@@ -18,11 +18,12 @@ from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, Sess
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.clients.clients_page import PROFILES
-from tooltray.ui.settings.settings_commands import SetupPreview
+from tooltray.ui.settings.backup_commands import SetupPreview
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, PaintedButton, Switch
 from tooltray.ui.widgets.filter_tabs import FilterTab
+from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.table import Table
 
 SERVERS = [
@@ -62,7 +63,7 @@ async def test_pages_and_sheets_of_clients_profiles_and_projects_have_names_for_
     fake.client_modes = [ClientModeSnapshot("c", "C", "", "lazy", "it is so")]
     async with Desk(fake, theme) as desk:
         await until(lambda: desk.page.cards)
-        desk.page.toggle_expanded("a")
+        desk.open_server("a")
         desk.wishes.options_requested.emit("w")
         assert nameless(desk.window) == []
         desk.window.sheet.dismiss()
@@ -91,8 +92,8 @@ async def tab(window: QWidget, *, back: bool = False) -> str:
 async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS, TOOLS, notices=(Problem("a notice"),)), theme) as desk:
         await until(lambda: desk.page.cards)
-        desk.page.toggle_expanded("a")
-        await until(lambda: desk.card("a").tools.table.isVisible())
+        tools = desk.open_tools("a")
+        await until(lambda: tools.table.isVisible())
         assert nameless(desk.window) == []
         desk.page.add(BLOCK)
         desk.window.findChild(type(desk.window.sheet.panel)).show_failure(Problem("no keyring"), True)
@@ -102,8 +103,10 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
         await asyncio.sleep(0)
         assert nameless(desk.window) == []
         desk.window.sheet.dismiss()
-        desk.window.open_page("settings")
-        assert nameless(desk.window) == []
+        for name in ("general", "files", "backup", "about"):
+            desk.open_settings(name)
+            await asyncio.sleep(0)
+            assert nameless(desk.window) == []
         for open_sheet in (desk.open_network().open_add_registry, lambda: desk.page.sheets.open_why("b")):
             open_sheet()
             await asyncio.sleep(0)
@@ -117,7 +120,7 @@ async def test_sheets_of_a_sign_in_and_of_the_set_up_have_names_and_take_tab(the
         setup = SetupPreview({"mcpServers": {}}, False, (SetupChange("add", "server", "x"),))
         for open_sheet in (
             lambda: desk.page.sheets._open_sign_in_address("a", "https://x.example/"),
-            lambda: desk.settings.commands.previewed.emit(setup),
+            lambda: desk.backup.commands.previewed.emit(setup),
         ):
             open_sheet()
             await until(lambda: desk.window.sheet.panel.isAncestorOf(QApplication.focusWidget()))
@@ -146,22 +149,22 @@ async def test_an_empty_page_has_names_too(theme: Theme) -> None:
 async def test_tab_goes_through_header_filters_and_then_card_by_card(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS[:3]), theme) as desk:
         await until(lambda: desk.page.cards and desk.card("a").isVisible())
-        path = [await tab(desk.window) for _ in range(16)]
+        path = [await tab(desk.window) for _ in range(18)]
         start = path.index("Search servers and tools")
         assert path[start : start + 2] == ["Search servers and tools", "Add server"]
-        cards = path[path.index("More for a") :]
-        assert cards[:3] == ["More for a", "Use a", "Show tools, a"]
-        assert cards[3:7] == ["More for b", "Use b", "Why does b not run?", "Try again, b"]
+        cards = [each for each in path[path.index("More for a") - 1 :] if each]
+        assert cards[:4] == ["a, Connected", "More for a", "Use a", "Show tools, a"]
+        assert cards[4:9] == ["b, Error", "More for b", "Use b", "Why does b not run?", "Try again, b"]
 
 
 async def test_a_ring_shows_after_tab_and_not_after_a_click(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS), theme) as desk:
         await until(lambda: desk.page.cards and desk.card("a").isVisible())
-        switch = desk.card("a").controls()[1]
+        switch = control(desk.card("a"), "Use a")
         assert isinstance(switch, PaintedButton)
         QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
         assert not switch.shows_focus
-        desk.card("a").controls()[0].setFocus()
+        control(desk.card("a"), "More for a").setFocus()
         await tab(desk.window)
         assert switch.hasFocus()
         assert switch.shows_focus
@@ -171,7 +174,7 @@ async def test_arrows_go_from_card_to_card_and_keep_to_the_same_control(theme: T
     async with Desk(FakePresenter(SERVERS), theme) as desk:
         await until(lambda: desk.page.cards and desk.card("d").isVisible())
         await until(lambda: desk.card("c").y() > desk.card("a").y())
-        desk.card("a").controls()[1].setFocus()
+        control(desk.card("a"), "Use a").setFocus()
         for key, name in (
             (Qt.Key.Key_Right, "Use b"),
             (Qt.Key.Key_Down, "Use d"),
@@ -186,7 +189,7 @@ async def test_arrows_go_from_card_to_card_and_keep_to_the_same_control(theme: T
 async def test_space_switches_and_arrows_choose_a_filter(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS), theme) as desk:
         await until(lambda: desk.page.cards and desk.card("a").isVisible())
-        desk.card("a").controls()[1].setFocus()
+        control(desk.card("a"), "Use a").setFocus()
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
         await desk.asked("stop_server", "a")
         next(each for each in desk.window.findChildren(PaintedButton) if each.text() == "All").setFocus()
@@ -213,18 +216,18 @@ async def test_rows_of_tools_are_reached_by_arrows_and_come_into_view(theme: The
     tools = [tool(f"tool_{number}", "a") for number in range(100)]
     async with Desk(FakePresenter(SERVERS, tools), theme) as desk:
         await until(lambda: desk.page.cards)
-        desk.page.toggle_expanded("a")
-        listed = desk.card("a").tools
-        await until(lambda: listed.table.isVisible())
+        listed = desk.open_tools("a")
+        await until(lambda: listed.table.isVisible() and listed.table.rows)
         listed._on_more()
-        bar = desk.page._grid.verticalScrollBar()
+        area = desk.page.details.view("tools").findChild(PageScroll)
+        bar = area.verticalScrollBar()
         await until(lambda: bar.maximum() > 1000)
         listed.table.setFocus(Qt.FocusReason.TabFocusReason)
         assert listed.table.currentIndex().row() == 0
         QTest.keyClick(listed.table, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: bar.value() > 1000)
-        assert "Off" not in listed.table.model().index(0, 3).data()
-        assert listed.table.model().index(0, 3).data() == "On"
+        assert "Off" not in listed.table.model().index(0, 2).data()
+        assert listed.table.model().index(0, 2).data() == "On"
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])

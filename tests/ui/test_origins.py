@@ -60,20 +60,12 @@ async def test_a_card_has_a_chip_of_its_file_and_opened_the_whole_line(theme: Th
         await until(lambda: desk.page.cards)
         assert "From .mcp.json of shop" in names(desk.card("db"))
         assert not any("From" in name for name in names(desk.card("own")))
-        desk.page.toggle_expanded("db")
-        await until(lambda: "From .mcp.json of shop" in words(desk.card("db")))
+        details = desk.open_server("db")
+        assert "From .mcp.json of shop" in words(details)
         assert nameless(desk.window) == []
-        control(desk.card("db"), "Open the file of db").click()
-        control(desk.card("db"), "Open the folder of the file of db").click()
+        control(details, "Open the file of db").click()
+        control(details, "Open the folder of the file of db").click()
         assert found == [SHOP_FILE.path, SHOP]
-
-
-async def test_a_server_of_the_settings_has_no_such_line_on_its_card(theme: Theme) -> None:
-    async with Desk(FakePresenter([OWN]), theme) as desk:
-        await until(lambda: desk.page.cards)
-        desk.page.toggle_expanded("own")
-        await until(lambda: "no tool yet" in words(desk.card("own")) or desk.card("own").tools.isVisible())
-        assert "From" not in words(desk.card("own"))
 
 
 async def test_details_say_it_for_every_server(theme: Theme) -> None:

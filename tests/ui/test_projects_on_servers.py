@@ -14,9 +14,9 @@ from tooltray.events import ToolListChanged
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts
 from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.servers.server_details import ServerDetails
 from tooltray.ui.servers.server_menu import ServerMenu
 from tooltray.ui.servers.server_options import ServerOptionsPanel
+from tooltray.ui.servers.server_overview import ServerOverview
 from tooltray.ui.servers.server_words import Action, button_face, foot
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip
@@ -112,24 +112,21 @@ async def test_a_running_server_lists_the_projects_it_runs_for_when_it_is_opened
     async with Desk(FakePresenter([running], [tool("x", "serena")]), theme) as desk:
         await until(lambda: desk.page.cards)
         assert "shop" not in words(desk.card("serena"))
-        desk.page.toggle_expanded("serena")
-        await until(lambda: "shop" in words(desk.card("serena")))
-        said = words(desk.card("serena"))
+        details = desk.open_server("serena")
+        await until(lambda: "shop" in words(details))
+        said = words(details)
         for text in ("shop", "/srv/shop", "2 AI clients", "1 AI client", "No AI client", "It ended. Exit code 1."):
             assert text in said
-        control(desk.card("serena"), "Reset projects").click()
+        control(details, "Reset projects").click()
         await desk.asked("reset_deferred_state")
         desk.engine.set_state("serena", S.RUNNING, copies=COPIES[:1])
-        await until(lambda: "site" not in words(desk.card("serena")))
-        desk.page.toggle_expanded("serena")
-        assert desk.card("serena").tools is None
+        await until(lambda: "site" not in words(details))
 
 
 async def test_a_server_without_copies_says_nothing_of_projects(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.cards)
-        desk.page.toggle_expanded("a")
-        assert "Runs for" not in words(desk.card("a"))
+        assert "Runs for" not in words(desk.open_server("a"))
 
 
 def test_the_details_have_the_same_and_the_way_without_a_project(theme: Theme) -> None:
@@ -138,7 +135,7 @@ def test_the_details_have_the_same_and_the_way_without_a_project(theme: Theme) -
     wishes.start_anyway_requested.connect(lambda name: said.append(f"anyway {name}"))
     wishes.folder_requested.connect(lambda name: said.append(f"folder {name}"))
     wishes.projects_reset_requested.connect(lambda: said.append("reset"))
-    details = ServerDetails(theme, WAITING, wishes)
+    details = ServerOverview(theme, WAITING, wishes)
     control(details, "Start serena anyway").click()
     control(details, "Choose folder").click()
     details.set_server(server("serena", is_deferred=True, is_lazy=True, copies=COPIES))

@@ -238,7 +238,7 @@ def test_the_built_in_server_has_no_switch_and_cannot_be_removed(make_card: Make
     assert isinstance(switch, Switch)
     assert not switch.isVisible()
     control(card, "More for hub").click()
-    assert menu_texts(card) == ["Show log"]
+    assert menu_texts(card) == ["Open", "Show log"]
 
 
 def menu(card: ServerCard) -> QMenu:

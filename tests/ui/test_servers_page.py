@@ -69,7 +69,7 @@ async def test_each_server_has_a_card_and_the_built_in_one_comes_last(theme: The
 async def test_without_servers_the_page_says_how_to_begin(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         await until(lambda: "Add your first server" in page_words(desk))
-        assert "built-in" in page_words(desk)
+        assert "They need no account" in page_words(desk)
         begin = next(way for way in desk.page.findChildren(Beginning) if "Paste" in way.accessibleName())
         QTest.keyClick(begin, Qt.Key.Key_Return)
         assert desk.window.sheet is not None
@@ -127,7 +127,7 @@ async def test_a_line_of_the_table_changes_in_place(theme: Theme) -> None:
 async def test_the_table_s_switch_starts_and_stops_with_the_mouse_and_the_keyboard(theme: Theme) -> None:
     async with Desk(FakePresenter(many(30)), theme) as desk:
         await until(lambda: table(desk).isVisible())
-        cell = table(desk).visualRect(table(desk).model().index(2, 7)).center()
+        cell = table(desk).visualRect(table(desk).model().index(2, 8)).center()
         QTest.mouseClick(table(desk).viewport(), Qt.MouseButton.LeftButton, pos=cell)
         await desk.asked("stop_server", "server-2")
         await until(lambda: table(desk).rows[2].state is ServerState.STOPPED)
@@ -144,10 +144,7 @@ async def test_a_chosen_line_opens_its_details_with_the_whole_problem_and_escape
         table(desk).setFocus()
         table(desk).selectRow(4)
         QTest.keyClick(table(desk), Qt.Key.Key_Return)
-        await desk.asked("get_tools", "server-4")
-        details = desk.page.details
-        assert details is not None
-        await until(lambda: details.tools.table.rows)
+        assert desk.page.details is not None
         assert "Exit code 7. Pick it up." in page_words(desk)
         QTest.keyClick(table(desk), Qt.Key.Key_Escape)
         assert desk.page.details is None
@@ -170,7 +167,6 @@ async def test_details_offer_the_next_step_and_the_log(theme: Theme, state: Serv
         table(desk).row_chosen.emit(desk.servers.find("server-4"))
         details = desk.page.details
         assert details is not None
-        await until(lambda: details.tools.table.rows)
         buttons = {each.text() or each.accessibleName(): each for each in details.findChildren(QPushButton)}
         buttons["Show log"].click()
         assert desk.window.sheet is not None
@@ -180,7 +176,9 @@ async def test_details_offer_the_next_step_and_the_log(theme: Theme, state: Serv
         assert isinstance(menu, QMenu)
         assert "Remove" in [action.text() for action in menu.actions()]
         menu.close()
-        details.tools.table.switched.emit(details.tools.table.rows[0], False)
+        tools = desk.open_tools("server-4").table
+        await until(lambda: tools.rows)
+        tools.switched.emit(tools.rows[0], False)
         await desk.asked("set_tool_enabled", "server-4", "read", False)
         buttons[text].click()
         await desk.asked(wish, "server-4")
@@ -195,7 +193,7 @@ async def test_a_wish_that_fails_is_explained_in_the_details_and_puts_the_table_
         table(desk).row_chosen.emit(desk.servers.find("server-4"))
         table(desk).switched.emit(desk.servers.find("server-4"), False)
         await until(lambda: "It does not want to" in page_words(desk) and "At all." in page_words(desk))
-        assert table(desk).model().index(4, 7).data() == "On"
+        assert table(desk).model().index(4, 8).data() == "On"
 
 
 async def test_a_right_click_on_a_line_opens_its_menu(theme: Theme) -> None:
@@ -221,7 +219,7 @@ async def test_details_follow_their_server_and_close_with_it(theme: Theme) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "names"), [("All", ["a", "b", "c", "d", "hub"]), ("Running", ["a", "b", "hub"]), ("Needs you", ["c"]), ("Stopped", ["d"])]
+    ("name", "names"), [("All", ["a", "b", "c", "d", "hub"]), ("Ready", ["a", "hub"]), ("Needs you", ["c"]), ("Stopped", ["d"])]
 )
 async def test_filters_let_their_states_through(theme: Theme, name: str, names: list[str]) -> None:
     servers = [
@@ -242,7 +240,7 @@ async def test_counts_in_the_filters_follow_the_servers(theme: Theme) -> None:
         await until(lambda: shown(desk))
         desk.engine.set_state("a", ServerState.STOPPED)
         tabs = {tab.text(): tab for tab in desk.page.findChildren(FilterTab)}
-        await until(lambda: [tabs[name].count for name in ("All", "Running", "Needs you", "Stopped")] == [3, 2, 0, 1])
+        await until(lambda: [tabs[name].count for name in ("All", "Ready", "Needs you", "Stopped")] == [3, 2, 0, 1])
 
 
 async def test_a_card_that_a_person_is_using_stays_until_they_leave_it(theme: Theme) -> None:
@@ -277,7 +275,7 @@ async def test_search_has_its_shortcut_and_escape_empties_it(theme: Theme) -> No
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.window.activateWindow()
         await until(lambda: shown(desk) and desk.window.isActiveWindow())
-        QTest.keyClick(desk.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(desk.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
         field = desk.page.findChild(SearchField)
         assert QApplication.focusWidget() is field
         QTest.keyClicks(field, "abc")
@@ -285,24 +283,51 @@ async def test_search_has_its_shortcut_and_escape_empties_it(theme: Theme) -> No
         assert field.text() == ""
 
 
-async def test_an_expanded_card_lists_the_tools_and_follows_their_changes(theme: Theme) -> None:
+async def test_a_card_opens_its_tools_beside_the_cards_and_they_follow_their_changes(theme: Theme) -> None:
     async with Desk(FakePresenter([server("files"), server("clock")], TOOLS), theme) as desk:
         await until(lambda: shown(desk))
-        desk.card("files").controls()[-1].click()  # type: ignore[attr-defined]
-        await until(lambda: desk.card("files").tools and desk.card("files").tools.table.rows)
-        assert desk.card("files").width() > desk.card("clock").width()
+        control(desk.card("files"), "Show tools, files").click()
+        assert desk.page.details is not None
+        assert desk.page.details.tab == "tools"
+        listed = desk.open_tools("files").table
+        await until(lambda: listed.rows)
         desk.engine.set_tools([tool("only", "files")], "files")
-        await until(lambda: [row.name for row in desk.card("files").tools.table.rows] == ["only"])
-        desk.card("files").controls()[-1].click()  # type: ignore[attr-defined]
-        assert desk.card("files").tools is None
+        await until(lambda: [row.name for row in listed.rows] == ["only"])
+
+
+async def test_enter_on_a_card_s_name_opens_it_and_escape_gives_the_keyboard_back(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("files"), server("clock")], TOOLS), theme) as desk:
+        await until(lambda: shown(desk))
+        name = control(desk.card("clock"), "clock, Connected")
+        name.setFocus(Qt.FocusReason.TabFocusReason)
+        QTest.keyClick(name, Qt.Key.Key_Return)
+        assert desk.page.details is not None
+        assert desk.page.details.isAncestorOf(QApplication.focusWidget())
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Right)
+        assert desk.page.details.tab == "tools"
+        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+        assert desk.page.details is None
+        assert QApplication.focusWidget() is name
+
+
+async def test_an_opened_server_lies_over_a_small_window_and_beside_its_list_in_a_large_one(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("files")]), theme) as desk:
+        await until(lambda: shown(desk))
+        details = desk.open_server("files")
+        desk.window.resize(900, 600)
+        await until(lambda: details.width() == desk.page.width())
+        desk.window.resize(1180, 760)
+        await until(lambda: details.width() < desk.page.width())
+        control(details, "Use the whole page").click()
+        assert details.width() == desk.page.width()
+        control(details, "Show beside the list").click()
+        assert details.width() < desk.page.width()
 
 
 async def test_a_tool_s_switch_applies_at_once_and_a_failure_puts_it_back_and_says_why(theme: Theme) -> None:
     async with Desk(FakePresenter([server("files")], TOOLS), theme) as desk:
         await until(lambda: shown(desk))
-        desk.page.toggle_expanded("files")
-        tools = desk.card("files").tools
-        assert tools is not None
+        tools = desk.open_tools("files")
         await until(lambda: len(tools.table.rows) == 2)
         desk.engine.failures["set_tool_enabled"] = TooltrayError("the disk is full", hint="Free some space")
         tools.table.setFocus()
@@ -318,13 +343,11 @@ async def test_a_tool_s_switch_applies_at_once_and_a_failure_puts_it_back_and_sa
         assert [row.is_enabled for row in tools.table.rows] == [True, False]
 
 
-async def test_of_thousands_of_tools_a_card_shows_some_and_more_on_demand(theme: Theme) -> None:
+async def test_of_thousands_of_tools_a_server_shows_some_and_more_on_demand(theme: Theme) -> None:
     tools = [tool(f"tool_{number}", "files") for number in range(5_000)]
     async with Desk(FakePresenter([server("files")], tools), theme) as desk:
         await until(lambda: shown(desk))
-        desk.page.toggle_expanded("files")
-        listed = desk.card("files").tools
-        assert listed is not None
+        listed = desk.open_tools("files")
         await until(lambda: len(listed.table.rows) == 8)
         more = next(button for button in listed.findChildren(QWidget) if getattr(button, "text", str)() == "Show 200 more")
         more.click()  # type: ignore[attr-defined]
@@ -340,27 +363,55 @@ async def test_while_the_hub_is_on_its_way_the_page_says_so(theme: Theme) -> Non
     await desk.close()
 
 
+def opened(desk: Desk) -> str:
+    """Returns whose details are open."""
+    return desk.page.details.server.name if desk.page.details is not None else ""
+
+
 async def test_a_server_that_is_asked_for_is_shown_though_the_filter_hides_it(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b", ServerState.STOPPED)]), theme) as desk:
         control(desk.page, "Stopped, 1").click()
         await until(lambda: not desk.page.cards["a"].isVisible())
         desk.window.open_link("tooltray://servers/a")
-        assert desk.page.cards["a"].is_wide
+        assert opened(desk) == "a"
         assert desk.page.cards["a"].isVisible()
         desk.window.open_link("tooltray://servers/a")  # once more: it stays open
-        assert desk.page.cards["a"].is_wide
+        assert opened(desk) == "a"
 
 
 async def test_of_many_servers_the_one_that_is_asked_for_is_opened_beside_the_table(theme: Theme) -> None:
     async with Desk(FakePresenter([server(f"s{number}") for number in range(40)]), theme) as desk:
         desk.window.open_link("tooltray://servers/s30")
-        assert desk.page.details is not None
-        assert desk.page.details.server.name == "s30"
+        assert opened(desk) == "s30"
 
 
 async def test_a_server_that_is_not_there_is_forgotten_with_the_next_one(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
         desk.window.open_link("tooltray://servers/nowhere")
-        assert not any(card.is_wide for card in desk.page.cards.values())
+        assert opened(desk) == ""
         desk.window.open_link("tooltray://servers/b")
-        assert desk.page.cards["b"].is_wide
+        assert opened(desk) == "b"
+
+
+async def test_a_card_that_is_opened_stays_under_the_pointer_when_the_columns_change(theme: Theme) -> None:
+    async with Desk(FakePresenter([server(f"s{number}") for number in range(16)]), theme) as desk:
+        await until(lambda: desk.card("s0").isVisible() and desk.card("s1").x() > desk.card("s0").x())
+        card, bar = desk.card("s5"), desk.page._grid.verticalScrollBar()
+        await until(lambda: bar.maximum() > 0)
+        name = card.controls()[0]
+        name.setFocus(Qt.FocusReason.MouseFocusReason)
+        before = card.y() - bar.value()
+        desk.page.open_server("s5")
+        await until(lambda: card.x() == desk.card("s0").x() and card.y() > before)
+        name.setFocus(Qt.FocusReason.MouseFocusReason)
+        await until(lambda: card.y() - bar.value() == before)
+
+
+async def test_a_menu_opens_inside_the_window(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
+        await until(lambda: desk.card("b").isVisible() and desk.card("b").x() > desk.card("a").x())
+        control(desk.card("b"), "More for b").click()
+        menu = desk.card("b").findChild(QMenu)
+        assert isinstance(menu, QMenu)
+        assert menu.x() + menu.width() <= desk.window.mapToGlobal(desk.window.rect().topRight()).x()
+        menu.close()

@@ -86,8 +86,8 @@ async def test_switching_at_run_time_looks_like_a_fresh_start(theme: Theme, app:
         desk = Desk(FakePresenter(servers, [tool("t", "a")]), theme)
         await desk.open()
         await until(lambda: desk.page.cards)
-        desk.page.toggle_expanded("a")
-        await until(lambda: desk.card("a").tools.table.rows)
+        tools = desk.open_tools("a")
+        await until(lambda: tools.table.rows)
         await until(lambda: desk.card("b").isVisible())
         return desk
 

@@ -44,12 +44,11 @@ def fake() -> FakePresenter:
     return FakePresenter([server("files"), server("hub", is_builtin=True)], [READ])
 
 
-async def test_a_click_on_a_tool_of_a_card_opens_its_sheet(theme: Theme) -> None:
+async def test_a_click_on_a_tool_of_a_server_opens_its_sheet(theme: Theme) -> None:
     async with Desk(fake(), theme) as desk:
         await until(lambda: desk.page.cards)
-        desk.page.toggle_expanded("files")
+        table = desk.open_tools("files").table
         desk.page.show_tools("files", [READ])
-        table = desk.card("files").tools.table  # type: ignore[union-attr]
         assert table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole).startswith("AI clients see it as read_file.")
         table.row_chosen.emit(READ)
         assert isinstance(desk.window.sheet.panel, ToolWordsPanel)  # type: ignore[union-attr]

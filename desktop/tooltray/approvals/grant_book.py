@@ -181,7 +181,9 @@ class GrantBook:
             kept = [grant for grant in self._all() if grant.id != id]
             gone = next((grant for grant in self._all() if grant.id == id), None)
             if gone is None:
-                raise NotFound(f"nothing was allowed under '{suspicion.visible(id)}'", hint="See `tooltray grants list`.")
+                raise NotFound(
+                    Phrase("nothing was allowed under '{id}'", id=suspicion.visible(id)), hint=Phrase("See `tooltray grants list`.")
+                )
             seen = {each: self._store.definition(each) for each in gone.tools.values()}
             await self._write(kept)
         self._forget_taken()
@@ -234,11 +236,17 @@ class GrantBook:
             route = self._tools.routes(server).get(tool)
             now = mark(route) if route else ""
             if self._shown.pop((server, tool), now) != now:
-                raise Conflict(f"'{suspicion.visible(tool)}' has changed again since this was shown", hint="Look at it once more.")
+                raise Conflict(
+                    Phrase("'{tool}' has changed again since this was shown", tool=suspicion.visible(tool)),
+                    hint=Phrase("Look at it once more."),
+                )
             before = self._all()
             after = [_accepted(grant, tool, route, now) if route and grant.server == server else grant for grant in before]
             if route is None or after == before:
-                raise Conflict(f"'{suspicion.visible(tool)}' has not changed since it was allowed", hint="See `tooltray grants changes`.")
+                raise Conflict(
+                    Phrase("'{tool}' has not changed since it was allowed", tool=suspicion.visible(tool)),
+                    hint=Phrase("See `tooltray grants changes`."),
+                )
             await self._write(after, {tool: route})
 
     def covering(self, server: str) -> dict[str, tuple[str, ...]]:

@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from tooltray.errors import Problem
+from tooltray.phrases import Phrase
 
 Category = Literal["read", "write"]
 Choice = Literal["always", "ask", "default"]
@@ -280,7 +281,11 @@ def problem_of(server: str, auto_approve: Iterable[str], tool_names: Collection[
         return None
     entries = "an entry that means" if len(odd) == 1 else "entries that mean"
     rules = ", ".join(f"{key}..." if key.endswith(":") else key for key in RULES)
-    return Problem(f"autoApprove of '{server}' has {entries} nothing", "; ".join(odd), f"Correct it in settings.json. Rules are: {rules}.")
+    return Problem(
+        Phrase("autoApprove of '{server}' has {entries} nothing", server=server, entries=entries),
+        "; ".join(odd),
+        Phrase("Correct it in settings.json. Rules are: {rules}.", rules=rules),
+    )
 
 
 def _why_meaningless(entry: str, tool_names: Collection[str]) -> str:
@@ -304,7 +309,7 @@ def _exception(server: str, original_name: str, found: Category) -> Decision:
 def _refusal(server: str, original_name: str, found: Category) -> Decision:
     tool, owner = _quoted(original_name), _quoted(server)
     does = "only reads" if found == "read" else "writes, or may write"
-    message = f"the tool {tool} of the server {owner} {does}, and that needs a person's yes"
+    message = Phrase("the tool {tool} of the server {owner} {does}, and that needs a person's yes", tool=tool, owner=owner, does=does)
     entry = _quoted(entry_for(original_name))
     return Decision(
         False,

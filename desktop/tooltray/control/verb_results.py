@@ -38,7 +38,9 @@ RESULTS: Mapping[str, str] = {
     "get_grants": "snapshots.approvals:GrantSnapshot[]",
     "get_http_status": "snapshots.http:HttpStatus",
     "get_inmemory_servers": "snapshots.servers:InMemoryServer[]",
+    "get_log": "snapshots.logs:LogPage",
     "get_journal_status": "snapshots.activity:JournalStatus",
+    "get_load": "snapshots.program:ProgramLoad",
     "get_mcp_clients": "snapshots.servers:McpClientSnapshot[]",
     "get_npm_registry_status": "snapshots.registries:NpmRegistryStatus",
     "get_permissions": "snapshots.approvals:ServerPermissions[]",
@@ -92,7 +94,10 @@ RESULTS: Mapping[str, str] = {
     "set_http_enabled": "snapshots.http:HttpStatus",
     "set_start_at_login": "snapshots.program:ProgramSnapshot",
     "test_npm_registry": "snapshots.registries:RegistryMeasurement",
+    "try_tool": "snapshots.calls:MCPToolResponse",
     "undo_client_change": "snapshots.ai_clients:ClientChange",
+    "preview_server_update": "snapshots.edited_entries:ServerUpdatePreview",
+    "test_server": "snapshots.edited_entries:ServerTest",
 }
 
 

@@ -24,7 +24,7 @@ from tooltray.events import ActivityWritten, Event, EventBus
 from tooltray.home.home import hint_for
 from tooltray.journal.entry_maker import READ_BELOW_BYTES, EntryMaker
 from tooltray.journal.happenings import CALL, FAILURE, Happened
-from tooltray.journal.journal_file import DamagedJournal, JournalFile, NewEntry, put_aside
+from tooltray.journal.journal_file import DamagedJournal, JournalFile, NewEntry, is_damage, put_aside
 from tooltray.journal.kept_contents import READ_BELOW_BYTES as CONTENTS_BELOW_BYTES
 from tooltray.journal.kept_contents import beginning
 from tooltray.journal.retention import Retention
@@ -43,6 +43,8 @@ SLICE = 16  # entries made in one go, about 0.5 ms; the loop must not wait longe
 PAUSE_S = 0.0002  # between two slices, so that the loop really gets the lock
 CLOSE_TIMEOUT_S = 3.0
 CANNOT_WRITE = Phrase("The journal cannot be written")
+
+FAILURES = (DamagedJournal, sqlite3.Error, OSError)
 
 T = TypeVar("T")
 
@@ -223,11 +225,8 @@ class Journal:
         missing = self.lost - self._told
         try:
             last = self._opened().write([*entries, *([self._maker.entry(self._missing(missing))] if missing else [])])
-        except DamagedJournal as error:
-            self._put_aside(error)
-            self._refused += len(entries)
-        except (sqlite3.Error, OSError) as error:
-            self._refuse(error, len(entries))
+        except FAILURES as error:
+            self._fail(error, len(entries))
         else:
             self._told += missing
             self._refusal = None
@@ -241,11 +240,8 @@ class Journal:
     def _work(self, work: _Work) -> None:
         try:
             made = work.do(self._opened())
-        except DamagedJournal as error:
-            self._put_aside(error)
-            self._answer(work.done.set_exception, TooltrayError(CANNOT_WRITE, str(error)))
-        except (sqlite3.Error, OSError) as error:
-            self._refuse(error, 0)
+        except FAILURES as error:
+            self._fail(error, 0)
             self._answer(work.done.set_exception, TooltrayError(CANNOT_WRITE, str(error)))
         else:
             self._answer(work.done.set_result, made)
@@ -263,25 +259,29 @@ class Journal:
         """Whether there is more to remove."""
         try:
             return self._retention.step(self._opened())
-        except DamagedJournal as error:
-            self._put_aside(error)
-        except (sqlite3.Error, OSError) as error:
-            self._refuse(error, 0)
+        except FAILURES as error:
+            self._fail(error, 0)
         return False
 
-    def _put_aside(self, error: DamagedJournal) -> None:
-        """A damaged journal is kept beside the new one."""
+    def _fail(self, error: Exception, count: int) -> None:
+        """`count`: entries that are lost. The file is opened again with the next ones."""
         self._close_file()
+        self._refused += count
+        if isinstance(error, DamagedJournal) or is_damage(error):
+            self._put_aside(error)
+        else:
+            self._refuse(error)
+
+    def _put_aside(self, error: Exception) -> None:
+        """A damaged journal is kept beside the new one."""
         self._release()
         kept = put_aside(self._path)
         logger.info("the journal cannot be used and is now %s: %s", kept, error)
         message = Phrase("it could not be read ({error}) and is now {path}; a new one was begun", error=error, path=kept)
         self._damage = Problem(Phrase("The journal of what happened was damaged"), message)
 
-    def _refuse(self, error: Exception, count: int) -> None:
+    def _refuse(self, error: Exception) -> None:
         """The disk is full, or somebody else keeps the file: what was to be written is lost, and the calls go on."""
-        self._close_file()
-        self._refused += count
         hint = hint_for(error, "") if isinstance(error, OSError) else Phrase("Free some space on that disk")
         message = Phrase("{count} entries are lost: {error}", count=self.lost, error=error)
         self._refusal = Problem(CANNOT_WRITE, message, hint)

@@ -220,7 +220,7 @@ class JournalFile:
         return len(chosen)
 
     def _shrink(self) -> None:
-        self._database.execute(f"PRAGMA incremental_vacuum({PAGES_GIVEN_BACK})").fetchall()
+        self._database.executescript(f"PRAGMA incremental_vacuum({PAGES_GIVEN_BACK})")  # `execute` takes but the first of its steps
 
     def check(self) -> None:
         """

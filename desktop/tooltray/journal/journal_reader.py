@@ -146,26 +146,29 @@ class JournalReader:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        database = self._taken()
+        kept = self._taken()
+        database, is_kept = kept or empty(), False
         try:
             yield database
-        except BaseException:
-            database.close()
-            raise
-        self._give_back(database)
+            is_kept = database is kept and self._give_back(database)
+        finally:
+            if not is_kept:
+                database.close()
 
-    def _taken(self) -> sqlite3.Connection:
+    def _taken(self) -> sqlite3.Connection | None:
+        """None: there is no journal yet."""
         with self._lock:
             if self._spare:
                 return self._spare.pop()
-        return _connected(self._path) if self._path.exists() else empty()
+        return _connected(self._path) if self._path.exists() else None
 
-    def _give_back(self, database: sqlite3.Connection) -> None:
+    def _give_back(self, database: sqlite3.Connection) -> bool:
+        """Whether it stays open."""
         with self._lock:
-            if len(self._spare) < SPARE and self._path.exists():
+            is_kept = len(self._spare) < SPARE and self._path.exists()
+            if is_kept:
                 self._spare.append(database)
-                return
-        database.close()
+        return is_kept
 
     def close(self) -> None:
         """Closes what stays open; it is opened again when something is asked. Windows renames no file that is open."""
@@ -175,16 +178,20 @@ class JournalReader:
             each.close()
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def _connected(path: Path) -> sqlite3.Connection | None:
+    """None: it is just being made."""
     database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_S, check_same_thread=False)
     try:
-        if database.execute("PRAGMA user_version").fetchone() == (VERSION,):
-            return database
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version not in (0, VERSION):
+            raise sqlite3.DatabaseError("it is of another version")
     except BaseException:
         database.close()
         raise
+    if version:
+        return database
     database.close()
-    raise sqlite3.DatabaseError("it is of another version")
+    return None
 
 
 def _names(database: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, str]:

@@ -26,7 +26,7 @@ TARGETS = ("destination", "destinationpath", "newpath", "dst", "target", "to")
 """Where something is moved to; of a call with one of PATHS alone."""
 ADDRESSES = ("url", "uri", "urls", "href", "link", "endpoint", "host", "hostname", "domain", "website")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_SHORT_OPTION = re.compile(r"-[A-Za-z]{1,3}|--[a-z-]+")  # a longer one may be a password: -pSECRET
+_SHORT_OPTION = re.compile(r"-[A-Za-z]{1,2}|--[a-z-]+")  # a longer one may be a password: -pSECRET
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 

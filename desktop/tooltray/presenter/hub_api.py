@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tooltray.entries.server_starts import ServerStarts
     from tooltray.launch.variable_sources import ServerEnvironment
     from tooltray.presenter.hub_snapshots import HubSnapshots
+    from tooltray.presenter.pauses import Pauses
 
 
 class HubApi:
@@ -22,9 +23,10 @@ class HubApi:
         snapshots: "HubSnapshots",
         check_up: "CheckUp",
         environment: "ServerEnvironment",
+        pauses: "Pauses",
     ) -> None:
         self._config, self._starts, self._snapshots, self._check_up = config, starts, snapshots, check_up
-        self._environment = environment
+        self._environment, self._pauses = environment, pauses
 
     async def initialize(self) -> None:
         """Measures npm registries and starts what starts with the hub, both in the background; a paused hub starts nothing.
@@ -39,9 +41,16 @@ class HubApi:
     async def get_mcp_enabled(self) -> bool:
         return self._config.settings.mcp_enabled
 
-    async def set_mcp_enabled(self, enabled: bool) -> None:
-        """Off is a pause: lists stay, calls are refused, nothing new starts."""
-        await self._config.set_enabled(enabled)
+    async def set_mcp_enabled(self, enabled: bool, for_s: float | None = None) -> None:
+        """Off is a pause: lists stay, calls are refused, nothing new starts.
+
+        Args:
+            for_s: seconds after which the pause ends by itself, a week at most; None: it ends when somebody resumes.
+
+        Raises:
+            TooltrayError: a pause cannot be so long, or the settings cannot be written.
+        """
+        await self._pauses.set_enabled(enabled, for_s)
         if enabled:
             await self.initialize()
 

@@ -10,6 +10,7 @@ from tooltray.entries.proposals import Proposals
 from tooltray.events import EventBus, SessionsChanged
 from tooltray.moments import Moment
 from tooltray.presenter.notices import Notices
+from tooltray.presenter.pauses import Pauses
 from tooltray.presenter.server_snapshots import ServerSnapshots
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.hub import HubSnapshot
@@ -27,10 +28,11 @@ class HubSnapshots:
         snapshots: ServerSnapshots,
         proposals: Proposals,
         notices: Notices,
+        pauses: Pauses,
         bus: EventBus,
     ) -> None:
         self._config, self._servers, self._snapshots = config, servers, snapshots
-        self._proposals, self._notices = proposals, notices
+        self._proposals, self._notices, self._pauses = proposals, notices, pauses
         self._started_at = Moment()
         self._session_count = 0
         bus.subscribe(SessionsChanged, self._on_sessions_changed)
@@ -44,6 +46,7 @@ class HubSnapshots:
             started_at=self._started_at.unix,
             servers=(*(self._snapshots.of(server) for server in self._servers), *self._proposals.snapshots()),
             notices=tuple(self._notices),
+            paused_until=self._pauses.until,
         )
 
     def _on_sessions_changed(self, event: SessionsChanged) -> None:

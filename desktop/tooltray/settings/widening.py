@@ -11,9 +11,9 @@ from tooltray.settings.server_config import MCPServerConfig, ToolFilter
 from tooltray.settings.settings import ProfileSettings, Settings, read_entry
 
 ALL, EXCEPTION = "all", "ask:"  # as catalogue/approval.py has them
-HARMLESS_FIELDS = frozenset({"icons", "descriptions", "call_timeout", "idle_stop", "lazy_load", "options"})
+HARMLESS_FIELDS = frozenset({"icons", "descriptions", "call_timeout", "idle_stop", "lazy_load", "options", "label", "color"})
 """Of an entry: how its card looks, and when its tools are shown or it is put to rest."""
-HARMLESS_SETTINGS = frozenset({"readyAnswers", "hotReload", "mcpEnabled"})
+HARMLESS_SETTINGS = frozenset({"readyAnswers", "hotReload", "mcpEnabled", "pausedUntil", "language", "window", "notifications"})
 HARMLESS_PUBLISHING = frozenset({"naming", "mode", "lazyLoad", "feedback"})
 """Of `publish`: how tools are shown."""
 
@@ -60,6 +60,7 @@ _WIDENS: Mapping[str, Callable[[MCPServerConfig, MCPServerConfig], bool]] = {
     "auto_approve": lambda was, now: rules_widen(was.auto_approve, now.auto_approve),
     "disable": lambda was, now: not now.disable,
     "disabled_tools": lambda was, now: not set(was.disabled_tools) <= set(now.disabled_tools),
+    "projects": lambda was, now: bool(was.projects) and not (now.projects and set(now.projects) <= set(was.projects)),
     "tool_filter": lambda was, now: _filter_widens(was.tool_filter, now.tool_filter),
     "tool_overrides": lambda was, now: any(was.tool_overrides.get(tool) != new for tool, new in now.tool_overrides.items()),
 }

@@ -16,6 +16,7 @@ class HubSnapshot(msgspec.Struct, frozen=True):
     started_at: float  # unix seconds
     servers: tuple[ServerSnapshot, ...]
     notices: tuple[Problem, ...] = ()  # what was wrong with the settings, and what was done about it
+    paused_until: float = 0.0  # unix seconds; 0: until somebody resumes, or it is not paused
 
 
 class EnvironmentVariable(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from ctypes import wintypes
 assert sys.platform == "win32"
 
 _SYNCHRONIZE = 0x00100000
+_QUERY = 0x1000  # PROCESS_QUERY_LIMITED_INFORMATION
 _ACCESS_DENIED = 5
 _OVER, _TIMEOUT = 0, 0x102  # WAIT_OBJECT_0, WAIT_TIMEOUT
 
@@ -34,12 +35,25 @@ class _Entry(ctypes.Structure):
     )
 
 
+class _Memory(ctypes.Structure):
+    """PROCESS_MEMORY_COUNTERS."""
+
+    _fields_ = (
+        ("size", wintypes.DWORD),
+        ("page_faults", wintypes.DWORD),
+        ("peak", ctypes.c_size_t),
+        ("resident", ctypes.c_size_t),
+        *((f"other_{number}", ctypes.c_size_t) for number in range(6)),
+    )
+
+
 _kernel = ctypes.WinDLL("kernel32", use_last_error=True)
 _kernel.OpenProcess.restype = wintypes.HANDLE
 _kernel.OpenProcess.argtypes = (wintypes.DWORD, wintypes.BOOL, wintypes.DWORD)
 _kernel.WaitForSingleObject.argtypes = (wintypes.HANDLE, wintypes.DWORD)
 _kernel.WaitForSingleObject.restype = wintypes.DWORD
 _kernel.CloseHandle.argtypes = (wintypes.HANDLE,)
+_kernel.K32GetProcessMemoryInfo.argtypes = (wintypes.HANDLE, ctypes.POINTER(_Memory), wintypes.DWORD)
 _kernel.CreateToolhelp32Snapshot.restype = wintypes.HANDLE
 _kernel.CreateToolhelp32Snapshot.argtypes = (wintypes.DWORD, wintypes.DWORD)
 _kernel.Process32FirstW.argtypes = _kernel.Process32NextW.argtypes = (wintypes.HANDLE, ctypes.POINTER(_Entry))
@@ -64,14 +78,27 @@ def wait_for_end(pid: int, timeout_s: float) -> bool:
 
 def line_of(pid: int) -> frozenset[int]:
     """A process, its parent, the parent's parent, and so on, as far as they are there. Takes some milliseconds."""
-    parents, line = _parents(), set()
+    there, line = parents(), set()
     while pid and pid not in line:
         line.add(pid)
-        pid = parents.get(pid, 0)
+        pid = there.get(pid, 0)
     return frozenset(line)
 
 
-def _parents() -> dict[int, int]:
+def resident_bytes(pid: int) -> int:
+    """How much memory a process has now; 0 for one that may not be looked at, or has ended."""
+    process = _kernel.OpenProcess(_QUERY, False, pid)
+    if not process:
+        return 0
+    try:
+        memory = _Memory(size=ctypes.sizeof(_Memory))
+        return int(memory.resident) if _kernel.K32GetProcessMemoryInfo(process, ctypes.byref(memory), memory.size) else 0
+    finally:
+        _kernel.CloseHandle(process)
+
+
+def parents() -> dict[int, int]:
+    """Which process has started each of them."""
     snapshot = _kernel.CreateToolhelp32Snapshot(_SNAPSHOT_OF_PROCESSES, 0)
     if snapshot in (None, _INVALID):
         return {}

@@ -26,7 +26,14 @@ async def diagnostics(hub):
     assert str(hub.world.home) not in text
 
 
+async def load(hub):
+    said = await hub("get_load")
+    assert said["running_servers"] >= 1
+    assert min(said["memory_bytes"], said["server_memory_bytes"]) > 1_000_000
+
+
 CHECKS: Checks = {
+    "get_load": load,
     "get_program": program,
     "set_start_at_login": start_at_login,
     "get_licences": licences,

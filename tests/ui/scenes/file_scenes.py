@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 from tests.fakes.desk import until
-from tests.fakes.server_snapshots import server, tool
+from tests.fakes.server_snapshots import server
 from tests.ui.scenes.opened_desk import CALLS, SERVERS, desk, many
 from tests.ui.scenes.shot import Shot
 from tests.ui.scenes.shown_files import DEPLOY, FILES, PLAN, PROXY_FILE, REQUESTS, SHOP, SHOP_FILE, SITE, TRUSTED, many_files, many_requests
@@ -34,8 +34,7 @@ async def file_servers(theme: Theme, size: tuple[int, int] | None = None) -> Sho
     result.files.commands.look()
     result.commands.look_costs()
     await until(lambda: result.files.sheets.waiting)
-    result.page.toggle_expanded("db")
-    result.page.show_tools("db", [tool("query", "db"), tool("explain", "db")])
+    result.open_server("db")
     await until(lambda: result.page._costs)
     return Shot(result, size=size)
 
@@ -69,7 +68,7 @@ async def files(
 ) -> Shot:
     result = await desk(theme)
     result.engine.files, result.engine.trust_requests, result.engine.trusted = list(found), list(requests), list(TRUSTED)
-    result.window.open_page("files")
+    result.open_settings("files")
     page = result.files
     await until(lambda: len(page._trusted.rows) == len(TRUSTED) and len(page._files.rows) == len(found))
     return Shot(result, size=size)

@@ -4,7 +4,7 @@ import time
 
 from msgspec.structs import replace
 from tests.fakes.desk import until
-from tests.fakes.server_snapshots import server, tool
+from tests.fakes.server_snapshots import server
 from tests.ui.scenes.opened_desk import CALLS, CRASHED, SERVERS, TOOLS, desk, many
 from tests.ui.scenes.shot import Shot
 from tests.ui.scenes.shown_files import SHOP, SITE
@@ -51,8 +51,7 @@ async def projects(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result = await desk(theme, PROJECTS)
     result.engine.costs = COSTS
     result.commands.look_costs()
-    result.page.toggle_expanded("pyright")
-    result.page.show_tools("pyright", [tool("hover", "pyright"), tool("rename", "pyright", category="write")])
+    result.open_server("pyright")
     await until(lambda: result.page._costs)
     return Shot(result, size=size)
 

@@ -1,5 +1,6 @@
 """The API about this installation, and the text of diagnostics."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
@@ -9,6 +10,7 @@ import pytest
 from tooltray import __version__
 from tooltray.doctor.diagnosis import Diagnosis
 from tooltray.errors import Problem
+from tooltray.home.home import Home
 from tooltray.installs import start_at_login
 from tooltray.presenter.diagnostics import Diagnostics
 from tooltray.presenter.program_api import ProgramApi
@@ -53,6 +55,26 @@ def hub(*, is_paused: bool = False, notices: tuple[Problem, ...] = ()) -> HubSna
     return HubSnapshot(1, __version__, is_paused, 2, 0.0, (), notices)
 
 
+class Running:
+    """Stands for a server whose processes are these."""
+
+    def __init__(self, *pids: int) -> None:
+        self.pids = pids
+
+
+def program_api(*servers: Running) -> ProgramApi:
+    return ProgramApi(diagnostics=diagnostics(Source(hub(), [])), servers=cast(Any, servers), home=Home(Path("/h")))
+
+
+async def test_what_the_program_needs_is_told_apart_from_what_its_servers_have() -> None:
+    api = program_api(Running(), Running(os.getpid()))
+    load = await api.get_load()
+    assert load.running_servers == 1
+    assert load.memory_bytes > 1_000_000
+    assert load.server_memory_bytes >= load.memory_bytes // 2  # of this very process, with all that it has started
+    assert load.cpu_share >= 0.0
+
+
 async def test_diagnostics_say_how_the_program_the_hub_and_each_server_are(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CURRENT_DESKTOP", "KDE")
     monkeypatch.delenv("XDG_SESSION_TYPE", raising=False)
@@ -94,7 +116,7 @@ def _masked(text: str) -> str:
 
 
 async def test_start_at_login_is_what_the_system_says_and_not_what_was_asked_for(home: Path) -> None:
-    api = ProgramApi(diagnostics=diagnostics(Source(hub(), [])))
+    api = program_api()
     assert not (await api.get_program()).starts_at_login
     assert (await api.set_start_at_login(True)).starts_at_login
     start_at_login.switch(on=False)
@@ -102,12 +124,13 @@ async def test_start_at_login_is_what_the_system_says_and_not_what_was_asked_for
 
 
 async def test_this_installation_is_named_with_how_it_is_updated(home: Path) -> None:
-    program = await ProgramApi(diagnostics=diagnostics(Source(hub(), []))).get_program()
+    program = await program_api().get_program()
+    assert (program.home, Path(program.settings).parent, Path(program.logs).parent) == (str(Path("/h")), Path("/h"), Path("/h"))
     assert (program.version, program.kind, program.kind_name) == (__version__, "checkout", "checkout of the source")
     assert program.update == "Run: git pull && make run"
 
 
 async def test_licences_and_diagnostics_are_texts() -> None:
-    api = ProgramApi(diagnostics=diagnostics(Source(hub(), [])))
+    api = program_api()
     assert (await api.get_licences()).startswith("MIT License")
     assert (await api.get_diagnostics()).startswith("Tooltray ")

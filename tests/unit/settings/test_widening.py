@@ -75,6 +75,15 @@ def test_more_that_is_blocked_is_narrower_and_less_is_wider() -> None:
     assert not entry_widens("s", {**ENTRY, "disable": False}, ENTRY)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "widens"),
+    [([], ["/a"], False), (["/a", "/b"], ["/a"], False), (["/a"], [], True), (["/a"], ["/a", "/b"], True), (["/a"], ["/b"], True)],
+)
+def test_a_server_for_fewer_folders_is_narrower(before: list[str], after: list[str], widens: bool) -> None:
+    assert entry_widens("s", {**ENTRY, "projects": before}, {**ENTRY, "projects": after}) is widens
+    assert not entry_widens("s", ENTRY, {**ENTRY, "label": "work", "color": "blue"})
+
+
 def test_every_field_that_is_called_harmless_is_one() -> None:
     assert set(MCPServerConfig.model_fields) >= HARMLESS_FIELDS
 

@@ -44,6 +44,16 @@ def test_a_moment_of_before_is_told_by_the_clock_of_now() -> None:
     assert (moment.elapsed_s, moment.unix) == (10.0, 999_990.0)
 
 
+def test_how_long_it_is_until_a_moment_is_no_matter_of_what_the_clock_is_set_to() -> None:
+    clocks = Clocks()
+    moment = clocks.moment(at=1_000_060.0)
+    clocks.wall_s += 3e8
+    clocks.go_on(20.0)
+    assert (moment.left_s, moment.unix - clocks.wall_s) == (40.0, 40.0)
+    clocks.go_on(50.0)
+    assert moment.left_s == 0.0
+
+
 def test_no_moment_is_in_the_future_and_the_systems_clocks_are_used() -> None:
     assert Clocks().moment(at=2_000_000.0).elapsed_s == 0.0
     assert 0.0 <= Moment().elapsed_s < 60.0

@@ -1,27 +1,37 @@
 """A server's card: who it is, how it is, and what to do next.
 
 Rows of fixed height, so that cards line up in a grid and nothing jumps in any state. Draws a frozen snapshot, emits wishes; a new snapshot
-changes what differs and nothing else, so that focus, hover and an open list of tools stay.
+changes what differs and nothing else, so that focus and hover stay.
 """
 
 import time
-from collections.abc import Sequence
 from datetime import datetime
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.snapshots.tools import ServerCost, ToolSnapshot
+from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
-from tooltray.ui.origins import is_of_file, origin, origin_chip
+from tooltray.ui.origins import origin, origin_chip
 from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.servers.server_facts import OriginLine, ProjectCopies
+from tooltray.ui.servers.card_name import CardName
 from tooltray.ui.servers.server_menu import ServerActions
-from tooltray.ui.servers.server_words import Action, Foot, button_face, foot, reached, reached_shortly, sign, tool_count
-from tooltray.ui.servers.tool_table import ToolTable
+from tooltray.ui.servers.server_words import (
+    Action,
+    Foot,
+    button_face,
+    foot,
+    label_tone,
+    label_words,
+    reached,
+    reached_shortly,
+    shown_label,
+    sign,
+    tool_count,
+)
 from tooltray.ui.state_language import IN_USE, paused_look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, Switch
@@ -30,18 +40,13 @@ from tooltray.ui.widgets.charts import Sparkline
 from tooltray.ui.widgets.chip import Chip, StateBadge
 from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.label import ElidedLabel
-from tooltray.ui.widgets.surface import clear, column, divider, row
+from tooltray.ui.widgets.surface import column, divider, row
 
 HEIGHT, FOOT_HEIGHT = 148, 46
-QWIDGETSIZE_MAX = 16_777_215  # Qt's, which PySide6 does not export
 GHOST = 9  # a ghost button's inner padding: its text, not its edge, keeps to the card's margin
 
 
 class ServerCard(GridCard):
-    """`expand_requested` carries the name of a server whose tools a person wants to see or no longer see."""
-
-    expand_requested = Signal(str)
-
     def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
         super().__init__(theme, hover=True)
         self._server, self._wishes = server, wishes
@@ -53,8 +58,6 @@ class ServerCard(GridCard):
         self._cost: ServerCost | None = None
         self._shown: Foot | None = None
         self._changed_at = 0.0
-        self._tools: ToolTable | None = None
-        self._copies: ProjectCopies | None = None
         self._body = column(self, margins=(16, 16, 16 - GHOST, 8))
         self._body.addLayout(self._title_row())
         self._body.addSpacing(10)
@@ -106,55 +109,8 @@ class ServerCard(GridCard):
             self._cost = cost
             self._draw()
 
-    def set_expanded(self, expanded: bool) -> None:
-        """Opens the list of tools below the card, or closes it; `set_tools` fills it."""
-        if expanded == self.is_wide:
-            return
-        self.is_wide = expanded
-        if expanded:
-            self.setMinimumHeight(0)  # as high as the tools need
-            self.setMaximumHeight(QWIDGETSIZE_MAX)
-            self._tools = ToolTable(self._theme, self._server.name)
-            self._tools.tool_switched.connect(self._actions.switch_tool)
-            self._tools.tool_chosen.connect(self._wishes.tool_requested)
-            self._line = _inset(divider())
-            self._body.addLayout(self._line)
-            self._copies = ProjectCopies(self._theme)
-            self._copies.reset_requested.connect(self._wishes.projects_reset_requested)
-            self._holder = row(margins=(0, 4, GHOST, 4))
-            self._holder.addWidget(self._opened())
-            self._body.addLayout(self._holder)
-            self._wishes.tools_requested.emit(self._server.name)
-        else:
-            for layout in (self._line, self._holder):
-                clear(layout)
-                self._body.removeItem(layout)
-            self._tools = self._copies = None
-            self.setFixedHeight(HEIGHT)
-        self._draw()
-
-    def set_tools(self, tools: Sequence[ToolSnapshot]) -> None:
-        if self._tools is not None:
-            self._tools.set_tools(tools)
-
-    @property
-    def tools(self) -> ToolTable | None:
-        """The list of tools while the card is expanded."""
-        return self._tools
-
     def controls(self) -> list[QWidget]:
-        return [self._menu_button, self._switch, self._why, *self._page_buttons, self._button, self._expand]
-
-    def _opened(self) -> QWidget:
-        """What is below an expanded card: for which projects it runs, and its tools."""
-        widget = QWidget()
-        lines = column(widget, spacing=4)
-        if is_of_file(self._server):
-            lines.addWidget(OriginLine(self._theme, self._server, self._wishes))
-        for part in (self._copies, self._tools):
-            if part is not None:
-                lines.addWidget(part)
-        return widget
+        return [self._name, self._menu_button, self._switch, self._why, *self._page_buttons, self._button, self._expand]
 
     def _title_row(self) -> QHBoxLayout:
         theme = self._theme
@@ -162,7 +118,8 @@ class ServerCard(GridCard):
         self._tile = IconTile(theme)
         line.addWidget(self._tile)
         words = column()
-        self._name = ElidedLabel(theme, "", "strong", mode=Qt.TextElideMode.ElideMiddle)
+        self._name = CardName(theme)
+        self._name.clicked.connect(self._actions.open)
         self._reached = ElidedLabel(theme, "", "caption", "muted", mode=Qt.TextElideMode.ElideMiddle)
         words.addWidget(self._name)
         words.addWidget(self._reached)
@@ -184,6 +141,8 @@ class ServerCard(GridCard):
         self._lazy = Chip(self._theme, tr("Lazy"), "accent")
         self._lazy.setToolTip(tr("Clients see one small tool; using it loads the rest."))
         line.addWidget(self._lazy)
+        self._label = Chip(self._theme)
+        line.addWidget(self._label)
         self._origin = Chip(self._theme)
         line.addWidget(self._origin)
         self._facts = ElidedLabel(self._theme, "", "caption", "muted")
@@ -225,8 +184,8 @@ class ServerCard(GridCard):
         self._button = Button(theme, "", small=True)
         self._button.clicked.connect(self._on_button)
         line.addWidget(self._button)
-        self._expand = Button(theme, "", "ghost", "chevron-down", small=True)
-        self._expand.clicked.connect(self._on_expand)
+        self._expand = Button(theme, tr("Show tools"), "ghost", "tools", small=True)
+        self._expand.clicked.connect(self._actions.show_tools)
         line.addWidget(self._expand)
         return widget
 
@@ -235,23 +194,24 @@ class ServerCard(GridCard):
         shown = paused_look(server) if self._is_paused else server_look(server)
         self.setAccessibleName(f"{server.name}, {shown.word}")
         self._tile.set_sign(*sign(server))
-        self._name.set_text(server.name, server.description)
+        self._name.set_name(server.name, shown.word, server.description)
         self._reached.set_text(reached_shortly(server), reached(server))
         self._switch.set_on(server.state in IN_USE if self._wanted is None else self._wanted)
         self._badge.set_look(shown)
         self._lazy.setVisible(server.is_lazy)
+        self._label.set_word(shown_label(server), label_tone(server))
+        self._label.setToolTip(label_words(server))
+        self._label.setVisible(bool(shown_label(server)))
         chip = origin_chip(server)
         self._origin.set_word(chip, "neutral")
         self._origin.setToolTip(origin(server))
         self._origin.setAccessibleName(origin(server))
         self._origin.setVisible(bool(chip))
         self._facts.set_text(self._fact_words())
-        if self._copies is not None:
-            self._copies.set_copies(server.copies)
         self._draw_foot(foot(server, self._refusal, datetime.now()))
 
     def _fact_words(self) -> str:
-        count = tool_count(self._server)
+        count = tool_count(self._server, self._cost)
         if self._matches >= 0:
             return f"{count} · {tr('{count} found', count=self._matches)}"
         cost = self._cost
@@ -275,10 +235,9 @@ class ServerCard(GridCard):
         for button in self._page_buttons:
             button.setVisible(shown.action is Action.CANCEL_SIGN_IN)
         has_tools = shown.action is Action.TRUST and server.tool_count > 0
-        is_expand = shown.action is Action.EXPAND or has_tools or (self.is_wide and shown.action is Action.NONE)
+        is_expand = shown.action is Action.EXPAND or has_tools
         self._foot_line.setContentsMargins(0, 0, 0 if is_expand else GHOST, 0)
         self._expand.setVisible(is_expand)
-        self._expand.set_face(*((tr("Hide tools"), "chevron-up") if self.is_wide else (tr("Show tools"), "chevron-down")))
         text, icon = button_face(shown.action)
         self._button.setVisible(bool(text))
         if text:
@@ -301,9 +260,6 @@ class ServerCard(GridCard):
             return  # the second half of a double click on what was here before
         self._refusal = None
         self._actions.perform(self._shown.action)
-
-    def _on_expand(self) -> None:
-        self.expand_requested.emit(self._server.name)
 
     def _on_menu(self) -> None:
         self._actions.open_menu(self._menu_button)

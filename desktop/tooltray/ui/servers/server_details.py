@@ -1,182 +1,174 @@
-"""One server of the table in full, at its right: state, what happened, what to do, and its tools."""
+"""One server, opened: a pane with its name, its menu and a tab for each side of it.
+
+Above it: the Servers page. Below it: the table of tabs. Knows no tab: each is built when it is first shown.
+"""
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QStackedWidget, QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost, ToolSnapshot
-from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.problem_words import in_a_row, sentences
-from tooltray.ui.servers.server_facts import OriginLine, ProjectCopies
+from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.servers.server_menu import ServerActions
-from tooltray.ui.servers.server_words import Action, button_face, foot, own_action, reached, saved_processes, tool_count
-from tooltray.ui.servers.tool_table import ToolTable
-from tooltray.ui.state_language import server_look
-from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.button import Button, IconButton
-from tooltray.ui.widgets.chip import Chip, StateBadge
-from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.page_frame import PageScroll
+from tooltray.ui.servers.server_tabs import SERVER_TABS, ServerTab
+from tooltray.ui.servers.server_view import ServerView
+from tooltray.ui.widgets.button import IconButton
+from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.tab_row import TabRow
 
 
 class ServerDetails(QFrame):
-    """`close_requested`: a person is done with it."""
+    """`close_requested`: a person is done with it. `wide_requested`: it is to lie over the whole page, or beside its list again.
+
+    Args:
+        tabs: in their order; the first one is open.
+    """
 
     close_requested = Signal()
+    wide_requested = Signal(bool)
 
-    def __init__(self, theme: Theme, server: ServerSnapshot, wishes: ServerWishes) -> None:
+    def __init__(self, context: PageContext, server: ServerSnapshot, tabs: Sequence[ServerTab] = SERVER_TABS) -> None:
         super().__init__()
         self.setObjectName("DetailsPane")
-        self._theme, self._server = theme, server
-        self._actions = ServerActions(theme, self, server=server, wishes=wishes)
+        self.setAccessibleName(tr("Details of {name}", name=server.name))
+        self._context, self._theme, self._server, self._tabs = context, context.theme, server, tuple(tabs)
+        self._actions = ServerActions(context.theme, self, server=server, wishes=context.wishes)
         self._refusal: Problem | None = None
         self._cost: ServerCost | None = None
+        self._tools: Sequence[ToolSnapshot] | None = None
+        self._views: dict[str, QWidget] = {}
+        self._is_wide = False
         outer = column(self)
         outer.addLayout(self._title())
-        area = PageScroll(tr("Details of {name}", name=server.name), margin=20)
-        content = QWidget()
-        body = column(content, margins=(20, 4, 20, 16), spacing=6)
-        state = row(spacing=10)
-        self._badge = StateBadge(theme, server_look(server))
-        state.addWidget(self._badge)
-        self._lazy = Chip(theme, tr("Lazy"), "accent")
-        self._lazy.setToolTip(tr("Clients see one small tool; using it loads the rest."))
-        state.addWidget(self._lazy)
-        state.addStretch(1)
-        body.addLayout(state)
-        self._reached = CodeLabel(theme, "", "secondary")
-        body.addWidget(self._reached)
-        self._origin = OriginLine(theme, server, wishes)
-        self._origin.setVisible(not server.is_builtin)  # what it says of itself says that already
-        body.addWidget(self._origin)
-        body.addSpacing(6)
-        self._headline = Label(theme, "", "strong", wrap=True)
-        self._detail = Label(theme, "", "body", "secondary", wrap=True)
-        body.addWidget(self._headline)
-        body.addWidget(self._detail)
-        self._saved = Label(theme, "", "caption", "muted", wrap=True)
-        body.addWidget(self._saved)
-        body.addSpacing(8)
-        self._copies = ProjectCopies(theme)
-        self._copies.reset_requested.connect(wishes.projects_reset_requested)
-        body.addWidget(self._copies)
-        self._count = Label(theme, "", "caption_strong", "muted")
-        body.addWidget(self._count)
-        self._tools = ToolTable(theme, server.name, compact=True)
-        self._tools.tool_switched.connect(self._actions.switch_tool)
-        self._tools.tool_chosen.connect(wishes.tool_requested)
-        body.addWidget(self._tools)
-        body.addStretch(1)
-        area.setWidget(content)
-        outer.addWidget(area, 1)
-        outer.addLayout(self._buttons())
-        self._draw()
+        self._row = TabRow(context.theme, [tab.title() for tab in self._tabs], name=self.accessibleName())
+        self._row.chosen.connect(self._on_chosen)
+        below = row(margins=(MARGIN - TEXT_INSET, 0, MARGIN, 10))
+        below.addWidget(self._row)
+        outer.addLayout(below)
+        self._stack = QStackedWidget()
+        outer.addWidget(self._stack, 1)
+        self._on_chosen(0)
 
     @property
     def server(self) -> ServerSnapshot:
         return self._server
 
+    @property
+    def tab(self) -> str:
+        """The name of the tab that is open."""
+        return self._tabs[self._row.current].name
+
+    def view(self, tab: str) -> QWidget | None:
+        """Returns what a tab shows; None: it was not looked at yet."""
+        return self._views.get(tab)
+
+    def has_tab(self, tab: str) -> bool:
+        return any(each.name == tab for each in self._tabs)
+
+    def show_tab(self, tab: str) -> None:
+        """Opens a tab; one that there is not leaves things as they are."""
+        for index, each in enumerate(self._tabs):
+            if each.name == tab:
+                self._row.choose(index)
+                self._on_chosen(index)
+
+    @property
+    def unsaved(self) -> str:
+        """What a person has typed here and not saved; empty: nothing."""
+        return next((text for view in self._told() if (text := view.unsaved)), "")
+
+    def restore(self, text: str) -> None:
+        """Shows what was `unsaved`, in the tab that is open."""
+        if isinstance(view := self._views.get(self.tab), ServerView):
+            view.restore(text)
+
+    def set_gone(self) -> None:
+        """The server was removed; what a person has typed stays."""
+        for view in self._told():
+            view.set_gone()
+
+    def take_keyboard(self) -> None:
+        """Gives the keyboard to the tab that is open."""
+        self._row.focus_current()
+
     def set_server(self, server: ServerSnapshot) -> None:
         if server.state is not self._server.state:
             self._refusal = None
         self._server = self._actions.server = server
-        self._draw()
+        self._name.set_text(server.name)
+        for view in self._told():
+            view.set_server(server)
 
     def set_refusal(self, problem: Problem | None) -> None:
         self._refusal = problem
-        self._draw()
+        for view in self._told():
+            view.set_refusal(problem)
 
     def set_cost(self, cost: ServerCost | None) -> None:
         """Shows what the definitions of its tools cost; None: that is not known."""
         self._cost = cost
-        self._draw()
+        for view in self._told():
+            view.set_cost(cost)
 
     def set_tools(self, tools: Sequence[ToolSnapshot]) -> None:
-        self._tools.set_tools(tools)
+        self._tools = tools
+        for view in self._told():
+            view.set_tools(tools)
 
-    @property
-    def tools(self) -> ToolTable:
-        return self._tools
+    def set_wide(self, is_wide: bool, *, can_change: bool = True) -> None:
+        """Says how it lies, and whether a person can change that: a narrow window has one way."""
+        self._is_wide = is_wide
+        self._widen.setVisible(can_change)
+        self._widen.set_face("", "narrow" if is_wide else "widen")
+        self._widen.set_name(tr("Show beside the list") if is_wide else tr("Use the whole page"))
 
     def _title(self) -> QHBoxLayout:
-        line = row(margins=(20, 16, 12, 8))
-        name = Label(self._theme, self._server.name, "heading", wrap=True)
-        line.addWidget(name, 1)
+        line = row(margins=(MARGIN, 14, 12, 6), spacing=4)
+        self._name = ElidedLabel(self._theme, self._server.name, "heading", mode=Qt.TextElideMode.ElideMiddle)
+        line.addWidget(self._name, 1)
         self._menu_button = IconButton(self._theme, "more", tr("More for {name}", name=self._server.name), small=True)
         self._menu_button.clicked.connect(self._on_menu)
-        line.addWidget(self._menu_button, 0, Qt.AlignmentFlag.AlignTop)
+        line.addWidget(self._menu_button)
+        self._widen = IconButton(self._theme, "widen", tr("Use the whole page"), small=True)
+        self._widen.clicked.connect(self._on_widen)
+        line.addWidget(self._widen)
         close = IconButton(self._theme, "x", tr("Close details"), small=True)
         close.clicked.connect(self.close_requested)
-        line.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        line.addWidget(close)
         return line
 
-    def _buttons(self) -> QHBoxLayout:
-        line = row(margins=(20, 12, 20, 16))
-        log = Button(self._theme, tr("Show log"), icon="log")
-        log.clicked.connect(self._actions.show_log)
-        line.addWidget(log)
-        self._why = Button(self._theme, tr("Why?"))
-        self._why.setAccessibleName(tr("Why does {name} not run?", name=self._server.name))
-        self._why.clicked.connect(self._actions.show_why)
-        line.addWidget(self._why)
-        line.addStretch(1)
-        self._anyway = IconButton(self._theme, "play", tr("Start {name} anyway", name=self._server.name))
-        self._anyway.clicked.connect(self._actions.start_anyway)
-        line.addWidget(self._anyway)
-        self._again = IconButton(self._theme, "external", tr("Open the sign-in page of {name} again", name=self._server.name))
-        self._again.clicked.connect(self._actions.sign_in)
-        line.addWidget(self._again)
-        self._copy = IconButton(self._theme, "copy", tr("Copy the sign-in address of {name}", name=self._server.name))
-        self._copy.clicked.connect(self._actions.copy_sign_in_address)
-        line.addWidget(self._copy)
-        self._button = Button(self._theme, "")
-        self._button.clicked.connect(self._on_button)
-        line.addWidget(self._button)
-        return line
+    def _told(self) -> list[ServerView]:
+        return [view for view in self._views.values() if isinstance(view, ServerView)]
 
-    def _draw(self) -> None:
-        server = self._server
-        shown = foot(server, self._refusal, datetime.now())
-        self._badge.set_look(server_look(server))
-        self._reached.set_text(reached(server))
-        self._origin.set_server(server)
-        self._headline.setText(shown.headline)
-        self._headline.setVisible(bool(shown.headline))
-        self._headline.set_tone(shown.tone)
-        problem = self._refusal or server.problem
-        facts = in_a_row(sentences(problem), sentences(Problem("", server.detail))) if problem else ""
-        text = facts if problem and shown.tone == "error" else shown.detail
-        self._detail.setText(text)
-        self._detail.setVisible(bool(text))
-        self._saved.setText(saved_processes(server))
-        self._saved.setVisible(server.saved_processes > 0)
-        self._why.setVisible(shown.has_why)
-        for button in (self._again, self._copy):
-            button.setVisible(shown.action is Action.CANCEL_SIGN_IN)
-        self._lazy.setVisible(server.is_lazy)
-        self._copies.set_copies(server.copies)
-        cost = self._cost
-        count = tool_count(server)
-        self._count.setText(f"{count} · {tokens(cost.shown_tokens, cost.tokens)}" if cost is not None and cost.tokens else count)
-        self._anyway.setVisible(server.state is ServerState.WAITING and server.is_deferred)
-        action = own_action(server)  # what waits of it is looked at from its menu
-        self._button.setVisible(action is not Action.NONE and not server.is_builtin)
-        text, icon = button_face(action)
-        self._button.set_face(text or tr("Stop"), icon if text else "stop")
+    def _on_chosen(self, index: int) -> None:
+        tab = self._tabs[index]
+        if tab.name not in self._views:
+            view = self._views[tab.name] = tab.make(self._context, self._server.name)
+            self._stack.addWidget(view)
+            if isinstance(view, ServerView):
+                self._tell(view)
+        self._stack.setCurrentWidget(self._views[tab.name])
 
-    def _on_button(self) -> None:
-        action = own_action(self._server)
-        if action is Action.EXPAND:  # the details are open; what is left to do is to stop it
-            self._actions.stop()
-        else:
-            self._actions.perform(action)
+    def _tell(self, view: ServerView) -> None:
+        """Tells a new tab what the others know."""
+        view.set_server(self._server)
+        view.set_cost(self._cost)
+        if self._refusal is not None:
+            view.set_refusal(self._refusal)
+        if self._tools is not None:
+            view.set_tools(self._tools)
+
+    def _on_widen(self) -> None:
+        self.wide_requested.emit(not self._is_wide)
 
     def _on_menu(self) -> None:
         self._actions.open_menu(self._menu_button)
+
+
+TEXT_INSET = 11  # of a tab: its word keeps to the pane's margin

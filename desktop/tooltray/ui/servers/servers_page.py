@@ -17,10 +17,13 @@ from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.discover.discover_tab import DiscoverTab
 from tooltray.ui.i18n import tr
+from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.pages.scan_words import here, scan_text, scan_title
-from tooltray.ui.problem_words import in_a_row
+from tooltray.ui.servers.first_start import FirstStart, StarterCommands
+from tooltray.ui.servers.first_steps import FirstStepsStrip
+from tooltray.ui.servers.many_bar import ManyBar
+from tooltray.ui.servers.many_servers import ManyServers
 from tooltray.ui.servers.offer_sheets import OfferSheets
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_commands import ServerCommands
@@ -28,7 +31,10 @@ from tooltray.ui.servers.server_details import ServerDetails
 from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_sheets import ServerSheets
 from tooltray.ui.servers.server_table import ServerTable
+from tooltray.ui.servers.server_tabs import LOG, SETTINGS
 from tooltray.ui.servers.server_toasts import ServerToasts
+from tooltray.ui.servers.server_views import ServerViews
+from tooltray.ui.servers.server_words import found_words
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button
@@ -39,7 +45,7 @@ from tooltray.ui.widgets.page_frame import Header, SearchField
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import column
 
-MOST_CARDS = 24  # beyond that a table: scanning beats looking, and no widget is built per server
+WIDEST_PANE = 560  # px of an opened server beside the list
 
 INSTALLED, DISCOVER = 0, 1  # the tabs
 FIRST_MARGIN = 16  # above a banner where no filters are
@@ -58,13 +64,14 @@ class ServersPage(Page):
         self._ranks: dict[str, int] = {}  # where each stands; one that is removed and brought back is where it was
         self._returning = ""  # the server whose card takes the keyboard when it is there again
         self._install = ""  # a link that adds a server, opened before there was a hub
-        self._asked = ""  # the server of an address that was opened before servers were known
+        self._asked = self._asked_tab = ""  # the server of an address that was opened before servers were known
         self._is_loaded = self._has_to_move = False
         self._phase = HubPhase.STARTING
         self._are_costs_old, self._is_paused = True, False
         self.notices = context.notices
         self.commands = ServerCommands(hub=context.hub, servers=servers, wishes=wishes, tasks=context.tasks)
         self.sheets = ServerSheets(context, self, commands=self.commands)
+        self.many = ManyServers(context, commands=self.commands)
         self._toasts = ServerToasts(context, self, commands=self.commands)
         self.offers = OfferSheets(context, self)
         outer = column(self)
@@ -73,7 +80,9 @@ class ServersPage(Page):
         outer.addWidget(self._parts, 1)
         self._parts.addWidget(installed)
         layout = column(installed)
-        self._filter = ServerFilter(theme)
+        self.steps = FirstStepsStrip(context)
+        layout.addWidget(self.steps)
+        self._filter = ServerFilter(theme, wishes)
         self._filter.changed.connect(self._show_matching)
         layout.addWidget(self._filter)
         self._stack = QStackedWidget()
@@ -86,10 +95,21 @@ class ServersPage(Page):
         self._nothing_found = EmptyState(theme, tr("No server matches"), tr("Search for another word, or choose another filter."), [])
         self._table = ServerTable(theme, wishes)
         self._table.row_chosen.connect(self._open_details)
-        self._split = SplitView(self._table)
-        self._split.closed.connect(self._table.setFocus)
-        for content in (self._loading, self._blank, self._empty, self._grid, self._nothing_found, self._split):
-            self._stack.addWidget(content)
+        self._list = QStackedWidget()
+        for content in (self._grid, self._nothing_found, self._table):
+            self._list.addWidget(content)
+        self._split = SplitView(self._list, most=WIDEST_PANE)
+        self._split.closing.connect(self._keep_unsaved)
+        self._split.closed.connect(self._on_details_closed)
+        self._split.resized.connect(self._fit_details)
+        self._opened = ""  # whose details were opened last
+        for part in (self._loading, self._blank, self._empty, self._split):
+            self._stack.addWidget(part)
+        self._views = ServerViews(theme, context.local.memory, self._table)
+        self._views.changed.connect(self._show_matching)
+        self._filter.add_control(self._views)
+        self._many = ManyBar(theme, wishes, self._table)
+        layout.addWidget(self._many)
         servers.server_changed.connect(self._on_server_changed)
         servers.servers_changed.connect(self._on_servers_changed)
         context.tools.tool_list_changed.connect(self._on_tool_list_changed)
@@ -106,11 +126,16 @@ class ServersPage(Page):
         commands.costs_changed.connect(self.show_costs)
         commands.costs_failed.connect(self.show_costs_problem)
         commands.failed.connect(self.notices.add_notice)
+        self.many.failed.connect(self.notices.add_notice)
+        self.many.server_failed.connect(self.show_refusal)
         commands.secrets_closed.connect(self._on_secrets_closed)
         commands.copied.connect(context.copy)
         commands.done.connect(context.say)
         self.notices.secrets_choice_requested.connect(commands.keep_secrets)
         self._wishes.folder_requested.connect(self._on_folder_requested)
+        self._wishes.open_requested.connect(self.open_server)
+        self._wishes.duplicate_requested.connect(self.sheets.open_duplicate)
+        commands.duplicated.connect(self._on_duplicated)
         context.links.server_asked.connect(self._on_server_asked)
         context.scans.scan_changed.connect(self._on_scan)
         self.sheets.add_opened.connect(self.offers.complete)
@@ -142,8 +167,11 @@ class ServersPage(Page):
 
     def enable(self, is_usable: bool) -> None:
         self._add.setEnabled(is_usable)
+        self._empty.enable(is_usable)
         if self._stack.currentWidget() is self._empty:
             self._look_for_clients()
+        if is_usable:
+            self.steps.look()
         self._on_hub_changed()
         if is_usable and self._install:
             self.show_install(self._install)
@@ -174,8 +202,6 @@ class ServersPage(Page):
         """Shows the tools of a server where it is open; with "" these are all tools, for the search."""
         if not name:
             self._search_in(tools)
-        if (card := self._cards.get(name)) is not None:
-            card.set_tools(tools)
         if (details := self.details) is not None and details.server.name == name:
             details.set_tools(tools)
 
@@ -183,6 +209,7 @@ class ServersPage(Page):
         """Shows what the definitions of tools cost: on each server, and together."""
         self._costs = {cost.server: cost for cost in costs.servers}
         self._filter.tokens.show_costs(costs)
+        self._filter.tokens.set_servers(self._servers.servers, self._costs)
         self._table.set_costs(self._costs)
         for name, card in self._cards.items():
             card.set_cost(self._costs.get(name))
@@ -197,33 +224,26 @@ class ServersPage(Page):
         """Gives the keyboard to a server's card once it is there; it is being brought back."""
         self._returning = name
 
-    def show_server(self, name: str) -> None:
-        """Opens a server, once it is there; one that the filter hides comes with all others."""
-        self._asked = name
+    def show_server(self, name: str, tab: str = "") -> None:
+        """Opens a server, once it is there; one that the filter hides comes with all others.
+
+        Args:
+            tab: of it; one that there is not stands for the first.
+        """
+        self._asked, self._asked_tab = name, tab
         if (server := self._servers.find(name)) is None:
             return
         self._asked = ""
         if not self._filter.passes(server):
             self._filter.show_all()
             self._search.clear()
-        if len(self._servers.servers) > MOST_CARDS:
-            self._open_details(server)
-        elif not self._cards[name].is_wide:
-            self.toggle_expanded(name)
-        self._focus_card(name)
+        self.open_server(name, tab)
 
     def show_install(self, link: str) -> None:
         """Opens the sheet that adds a server with what a link would add, as soon as there is a hub; what lies over the window stays."""
         self._install = "" if self.is_usable else link
         if self.is_usable and not self.sheets.open_add(link):
             self._context.say(tr("Close what is open, then open the link again."))
-
-    def toggle_expanded(self, name: str) -> None:
-        """Opens a card in place over the whole width, or closes it."""
-        card = self._cards[name]
-        card.set_expanded(not card.is_wide)
-        self._grid.place()
-        self._grid.ensureWidgetVisible(card, 0, 0)
 
     def _build_header(self) -> Header:
         self._add = add = Button(self._theme, tr("Add server"), "primary", "plus")
@@ -246,16 +266,36 @@ class ServersPage(Page):
 
     def show_part(self, part: str, text: str = "") -> None:
         """Shows the servers there are ("installed") or those to find ("discover"), or opens the sheet that adds one ("add": with a text to
-        begin with; "bundle": the text is a file or an address)."""
+        begin with; "bundle": the text is a file or an address), or a server by its name ("server": at a glance; else the tab of that
+        name), a server's log ("log": its name, and on a second line the unix seconds of what is looked for), or Tooltray's own
+        ("hublog")."""
         match part:
             case "discover":
                 self.show_tab(DISCOVER)
+                if text:
+                    self.discover.show_starter(text)
             case "installed":
                 self.show_tab(INSTALLED)
             case "add":
                 self.add(text)
+            case "log" if self.is_usable:
+                name, _, at = text.partition("\n")
+                self._show_log(name, float(at or 0))
+            case "hublog" if self.is_usable:
+                self.sheets.open_hub_log()
             case "bundle" if self.is_usable:
                 self.offers.open_bundle(text)
+            case "edit":
+                self.show_server(text, SETTINGS)
+            case "server" | "overview" | "tools" | "settings" | "activity" | "offered":
+                self.show_server(text, part)
+
+    def _show_log(self, name: str, at: float) -> None:
+        """Opens a server at its log; `at`: when what is looked for was written, in unix seconds, 0: the newest lines are shown."""
+        self.show_server(name, LOG)
+        view = self.details.view(LOG) if self.details is not None else None
+        if at and isinstance(view, LogView):
+            view.show_time(at)
 
     def show_tab(self, tab: int) -> None:
         """Shows the servers there are, or those that can be found."""
@@ -267,20 +307,16 @@ class ServersPage(Page):
         else:
             self._parts.setCurrentIndex(INSTALLED)
 
-    def _build_empty(self) -> EmptyState:
-        empty = EmptyState(
-            self._theme,
-            tr("Add your first server"),
-            tr("Every AI client that you connect can use it right away."),
-            [
-                ("download", tr("Move servers from your AI clients"), tr("With their keys, after a preview, and with Undo")),
-                ("search", tr("Find a server"), tr("Well-known ones, and the official registry")),
-                ("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config")),
-                ("plug", tr("Connect your AI clients"), tr("An entry in their settings, after a preview")),
-            ],
-            tr("The built-in server hub already works: its tools tell a client what runs here."),
-        )
-        empty.way_chosen.connect(self._on_way_chosen)
+    def _build_empty(self) -> FirstStart:
+        empty, links = FirstStart(self._theme), self._context.links.part_asked
+        empty.move_requested.connect(partial(links.emit, "clients", "import", ""))
+        empty.paste_requested.connect(partial(links.emit, "servers", "add", ""))
+        empty.discover_requested.connect(partial(links.emit, "servers", "discover", ""))
+        starters = self.starters = StarterCommands(hub=self._context.hub, tasks=self._context.tasks)
+        empty.starter_requested.connect(starters.add)
+        starters.form_wanted.connect(partial(links.emit, "servers", "discover"))
+        starters.failed.connect(self.notices.add_notice)
+        starters.done.connect(self._context.say)
         return empty
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -307,6 +343,7 @@ class ServersPage(Page):
         if (card := self._cards.get(server.name)) is not None:
             card.set_server(server)
         self._table.update_row(server)
+        self._many.look()
         if (details := self.details) is not None and details.server.name == server.name:
             details.set_server(server)
 
@@ -318,29 +355,39 @@ class ServersPage(Page):
         if servers and self._lazy != {server.name: server.is_lazy for server in servers}:
             self._ask_costs()
         own = [server for server in servers if not server.is_builtin]
+        if (details := self.details) is not None and self._servers.find(details.server.name) is None:
+            if details.unsaved:
+                details.set_gone()
+            else:
+                self._split.close_details()
         self._header.set_subtitle(str(len(servers)) if own else "")
         self._filter.setVisible(bool(own))
         self.notices.set_top_margin(0 if own else FIRST_MARGIN)
         self._filter.set_servers(servers)
+        if servers:
+            self.steps.set_empty(not own)
         if not servers:
             if self._stack.currentWidget() not in (self._loading, self._blank):
                 self._stack.setCurrentWidget(self._blank)
         elif not own:
             self._stack.setCurrentWidget(self._empty)
             self._look_for_clients()
-        elif len(servers) > MOST_CARDS:
+        elif self._views.is_table(len(servers)):
             self._show_table(servers)
         else:
             self._show_cards(servers)
         if self._asked and self._is_loaded:
-            self.show_server(self._asked)
+            self.show_server(self._asked, self._asked_tab)
             self._asked = ""
 
     def _show_table(self, servers: Sequence[ServerSnapshot]) -> None:
         self._table.set_servers(self._matching(servers))
-        self._stack.setCurrentWidget(self._split if self._table.rows else self._nothing_found)
-        if (details := self.details) is not None and self._servers.find(details.server.name) is None:
-            self._split.close_details()
+        self._show_list(self._table if self._table.rows else self._nothing_found)
+
+    def _show_list(self, content: QWidget) -> None:
+        """Shows the servers there are, or that none matches; a server that is open stays beside it."""
+        self._list.setCurrentWidget(content)
+        self._stack.setCurrentWidget(self._split)
 
     def _show_cards(self, servers: Sequence[ServerSnapshot]) -> None:
         names = {server.name for server in servers}
@@ -351,12 +398,11 @@ class ServersPage(Page):
         for server in servers:
             if server.name not in self._cards:
                 card = self._cards[server.name] = ServerCard(self._theme, server, self._wishes)
-                card.expand_requested.connect(self.toggle_expanded)
                 card.set_cost(self._costs.get(server.name))
                 card.set_paused(self._is_paused)
                 for control in card.controls():
                     self._grid.watch(control)
-        if is_changed or self._stack.currentWidget() not in (self._grid, self._nothing_found):
+        if is_changed or self._stack.currentWidget() is not self._split or self._list.currentWidget() is self._table:
             self._place_cards()
         elif self._filter.has_state:
             self._has_to_move = True  # a state may have changed sides
@@ -385,15 +431,14 @@ class ServersPage(Page):
         self._has_to_move = False
         shown = [self._cards[server.name] for server in self._matching(self._servers.servers)]
         self._grid.set_cards(shown)
-        self._stack.setCurrentWidget(self._grid if shown else self._nothing_found)
+        self._show_list(self._grid if shown else self._nothing_found)
 
     def _on_calmed(self) -> None:
         if self._has_to_move and self._grid.is_calm:
             self._place_cards()
 
     def _on_tool_list_changed(self, name: str) -> None:
-        card, details = self._cards.get(name), self.details
-        if (card is not None and card.is_wide) or (details is not None and details.server.name == name):
+        if (details := self.details) is not None and details.server.name == name:
             self._wishes.tools_requested.emit(name)
         if self._search.text().strip():
             self._wishes.tools_requested.emit("")
@@ -426,32 +471,86 @@ class ServersPage(Page):
 
     def _search_in(self, tools: Sequence[ToolSnapshot]) -> None:
         self._filter.search(self._search.text(), tools)
+        found = self._filter.found
         for name, card in self._cards.items():
-            card.set_matches(self._filter.found.get(name, -1))
+            card.set_matches(len(found[name]) if name in found else -1)
+        self._table.set_found({name: found_words(names) for name, names in found.items()})
         self._show_matching()
 
     def _show_matching(self) -> None:
         servers = self._servers.servers
-        if self._stack.currentWidget() in (self._grid, self._nothing_found, self._split):
-            if len(servers) > MOST_CARDS:
+        if self._stack.currentWidget() is self._split:
+            if self._views.is_table(len(servers)):
                 self._show_table(servers)
-            else:
+                return
+            self._table.clearSelection()
+            if self._cards.keys() == {server.name for server in servers}:
                 self._place_cards()
+            else:
+                self._show_cards(servers)
 
     # the person
+
+    def open_server(self, name: str, tab: str = "") -> None:
+        """Opens a server in the pane, by a person's wish: the keyboard goes there.
+
+        Args:
+            tab: of it; empty: the first.
+        """
+        if (server := self._servers.find(name)) is None:
+            return
+        self._open_details(server)
+        if (details := self.details) is not None:
+            details.show_tab(tab)
+            if tab == SETTINGS and not self._split.is_wide:
+                self._on_wide(True)
+            details.take_keyboard()
 
     def _open_details(self, server: ServerSnapshot) -> None:
         if (details := self.details) is not None and details.server.name == server.name:
             return
-        details = ServerDetails(self._theme, server, self._wishes)
+        self._keep_unsaved()
+        tab = details.tab if details is not None else ""  # who compares two servers looks at the same of both
+        details = ServerDetails(self._context, server)
         details.close_requested.connect(self._on_close_details)
+        details.wide_requested.connect(self._on_wide)
         details.set_cost(self._costs.get(server.name))
+        details.show_tab(tab)
+        self._opened = server.name
         self._split.open_details(details)
-        self._wishes.tools_requested.emit(server.name)
+        self._fit_details()
+
+    def _fit_details(self) -> None:
+        if (details := self.details) is not None:
+            details.set_wide(self._split.is_wide, can_change=not self._split.is_narrow)
+
+    def _on_wide(self, is_wide: bool) -> None:
+        self._split.set_wide(is_wide)
+        self._fit_details()
+
+    def _keep_unsaved(self) -> None:
+        """The details go; what a person has typed there can be had again for a while."""
+        if (details := self.details) is not None and (text := details.unsaved):
+            name = details.server.name
+            toast = self._context.offer_undo(tr("Your changes to {name} are not saved", name=name))
+            toast.action_requested.connect(partial(self._on_restore, name, text))
+
+    def _on_restore(self, name: str, text: str) -> None:
+        self.open_server(name, SETTINGS)
+        if (details := self.details) is not None:
+            details.restore(text)
 
     def _on_close_details(self) -> None:
+        self._keep_unsaved()
         self._split.close_details()
-        self._table.setFocus()
+        self._on_details_closed()
+
+    def _on_details_closed(self) -> None:
+        self._split.set_wide(False)
+        if self._list.currentWidget() is self._table:
+            self._table.setFocus()
+        else:
+            self._focus_card(self._opened)
 
     def _on_add(self) -> None:
         self.add()
@@ -464,14 +563,13 @@ class ServersPage(Page):
     def _on_paste(self) -> None:
         self.add(QGuiApplication.clipboard().text())
 
-    def _on_way_chosen(self, index: int) -> None:
-        page, part = (("clients", "import"), ("servers", "discover"), ("servers", "add"), ("clients", "computer"))[index]
-        self._context.links.part_asked.emit(page, part, "")
-
     def _on_scan(self, scan: ClientScan) -> None:
         """Says in the empty state what the AI clients on this computer have."""
-        if here(scan):
-            self._empty.set_text(in_a_row(scan_title(scan), scan_text(scan)))
+        self._empty.show_scan(scan)
+
+    def _on_duplicated(self, name: str) -> None:
+        """The copy is opened to be given what is its own, as soon as it is there."""
+        self.show_server(name, SETTINGS)
 
     def _on_folder_requested(self, name: str) -> None:
         self._context.choose_folder(tr("For which project does {name} start?", name=name), partial(self.commands.start_for, name))

@@ -32,6 +32,18 @@ def _servers(context: PageContext) -> Page:
     return ServersPage(context)
 
 
+def _activity(context: PageContext) -> Page:
+    from tooltray.ui.activity.activity_page import ActivityPage
+
+    return ActivityPage(context)
+
+
+def _tools(context: PageContext) -> Page:
+    from tooltray.ui.tools.tools_page import ToolsPage
+
+    return ToolsPage(context)
+
+
 def _clients(context: PageContext) -> Page:
     from tooltray.ui.clients.clients_page import ClientsPage
 
@@ -44,22 +56,17 @@ def _permissions(context: PageContext) -> Page:
     return PermissionsPage(context)
 
 
-def _files(context: PageContext) -> Page:
-    from tooltray.ui.files.files_page import FilesPage
-
-    return FilesPage(context)
-
-
 def _settings(context: PageContext) -> Page:
-    from tooltray.ui.settings.settings_page import SettingsPage
+    from tooltray.ui.shell.settings_page import SettingsPage
 
     return SettingsPage(context)
 
 
 PAGES = (
     PageEntry("servers", "server", lambda: tr("Servers"), _servers),  # the first one shows the notices of the hub
+    PageEntry("tools", "tools", lambda: tr("Tools"), _tools),
+    PageEntry("activity", "activity", lambda: tr("Activity"), _activity),
     PageEntry("clients", "plug", lambda: tr("AI clients"), _clients),
     PageEntry("permissions", "shield", lambda: tr("Permissions"), _permissions),
-    PageEntry("files", "folder", lambda: tr("Files"), _files),
     PageEntry("settings", "settings", lambda: tr("Settings"), _settings),
 )

@@ -1,10 +1,12 @@
 """Cards in as many columns as fit, and a layout that breaks lines as text does."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLayout, QLayoutItem, QScrollArea, QWidget
+from shiboken6 import isValid
 
 from tooltray.ui.widgets.button import BY_KEYBOARD, PASSING
 from tooltray.ui.widgets.page_frame import MARGIN, PageScroll
@@ -15,9 +17,7 @@ ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 
 class GridCard(Surface):
-    """A surface that can lie in the grid. `is_wide` says that it takes a whole row."""
-
-    is_wide = False
+    """A surface that can lie in the grid."""
 
     def controls(self) -> list[QWidget]:
         """Returns its controls that the keyboard can reach, in order."""
@@ -52,25 +52,22 @@ class CardGrid(PageScroll):
                 self._grid.removeWidget(card)
                 card.hide()
         self._cards = list(cards)
-        self.place()
+        self._place()
 
     def watch(self, control: QWidget) -> None:
         """Lets arrow keys on a card's control move to the next card's."""
         control.installEventFilter(self)
 
-    def place(self) -> None:
-        """Lays the cards out again, after one has become wide or narrow."""
+    def _place(self) -> None:
         for column in range(self._grid.columnCount()):
             self._grid.setColumnStretch(column, 0)
         for line in range(self._grid.rowCount()):
             self._grid.setRowStretch(line, 0)
         line = column = 0
         for card in self._cards:
-            if card.is_wide and column:
-                line, column = line + 1, 0
-            self._grid.addWidget(card, line, column, 1, self._columns if card.is_wide else 1, Qt.AlignmentFlag.AlignTop)
+            self._grid.addWidget(card, line, column, Qt.AlignmentFlag.AlignTop)
             card.show()
-            column += self._columns if card.is_wide else 1
+            column += 1
             if column >= self._columns:
                 line, column = line + 1, 0
         for column in range(self._columns):
@@ -81,8 +78,23 @@ class CardGrid(PageScroll):
         super().resizeEvent(event)
         columns = max(1, (self.width() - 2 * MARGIN + GAP) // (MIN_CARD + GAP))
         if columns != self._columns:
+            kept = self._in_use()
             self._columns = columns
-            self.place()
+            self._place()
+            if kept is not None:  # what a person looks at stays where it is
+                QTimer.singleShot(0, self, partial(self._keep, *kept))
+
+    def _in_use(self) -> tuple[GridCard, int] | None:
+        """The card below the pointer or with the keyboard, and how far below the upper edge it is; None: there is no such card."""
+        focused = self.window().focusWidget()
+        for card in self._cards:
+            if card.underMouse() or (focused is not None and card.isAncestorOf(focused)):
+                return card, card.y() - self.verticalScrollBar().value()
+        return None
+
+    def _keep(self, card: GridCard, below_edge: int) -> None:
+        if isValid(card) and card in self._cards:
+            self.verticalScrollBar().setValue(card.y() - below_edge)
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, PaintedButton
+from tooltray.ui.widgets.menus import popup_below
+from tooltray.ui.widgets.server_text import plain_tip
 from tooltray.ui.widgets.surface import column
 
 SMALLEST_WIDTH, PADDING, ARROW = 96, 12, 14
@@ -49,7 +51,7 @@ class Choice(Button):
         self._chosen = value
         title = self._title
         self.setAccessibleName(f"{self._name}: {title}")
-        self.setToolTip(title)
+        self.setToolTip(plain_tip(title))
         self.update()
 
     @property
@@ -79,7 +81,7 @@ class Choice(Button):
             if value == self._chosen:
                 menu.setActiveAction(action)
         menu.triggered.connect(self._on_triggered)
-        menu.popup(self.mapToGlobal(QPoint(0, self.height() + 2)))
+        popup_below(menu, self)
 
     def _on_triggered(self, action: QAction) -> None:
         if (value := str(action.data())) != self._chosen:
@@ -136,7 +138,7 @@ class Option(PaintedButton):
 
     def set_title(self, text: str) -> None:
         self.setText(text)
-        self.setToolTip(text)
+        self.setToolTip(plain_tip(text))
         self.setAccessibleName(text)
 
     def sizeHint(self) -> QSize:

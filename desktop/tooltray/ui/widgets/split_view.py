@@ -7,23 +7,31 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton
-from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.label import Label, breakable
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.surface import column, row
 
 ROOM_FOR_BOTH = 820
 PANE = 332
+SHARE = 0.43  # of the width, for details that may have more than the usual
 
 
 class SplitView(QWidget):
-    """`closed` is emitted when Escape closes the details."""
+    """`closed` is emitted when Escape closes the details.
+
+    Args:
+        most: px that the details may have, where the window has room for more than the usual; they lie over all of a narrow one.
+    """
 
     closed = Signal()
+    closing = Signal()  # before that, while the details are still there
+    resized = Signal()
 
-    def __init__(self, content: QWidget) -> None:
+    def __init__(self, content: QWidget, *, most: int = PANE) -> None:
         super().__init__()
-        self._content = content
+        self._content, self._most = content, most
         self._details: QWidget | None = None
+        self._is_wide = False
         content.setParent(self)
 
     @property
@@ -38,6 +46,21 @@ class SplitView(QWidget):
         details.show()
         self._place()
 
+    @property
+    def is_narrow(self) -> bool:
+        """Whether there is no room for both."""
+        return self.width() < ROOM_FOR_BOTH
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the details lie over everything."""
+        return self._is_wide or (self._most > PANE and self.is_narrow)
+
+    def set_wide(self, is_wide: bool) -> None:
+        """Lays the details over everything, or beside it; it stays so for the next ones."""
+        self._is_wide = is_wide
+        self._place()
+
     def close_details(self) -> None:
         if self._details is not None:
             self._details.hide()
@@ -47,6 +70,7 @@ class SplitView(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and self._details is not None:
+            self.closing.emit()
             self.close_details()
             self.closed.emit()
         else:
@@ -55,12 +79,14 @@ class SplitView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place()
+        self.resized.emit()
 
     def _place(self) -> None:
-        is_beside = self._details is not None and self.width() >= ROOM_FOR_BOTH
-        self._content.setGeometry(0, 0, self.width() - PANE if is_beside else self.width(), self.height())
+        is_beside = self._details is not None and self.width() >= ROOM_FOR_BOTH and not self.is_wide
+        pane = self.width() if self.is_wide else max(PANE, min(self._most, int(self.width() * SHARE)))
+        self._content.setGeometry(0, 0, self.width() - pane if is_beside else self.width(), self.height())
         if self._details is not None:
-            self._details.setGeometry(QRect(self.width() - PANE, 0, PANE, self.height()))
+            self._details.setGeometry(QRect(self.width() - pane, 0, pane, self.height()))
             self._details.raise_()
 
 
@@ -94,7 +120,9 @@ class DetailsPane(QFrame):
 
     def _head(self, name: str) -> QHBoxLayout:
         line = row(margins=(MARGIN, 16, 12, 8))
-        line.addWidget(Label(self._theme, name, "heading", wrap=True), 1)
+        title = Label(self._theme, breakable(name), "heading", wrap=True)
+        title.setAccessibleName(name)
+        line.addWidget(title, 1)
         close = IconButton(self._theme, "x", tr("Close details"), small=True)
         close.clicked.connect(self.close_requested)
         line.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)

@@ -1,0 +1,37 @@
+"""What a tab of an opened server is told of; each does what it needs.
+
+Above it: the tabs. Below it: snapshots.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import QWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.snapshots.tools import ServerCost, ToolSnapshot
+
+
+class ServerView(QWidget):
+    def set_server(self, server: ServerSnapshot) -> None:
+        """Shows a newer snapshot."""
+
+    def set_refusal(self, problem: Problem | None) -> None:
+        """Shows why what a person asked for did not work; None takes it away."""
+
+    def set_cost(self, cost: ServerCost | None) -> None:
+        """Shows what the definitions of its tools cost; None: that is not known."""
+
+    def set_gone(self) -> None:
+        """The server was removed, and what a person has typed here is `unsaved`."""
+
+    @property
+    def unsaved(self) -> str:
+        """What a person has typed and not saved; empty: nothing."""
+        return ""
+
+    def restore(self, text: str) -> None:
+        """Shows what was `unsaved`."""
+
+    def set_tools(self, tools: Sequence[ToolSnapshot]) -> None:
+        """Shows its tools."""

@@ -1,0 +1,130 @@
+"""The first tab of an opened server says how it is, and each of its buttons asks for what it says."""
+
+import pytest
+from PySide6.QtCore import SignalInstance
+from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QWidget
+from tests.fakes.server_snapshots import BUILTIN, server
+
+from tooltray.errors import Problem
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.servers.server_menu import ServerMenu
+from tooltray.ui.servers.server_overview import ServerOverview
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.chip import StateBadge
+
+S = ServerState
+WAITING = server("a", S.NEEDS_SIGN_IN, has_sign_in_page=True)
+
+
+def words(widget: QWidget) -> list[str]:
+    return [label.accessibleName() or label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget)]
+
+
+def controls(widget: QWidget) -> dict[str, QAbstractButton]:
+    shown = (each for each in widget.findChildren(QAbstractButton) if each.isVisibleTo(widget))
+    return {each.accessibleName() or each.text(): each for each in shown}
+
+
+def heard(wish: SignalInstance) -> list[tuple[object, ...]]:
+    said: list[tuple[object, ...]] = []
+    wish.connect(lambda *values: said.append(values))
+    return said
+
+
+@pytest.fixture
+def wishes() -> ServerWishes:
+    return ServerWishes()
+
+
+def test_processes_that_were_saved_are_said_and_none_are_not(theme: Theme, wishes: ServerWishes) -> None:
+    details = ServerOverview(theme, server("a", saved_processes=2), wishes)
+    assert "Started directly: 2 processes saved" in words(details)
+    details.set_server(server("a", saved_processes=1))
+    assert "Started directly: 1 process saved" in words(details)
+    details.set_server(server("a"))
+    assert not [each for each in words(details) if "Started directly" in each]
+
+
+@pytest.mark.parametrize(
+    ("shown", "button", "wish"),
+    [
+        (server("a"), "Stop", "stop_requested"),
+        (server("a", S.STOPPED), "Start", "start_requested"),
+        (server("a", S.ERROR), "Try again", "restart_requested"),
+        (server("a", S.STARTING), "Cancel", "stop_requested"),
+        (server("a", S.NEEDS_SIGN_IN), "Sign in", "sign_in_requested"),
+        (WAITING, "Cancel", "sign_in_cancel_requested"),
+        (WAITING, "Open the sign-in page of a again", "sign_in_requested"),
+        (WAITING, "Copy the sign-in address of a", "sign_in_address_requested"),
+        (server("a", S.ERROR), "Why does a not run?", "diagnosis_requested"),
+        (server("a"), "Show log", "log_requested"),
+    ],
+)
+def test_each_button_asks_for_what_it_says(theme: Theme, wishes: ServerWishes, shown: ServerSnapshot, button: str, wish: str) -> None:
+    details = ServerOverview(theme, shown, wishes)
+    said = heard(getattr(wishes, wish))
+    controls(details)[button].click()
+    assert said == [("a",)]
+
+
+def test_a_server_without_a_next_step_has_no_button_for_one(theme: Theme, wishes: ServerWishes) -> None:
+    for shown in (server("a", S.STOPPING), BUILTIN):
+        assert not {"Stop", "Start", "Cancel"} & controls(ServerOverview(theme, shown, wishes)).keys()
+
+
+def test_the_page_s_buttons_are_there_while_the_browser_is_waited_for_and_no_longer(theme: Theme, wishes: ServerWishes) -> None:
+    details = ServerOverview(theme, WAITING, wishes)
+    badge = details.findChild(StateBadge)
+    assert isinstance(badge, StateBadge)
+    assert badge.accessibleName() == "Waiting"
+    details.set_refusal(Problem("no browser could be opened"))
+    assert "Why does a not run?" not in controls(details)
+    details.set_server(server("a"))
+    assert badge.accessibleName() == "Connected"
+    assert controls(details).keys() == {"Show log", "Stop"}
+    assert "No browser could be opened" not in words(details)
+
+
+def test_an_error_is_said_whole_and_a_sign_in_only_as_far_as_its_button_does_not_say_it(theme: Theme, wishes: ServerWishes) -> None:
+    problem = Problem("it ended", "exit code 1", "Look at its log")
+    details = ServerOverview(theme, server("a", S.ERROR, problem=problem, detail="next attempt in 60 s"), wishes)
+    assert "Exit code 1. Look at its log. Next attempt in 60 s." in words(details)
+    details.set_server(server("a", S.NEEDS_SIGN_IN, problem=Problem("'a' wants you to sign in", "the sign-in has expired", "Press it")))
+    assert "The sign-in has expired." in words(details)
+
+
+def menu_actions(menu: QMenu) -> dict[str, object]:
+    return {action.text(): action for action in menu.actions() if action.text()}
+
+
+def test_the_menu_offers_to_sign_out_only_where_somebody_is_signed_in(theme: Theme, wishes: ServerWishes) -> None:
+    parent = QWidget()
+    said = heard(wishes.sign_out_requested)
+    assert "Sign out" not in menu_actions(ServerMenu(theme, server("a"), wishes, parent))
+    menu_actions(ServerMenu(theme, server("a", is_signed_in=True), wishes, parent))["Sign out"].trigger()  # type: ignore[attr-defined]
+    assert said == [("a",)]
+
+
+def test_the_menu_has_a_sign_in_and_its_address_where_they_make_sense(theme: Theme, wishes: ServerWishes) -> None:
+    parent = QWidget()
+    copied, begun = heard(wishes.sign_in_address_requested), heard(wishes.sign_in_requested)
+    assert not {"Sign in", "Copy sign-in address"} & menu_actions(ServerMenu(theme, server("a"), wishes, parent)).keys()
+    assert "Copy sign-in address" not in menu_actions(ServerMenu(theme, server("a", S.NEEDS_SIGN_IN), wishes, parent))
+    actions = menu_actions(ServerMenu(theme, WAITING, wishes, parent))
+    actions["Copy sign-in address"].trigger()  # type: ignore[attr-defined]
+    actions["Sign in"].trigger()  # type: ignore[attr-defined]
+    assert (copied, begun) == ([("a",)], [("a",)])
+
+
+def test_a_server_of_which_a_change_waits_is_still_stopped_and_started_here(theme: Theme, wishes: ServerWishes) -> None:
+    details = ServerOverview(theme, server("a", waiting=True), wishes)
+    assert "A program wants to change this server" in words(details)
+    said = heard(wishes.stop_requested)
+    controls(details)["Stop"].click()
+    assert said == [("a",)]
+    details.set_server(server("a", S.WAITING, origin="proposal", waiting=True))
+    looked = heard(wishes.trust_requested)
+    controls(details)["Look"].click()
+    assert looked == [("a",)]
+    assert "Start anyway" not in controls(details)
