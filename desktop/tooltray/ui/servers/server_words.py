@@ -245,9 +245,8 @@ def facts(server: ServerSnapshot) -> list[tuple[str, str]]:
     """Returns what there is to know of a server besides its state: titles and values; none of one that comes with Tooltray."""
     if server.is_builtin:
         return []
-    starts = (
-        tr("When a project is known") if server.is_deferred else tr("With the hub") if server.is_default else tr("When a client needs it")
-    )
+    by_itself = tr("With the hub") if server.is_default else tr("When a client needs it")
+    starts = tr("When a project is known") if server.is_deferred else by_itself
     found = [(tr("Starts"), starts), (tr("Runs without asking"), _rules(server))]
     if server.isolation == "session":
         found.append((tr("Copies"), tr("One for each AI client")))
