@@ -45,6 +45,7 @@ class CallsTab(Page):
         self.commands = ActivityCommands(hub=context.hub, tasks=context.tasks)
         self.search = SearchField(theme, tr("Search calls"))
         self.search.textChanged.connect(self._on_text)
+        self.search.returnPressed.connect(self._focus_list)
         self._menu_button = IconButton(theme, "more", tr("More for activity"))
         self._menu_button.clicked.connect(self._on_menu)
         self.header_actions = (self.search, self._menu_button)
@@ -185,8 +186,10 @@ class CallsTab(Page):
         if self.isVisible():
             self._now_timer.start()
 
-    def _on_written(self, _last_id: int) -> None:
-        if not self._look_timer.isActive():
+    def _on_written(self, last_id: int) -> None:
+        if not last_id or self._stack.currentIndex():  # it was emptied, or filled again, or this is a first call
+            self._look_glance()
+        elif not self._look_timer.isActive():
             self._look_timer.start(max(LOOK_EVERY_MS, self.commands.glance_cost_ms * SHARE))
 
     def _on_status(self, status: JournalStatus | None) -> None:

@@ -26,7 +26,7 @@ from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import clear, column, row
 
-FACT_COLUMN = 130  # px
+FACT_COLUMN = 140  # px
 
 
 class ServerOverview(ServerView):
@@ -160,7 +160,7 @@ class ServerOverview(ServerView):
         for title, value in self._told:
             fact = QWidget()
             line = row(fact, spacing=12)
-            name = Label(self._theme, title, "caption", "muted", wrap=True)
+            name = Label(self._theme, title, "caption", "muted")
             name.setFixedWidth(FACT_COLUMN)
             line.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
             line.addWidget(Label(self._theme, value, "caption", wrap=True), 1)
