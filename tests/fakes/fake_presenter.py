@@ -28,6 +28,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "get_load": lambda hub: hub.load,
     "get_licences": lambda hub: "MIT License",
     "get_diagnostics": lambda hub: "Tooltray 0.1.0\n\nserver git: running\n",
+    "get_activity": lambda hub, **_: [],
     "get_recent_calls": lambda hub, **_: [],
     "get_mcp_servers": lambda hub: {name: dict(entry) for name, entry in hub.entries.items()},
     "get_server_log": lambda hub, name, lines: hub.logs.get(name, [])[-lines:],

@@ -24,7 +24,6 @@ from tooltray.entries.setup_api import SetupApi
 from tooltray.errors import TooltrayError
 from tooltray.journal.api import ActivityApi
 from tooltray.journal.journal import Journal
-from tooltray.journal.journal_reader import JournalReader
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.unstarted_parts import UnstartedParts
 from tooltray.programs import is_frozen
@@ -260,7 +259,7 @@ class _ActivityApi(_Unstarted, ActivityApi):
     """Reads the file. Nothing is written into it where no hub runs."""
 
     def __init__(self, parts: UnstartedParts) -> None:
-        self._reader = JournalReader(journal_file=parts.home.activity)
+        self._reader = parts.journal_reader
         self._journal = Journal(journal_file=parts.home.activity, config=parts.config, bus=parts.bus, known_values=tuple)
 
 

@@ -74,9 +74,8 @@ class _Waiting:
 
     def __enter__(self) -> None:
         self._is_first = self._course.waits_for == "server"  # several questions at once take a person's time once
-        self._began_at = time.perf_counter()
         if self._is_first:
-            self._course.waits_for = self._for
+            self._course.waits_for, self._began_at = self._for, time.perf_counter()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if not self._is_first:

@@ -129,6 +129,13 @@ async def test_on_a_full_disk_calls_go_on_and_what_is_lost_is_said_until_it_is_w
         assert (list(here.journal.problems), here.journal.lost) == ([], 600)
 
 
+async def test_a_hub_whose_journal_cannot_be_opened_ends_all_the_same(path: Path) -> None:
+    path.mkdir()
+    async with running_journal(path) as here:
+        here.happened(call())
+    assert here.journal.lost == 1
+
+
 async def test_what_cannot_be_opened_is_said_and_tried_again(path: Path) -> None:
     path.mkdir()
     async with running_journal(path) as here:

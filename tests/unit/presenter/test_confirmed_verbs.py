@@ -28,6 +28,8 @@ WIDENING: dict[str, Verb] = {
     "a trusted token": lambda hub, folder: hub.create_api_token("x", trusted=True),
     "an address for others": lambda hub, folder: hub.change_settings({"publish": {"http": {"host": "0.0.0.0"}}}),
     "no token any more": lambda hub, folder: hub.change_settings({"publish": {"http": {"requireToken": False}}}),
+    "an empty journal": lambda hub, folder: hub.clear_activity(),
+    "contents of calls in the journal": lambda hub, folder: hub.change_settings({"activity": {"contents": True}}),
     "an entry that is tried": lambda hub, folder: hub.test_server("1", "s", {"command": "p"}),
     "folders in the settings": lambda hub, folder: hub.change_settings({"allowedFolders": [folder]}),
 }

@@ -4,6 +4,7 @@ Above it: run. Below it: the running hub, or the journal's file where none runs.
 """
 
 import argparse
+import contextlib
 import os
 import time
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import msgspec
 from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.person import check_terminal
 from tooltray.cli.terminal import answer, clean_line, count, print_json, print_table, to_json
-from tooltray.control.control_client import ControlClient
+from tooltray.control.control_client import ControlClient, HubLost
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 from tooltray.phrases import as_json
@@ -28,7 +29,7 @@ _PARTS = {
     "bridge_s": "from the AI client to the hub",
     "queue_s": "in the hub",
     "person_s": "a person",
-    "start_s": "the start of the server",
+    "start_s": "its server's start",
     "server_s": "the server",
     "back_s": "back to the AI client",
 }
@@ -109,7 +110,7 @@ def _follow(args: argparse.Namespace, home: Home) -> int:
     events = ControlClient.connect(home, with_events=True)
     if events is None:
         raise TooltrayError("No hub is running", "nothing happens that could be followed", "Start one with: tooltray serve")
-    with events, any_hub(home) as hub:
+    with events, any_hub(home) as hub, contextlib.suppress(HubLost):
         args.each = True
         rows = _rows(hub, args)
         last = rows[-1].entry.id if rows else 0
@@ -160,7 +161,7 @@ def _lines(found: ActivityDetails) -> Iterator[str]:
     yield from _named("Allowed by", _ALLOWED.get(found.allowed_by, found.allowed_by))
     if entry.kind == "call":
         yield f"Sizes: {entry.argument_bytes:,} bytes of arguments, {entry.result_bytes:,} of result (about {entry.tokens:,} tokens)"
-    yield from _times(found.times)
+    yield from _named("Time", *_times(found.times))
     yield from _named("Arguments", found.arguments)
     yield from _named("Result", found.result)
 
@@ -173,7 +174,7 @@ def _named(name: str, *values: str) -> Iterator[str]:
 def _times(times: ActivityTimes) -> Iterator[str]:
     for name, value in msgspec.structs.asdict(times).items():
         if value is not None:
-            yield f"  {value * 1000:10.2f} ms  {_PARTS[name]}"
+            yield f"{value * 1000:.2f} ms {_PARTS[name]}"
 
 
 # all of them
