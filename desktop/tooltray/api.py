@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tooltray.feedback.api import FeedbackApi
     from tooltray.formats.api import FormatsApi
     from tooltray.journal.api import ActivityApi
+    from tooltray.logs.api import LogsApi
     from tooltray.presenter.hub_api import HubApi
     from tooltray.presenter.program_api import ProgramApi
     from tooltray.projects.api import ProjectsApi
@@ -44,6 +45,7 @@ class Api:
 
     hub: "HubApi"
     servers: "ServersApi"
+    logs: "LogsApi"
     tools: "ToolsApi"
     tries: "TriesApi"
     prompts: "PromptsApi"

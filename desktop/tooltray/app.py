@@ -23,6 +23,7 @@ from tooltray.control.control_client import ControlClient
 from tooltray.errors import Problem, TooltrayError
 from tooltray.event_loop import new_event_loop
 from tooltray.home.home import Home
+from tooltray.phrases import Phrase
 from tooltray.programs import tooltray_command
 from tooltray.uncaught import log_loop_exception
 
@@ -34,9 +35,12 @@ if TYPE_CHECKING:
     from tooltray.hub import HubOptions
     from tooltray.tasks import TaskKeeper
     from tooltray.ui.pages.server_wishes import ServerWishes
+    from tooltray.ui.pages.window_memory import WindowMemory
     from tooltray.ui.presenter.link import EngineLink
     from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+    from tooltray.ui.shell.appearance import Appearance
     from tooltray.ui.shell.desktop import Desktop, Windows
+    from tooltray.ui.shell.main_window import MainWindow
     from tooltray.ui.theme import Theme
 
 logger = logging.getLogger(__name__)
@@ -97,18 +101,21 @@ def run(home: Home, opening: Opening, *, execution_id: str = "") -> int:
 def run_here(home: Home, opening: Opening, *, execution_id: str = "") -> int:
     """Runs the desktop in this process, without a guardian; returns the exit code."""
     import qasync  # type: ignore[import-untyped]
-    from PySide6.QtCore import QLocale, QLoggingCategory
+    from PySide6.QtCore import QLoggingCategory
     from PySide6.QtWidgets import QApplication
 
+    from tooltray.files.atomic_file import write_atomically
     from tooltray.home.one_time_notices import OneTimeNotices
+    from tooltray.preferences import read_preferences
     from tooltray.tasks import TaskKeeper
-    from tooltray.ui.i18n import install_language, wanted_language
     from tooltray.ui.pages.server_wishes import ServerWishes
+    from tooltray.ui.pages.window_memory import WindowMemory
     from tooltray.ui.presenter.link import EngineLink
     from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+    from tooltray.ui.shell.appearance import Appearance
     from tooltray.ui.shell.desktop import Desktop, Start
     from tooltray.ui.shell.tray import Tray
-    from tooltray.ui.theme import Theme, system_mode
+    from tooltray.ui.theme import Theme
 
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     QLoggingCategory.setFilterRules("qt.qpa.services.warning=false")  # addresses of sign-ins; the window says that no browser opened
@@ -120,65 +127,88 @@ def run_here(home: Home, opening: Opening, *, execution_id: str = "") -> int:
         from tooltray.ui.opening_windows import open_outside_of_job
 
         open_outside_of_job(app)
-    language = wanted_language(QLocale.system().uiLanguages())
-    QLocale.setDefault(QLocale(language) if language else QLocale.system())
-    install_language(app, language)
-    theme = Theme(system_mode(app))
-    theme.apply(app)
+    theme = Theme()
+    chosen = read_preferences(home.settings)
+    appearance = Appearance(app, theme, chosen=chosen)
     link, tasks, wishes = EngineLink(), TaskKeeper(), ServerWishes()
     hub = QtMcpPresenter(link)
-    tray = Tray(theme, hub, wishes)
+    appearance.follow(hub, tasks)
+    tray = Tray(theme, hub, wishes, tasks)
+    memory = WindowMemory(home.window, save=write_atomically, tasks=tasks)
+    parts = Parts(theme, link, hub, wishes, tasks, appearance, memory)
     start = Start(
-        build_windows=functools.partial(_build_windows, app, theme, link=link, hub=hub, wishes=wishes, tasks=tasks),
+        build_windows=functools.partial(_build_windows, app, parts),
+        build_main=functools.partial(_build_main, parts),
         start_engine=functools.partial(EngineThread.started, home, opening, execution_id),
         read_entry=functools.partial(_entry, home),
         is_first=OneTimeNotices(home.told).is_first,
-        hidden=opening.hidden,
+        hidden=opening.hidden or (chosen.starts_hidden and not opening.link),
         link=opening.link,
     )
-    desktop = Desktop(app, theme=theme, link=link, hub=hub, tray=tray, tasks=tasks, start=start)
+    desktop = Desktop(app, appearance=appearance, link=link, hub=hub, tray=tray, tasks=tasks, start=start)
     with qasync.QEventLoop(app) as loop:
         code: int = loop.run_until_complete(desktop.run())
     return code
 
 
-async def _build_windows(
-    app: "QApplication", theme: "Theme", *, link: "EngineLink", hub: "QtMcpPresenter", wishes: "ServerWishes", tasks: "TaskKeeper"
-) -> "Windows":
+class Parts(msgspec.Struct, frozen=True):
+    """What the windows are made of."""
+
+    theme: "Theme"
+    link: "EngineLink"
+    hub: "QtMcpPresenter"
+    wishes: "ServerWishes"
+    tasks: "TaskKeeper"
+    appearance: "Appearance"
+    memory: "WindowMemory"
+
+
+async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
     """Imports and builds what the tray does without; between its parts the desktop's panel gets the tray's icon and menu."""
     from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
     from tooltray.ui.feedback.feedback_windows import FeedbackWindows
 
     await asyncio.sleep(0)
+    from tooltray.entries import pasted, secret_spans  # noqa: F401 - what the window is built with
+    from tooltray.ui.pages import page_context  # noqa: F401
+
+    await asyncio.sleep(0)
+    from tooltray.ui.presenter import qt_server_manager, qt_tool_manager  # noqa: F401
+    from tooltray.ui.servers import servers_page  # noqa: F401 - the largest part of the window
+
+    await asyncio.sleep(0)
+    from tooltray.ui.shell import main_window  # noqa: F401
+    from tooltray.ui.shell.desktop import Windows
+    from tooltray.ui.shell.garbage import GarbageCollector
+
+    await asyncio.sleep(0)
+    theme, hub, tasks = parts.theme, parts.hub, parts.tasks
+    windows = Windows(_build_main(parts), ApprovalPrompt(theme, hub=hub, tasks=tasks), FeedbackWindows(theme, hub=hub, tasks=tasks))
+    GarbageCollector(app)
+    return windows
+
+
+def _build_main(parts: Parts) -> "MainWindow":
+    """Builds the main window, in the language that is spoken now."""
     from tooltray.entries.pasted import parse_pasted
     from tooltray.entries.secret_spans import secret_spans
     from tooltray.files.atomic_file import write_atomically
     from tooltray.settings.entry_text import read_entry_text
     from tooltray.ui.pages.local_work import LocalWork
     from tooltray.ui.pages.page_context import Presenters
-
-    await asyncio.sleep(0)
     from tooltray.ui.presenter.qt_server_manager import QtServerManager
     from tooltray.ui.presenter.qt_tool_manager import QtToolManager
-    from tooltray.ui.servers import servers_page  # noqa: F401 - the largest part of the window
-
-    await asyncio.sleep(0)
-    from tooltray.ui.shell.desktop import Windows
-    from tooltray.ui.shell.garbage import GarbageCollector
     from tooltray.ui.shell.main_window import MainWindow
     from tooltray.ui.shell.tray import Tray
 
-    await asyncio.sleep(0)
-    main = MainWindow(
-        theme,
-        presenters=Presenters(hub, QtServerManager(hub), QtToolManager(link, hub), tasks),
-        local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry=read_entry_text),
-        wishes=wishes,
-        hides_on_close=Tray.is_available,
+    hub = parts.hub
+    return MainWindow(
+        parts.theme,
+        presenters=Presenters(hub, QtServerManager(hub), QtToolManager(parts.link, hub), parts.tasks),
+        local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry_text, parts.memory),
+        wishes=parts.wishes,
+        hides_on_close=lambda: Tray.is_available() and parts.appearance.preferences.keeps_running,
     )
-    windows = Windows(main, ApprovalPrompt(theme, hub=hub, tasks=tasks), FeedbackWindows(theme, hub=hub, tasks=tasks))
-    GarbageCollector(app)
-    return windows
 
 
 def _entry(home: Home) -> str:
@@ -201,8 +231,8 @@ def check_display(environ: Mapping[str, str]) -> None:
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as channel:
             channel.connect(place)
             return
-    hint = "Start Tooltray in a desktop session, or run it without a window: tooltray serve"
-    raise TooltrayError("The display does not answer", f"DISPLAY is {display}", hint)
+    hint = Phrase("Start Tooltray in a desktop session, or run it without a window: tooltray serve")
+    raise TooltrayError(Phrase("The display does not answer"), Phrase("DISPLAY is {display}", display=display), hint)
 
 
 def is_running(home: Home, opening: Opening) -> bool:
@@ -262,7 +292,9 @@ class EngineThread:
             problem = error.problem
         except Exception as error:  # a bug; the window stays and says so
             logger.exception("the engine failed")
-            problem = Problem("The hub has failed", f"{type(error).__name__}: {error}", "Try again; the log says where it happened")
+            problem = Problem(
+                Phrase("The hub has failed"), f"{type(error).__name__}: {error}", Phrase("Try again; the log says where it happened")
+            )
         self._desktop.on_engine_ended(reason, problem)
 
     async def _live(self) -> str:
@@ -360,11 +392,15 @@ def _is_desktop_to_keep(running: Mapping[str, object]) -> bool:
 
 def _does_not_leave(met: "HubRunning", problem: Problem | None = None) -> TooltrayError:
     if met.machine:
-        return TooltrayError("Another Tooltray holds this home", f"It runs on {met.machine}", met.problem.hint)
+        return TooltrayError(
+            Phrase("Another Tooltray holds this home"), Phrase("It runs on {machine}", machine=met.machine), met.problem.hint
+        )
     who = f"Process {met.pid}" if met.pid else "A process"
     reason = f" ({problem.title})" if problem is not None else ""
-    how = f"End it with `kill {met.pid}`, then try again" if met.pid else "End it, then try again"
-    return TooltrayError("Another Tooltray holds this home and does not leave", f"{who} does not answer{reason}", how)
+    how = Phrase("End it with `kill {pid}`, then try again", pid=met.pid) if met.pid else Phrase("End it, then try again")
+    return TooltrayError(
+        Phrase("Another Tooltray holds this home and does not leave"), Phrase("{who} does not answer{reason}", who=who, reason=reason), how
+    )
 
 
 def _note_display(home: Home) -> None:

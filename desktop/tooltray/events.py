@@ -202,6 +202,16 @@ class ServerTestOutput(Event, frozen=True):
     lines: tuple[str, ...]
 
 
+class LogWritten(Event, frozen=True):
+    """A log has new lines; of each log not more often than four times a second.
+
+    Attributes:
+        source: "server:NAME", or "messages:NAME", whose recording may also have ended.
+    """
+
+    source: str
+
+
 class TryProgressed(Event, frozen=True):
     """A call that a person makes by hand goes on; told not more often than ten times a second for each.
 
@@ -255,6 +265,7 @@ EVENTS: tuple[type[Event], ...] = (
     ImportProgressed,
     ActivityWritten,
     ServerTestOutput,
+    LogWritten,
     TryProgressed,
     ResourceUpdated,
 )

@@ -39,6 +39,7 @@ from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grants import GrantStore
+from tooltray.approvals.permissions import Permissions
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
@@ -128,6 +129,11 @@ from tooltray.launch.login_shell import LoginShell, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
 from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.launch.variable_sources import ServerEnvironment, VariableSources
+from tooltray.logs.api import LogsApi
+from tooltray.logs.log_keeper import LogKeeper
+from tooltray.logs.log_pages import LogPages
+from tooltray.logs.protocol_log import ProtocolLog
+from tooltray.logs.server_log_files import ServerLogFiles
 from tooltray.moments import SteadyWallClock
 from tooltray.presenter.diagnostics import Diagnostics
 from tooltray.presenter.hub_api import HubApi
@@ -313,7 +319,12 @@ class Hub(Composition):
     services: UpstreamServices = part(
         mask="mask.masked",
         ask_person="ask_person",
+        keep_output="log_keeper.keep",
+        tap="protocol_log.tap",
     )
+    server_logs: ServerLogFiles = made(lambda hub: ServerLogFiles(hub.home.server_logs))
+    log_keeper: LogKeeper = part(files="server_logs")
+    protocol_log: ProtocolLog = part(servers=lambda hub: lambda: hub.servers)
     needs: SessionNeeds = part(
         get_projects=lambda hub: lambda: hub.projects,
         is_wanted=lambda hub: lambda server, client: hub.subscriptions.is_wanted(server, client),
@@ -368,6 +379,7 @@ class Hub(Composition):
     waiting: WaitingApprovals = part()
     rounds: ApprovalRounds = part(masked="mask.masked_whole")
     approvals: Approvals = part()
+    permissions: Permissions = part()
     folders: ProjectFolders = part(home=lambda hub: str(hub.user_folder))
     project_sources: ProjectSources = part(is_wanted=lambda hub: lambda: bool(hub.servers.deferred()))
     root_rounds: RootRounds = part(sources="project_sources")
@@ -483,6 +495,8 @@ class Hub(Composition):
         on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
+    log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
+    logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     addition: ServerAddition = part()
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
     bundle_folders: BundleFolders = part(store="bundle_store", proposed=lambda hub: lambda: hub.proposals.entries)

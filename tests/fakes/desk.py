@@ -14,17 +14,17 @@ from tooltray.files.atomic_file import write_atomically
 from tooltray.settings.entry_text import read_entry_text
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.activity.activity_page import ActivityPage
-from tooltray.ui.approvals.grants_page import GrantsPage
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.computer_tab import ComputerTab
 from tooltray.ui.clients.connected_tab import ConnectedTab
 from tooltray.ui.clients.profiles_tab import ProfilesTab
-from tooltray.ui.files.files_page import FilesPage
+from tooltray.ui.files.files_tab import FilesTab
 from tooltray.ui.network.network_tab import NetworkTab
 from tooltray.ui.pages.local_work import LocalWork
-from tooltray.ui.pages.page import HubPhase
+from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.permissions.permissions_page import PermissionsPage
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
@@ -35,8 +35,9 @@ from tooltray.ui.servers.server_details import ServerDetails
 from tooltray.ui.servers.server_tools import ServerTools
 from tooltray.ui.servers.servers_page import ServersPage
 from tooltray.ui.servers.tool_table import ToolTable
-from tooltray.ui.settings.settings_page import SettingsPage
+from tooltray.ui.settings.backup_tab import BackupTab
 from tooltray.ui.shell.main_window import MainWindow
+from tooltray.ui.shell.settings_page import SettingsPage
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.tools_page import ToolsPage
 
@@ -62,15 +63,18 @@ class Desk:
         self.servers = QtServerManager(self.hub)
         self.tools = QtToolManager(self.link, self.hub)
         self.wishes = ServerWishes()
-        self.window = MainWindow(
-            theme,
+        self.window = self.make_window()
+        self.page = cast(ServersPage, self.window.page("servers"))
+        self.commands = self.page.commands
+
+    def make_window(self) -> MainWindow:
+        return MainWindow(
+            self.theme,
             presenters=Presenters(self.hub, self.servers, self.tools, self.tasks),
             local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry=read_entry_text),
             wishes=self.wishes,
             hides_on_close=lambda: self.has_tray,
         )
-        self.page = cast(ServersPage, self.window.page("servers"))
-        self.commands = self.page.commands
 
     @property
     def clients_page(self) -> ClientsPage:
@@ -92,7 +96,7 @@ class Desk:
     def activity(self) -> ActivityPage:
         return cast(ActivityPage, self.window.page("activity"))
 
-    def open_tab(self, tab: int) -> None:
+    def open_tab(self, tab: str) -> None:
         """Shows a tab of the page of AI clients."""
         self.window.open_page("clients")
         self.clients_page.show_tab(tab)
@@ -102,16 +106,21 @@ class Desk:
         return cast(ToolsPage, self.window.page("tools"))
 
     @property
-    def approvals(self) -> GrantsPage:
-        return cast(GrantsPage, self.window.page("approvals"))
+    def permissions(self) -> PermissionsPage:
+        return cast(PermissionsPage, self.window.page("permissions"))
 
     @property
-    def files(self) -> FilesPage:
-        return cast(FilesPage, self.window.page("files"))
+    def files(self) -> FilesTab:
+        return cast(FilesTab, self.settings.tab("files"))
 
     @property
     def settings(self) -> SettingsPage:
         return cast(SettingsPage, self.window.page("settings"))
+
+    def open_settings(self, tab: str) -> Page:
+        """Shows a tab of the settings."""
+        self.window.open_part("settings", tab)
+        return self.settings.tab(tab)
 
     def open_secrets(self, name: str = "") -> SecretsTab:
         """Shows the Secrets tab of the settings, and one of them."""
@@ -121,9 +130,11 @@ class Desk:
 
     def open_network(self) -> NetworkTab:
         """Shows the Network tab of the settings."""
-        self.window.open_page("settings")
-        self.settings.show_part("network")
-        return cast(NetworkTab, self.settings.findChild(NetworkTab))
+        return cast(NetworkTab, self.open_settings("network"))
+
+    @property
+    def backup(self) -> BackupTab:
+        return cast(BackupTab, self.settings.tab("backup"))
 
     def attach(self) -> None:
         self.link.attach(self.engine.verbs, self.engine.bus, asyncio.get_running_loop())

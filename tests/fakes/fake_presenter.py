@@ -9,15 +9,16 @@ from collections.abc import Callable
 from functools import cached_property, partial
 from typing import Any
 
+from tests.fakes.log_pages import page_of
 from tests.fakes.server_snapshots import STARTED_AT
 from tests.fakes.verb_table import VERBS
 from tests.fakes.verbs_in_memory import VerbsInMemory
 
+from tooltray.snapshots.activity import ActivityChoices
 from tooltray.snapshots.approvals import GrantSnapshot
 from tooltray.snapshots.hub import EnvironmentSnapshot
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.registries import RegistryMeasurement
-from tooltray.snapshots.setup import SettingsDocument
 
 ANSWERS: dict[str, Callable[..., Any]] = {
     "get_snapshot": lambda hub: hub.snapshot,
@@ -25,13 +26,13 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "diagnose": lambda hub, **_: list(hub.diagnoses),
     "get_environment": lambda hub: EnvironmentSnapshot((), ()),
     "get_program": lambda hub: hub.program,
+    "get_calls_now": lambda hub: list(hub.calls_now),
+    "get_activity": lambda hub, limit, **_: list(hub.activity)[:limit],
     "get_load": lambda hub: hub.load,
     "get_licences": lambda hub: "MIT License",
     "get_diagnostics": lambda hub: "Tooltray 0.1.0\n\nserver git: running\n",
-    "get_activity": lambda hub, **_: [],
-    "get_recent_calls": lambda hub, **_: [],
     "get_mcp_servers": lambda hub: {name: dict(entry) for name, entry in hub.entries.items()},
-    "get_server_log": lambda hub, name, lines: hub.logs.get(name, [])[-lines:],
+    "get_log": lambda hub, source, **page: page_of(hub.logs.get(source.removeprefix("server:"), []), **page),
     "get_mcp_default_servers": lambda hub: list(hub.defaults),
     "get_tools": lambda hub, server: [each for each in hub.tools if server in (None, each.server)],
     "get_all_tool_definitions": lambda hub, server: [{"name": each.name} for each in hub.tools if server in (None, each.server)],
@@ -42,16 +43,18 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "get_http_status": lambda hub: hub.http,
     "get_api_token": lambda hub: hub.api_token,
     "list_api_tokens": lambda hub: list(hub.api_tokens.values()),
+    "get_activity_choices": lambda hub: ActivityChoices(),
+    "get_journal_status": lambda hub: hub.journal_status,
     "get_approvals": lambda hub: list(hub.approvals),
     "get_grants": lambda hub: list(hub.grants),
     "add_grant": lambda hub, server, kind, tool, client, **_: GrantSnapshot("g", kind, server, tool, client),
+    "get_permissions": lambda hub: list(hub.permissions),
     "get_tool_changes": lambda hub: list(hub.tool_changes),
     "get_sessions": lambda hub: list(hub.sessions),
     "get_client_modes": lambda hub: list(hub.client_modes),
     "get_profiles": lambda hub: list(hub.profiles),
     "get_tool_costs": lambda hub, **_: hub.costs,
     "get_allowed_folders": lambda hub: list(hub.allowed_folders),
-    "allow_folder": lambda hub, path: path,
     "get_feedback_requests": lambda hub: list(hub.feedback),
     "get_feedback_history": lambda hub, **_: list(hub.feedback_history),
     "get_ready_answers": lambda hub: list(hub.ready_answers),
@@ -71,7 +74,6 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "import_setup": lambda hub, **_: list(hub.setup_changes),
     "preview_reset": lambda hub: list(hub.setup_changes),
     "reset_to_default_servers": lambda hub: list(hub.setup_changes),
-    "get_settings": lambda hub: SettingsDocument({}, "0"),
     "scan_ai_clients": lambda hub, **_: hub.client_scan,
     "preview_connect": lambda hub, clients: [each for each in hub.client_edits if each.client in clients],
     "preview_disconnect": lambda hub, clients: [each for each in hub.client_edits if each.client in clients],
@@ -93,12 +95,12 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "install_bundle": lambda hub, server, **_: server,
     "get_client_links": lambda hub, **_: dict(hub.client_links),
     "get_inmemory_servers": lambda hub: list(hub.inmemory_servers),
-    "change_settings": lambda hub, changes, **_: SettingsDocument(changes, "1"),
 }
 UNNOTED = {  # what no test is about
     "get_snapshot",
     "get_mcp_enabled",
     "get_http_status",
+    "get_log",
     "get_mcp_default_servers",
     "get_program",
     "list_api_tokens",

@@ -19,8 +19,9 @@ from tooltray.events import (
     SessionsChanged,
     ToolListChanged,
 )
+from tooltray.snapshots.activity import ActivityRow, CallNow, JournalStatus
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.discovery import (
     BundleOffer,
@@ -31,6 +32,7 @@ from tooltray.snapshots.discovery import (
     RegistryUpdate,
     StarterServer,
 )
+from tooltray.snapshots.edited_entries import ServerTest
 from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.forms import NewServer
@@ -38,12 +40,13 @@ from tooltray.snapshots.http import ApiTokenSnapshot, HttpStatus
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.program import ProgramLoad, ProgramSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus
-from tooltray.snapshots.server_edits import ServerTest
 from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
 from tooltray.snapshots.setup import ServerRemoval, SetupChange
 from tooltray.snapshots.stored_secrets import StoredSecrets
 from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
+
+PLACES = ("/home/ann/.tooltray", "/home/ann/.tooltray/settings.json", "/home/ann/.tooltray/logs")
 
 
 class HubInMemory:
@@ -60,13 +63,19 @@ class HubInMemory:
         self.chosen: dict[str, dict[str, Any]] = {}  # beside the entries of such servers
         self.defaults: list[str] = [each.name for each in servers if each.is_default]
         self.secrets: dict[str, str] = {}
+        self.settings: dict[str, Any] = {}  # besides the servers
+        self.journal_status = JournalStatus()
         self.removed_secrets: dict[str, str] = {}
         self.stored_secrets = StoredSecrets("keyring")  # its `secrets` besides those above and what entries use
         self.logs: dict[str, list[str]] = {}
         self.tools = list(tools)
         self.http = HttpStatus()
+        self.calls_now: list[CallNow] = []
+        self.activity: list[ActivityRow] = []
         self.load = ProgramLoad(212_000_000, 0.014, 1_480_000_000, 6)
-        self.program = ProgramSnapshot("0.1.0", "deb", "Debian package", "Run: sudo apt install ./tooltray_VERSION_amd64.deb", False)
+        self.program = ProgramSnapshot(
+            "0.1.0", "deb", "Debian package", "Run: sudo apt install ./tooltray_VERSION_amd64.deb", False, *PLACES
+        )
         self.api_token = "api-token-of-a-fake"
         self.files: list[ServerFileSnapshot] = []
         self.trust_requests: list[TrustRequest] = []
@@ -84,6 +93,8 @@ class HubInMemory:
         self.allowed_folders: list[str] = []
         self.approvals: list[ApprovalSnapshot] = []
         self.grants: list[GrantSnapshot] = []
+        self.taken_back: dict[str, GrantSnapshot] = {}
+        self.permissions: list[ServerPermissions] = []
         self.tool_changes: list[ToolChange] = []
         self.feedback: list[FeedbackSnapshot] = []
         self.feedback_history: list[FeedbackEntry] = []

@@ -14,13 +14,14 @@ from tooltray.errors import Problem
 from tooltray.events import ElicitationEnded, ServerFilesChanged, ServerRemoved, ToolListChanged
 from tooltray.files.json_text import check_revision, revision_of
 from tooltray.settings.entry_text import check_entry
+from tooltray.snapshots.approvals import GrantSnapshot, ToolPermission
+from tooltray.snapshots.edited_entries import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.feedback import FeedbackAttachment
 from tooltray.snapshots.files import ReloadChange
 from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
 from tooltray.snapshots.program import ProgramSnapshot
-from tooltray.snapshots.server_edits import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.servers import ServerEntry, ServerState
-from tooltray.snapshots.setup import ServerRemoval
+from tooltray.snapshots.setup import ServerRemoval, SettingsDocument
 from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 from tooltray.snapshots.tools import ToolSnapshot
 
@@ -36,6 +37,14 @@ class VerbsInMemory(HubInMemory):
     def set_start_at_login(self, enabled: bool) -> ProgramSnapshot:
         self.program = replace(self.program, starts_at_login=enabled)
         return self.program
+
+    def get_settings(self) -> SettingsDocument:
+        return SettingsDocument(dict(self.settings), str(self.settings))
+
+    def change_settings(self, changes: Mapping[str, Any], revision: str = "") -> SettingsDocument:
+        _merge(self.settings, changes)
+        self._publish_config()
+        return self.get_settings()
 
     def get_server_entry(self, name: str) -> ServerEntry:
         entry = self.entries.get(name, {})
@@ -189,6 +198,40 @@ class VerbsInMemory(HubInMemory):
     def answer_approval(self, id: str, answer: str) -> None:
         self.end_approval(id)
 
+    def remove_grant(self, id: str) -> None:
+        for each in self.grants:
+            if each.id == id:
+                self.taken_back[id] = each
+        self.grants = [each for each in self.grants if each.id != id]
+
+    def restore_grant(self, id: str) -> GrantSnapshot:
+        grant = self.taken_back.pop(id)
+        self.grants = [grant, *self.grants]
+        return grant
+
+    def set_server_auto_approve(self, server: str, rules: list[str]) -> None:
+        self.permissions = [
+            replace(each, rules=tuple(rules), single=tuple(rule for rule in rules if rule not in ("all", "read", "write")))
+            if each.server == server
+            else each
+            for each in self.permissions
+        ]
+
+    def set_tool_approval(self, server: str, tool: str, approval: str) -> None:
+        def chosen(of: ToolPermission) -> ToolPermission:
+            return replace(of, choice=approval, is_free=approval == "always") if of.tool == tool else of
+
+        self.permissions = [
+            replace(each, tools=tuple(map(chosen, each.tools))) if each.server == server else each for each in self.permissions
+        ]
+
+    def allow_folder(self, path: str) -> str:
+        self.allowed_folders = [*self.allowed_folders, path]
+        return path
+
+    def disallow_folder(self, path: str) -> None:
+        self.allowed_folders = [each for each in self.allowed_folders if each != path]
+
     def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[ToolSnapshot]:
         return [
             each
@@ -215,3 +258,14 @@ class VerbsInMemory(HubInMemory):
         made, self.reload_changes = list(self.reload_changes), []
         self.bus.publish(ServerFilesChanged())
         return made
+
+
+def _merge(holder: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """JSON Merge Patch."""
+    for key, value in changes.items():
+        if value is None:
+            holder.pop(key, None)
+        elif isinstance(value, Mapping):
+            _merge(holder.setdefault(key, {}), value)
+        else:
+            holder[key] = value

@@ -18,7 +18,7 @@ from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, Sess
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.clients.clients_page import PROFILES
-from tooltray.ui.settings.settings_commands import SetupPreview
+from tooltray.ui.settings.backup_commands import SetupPreview
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, PaintedButton, Switch
@@ -103,8 +103,10 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
         await asyncio.sleep(0)
         assert nameless(desk.window) == []
         desk.window.sheet.dismiss()
-        desk.window.open_page("settings")
-        assert nameless(desk.window) == []
+        for name in ("general", "files", "backup", "about"):
+            desk.open_settings(name)
+            await asyncio.sleep(0)
+            assert nameless(desk.window) == []
         for open_sheet in (desk.open_network().open_add_registry, lambda: desk.page.sheets.open_why("b")):
             open_sheet()
             await asyncio.sleep(0)
@@ -118,7 +120,7 @@ async def test_sheets_of_a_sign_in_and_of_the_set_up_have_names_and_take_tab(the
         setup = SetupPreview({"mcpServers": {}}, False, (SetupChange("add", "server", "x"),))
         for open_sheet in (
             lambda: desk.page.sheets._open_sign_in_address("a", "https://x.example/"),
-            lambda: desk.settings.commands.previewed.emit(setup),
+            lambda: desk.backup.commands.previewed.emit(setup),
         ):
             open_sheet()
             await until(lambda: desk.window.sheet.panel.isAncestorOf(QApplication.focusWidget()))

@@ -50,7 +50,7 @@ def test_each_source_of_a_project_is_said_differently() -> None:
 
 def test_a_client_is_called_as_people_know_it() -> None:
     assert client_words.client_name(SessionSnapshot("1", "")) == "A client without a name"
-    assert client_words.client_name(SessionSnapshot("1", "cursor", "2.9")) == "cursor 2.9"
+    assert client_words.client_name(SessionSnapshot("1", "cursor", "2.9")) == "cursor"
     assert client_words.client_title(ClientModeSnapshot("", "", "", "lazy", "")) == "Every other client"
     assert client_words.client_title(ClientModeSnapshot("cursor", "Cursor", "", "lazy", "")) == "Cursor"
     assert client_words.client_title(ClientModeSnapshot("unknown", "", "", "lazy", "")) == "unknown"
@@ -61,6 +61,6 @@ def test_a_profile_says_how_many_servers_it_has() -> None:
     assert said == ["All servers", "1 server", "2 servers"]
 
 
-def test_what_is_activated_is_named_or_a_dash() -> None:
-    assert client_words.activated(SessionSnapshot("1", "c")) == "–"
+def test_what_is_activated_is_named_or_nothing_stands_there() -> None:
+    assert client_words.activated(SessionSnapshot("1", "c")) == ""
     assert client_words.activated(SessionSnapshot("1", "c", activated=("a", "b"))) == "a, b"

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QFileOpenEvent, QGuiApplication
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QSystemTrayIcon
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QSystemTrayIcon, QWidget
+from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
@@ -21,6 +22,7 @@ from tests.ui.seen import control
 from tooltray import __version__
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ElicitationAsked, ProblemReported, ServerFilesChanged, ServerStarted
+from tooltray.preferences import Preferences
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.snapshots.clients import SessionSnapshot
 from tooltray.snapshots.feedback import FeedbackSnapshot
@@ -30,11 +32,13 @@ from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
 from tooltray.ui.feedback.feedback_windows import FeedbackWindows
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.presenter.link import EngineLink
+from tooltray.ui.shell.appearance import Appearance
 from tooltray.ui.shell.desktop import Desktop, Start, Windows
 from tooltray.ui.shell.hub_words import hub_words
-from tooltray.ui.shell.main_window import who
+from tooltray.ui.shell.main_window import MainWindow, who
+from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.shell.tray import Tray
-from tooltray.ui.theme import Theme
+from tooltray.ui.theme import Theme, system_mode
 from tooltray.ui.widgets.toast import Toast
 
 FAILURE = Problem("the disk is full", "settings.json", "Free some space")
@@ -75,7 +79,7 @@ class Life:
         self.desk = Desk(FakePresenter(), theme)
         self.engines: list[FakeEngine] = []
         self._ends_when_asked = ends_when_asked
-        self.tray = Tray(theme, self.desk.hub, self.desk.wishes)
+        self.tray = Tray(theme, self.desk.hub, self.desk.wishes, self.desk.tasks)
         self.window = self.desk.window
         self.approvals = ApprovalPrompt(theme, hub=self.desk.hub, tasks=self.desk.tasks)
         self.feedback = FeedbackWindows(theme, hub=self.desk.hub, tasks=self.desk.tasks)
@@ -85,6 +89,7 @@ class Life:
         self.may_build.set()
         start = Start(
             build_windows=self._build_windows,
+            build_main=self._build_main,
             start_engine=self._start_engine,
             read_entry=lambda: "{the entry}",
             is_first=self._is_first,
@@ -92,12 +97,19 @@ class Life:
             link=link,
         )
         desk = self.desk
-        self.desktop = Desktop(app, theme=theme, link=desk.link, hub=desk.hub, tray=self.tray, tasks=desk.tasks, start=start)
+        self.appearance = Appearance(app, theme, chosen=Preferences(language="en", theme="light"))
+        self.appearance.follow(desk.hub, desk.tasks)
+        parts = {"link": desk.link, "hub": desk.hub, "tasks": desk.tasks, "tray": self.tray}
+        self.desktop = Desktop(app, appearance=self.appearance, start=start, **parts)
         self.code: asyncio.Future[int] = asyncio.ensure_future(self.desktop.run())
 
     async def _build_windows(self) -> Windows:
         await self.may_build.wait()
         return Windows(self.window, self.approvals, self.feedback)
+
+    def _build_main(self) -> MainWindow:
+        self.window = self.desk.make_window()
+        return self.window
 
     def _is_first(self, key: str) -> bool:
         self.said.append(key)
@@ -418,13 +430,11 @@ async def hidden(live: Callable[..., Life]) -> tuple[Life, FakePresenter]:
 MISSING = Problem("command 'npx' not found", "looked in /bin", "Install Node.js")
 
 
-async def test_a_failed_launch_is_told_with_its_server_its_facts_and_what_to_do(
-    live: Callable[..., Life], told: list[tuple[str, str]]
-) -> None:
+async def test_a_failed_launch_is_told_with_its_server_and_what_to_do(live: Callable[..., Life], told: list[tuple[str, str]]) -> None:
     _, presenter = await hidden(live)
     presenter.bus.publish(ProblemReported(MISSING, "a"))
     await until(lambda: told)
-    assert told == [("a: Command 'npx' not found", "Looked in /bin. Install Node.js.")]
+    assert told == [("a: Command 'npx' not found", "Install Node.js.")]
 
 
 async def test_a_problem_that_says_whose_it_is_is_not_told_with_the_name_twice(
@@ -445,11 +455,13 @@ async def test_the_same_problem_is_told_once_until_the_server_has_run_again(live
         ProblemReported(MISSING, "b"),
         ProblemReported(other, "a"),
         ServerStarted("a"),
-        ProblemReported(other, "a"),
+        ProblemReported(other, "a"),  # within a minute
+        ServerStarted("a"),
+        ProblemReported(Problem("it hangs"), "a"),
     ):
         presenter.bus.publish(event)
     await until(lambda: len(told) >= 4)
-    names = ["a: Command 'npx' not found", "b: Command 'npx' not found", "a: It ended with exit code 1", "a: It ended with exit code 1"]
+    names = ["a: Command 'npx' not found", "b: Command 'npx' not found", "a: It ended with exit code 1", "a: It hangs"]
     assert [title for title, _ in told] == names
 
 
@@ -459,7 +471,7 @@ async def test_a_sign_in_that_is_needed_is_told_as_one(live: Callable[..., Life]
     presenter.set_state("a", ServerState.NEEDS_SIGN_IN, problem=problem)
     presenter.bus.publish(ProblemReported(problem, "a"))
     await until(lambda: told)
-    assert told == [("a wants you to sign in", "The sign-in has expired. Press 'Sign in'.")]
+    assert told == [("a wants you to sign in", "Press 'Sign in'.")]
 
 
 async def test_what_happens_before_a_person_s_eyes_is_not_told_again(live: Callable[..., Life], told: list[tuple[str, str]]) -> None:
@@ -639,3 +651,54 @@ async def test_an_engine_that_cannot_say_who_is_connected_keeps_nobody_from_quit
 )
 def test_many_clients_are_counted(clients: list[str], text: str) -> None:
     assert who(clients) == text
+
+
+async def in_english_again(life: Life, engine: FakeEngine) -> None:
+    before = life.window
+    engine.presenter.change_settings({"language": "en"})
+    await until(lambda: life.window is not before and not len(life.desk.tasks))
+
+
+async def test_another_language_is_spoken_at_once_in_the_same_place(live: Callable[..., Life]) -> None:
+    life = live()
+    engine = await life.running()
+    before = life.window
+    life.window.open_part("settings", "general")
+    life.window.resize(1000, 700)
+    engine.presenter.change_settings({"language": "zh_TW"})
+    await until(lambda: life.window is not before and life.window.isVisible())
+    assert life.window.page("settings").current == "general"
+    assert life.window.size().toTuple() == (1000, 700)
+    assert "伺服器" in [each.text() for each in life.window.findChildren(NavItem)]
+    await until(lambda: not isValid(before))
+    life.window.hide()
+    life.tray.menu._open.trigger()
+    await until(life.window.isVisible)
+    assert life.tray.menu._open.text() != "Open Tooltray"
+    await in_english_again(life, engine)
+    assert "Servers" in [each.text() for each in life.window.findChildren(NavItem)]
+
+
+async def test_a_person_at_work_in_a_sheet_keeps_it_and_the_language_changes_afterwards(live: Callable[..., Life]) -> None:
+    life = live()
+    engine = await life.running()
+    before = life.window
+    before.context.sheets.open(QWidget())
+    engine.presenter.change_settings({"language": "zh_TW"})
+    await until(lambda: life.appearance.language == "zh_TW")
+    assert life.window is before
+    before.sheet.dismiss()
+    await until(lambda: life.window is not before)
+    await in_english_again(life, engine)
+
+
+async def test_the_theme_is_the_chosen_one_whatever_the_system_says(live: Callable[..., Life], app: QApplication, theme: Theme) -> None:
+    life = live()
+    engine = await life.running()
+    engine.presenter.change_settings({"window": {"theme": "dark"}})
+    await until(lambda: theme.mode == "dark")
+    app.styleHints().colorSchemeChanged.emit(Qt.ColorScheme.Light)
+    assert theme.mode == "dark"
+    engine.presenter.change_settings({"window": {"theme": None}})
+    await until(lambda: theme.mode == system_mode(app))
+    theme.apply(app, "light")

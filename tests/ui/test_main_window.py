@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
@@ -15,10 +15,10 @@ from tests.ui.seen import control, drawn
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ProblemReported
 from tooltray.snapshots.servers import ServerState
+from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.pages.notice_area import NoticeArea
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.secrets_help import SecretsHelp
-from tooltray.ui.servers.log_panel import LogPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.filter_tabs import FilterTab
@@ -85,8 +85,12 @@ async def test_control_n_adds_a_server_only_while_the_hub_runs(theme: Theme) -> 
 async def test_pause_and_resume(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         press(desk.window, "Pause all servers")
-        await desk.asked("set_mcp_enabled", False)
+        menu = next(each for each in desk.window.findChildren(QMenu) if each.isVisible())
+        menu.actions()[0].trigger()
+        menu.close()
+        await desk.asked("set_mcp_enabled", False, 3600.0)
         await until(lambda: "Hub is paused" in drawn(desk.window))
+        await until(lambda: "Everything is paused until " in drawn(desk.window))
         tabs = [each.text() for each in desk.page.findChildren(FilterTab)]
         assert [text for text in tabs if text not in ("Installed", "Discover")] == ["All", "Paused", "Waiting", "Needs you", "Stopped"]
         press(desk.window, "Resume all servers")
@@ -134,19 +138,17 @@ async def test_start_with_the_hub_is_switched_both_ways(theme: Theme) -> None:
         await until(lambda: desk.engine.defaults == [])
 
 
-async def test_the_log_shows_the_lines_and_the_whole_problem_and_goes_on(theme: Theme) -> None:
+async def test_the_log_of_a_server_shows_its_lines_and_the_whole_problem_until_that_is_over(theme: Theme) -> None:
     failed = server("a", ServerState.ERROR, problem=Problem("it fell over", "exit code 7", "Pick it up"))
     async with Desk(FakePresenter([failed]), theme) as desk:
         desk.engine.logs["a"] = ["first", "second"]
         await until(lambda: desk.page.cards)
         desk.wishes.log_requested.emit("a")
-        panel = desk.window.findChild(LogPanel)
-        assert isinstance(panel, LogPanel)
-        await until(lambda: panel.text == "first\nsecond")
+        panel = desk.window.findChild(LogSheet)
+        assert isinstance(panel, LogSheet)
+        await until(lambda: [line.text for line in panel.log.lines] == ["first", "second"])
         assert "It fell over" in drawn(panel)
         assert "Exit code 7. Pick it up." in drawn(panel)
-        press(panel, "Copy all")
-        assert QGuiApplication.clipboard().text() == "It fell over. Exit code 7. Pick it up.\n\nfirst\nsecond"
         desk.engine.set_state("a", ServerState.RUNNING, problem=None)
         await until(lambda: panel.findChild(Banner) is None)
 
@@ -203,7 +205,7 @@ async def test_a_problem_without_a_server_is_a_notice_and_one_with_a_server_is_n
 async def test_a_wish_that_fails_and_belongs_to_no_server_is_a_notice(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         desk.engine.failures["set_mcp_enabled"] = TooltrayError("the disk is full")
-        press(desk.window, "Pause all servers")
+        desk.window.hub_commands.pause(True)
         await until(lambda: "The disk is full" in drawn(desk.window))
 
 

@@ -18,9 +18,9 @@ from tooltray.errors import TooltrayError
 from tooltray.events import ElicitationAsked, ElicitationEnded
 from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationOption, ElicitationSnapshot
 from tooltray.ui.addresses import host_of
+from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.questions.question import QuestionPanel
 from tooltray.ui.servers.add_server import AddServerPanel
-from tooltray.ui.servers.log_panel import LogPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Option
@@ -219,7 +219,7 @@ async def test_the_log_of_a_server_puts_the_question_off_and_does_not_answer_it(
         await panel(desk)
         desk.page.sheets.open_log("a")
         assert desk.window.sheet is not None
-        assert isinstance(desk.window.sheet.panel, LogPanel)
+        assert isinstance(desk.window.sheet.panel, LogSheet)
         desk.window.sheet.dismiss()
         await until(lambda: desk.window.sheet is not None)
         assert shown(desk).question.id == "1"

@@ -19,7 +19,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ServerTestOutput
 from tooltray.files.json_text import revision_of
 from tooltray.phrases import Phrase
-from tooltray.snapshots.server_edits import NextStep, ServerTest, ToolSize
+from tooltray.snapshots.edited_entries import NextStep, ServerTest, ToolSize
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.servers.save_sheet import SaveSheet

@@ -69,7 +69,7 @@ async def test_each_server_has_a_card_and_the_built_in_one_comes_last(theme: The
 async def test_without_servers_the_page_says_how_to_begin(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         await until(lambda: "Add your first server" in page_words(desk))
-        assert "built-in" in page_words(desk)
+        assert "They need no account" in page_words(desk)
         begin = next(way for way in desk.page.findChildren(Beginning) if "Paste" in way.accessibleName())
         QTest.keyClick(begin, Qt.Key.Key_Return)
         assert desk.window.sheet is not None
@@ -127,7 +127,7 @@ async def test_a_line_of_the_table_changes_in_place(theme: Theme) -> None:
 async def test_the_table_s_switch_starts_and_stops_with_the_mouse_and_the_keyboard(theme: Theme) -> None:
     async with Desk(FakePresenter(many(30)), theme) as desk:
         await until(lambda: table(desk).isVisible())
-        cell = table(desk).visualRect(table(desk).model().index(2, 7)).center()
+        cell = table(desk).visualRect(table(desk).model().index(2, 8)).center()
         QTest.mouseClick(table(desk).viewport(), Qt.MouseButton.LeftButton, pos=cell)
         await desk.asked("stop_server", "server-2")
         await until(lambda: table(desk).rows[2].state is ServerState.STOPPED)
@@ -193,7 +193,7 @@ async def test_a_wish_that_fails_is_explained_in_the_details_and_puts_the_table_
         table(desk).row_chosen.emit(desk.servers.find("server-4"))
         table(desk).switched.emit(desk.servers.find("server-4"), False)
         await until(lambda: "It does not want to" in page_words(desk) and "At all." in page_words(desk))
-        assert table(desk).model().index(4, 7).data() == "On"
+        assert table(desk).model().index(4, 8).data() == "On"
 
 
 async def test_a_right_click_on_a_line_opens_its_menu(theme: Theme) -> None:
@@ -219,7 +219,7 @@ async def test_details_follow_their_server_and_close_with_it(theme: Theme) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "names"), [("All", ["a", "b", "c", "d", "hub"]), ("Running", ["a", "b", "hub"]), ("Needs you", ["c"]), ("Stopped", ["d"])]
+    ("name", "names"), [("All", ["a", "b", "c", "d", "hub"]), ("Ready", ["a", "hub"]), ("Needs you", ["c"]), ("Stopped", ["d"])]
 )
 async def test_filters_let_their_states_through(theme: Theme, name: str, names: list[str]) -> None:
     servers = [
@@ -240,7 +240,7 @@ async def test_counts_in_the_filters_follow_the_servers(theme: Theme) -> None:
         await until(lambda: shown(desk))
         desk.engine.set_state("a", ServerState.STOPPED)
         tabs = {tab.text(): tab for tab in desk.page.findChildren(FilterTab)}
-        await until(lambda: [tabs[name].count for name in ("All", "Running", "Needs you", "Stopped")] == [3, 2, 0, 1])
+        await until(lambda: [tabs[name].count for name in ("All", "Ready", "Needs you", "Stopped")] == [3, 2, 0, 1])
 
 
 async def test_a_card_that_a_person_is_using_stays_until_they_leave_it(theme: Theme) -> None:
@@ -275,7 +275,7 @@ async def test_search_has_its_shortcut_and_escape_empties_it(theme: Theme) -> No
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.window.activateWindow()
         await until(lambda: shown(desk) and desk.window.isActiveWindow())
-        QTest.keyClick(desk.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(desk.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
         field = desk.page.findChild(SearchField)
         assert QApplication.focusWidget() is field
         QTest.keyClicks(field, "abc")
@@ -391,3 +391,27 @@ async def test_a_server_that_is_not_there_is_forgotten_with_the_next_one(theme: 
         assert opened(desk) == ""
         desk.window.open_link("tooltray://servers/b")
         assert opened(desk) == "b"
+
+
+async def test_a_card_that_is_opened_stays_under_the_pointer_when_the_columns_change(theme: Theme) -> None:
+    async with Desk(FakePresenter([server(f"s{number}") for number in range(16)]), theme) as desk:
+        await until(lambda: desk.card("s0").isVisible() and desk.card("s1").x() > desk.card("s0").x())
+        card, bar = desk.card("s5"), desk.page._grid.verticalScrollBar()
+        await until(lambda: bar.maximum() > 0)
+        name = card.controls()[0]
+        name.setFocus(Qt.FocusReason.MouseFocusReason)
+        before = card.y() - bar.value()
+        desk.page.open_server("s5")
+        await until(lambda: card.x() == desk.card("s0").x() and card.y() > before)
+        name.setFocus(Qt.FocusReason.MouseFocusReason)
+        await until(lambda: card.y() - bar.value() == before)
+
+
+async def test_a_menu_opens_inside_the_window(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
+        await until(lambda: desk.card("b").isVisible() and desk.card("b").x() > desk.card("a").x())
+        control(desk.card("b"), "More for b").click()
+        menu = desk.card("b").findChild(QMenu)
+        assert isinstance(menu, QMenu)
+        assert menu.x() + menu.width() <= desk.window.mapToGlobal(desk.window.rect().topRight()).x()
+        menu.close()

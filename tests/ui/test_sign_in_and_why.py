@@ -15,7 +15,7 @@ from tooltray.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.ui.servers.log_panel import LogPanel
+from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.servers.server_words import Action, foot, saved_processes, stops_after
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
@@ -279,7 +279,7 @@ async def test_remedies_for_a_person_s_own_hands_can_be_copied_and_advice_has_no
         control(panel, "Copy, Install uv").click()
         assert QGuiApplication.clipboard().text() == "pipx install uv"
         names = [each.accessibleName() or each.text() for each in panel.findChildren(QAbstractButton) if each.isVisibleTo(panel)]
-        assert sorted(names) == ["Close", "Close", "Copy, Install uv", "Show log"]
+        assert sorted(names) == ["Close", "Close", "Copy, Install uv", "Edit a", "Show log"]
 
 
 async def test_a_remedy_of_a_kind_that_nobody_knew_can_be_carried_out_too(theme: Theme) -> None:
@@ -297,7 +297,7 @@ async def test_why_leads_to_the_sign_in_and_to_the_log(theme: Theme, shown_pages
         assert desk.window.sheet is None
         panel = await why(desk, Diagnosis("a", False, "http", "error"))
         control(panel, "Show log").click()
-        await until(lambda: isinstance(desk.window.sheet.panel, LogPanel))
+        await until(lambda: isinstance(desk.window.sheet.panel, LogSheet))
 
 
 class Slow(FakePresenter):

@@ -13,6 +13,7 @@ from tests.ui.test_accessibility import name_of, nameless, tab
 from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.ui.clients.clients_page import COMPUTER, PROFILES
 from tooltray.ui.pages.page import HubPhase
+from tooltray.ui.shell.pages import PAGES
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
@@ -53,9 +54,39 @@ async def test_tab_goes_through_the_clients_on_this_computer(theme: Theme) -> No
         assert [name for name in path if name in wanted][:5] == wanted
 
 
+async def test_pages_have_their_shortcuts(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        number = [entry.name for entry in PAGES].index("settings")
+        QTest.keyClick(desk.window, Qt.Key(Qt.Key.Key_1.value + number), Qt.KeyboardModifier.ControlModifier)
+        assert desk.settings.isVisible()
+        QTest.keyClick(desk.window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
+        assert desk.page.isVisible()
+        assert not desk.settings.isVisible()
+
+
+async def test_what_needs_a_person_on_a_tab_is_counted_for_its_page(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        counts: list[int] = []
+        desk.settings.need_person.connect(counts.append)
+        desk.files.need_person.emit(2)
+        desk.backup.need_person.emit(1)
+        desk.files.need_person.emit(0)
+        assert counts == [2, 3, 1]
+
+
+async def test_a_link_shows_a_tab_and_what_is_to_stand_there(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        desk.window.open_part("settings", "backup")
+        assert desk.backup.isVisible()
+        desk.window.open_part("settings", "no such tab")
+        assert desk.settings.current == "backup"
+        desk.window.show_about()
+        assert desk.settings.current == "about"
+
+
 async def test_profiles_have_no_entry_of_their_own_in_the_navigation(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        assert [item.text() for item in desk.window.findChildren(NavItem)] == ["Servers", "AI clients", "Approvals", "Files", "Settings"]
+        assert [item.text() for item in desk.window.findChildren(NavItem)] == [entry.title() for entry in PAGES]
 
 
 async def test_why_the_hub_does_not_run_is_shown_where_it_says_so(theme: Theme) -> None:

@@ -276,7 +276,7 @@ async def test_the_page_of_files_lists_what_waits_by_project_and_leads_there_als
     async with Desk(engine(REQUESTS), theme) as desk:
         await waiting(desk)
         desk.files.sheets.put_off()
-        desk.window.open_page("files")
+        desk.open_settings("files")
         page = desk.files
         rows = page._waiting.rows
         assert [(row.path, len(row.requests)) for row in rows] == [(SHOP, 2), (SITE, 1)]

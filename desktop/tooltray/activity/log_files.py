@@ -115,3 +115,12 @@ class LogFiles:
                 room -= path.stat().st_size
                 if found_day not in kept or room < 0:
                     path.unlink()
+
+
+def log_files(folder: Path) -> list[tuple[str, Path]]:
+    """All log files of a folder, oldest first, each with a key that sorts as they do."""
+    try:
+        matches = [(_NAME.fullmatch(path.name), path) for path in folder.iterdir()]
+    except OSError:
+        return []
+    return sorted((f"{match[1]}.{int(match[2] or 1):06d}", path) for match, path in matches if match)

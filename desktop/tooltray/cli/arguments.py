@@ -17,12 +17,14 @@ from tooltray.cli.options import (
     clients_options,
     consent_options,
     discover_options,
+    log_options,
     serve_options,
     servers_options,
     tools_options,
     upkeep_options,
 )
 from tooltray.cli.options.parsers import COMMAND_MARK, Usage, command
+from tooltray.cli.speech import spoken, tr
 
 DESKTOP = "desktop"
 BACKGROUND = "--background"
@@ -52,7 +54,7 @@ def parse(argv: Sequence[str], environ: Mapping[str, str] = os.environ) -> argpa
     args.is_marked = COMMAND_MARK in ours
     usage: Usage = args.usage
     if args.background and args.run != DESKTOP:
-        usage.error(f"{BACKGROUND} goes without a command")
+        usage.error(tr("{background} goes without a command", background=BACKGROUND))
     if args.check:
         args.check(usage, args)
     if args.run == "serve_command:serve":
@@ -73,7 +75,7 @@ def _without_link(words: list[str]) -> tuple[list[str], str]:
     if at >= len(words) or not words[at].startswith(SCHEME):
         return words, ""
     if words[at + 1 :]:
-        command_parser().error("nothing goes behind an address")
+        command_parser().error(tr("nothing goes behind an address"))
     return words[:at], words[at]
 
 
@@ -86,21 +88,26 @@ def _split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     return words[:at], words[at + 1 :]
 
 
-@functools.cache  # takes 20 ms
 def command_parser() -> Usage:
-    """What every command line is read by; the commands, their options and what is said of them."""
+    """What every command line is read by; the commands, their options and what is said of them, in the language that is spoken."""
+    return _parser(spoken())
+
+
+@functools.cache  # takes 20 ms
+def _parser(_language: str) -> Usage:
     parser = Usage(
         prog="tooltray",
-        description="One home for your MCP servers. Without a command: the desktop app, or `serve` where there is no screen.",
+        description=tr("One home for your MCP servers. Without a command: the desktop app, or `serve` where there is no screen."),
     )
-    parser.add_argument("--home", metavar="DIR", help="use this folder instead of ~/.tooltray (also: TOOLTRAY_HOME)")
-    parser.add_argument(BACKGROUND, action="store_true", help="without a command: show the tray icon alone, and no window")
+    parser.add_argument("--home", metavar="DIR", help=tr("use this folder instead of ~/.tooltray (also: TOOLTRAY_HOME)"))
+    parser.add_argument(BACKGROUND, action="store_true", help=tr("without a command: show the tray icon alone, and no window"))
     parser.add_argument("--version", action="version", version=f"tooltray {__version__}")
     parser.set_defaults(run=DESKTOP, usage=parser, check=None, json=False)
-    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
+    commands = parser.add_subparsers(metavar="COMMAND", title=tr("commands"))
     serve_options.declare(commands)
-    command(commands, "status", "say whether a hub runs, and what it does", "running:status")
+    command(commands, "status", tr("say whether a hub runs, and what it does"), "running:status")
     servers_options.declare(commands)
+    log_options.declare(commands)
     bundle_options.declare(commands)
     discover_options.declare(commands)
     tools_options.declare_tools(commands)
@@ -108,7 +115,7 @@ def command_parser() -> Usage:
     clients_options.declare_http(commands)
     clients_options.declare_clients(commands)
     clients_options.declare_profiles(commands)
-    command(commands, "sessions", "list the sessions of AI clients and what they see", "views_command:sessions")
+    command(commands, "sessions", tr("list the sessions of AI clients and what they see"), "views_command:sessions")
     activity_options.declare_activity(commands)
     tools_options.declare_registry(commands)
     tools_options.declare_projects(commands)
@@ -116,13 +123,14 @@ def command_parser() -> Usage:
     consent_options.declare_approve(commands)
     consent_options.declare_trust(commands)
     consent_options.declare_grants(commands)
+    consent_options.declare_permissions(commands)
     upkeep_options.declare_bridge(commands)
     upkeep_options.declare_autostart(commands)
     upkeep_options.declare_doctor(commands)
     upkeep_options.declare_program(commands)
-    reload = command(commands, "reload", "read the settings and all other files with servers in them again", "running:reload")
-    reload.add_argument("--dry-run", action="store_true", help="say what it would do, and do nothing")
-    command(commands, "stop", "end the running hub", "running:stop")
+    reload = command(commands, "reload", tr("read the settings and all other files with servers in them again"), "running:reload")
+    reload.add_argument("--dry-run", action="store_true", help=tr("say what it would do, and do nothing"))
+    command(commands, "stop", tr("end the running hub"), "running:stop")
     upkeep_options.declare_setup(commands)
     upkeep_options.declare_completion(commands)
     return parser

@@ -1,10 +1,12 @@
 """The rules of a server's `autoApprove` as they are typed: checks them, compares them, describes them.
 
-Above it: `servers add` and `servers approve`. Below it: catalogue/approval, which knows what a rule means; imported where one is typed.
+Above it: `servers add` and `servers approve`. Below it: catalogue/approval and
+settings/widening, which know what a rule means; imported where one is typed.
 """
 
 from collections.abc import Mapping, Sequence
 
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line
 from tooltray.errors import TooltrayError
 
@@ -20,8 +22,8 @@ def checked(server: str, rules: Sequence[str]) -> list[str]:
 
     if problem := approval.problem_of(server, rules, ()):
         known = ", ".join(f"{key}..." if key.endswith(":") else key for key in approval.RULES)
-        hint = f"Rules are a tool's name and: {known}"
-        raise TooltrayError(f"Not every rule for {clean_line(server)} means something", problem.message, hint)
+        hint = tr("Rules are a tool's name and: {known}", known=known)
+        raise TooltrayError(tr("Not every rule for {server} means something", server=clean_line(server)), problem.message, hint)
     return list(dict.fromkeys(rules))
 
 
@@ -33,16 +35,18 @@ def of_entry(entry: Mapping[str, object]) -> list[str]:
 
 def narrows(rules: Sequence[str], before: Sequence[str]) -> bool:
     """Returns whether these rules allow no call that those before them did not, whatever tools there are."""
-    return ALL in before or {READ, WRITE} <= {*before} or {*rules} <= {*before}
+    from tooltray.settings.widening import rules_widen
+
+    return not rules_widen((*before, ALL) if {READ, WRITE} <= {*before} else before, rules)
 
 
 def in_words(rules: Sequence[str]) -> str:
     """Describes the rules of a server that was added."""
     if ALL in rules:
-        return "All its tools may be called without asking (autoApprove: all)."
+        return tr("All its tools may be called without asking (autoApprove: all).")
     if not rules:
-        return "Each call of its tools is asked about (autoApprove: nothing)."
+        return tr("Each call of its tools is asked about (autoApprove: nothing).")
     listed = ", ".join(clean_line(rule) for rule in rules)
     if list(rules) == [READ]:
-        return "Tools that read may be called without asking; writes ask (autoApprove: read)."
-    return f"What these rules cover may be called without asking, all else asks (autoApprove: {listed})."
+        return tr("Tools that read may be called without asking; writes ask (autoApprove: read).")
+    return tr("What these rules cover may be called without asking, all else asks (autoApprove: {listed}).", listed=listed)

@@ -7,6 +7,7 @@ listed, no tool is reported as missing.
 from collections.abc import Iterable, Iterator, Mapping
 
 from tooltray.cli.hubs import Hub
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, print_note
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.tools import ToolSnapshot
@@ -27,8 +28,8 @@ def check_effect(hub: Hub, what: str, *, counts: bool) -> None:
     if counts:
         return
     notices = [f"{notice.title}: {notice.message}" for notice in hub.ask(hub.api.hub.get_snapshot()).notices]
-    why = "; ".join(notices[:MOST_REASONS]) or "something else has changed the settings at the same time"
-    raise TooltrayError(f"{what} is in the settings, and does not count", why, "See: tooltray status")
+    why = "; ".join(notices[:MOST_REASONS]) or tr("something else has changed the settings at the same time")
+    raise TooltrayError(tr("{what} is in the settings, and does not count", what=what), why, tr("See: tooltray status"))
 
 
 def warn_of_missing(hub: Hub, servers: Iterable[str], tools: Mapping[str, Iterable[str]]) -> None:
@@ -39,7 +40,7 @@ def warn_of_missing(hub: Hub, servers: Iterable[str], tools: Mapping[str, Iterab
         tools: the servers' own names for them, by server.
     """
     if missing := list(_missing(hub, servers, tools)):
-        print_note(f"Careful: {'; '.join(missing)}. It is kept for when there is.")
+        print_note(tr("Careful: {missing}. It is kept for when there is.", missing="; ".join(missing)))
 
 
 def tools_of(hub: Hub, server: str) -> dict[str, ToolSnapshot]:
@@ -51,7 +52,11 @@ def tools_of(hub: Hub, server: str) -> dict[str, ToolSnapshot]:
 
 def _missing(hub: Hub, servers: Iterable[str], tools: Mapping[str, Iterable[str]]) -> Iterator[str]:
     there = {each.name for each in hub.ask(hub.api.hub.get_snapshot()).servers}
-    yield from (f"there is no server '{clean_line(name)}'" for name in servers if name not in there)
+    yield from (tr("there is no server '{name}'", name=clean_line(name)) for name in servers if name not in there)
     for server in there.intersection(tools):
         known = tools_of(hub, server)
-        yield from (f"'{server}' has no tool '{clean_line(tool)}'" for tool in tools[server] if known and tool not in known)
+        yield from (
+            tr("'{server}' has no tool '{tool}'", server=server, tool=clean_line(tool))
+            for tool in tools[server]
+            if known and tool not in known
+        )

@@ -14,6 +14,7 @@ import msgspec
 
 from tooltray.api import Api, remote_parts
 from tooltray.cli.person import asker, is_at_terminal
+from tooltray.cli.speech import tr
 from tooltray.control.control_client import CALL_TIMEOUT_S, ControlClient
 from tooltray.control.verb_results import typed_result
 from tooltray.errors import TooltrayError
@@ -128,8 +129,8 @@ def any_hub(home: Home) -> Hub:
             holder = running_elsewhere(home)
             if holder.machine:
                 raise holder
-            hint = "Wait for it, or end it by its pid, which is in hub.json beside the lock"
-            raise TooltrayError("A hub is starting or ending and does not answer", f"{home.lock} is locked", hint)
+            hint = tr("Wait for it, or end it by its pid, which is in hub.json beside the lock")
+            raise TooltrayError(tr("A hub is starting or ending and does not answer"), tr("{lock} is locked", lock=home.lock), hint)
         time.sleep(RETRY_EVERY_S)
 
 
@@ -157,7 +158,7 @@ def started_hub(home: Home) -> RunningHub:
             if hub is not None:
                 return hub
             if reason:
-                raise TooltrayError("No hub is running, and none could be started", reason)
+                raise TooltrayError(tr("No hub is running, and none could be started"), reason)
             time.sleep(RETRY_EVERY_S)
     finally:
         start.close()
@@ -177,8 +178,8 @@ def _is_taken(lock: HubLock, home: Home) -> bool:
     try:
         return lock.try_take()
     except OSError as error:
-        hint = hint_for(error, "Make the folder writable")
-        raise TooltrayError("Tooltray's lock cannot be taken", f"{home.lock}: {error.strerror}", hint) from error
+        hint = hint_for(error, tr("Make the folder writable"))
+        raise TooltrayError(tr("Tooltray's lock cannot be taken"), f"{home.lock}: {error.strerror}", hint) from error
 
 
 def folder_path(text: str) -> str:

@@ -9,9 +9,11 @@ import getpass
 import sys
 from collections.abc import Sequence
 
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line
 from tooltray.confirmation import PERSON, UNATTENDED, Asker, needs_terminal
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 
 YES, NO = ("y", "yes"), ("n", "no")
 
@@ -31,7 +33,7 @@ def asker() -> Asker:
     return PERSON if is_at_terminal() else UNATTENDED
 
 
-def check_terminal(what: str = "A yes to tool calls") -> None:
+def check_terminal(what: str = Phrase("A yes to tool calls")) -> None:
     """Refuses at the beginning of a command what the hub would refuse at its end.
 
     Raises:
@@ -53,8 +55,8 @@ def confirmed(question: str, *, yes: bool) -> bool:
     if yes:
         return True
     if not is_person_there():
-        title = f"Nobody is there to answer '{clean_line(question)}'"
-        raise TooltrayError(title, hint="Give --yes with the command, or run it in a terminal")
+        title = tr("Nobody is there to answer '{question}'", question=clean_line(question))
+        raise TooltrayError(title, hint=tr("Give --yes with the command, or run it in a terminal"))
     return typed_answer(clean_line(question)) in YES
 
 
@@ -87,8 +89,8 @@ def ask_for_secret(name: str) -> str:
     value = sys.stdin.read() if sys.stdin is not None else ""
     value = value.removesuffix("\n").removesuffix("\r")
     if not value:
-        hint = "Type it in a terminal, or send it through a pipe"
-        raise TooltrayError(f"No value for the secret {name}", "Standard input is empty", hint)
+        hint = tr("Type it in a terminal, or send it through a pipe")
+        raise TooltrayError(tr("No value for the secret {name}", name=name), tr("Standard input is empty"), hint)
     return value
 
 
@@ -100,24 +102,30 @@ def ask_for_passphrase(*, is_new: bool) -> str:
     """
     if not is_person_there():
         return _line()
-    passphrase = _hidden("New passphrase for the encrypted file: " if is_new else "Passphrase of the encrypted file: ", "passphrase")
-    if is_new and _hidden("The same again: ", "passphrase") != passphrase:
-        raise TooltrayError("The two passphrases differ", "Nothing was changed", "Try again")
+    passphrase = _hidden(
+        tr("New passphrase for the encrypted file: ") if is_new else tr("Passphrase of the encrypted file: "), "passphrase"
+    )
+    if is_new and _hidden(tr("The same again: "), "passphrase") != passphrase:
+        raise TooltrayError(tr("The two passphrases differ"), tr("Nothing was changed"), tr("Try again"))
     return passphrase
 
 
 def _typed(name: str) -> str:
-    value = _hidden(f"{name}: ", f"value for the secret {name}")
+    value = _hidden(f"{name}: ", tr("value for the secret {name}", name=name))
     if not value:
-        raise TooltrayError(f"No value for the secret {name}", "It was left empty", "Run the command again; what you type is not shown")
+        raise TooltrayError(
+            tr("No value for the secret {name}", name=name),
+            tr("It was left empty"),
+            tr("Run the command again; what you type is not shown"),
+        )
     return value
 
 
 def _piped(name: str) -> str:
     value = _line()
     if not value:
-        hint = "Give one line for each secret, in the order of the options"
-        raise TooltrayError(f"No value for the secret {name}", "Standard input has no line for it", hint)
+        hint = tr("Give one line for each secret, in the order of the options")
+        raise TooltrayError(tr("No value for the secret {name}", name=name), tr("Standard input has no line for it"), hint)
     return value
 
 
@@ -134,7 +142,7 @@ def _hidden(question: str, wanted: str) -> str:
         return getpass.getpass(question)
     except EOFError:
         print(file=sys.stderr)  # the cursor still stands behind the question
-        raise TooltrayError(f"No {wanted} was given") from None
+        raise TooltrayError(tr("No {wanted} was given", wanted=wanted)) from None
 
 
 def _line() -> str:

@@ -13,15 +13,19 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from io import TextIOWrapper
 from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tooltray.cli import arguments
 from tooltray.cli.options.parsers import UsageError
+from tooltray.cli.speech import language_of, speak, tr
+from tooltray.languages import ENGLISH
 
 if TYPE_CHECKING:
     from tooltray.home.home import Home
 
 WRONG_USAGE = 2
+ENGLISH_ALONE = {"--version", "--stdio"}  # the first says nothing, and is quick; what the second says goes to an AI client
 
 
 class OpenDesktop(Protocol):
@@ -53,7 +57,9 @@ def run(argv: Sequence[str], *, open_desktop: OpenDesktop, environ: Mapping[str,
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a terminal that is not UTF-8 still shows something
-    as_json = "--json" in takewhile(lambda word: word != "--", argv)
+    own = list(takewhile(lambda word: word != "--", argv))
+    as_json = "--json" in own
+    speak(ENGLISH if as_json or ENGLISH_ALONE & set(own) else _language(own, environ))
     try:
         args = arguments.parse(argv, environ)
         if args.run == arguments.DESKTOP and not args.link and not has_display(environ):
@@ -78,6 +84,14 @@ def has_display(environ: Mapping[str, str], platform: str = sys.platform) -> boo
     return platform in ("darwin", "win32") or bool(environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY"))
 
 
+def _language(argv: Sequence[str], environ: Mapping[str, str]) -> str:
+    """The language of a person who has typed this; before it is read, since what can be typed is said in it."""
+    at = argv.index("--home") + 1 if "--home" in argv else len(argv)
+    given = next((word.removeprefix("--home=") for word in argv if word.startswith("--home=")), None)
+    home = given or (argv[at] if at < len(argv) else None) or environ.get("TOOLTRAY_HOME") or os.path.join("~", ".tooltray")
+    return language_of(Path(os.path.expanduser(home), "settings.json"), environ)
+
+
 def _command(args: argparse.Namespace) -> Callable[[argparse.Namespace, "Home"], int]:
     module, _, function = args.run.partition(":")
     command: Callable[[argparse.Namespace, Home], int] = getattr(importlib.import_module(f"tooltray.cli.commands.{module}"), function)
@@ -98,7 +112,7 @@ def _complain_of_usage(error: UsageError, *, as_json: bool) -> int:
         from tooltray.cli.terminal import print_error
         from tooltray.errors import Problem
 
-        print_error(Problem("Wrong usage", str(error), f"See {error.program} --help"), as_json=True)
+        print_error(Problem(tr("Wrong usage"), str(error), tr("See {program} --help", program=error.program)), as_json=True)
     else:
         print(f"{error.usage}{error.program}: {error}", file=sys.stderr)
     return WRONG_USAGE

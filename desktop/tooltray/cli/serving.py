@@ -17,6 +17,7 @@ import msgspec
 
 from tooltray.activity.structured_log import StructuredLog, short_stack
 from tooltray.cli.error_report import FAILED, HUB_RUNNING, complain, silence_stdout
+from tooltray.cli.speech import tr
 from tooltray.control.control_client import END_TIMEOUT_S, ControlClient
 from tooltray.engine import Engine, HubFailed
 from tooltray.errors import TooltrayError
@@ -104,7 +105,9 @@ def served_files(typed: Iterable[str]) -> tuple[str, ...]:
     paths = tuple(dict.fromkeys(os.path.abspath(os.path.expanduser(path)) for path in typed))
     for path in paths:
         if not os.path.exists(path):
-            raise TooltrayError("the config is not served", f"there is no file {path}", "Give --config the path of a file")
+            raise TooltrayError(
+                tr("the config is not served"), tr("there is no file {path}", path=path), tr("Give --config the path of a file")
+            )
     return paths
 
 
@@ -116,7 +119,11 @@ def project_folder(typed: str) -> str:
     """
     path = os.path.realpath(os.path.expanduser(typed))
     if not typed or not os.path.isdir(path):
-        raise TooltrayError("the project is not served", f"there is no folder {path if typed else repr(typed)}", "Give --project a folder")
+        raise TooltrayError(
+            tr("the project is not served"),
+            tr("there is no folder {value}", value=path if typed else repr(typed)),
+            tr("Give --project a folder"),
+        )
     return path
 
 
@@ -135,7 +142,7 @@ def run_engine(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
     except Exception as error:  # a bug before the hub's log was there, or after its end
         _record(serving, error)
         message = f"{type(error).__name__}: {error}"
-        code, said = FAILED, TooltrayError("the hub has failed", message, "The log says where it happened.")
+        code, said = FAILED, TooltrayError(tr("the hub has failed"), message, tr("The log says where it happened."))
     complain(said.problem, as_json=False)
     if serving.is_stdio:
         refuse_first_request(said, sys.stdin.buffer, sys.stdout.buffer)
@@ -152,10 +159,10 @@ def _record(serving: Serving, error: Exception) -> None:
 
 def _hub_running(error: HubRunning, home: Home) -> TooltrayError:
     if error.machine:
-        return TooltrayError(f"Another hub is running in {home.root}, on {error.machine}", hint=STOP_THERE)
-    pid = f" (pid {error.pid})" if error.pid else ""
-    hint = "Take over from it with `tooltray serve --replace`, or stop it with `tooltray stop`"
-    return TooltrayError(f"Another hub is running{pid} in {home.root}", hint=hint)
+        return TooltrayError(tr("Another hub is running in {root}, on {machine}", root=home.root, machine=error.machine), hint=STOP_THERE)
+    pid = tr(" (pid {pid})", pid=error.pid) if error.pid else ""
+    hint = tr("Take over from it with `tooltray serve --replace`, or stop it with `tooltray stop`")
+    return TooltrayError(tr("Another hub is running{pid} in {root}", pid=pid, root=home.root), hint=hint)
 
 
 async def _run_until_stopped(serving: Serving, make_engine: Callable[[], HubEngine]) -> int:
@@ -273,12 +280,12 @@ def announce(serving: Serving, also: Iterable[str] = ()) -> None:
     from tooltray import __version__
 
     lines = [
-        f"Tooltray {__version__} is running (pid {os.getpid()}) in {serving.home.root}.",
+        tr("Tooltray {version} is running (pid {getpid}) in {root}.", version=__version__, getpid=os.getpid(), root=serving.home.root),
         *also,
-        "Paste this into the config of an AI client:",
+        tr("Paste this into the config of an AI client:"),
         bridge_entry_text(serving.home),
-        "Add a server with: tooltray servers add NAME -- COMMAND ARGS...",
-        "End it with Ctrl-C or: tooltray stop",
+        tr("Add a server with: tooltray servers add NAME -- COMMAND ARGS..."),
+        tr("End it with Ctrl-C or: tooltray stop"),
     ]
     try:
         print("\n".join(lines), file=sys.stderr if serving.is_stdio else sys.stdout, flush=True)

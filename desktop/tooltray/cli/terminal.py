@@ -15,8 +15,9 @@ from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
+from tooltray.cli.speech import in_one_line, say, tr
 from tooltray.errors import Problem
-from tooltray.phrases import as_json
+from tooltray.phrases import Phrase, as_json
 
 T = TypeVar("T")
 
@@ -29,7 +30,23 @@ _INVISIBLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u
 _LONE_SURROGATES = re.compile("[\ud800-\udfff]")
 _NOT_FOR_TERMINALS_IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _COLUMN_GAP = "  "
-_STATE_WORDS = {"on_demand": "on demand", "waiting": "waits for a project", "needs_sign_in": "needs sign-in"}
+_STATE_WORDS = {"on_demand": Phrase("on demand"), "waiting": Phrase("waits for a project"), "needs_sign_in": Phrase("needs sign-in")}
+_COUNTED = {
+    "AI client": (Phrase("1 AI client"), Phrase("{count} AI clients", count="{count}")),
+    "attachment": (Phrase("1 attachment"), Phrase("{count} attachments", count="{count}")),
+    "byte": (Phrase("1 byte"), Phrase("{count} bytes", count="{count}")),
+    "day": (Phrase("1 day"), Phrase("{count} days", count="{count}")),
+    "entry": (Phrase("1 entry"), Phrase("{count} entries", count="{count}")),
+    "hour": (Phrase("1 hour"), Phrase("{count} hours", count="{count}")),
+    "line": (Phrase("1 line"), Phrase("{count} lines", count="{count}")),
+    "minute": (Phrase("1 minute"), Phrase("{count} minutes", count="{count}")),
+    "second": (Phrase("1 second"), Phrase("{count} seconds", count="{count}")),
+    "secret": (Phrase("1 secret"), Phrase("{count} secrets", count="{count}")),
+    "server": (Phrase("1 server"), Phrase("{count} servers", count="{count}")),
+    "tool": (Phrase("1 tool"), Phrase("{count} tools", count="{count}")),
+    "value": (Phrase("1 value"), Phrase("{count} values", count="{count}")),
+}
+NOT_KNOWN = "?"  # in the place of a number that is not known; never 0, and never what stands for none
 LAST_DAY = 10**10  # unix seconds; beyond it no calendar goes on
 _LEAST_LAST_COLUMN = 20  # narrower, and a wrapped line reads better than a cut one
 
@@ -113,7 +130,7 @@ def answer(args: Namespace, value: object, *lines: str) -> int:
         print_json(value)
     else:
         for line in lines:
-            print(line)
+            print(say(line))
     return 0
 
 
@@ -124,7 +141,7 @@ def answer_list(args: Namespace, items: Sequence[T], titles: Sequence[str], row:
     elif items:
         print_table(titles, [row(each) for each in items])
     else:
-        print(empty)
+        print(say(empty))
     return 0
 
 
@@ -134,12 +151,12 @@ def print_error(problem: Problem, *, as_json: bool) -> None:
         error = {"title": problem.title, "message": problem.message, "hint": problem.hint}
         print(to_json({"error": error}, indent=None), file=sys.stderr)
     else:
-        print(f"tooltray: {clean_line(str(problem))}", file=sys.stderr)
+        print(f"tooltray: {problem_line(problem)}", file=sys.stderr)
 
 
 def print_note(text: str) -> None:
     """Prints what a person should know beside the result; on standard error, to keep it out of pipes."""
-    print(clean_line(text), file=sys.stderr)
+    print(clean_line(say(text)), file=sys.stderr)
 
 
 def print_notes(lines: Iterable[str]) -> None:
@@ -149,12 +166,12 @@ def print_notes(lines: Iterable[str]) -> None:
 
 def problem_line(problem: Problem | None) -> str:
     """A problem in one line; empty for none."""
-    return clean_line(str(problem)) if problem else ""
+    return clean_line(in_one_line(problem.title, problem.message, problem.hint)) if problem else ""
 
 
 def state_in_words(state: str) -> str:
     """The value of a server's state, as people write it."""
-    return _STATE_WORDS.get(state, state)
+    return say(_STATE_WORDS.get(state, state))
 
 
 def day(moment: float) -> str:
@@ -164,9 +181,14 @@ def day(moment: float) -> str:
 
 def needs_sign_in(server: str) -> str:
     """Describes how to sign in to a server that waits for it."""
-    return f"it wants you to sign in. Do so with: tooltray servers sign-in {shlex.quote(server)}"
+    return tr("it wants you to sign in. Do so with: tooltray servers sign-in {server}", server=shlex.quote(server))
 
 
 def count(number: int, noun: str) -> str:
-    """`1 tool`, `2 tools`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """`1 tool`, `2 tools`.
+
+    Args:
+        noun: a key of _COUNTED.
+    """
+    one, many = _COUNTED[noun]
+    return say(one) if number == 1 else say(many).replace("{count}", str(number))

@@ -29,7 +29,7 @@ from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.settings.settings import check_runs_outside, read_entry
 from tooltray.snapshots.clients import SessionProject
-from tooltray.snapshots.server_edits import NextStep, ServerTest, ToolSize
+from tooltray.snapshots.edited_entries import NextStep, ServerTest, ToolSize
 from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import finish_in_thread
 from tooltray.transports.server_output import LOG_LINES, last_attempt
@@ -77,7 +77,7 @@ class ServerTests:
         self._services, self._doctor, self._count = replace(services, patience=patience, ask_person=None), doctor, count
         self._running: dict[str, asyncio.Task[ServerTest]] = {}
 
-    async def run(self, test: str, name: str, entry: Mapping[str, Any] | None) -> ServerTest:
+    async def run(self, test: str, name: str, entry: Mapping[str, object] | None) -> ServerTest:
         """See ServersApi.test_server.
 
         Args:
@@ -101,7 +101,7 @@ class ServerTests:
         if task := self._running.get(test):
             task.cancel()
 
-    def _made(self, test: str, name: str, entry: Mapping[str, Any] | None) -> "_TestedServer":
+    def _made(self, test: str, name: str, entry: Mapping[str, object] | None) -> "_TestedServer":
         there = self._servers.find(name) if entry is not None else self._servers.get(name)
         file = there.file if there else None
         config = read_entry(name, entry) if entry is not None else self._servers.get(name).config

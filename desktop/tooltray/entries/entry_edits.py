@@ -6,7 +6,6 @@ Above it: the API. Below it: the settings and projects' files, with what they sa
 import difflib
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from tooltray.entries.portable_entry import without_secrets
 from tooltray.errors import Problem, TooltrayError
@@ -15,7 +14,7 @@ from tooltray.settings.entry_text import check_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.settings.settings import check_runs_outside
-from tooltray.snapshots.server_edits import ServerUpdatePreview
+from tooltray.snapshots.edited_entries import ServerUpdatePreview
 
 LINES_AROUND = 3  # of what stays, around each change
 MASK = "••••••"
@@ -27,7 +26,7 @@ class EntryEdits:
     def __init__(self, *, config: McpConfHelper) -> None:
         self._config = config
 
-    def preview(self, name: str, entry: Mapping[str, Any]) -> ServerUpdatePreview:
+    def preview(self, name: str, entry: Mapping[str, object]) -> ServerUpdatePreview:
         """See ServersApi.preview_server_update."""
         there = self._config.server_entry(name).entry
         slips = tuple(check_entry(entry))
@@ -41,11 +40,11 @@ class EntryEdits:
             slips=slips,
         )
 
-    def _runs_another(self, name: str, entry: Mapping[str, Any]) -> bool:
+    def _runs_another(self, name: str, entry: Mapping[str, object]) -> bool:
         now = self._config.settings.mcp_servers.get(name)
         return now is None or config_hash(now) != config_hash(MCPServerConfig.model_validate(entry))
 
-    def _why_not(self, name: str, entry: Mapping[str, Any]) -> Problem | None:
+    def _why_not(self, name: str, entry: Mapping[str, object]) -> Problem | None:
         if not (server := self._config.file_server(name)):
             return None
         if server.origin == "served":
@@ -58,7 +57,7 @@ class EntryEdits:
         return None
 
 
-def entry_diff(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
+def entry_diff(name: str, before: Mapping[str, object], after: Mapping[str, object]) -> tuple[str, ...]:
     """The lines by which two entries differ, with some around them; a secret that is another one is marked, and none is shown."""
     if before == after:
         return ()
@@ -70,7 +69,7 @@ def entry_diff(name: str, before: Mapping[str, Any], after: Mapping[str, Any]) -
     return tuple(" …" if line.startswith("@@") else line for line in lines[1:])
 
 
-def _lines(entry: Mapping[str, Any], masks: Mapping[str, str]) -> list[str]:
+def _lines(entry: Mapping[str, object], masks: Mapping[str, str]) -> list[str]:
     text = json.dumps(entry, indent=2, ensure_ascii=False, default=str)
     for secret, mask in masks.items():
         text = text.replace(f"${{secret:{secret}}}", mask)

@@ -3,6 +3,7 @@
 import time
 from typing import TYPE_CHECKING
 
+from tooltray.home.home import Home
 from tooltray.installs import start_at_login
 from tooltray.installs.installation import KINDS, this_installation
 from tooltray.installs.upkeep import how_to_update, licence_text
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class ProgramApi:
-    def __init__(self, *, diagnostics: "Diagnostics", servers: "ServerManager") -> None:
-        self._diagnostics, self._servers = diagnostics, servers
+    def __init__(self, *, diagnostics: "Diagnostics", servers: "ServerManager", home: Home) -> None:
+        self._diagnostics, self._servers, self._home = diagnostics, servers, home
         self._asked_at, self._cpu_s = time.monotonic(), time.process_time()
 
     async def get_program(self) -> ProgramSnapshot:
         """Which installation this is, how it is updated, and whether it starts at login."""
-        return await finish_in_thread(_program)
+        return await finish_in_thread(_program, self._home)
 
     async def get_load(self) -> ProgramLoad:
         """How much memory and processor time Tooltray needs, and how much memory its servers have."""
@@ -54,7 +55,8 @@ class ProgramApi:
         return await self._diagnostics.text()
 
 
-def _program() -> ProgramSnapshot:
+def _program(home: Home) -> ProgramSnapshot:
     own = this_installation()
     kind_name = KINDS.get(own.kind, own.kind)
-    return ProgramSnapshot(own.version, own.kind, kind_name, how_to_update(own), start_at_login.is_on())
+    places = {"home": str(home.root), "settings": str(home.settings), "logs": str(home.logs)}
+    return ProgramSnapshot(own.version, own.kind, kind_name, how_to_update(own), start_at_login.is_on(), **places)

@@ -24,6 +24,10 @@ from tooltray.entries.setup_api import SetupApi
 from tooltray.errors import TooltrayError
 from tooltray.journal.api import ActivityApi
 from tooltray.journal.journal import Journal
+from tooltray.logs.api import LogsApi
+from tooltray.logs.log_pages import LogPages
+from tooltray.logs.server_log_files import ServerLogFiles
+from tooltray.phrases import Phrase
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.unstarted_parts import UnstartedParts
 from tooltray.programs import is_frozen
@@ -33,6 +37,7 @@ from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.settings.settings import BUILTIN_NAMES
 from tooltray.snapshots.http import NewApiToken, Scope
 from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.logs import ALL_LINES, LogFilter, LogPage
 from tooltray.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
 from tooltray.snapshots.setup import ServerRemoval, SetupChange
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
@@ -43,6 +48,7 @@ def unstarted_api(parts: UnstartedParts) -> Api:
     made: dict[str, Callable[[], object]] = {
         "hub": lambda: _HubApi(parts),
         "servers": lambda: _ServersApi(parts),
+        "logs": lambda: _LogsApi(parts),
         "secrets": lambda: _SecretsApi(parts),
         "access": lambda: _AccessApi(parts),
         "ai_clients": lambda: _AiClientsApi(parts),
@@ -67,7 +73,7 @@ class _Lazy:
 
 
 async def _not_offered(verb: str, /, **params: object) -> Any:
-    raise TooltrayError("No hub is running", f"{verb} needs one", "Start it with: tooltray serve")
+    raise TooltrayError(Phrase("No hub is running"), Phrase("{verb} needs one", verb=verb), Phrase("Start it with: tooltray serve"))
 
 
 class _Unstarted:
@@ -76,7 +82,7 @@ class _Unstarted:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise TooltrayError("No hub is running", "This needs one", "Start it with: tooltray serve")
+        raise TooltrayError(Phrase("No hub is running"), Phrase("This needs one"), Phrase("Start it with: tooltray serve"))
 
 
 class _HubApi(_Unstarted, HubApi):
@@ -113,6 +119,7 @@ class _HubApi(_Unstarted, HubApi):
             icon=config.icons,
             description=config.descriptions,
             tool_count=len(catalogue.definitions) if catalogue else 0,
+            is_listed=catalogue is not None,
             auto_approve=config.auto_approve,
             isolation=config.isolation,
             idle_stop_s=config.idle_stop,
@@ -128,6 +135,14 @@ class _HubApi(_Unstarted, HubApi):
         RememberedVariables(self._parts.home.environment).forget()
 
 
+class _LogsApi(_Unstarted, LogsApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._pages = LogPages(ServerLogFiles(parts.home.server_logs), hub_logs=parts.home.logs)
+
+    async def get_log(self, source: str, wanted: LogFilter = ALL_LINES, before: str = "", after: str = "", limit: int = 200) -> LogPage:
+        return await self._pages.page(source, wanted, before, after, limit)
+
+
 class _AiClientsApi(_Unstarted, AiClientsApi):
     def __init__(self, parts: UnstartedParts) -> None:
         self._scans, self._edits = parts.client_scans, parts.client_edits
@@ -140,7 +155,9 @@ class _ServersApi(_Unstarted, ServersApi):
 
     async def get_client_links(self, server: str = "") -> dict[str, str]:
         if not server:
-            raise TooltrayError("No hub is running", "The links to Tooltray itself need one", "Start it with: tooltray serve")
+            raise TooltrayError(
+                Phrase("No hub is running"), Phrase("The links to Tooltray itself need one"), Phrase("Start it with: tooltray serve")
+            )
         return client_links(server, self._config.server_entry(server).counts)
 
     async def get_server_entry(self, name: str) -> ServerEntry:
@@ -216,8 +233,8 @@ def _check_keeps_secrets(kind: str, name: str) -> None:
         TooltrayError: a secret would be gone with this command.
     """
     if kind == "memory":
-        message = "Secrets are kept in the memory of the running hub, and none is running"
-        raise TooltrayError(f"{name} cannot be stored", message, "Start it with: tooltray serve")
+        message = Phrase("Secrets are kept in the memory of the running hub, and none is running")
+        raise TooltrayError(Phrase("{name} cannot be stored", name=name), message, Phrase("Start it with: tooltray serve"))
 
 
 class _AccessApi(_Unstarted, AccessApi):
@@ -230,8 +247,8 @@ class _AccessApi(_Unstarted, AccessApi):
         made = await super().create_api_token(name, scope, expires_in_s, trusted)
         if not made.is_lasting:  # there is no hub for whose time it could be trusted
             await self.revoke_api_token(name)
-            message = "What makes a token trusted is kept among the secrets, and they cannot be reached, or end with a hub"
-            raise TooltrayError("No token was made", message, "Start a hub first: tooltray serve")
+            message = Phrase("What makes a token trusted is kept among the secrets, and they cannot be reached, or end with a hub")
+            raise TooltrayError(Phrase("No token was made"), message, Phrase("Start a hub first: tooltray serve"))
         return made
 
 

@@ -18,6 +18,7 @@ from tooltray.events import EventBus
 from tooltray.files.file_history import FileHistory
 from tooltray.home.home import Home
 from tooltray.journal.journal_reader import JournalReader
+from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore, take_passphrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.settings import BUILTIN_NAMES
@@ -318,4 +319,6 @@ class ProjectFiles:
 
     async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None:
         """No project's file is served where no hub runs, so that no change of such a server can wait."""
-        raise NotFound(f"there is no server '{server}' of a project", hint="See which there are: tooltray servers list")
+        raise NotFound(
+            Phrase("there is no server '{server}' of a project", server=server), hint=Phrase("See which there are: tooltray servers list")
+        )

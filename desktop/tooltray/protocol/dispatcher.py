@@ -31,6 +31,8 @@ OPENING_BRACE = ord("{")
 OUTER_SPACE_BYTES = 64  # in front of a batch; nobody writes more
 
 Answer = Callable[[Envelope], Awaitable[Envelope]]
+Tap = Callable[[bool, bytes | bytearray], None]
+"""Hears of each message: whether we send it, and its bytes."""
 
 
 class RawDispatcher:
@@ -86,6 +88,7 @@ class RawDispatcher:
         self._reads_no_more = False
         self.noise_lines = 0
         self.take_noise: Callable[[bytes | bytearray], None] | None = None  # gets the lines of a server that are no messages
+        self.tap: Tap | None = None  # while somebody wants to see the messages
 
     # what the channel calls
 
@@ -293,6 +296,8 @@ class RawDispatcher:
 
     def _receive(self, line: bytes | bytearray, *, is_cut: bool = False) -> None:
         """`is_cut`: it is what was there of a line when the connection was lost, which begins no batch."""
+        if self.tap is not None:
+            self.tap(False, line)
         try:
             may_be_batch = self.takes_batches or self._is_held_back  # a bridge replays a handshake and what waits for it in one go
             if may_be_batch and not is_cut and line[0] != OPENING_BRACE and line[:OUTER_SPACE_BYTES].lstrip()[:1] == b"[":
@@ -496,6 +501,8 @@ class RawDispatcher:
     def _send(self, parts: tuple[bytes, Raw, bytes], *, id: Raw = NOTHING, method: str = "", about: Raw = NOTHING) -> None:
         if self.is_closed:
             return
+        if self.tap is not None:
+            self.tap(True, b"".join(parts))
         if self._messages is not None:
             self._messages.send(Outgoing(parts, id, method, about))
         if self._channel is None:

@@ -13,7 +13,7 @@ from tooltray.files.json_text import NotJson, read_json
 from tooltray.phrases import Phrase
 from tooltray.settings.server_config import SPELLINGS, MCPServerConfig
 from tooltray.settings.usable import MUST_BE_OBJECT, places_in_words, printable
-from tooltray.snapshots.server_edits import EntryPath, EntrySlip, EntryText
+from tooltray.snapshots.edited_entries import EntryPath, EntrySlip, EntryText
 
 LONGEST_TEXT = 256 * 1024  # characters: a hundred times what entries have; checked at each key
 MOST_SLIPS = 50  # whoever corrects these sees the next ones

@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 
 from tooltray.errors import Problem, TooltrayError
+from tooltray.languages import languages
 from tooltray.moments import LAST_TIME_S
 from tooltray.phrases import Phrase
 from tooltray.secrets.vaults import SecretBackend
@@ -171,6 +172,22 @@ class DiscoverySettings(JsonModel):
     registry: StrictStr | StrictBool | None = None
 
 
+class WindowSettings(JsonModel):
+    """How the window looks, and when it is there.
+
+    Attributes:
+        theme: None: the system's.
+        keeps_running: closing it hides it, where there is a tray; otherwise that ends Tooltray.
+        starts_hidden: it stays away until somebody opens it from the tray.
+        first_steps: somebody has just begun, and is led to a first call.
+    """
+
+    theme: Literal["light", "dark"] | None = None
+    keeps_running: StrictBool = True
+    starts_hidden: StrictBool = False
+    first_steps: StrictBool = False
+
+
 MostDays = Annotated[int, Field(gt=0, le=3650, strict=True)]
 MostMegabytes = Annotated[int, Field(gt=0, le=100_000, strict=True)]
 
@@ -248,6 +265,9 @@ class Settings(JsonModel):
         hot_reload: whether files are read again as soon as somebody has changed them.
         file_servers: what was chosen here for servers whose entries are in other files, by their names here.
         discovery: where servers are found.
+        language: of the window and the command line, as its catalogue is called; None: the system's.
+        window: how it looks, and when it is there.
+        notifications: which kinds the person has switched on or off; see notification_kinds.
         activity: what the journal keeps.
     """
 
@@ -267,6 +287,9 @@ class Settings(JsonModel):
     hot_reload: bool = True
     file_servers: Mapping[str, FileServerSettings] = Field(default_factory=dict)
     discovery: DiscoverySettings = DiscoverySettings()
+    language: StrictStr | None = None
+    window: WindowSettings = WindowSettings()
+    notifications: Annotated[Mapping[str, StrictBool], GivenMembers] = Field(default_factory=dict)
     activity: ActivitySettings = ActivitySettings()
 
 
@@ -390,6 +413,9 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         hot_reload=_read_part(document, "hotReload", StrictBool, True, slips),
         file_servers=_read_file_servers(document.get("fileServers"), slips),
         discovery=_read_part(document, "discovery", DiscoverySettings, DiscoverySettings(), slips),
+        language=_read_language(document, slips),
+        window=_read_part(document, "window", WindowSettings, WindowSettings(), slips),
+        notifications=_read_part(document, "notifications", dict[str, StrictBool], {}, slips),
         activity=_read_activity(document.get("activity"), slips),
     )
     return Reading(settings, tuple(slips))
@@ -519,6 +545,14 @@ def _read_defaults(names: object, slips: list[Slip]) -> tuple[str, ...]:
         message = of_field("defaultServers", Phrase("must be a list of names"))
         slips.append(Slip(Problem(not_fully_used("defaultServers"), message, CORRECT_IT), ("defaultServers",)))
     return tuple(dict.fromkeys(usable))
+
+
+def _read_language(document: Document, slips: list[Slip]) -> str | None:
+    code: str | None = _read_part(document, "language", StrictStr, None, slips)
+    if code is None or any(code == language.code for language in languages()):
+        return code
+    slips.append(not_used("language", of_field("language", Phrase("there is no language '{code}'", code=_printable(code)))))
+    return None
 
 
 def _read_part(document: Document, key: str, kind: Any, default: Default, slips: list[Slip]) -> Default:

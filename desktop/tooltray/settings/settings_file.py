@@ -52,6 +52,8 @@ _CONTAINERS: Mapping[str, type] = {
     "allowedFolders": list,
     "readyAnswers": list,
     "fileServers": dict,
+    "window": dict,
+    "notifications": dict,
 }
 _PUBLISH_CONTAINERS: Mapping[str, type] = {"clients": dict, "http": dict}
 

@@ -1,48 +1,43 @@
-"""Translation: `tr()` for every text a person sees, `say()` for the engine's, from JSON catalogues that a person can edit.
+"""Translation in the window: `tr()` for every text a person sees, `say()` for the engine's.
 
-Above it: every view. Below it: resources and phrases. Knows nothing of widgets. One catalogue per language, keyed by the English text; what
-is missing stays English.
+Above it: every view. Below it: languages, which has the catalogues, and phrases. Knows nothing of widgets.
 """
 
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QObject, QTranslator
 
+from tooltray.languages import ENGLISH, Catalogue
 from tooltray.phrases import Phrase
-from tooltray.resources import resource
 
 CONTEXT = "ui"
-LANGUAGES = {"zh_TW": ("zh-TW", "zh-HK", "zh-MO", "zh-Hant")}
-"""Our catalogues, and the system's names of languages for which each serves best."""
+QT_TEXTS = "texts of Qt"
 
 
 class JsonTranslator(QTranslator):
-    """Looks texts up in `i18n/<language>.json`."""
+    """Looks texts up in a language's catalogue."""
 
     def __init__(self, language: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._texts: dict[str, str] = json.loads(resource("i18n", f"{language}.json").read_text("utf-8"))
+        self._catalogue = Catalogue(language)
 
     def isEmpty(self) -> bool:
         return False
 
     def translate(self, context: str, text: str, disambiguation: str | None = None, n: int = -1) -> str | None:
-        return self._texts.get(text) if context == CONTEXT else None
+        return self._catalogue.get(text) if context == CONTEXT else None
 
 
 def tr(text: str, **values: object) -> str:
     """Returns `text` in the person's language, with its `{name}` fields filled in."""
-    translated = QCoreApplication.translate(CONTEXT, text)
-    return translated.format(**values) if values else translated
+    return _filled(text, values) if values else QCoreApplication.translate(CONTEXT, text)
 
 
 def say(text: str) -> str:
     """Returns what the engine says in the person's language, where it can be said there; any other text as it is."""
     if not isinstance(text, Phrase):
         return text
-    values = {name: say(value) if isinstance(value, str) else value for name, value in text.fields.items()}
-    return QCoreApplication.translate(CONTEXT, text.template).format(**values)
+    return _filled(text.template, {name: say(value) if isinstance(value, str) else value for name, value in text.fields.items()})
 
 
 def shipped(text: str) -> str:
@@ -50,23 +45,30 @@ def shipped(text: str) -> str:
     return QCoreApplication.translate(CONTEXT, text)
 
 
-def wanted_language(names: Sequence[str]) -> str:
-    """Returns the catalogue for a person who reads the languages `names` (e.g. "zh-Hant-TW"), best first; "" is English."""
-    for name in names:
-        for language, prefixes in LANGUAGES.items():
-            if name.startswith(prefixes):
-                return language
-        if name.startswith("en"):
-            return ""
-    return ""
-
-
 def install_language(app: QCoreApplication, language: str) -> None:
-    """Makes the application speak a language, Qt's own menus included; "" is English."""
-    if not language:
+    """Makes the application speak a language in place of another, Qt's own menus included; also called "", English has no catalogue."""
+    for old in app.findChildren(QTranslator):
+        if isinstance(old, JsonTranslator) or old.objectName() == QT_TEXTS:
+            app.removeTranslator(old)
+            old.deleteLater()
+    if language in ("", ENGLISH):
         return
     own = JsonTranslator(language, app)
     qt = QTranslator(app)
+    qt.setObjectName(QT_TEXTS)
     if qt.load(QLocale(language), "qtbase", "_", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)):
         app.installTranslator(qt)
     app.installTranslator(own)
+
+
+def locale_of(language: str) -> QLocale:
+    """Returns how numbers and dates are written in a language: as the system has it, where that is the system's."""
+    system = QLocale.system()
+    return system if QLocale(language).language() == system.language() else QLocale(language)
+
+
+def _filled(text: str, values: Mapping[str, object]) -> str:
+    try:
+        return QCoreApplication.translate(CONTEXT, text).format(**values)
+    except (LookupError, ValueError):  # a catalogue's slip of the pen
+        return text.format(**values)

@@ -443,6 +443,7 @@ class Instance:
             plan=GreetingPlan(self.wants, self._program.is_known_legacy(), self._patience.discover_timeout_s),
             audience=Audience(self.owner, self._program.is_isolated, self._services.ask_person),
             usage=self.usage,
+            tap=self._services.tap(self.name),
             on_notification=lambda client, method, params: self._on_notification(self, method, params),
             on_question=self._services.bus.publish,
         )

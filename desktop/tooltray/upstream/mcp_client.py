@@ -19,7 +19,7 @@ from tooltray.journal.happenings import Happened
 from tooltray.phrases import Phrase
 from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
-from tooltray.protocol.dispatcher import RawDispatcher
+from tooltray.protocol.dispatcher import RawDispatcher, Tap
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
@@ -85,6 +85,7 @@ class McpClient:
         plan: GreetingPlan,
         audience: Audience = SHARED,
         usage: Usage | None = None,
+        tap: Tap | None = None,
         on_notification: Callable[["McpClient", str, Raw], None],
         on_question: Callable[[Happened], None] = lambda question: None,
     ) -> None:
@@ -92,6 +93,7 @@ class McpClient:
         Args:
             plan: in which era it is opened.
             usage: notes calls, requests and questions; None: one of its own.
+            tap: hears of all messages; None: nobody does.
             on_notification: called with what concerns no call: list changes, updates, log messages.
             on_question: called when a question to an AI client's person has ended, with what the journal keeps of it.
         """
@@ -115,6 +117,7 @@ class McpClient:
             is_server=True,
             max_line_bytes=MAX_SERVER_LINE_BYTES,
         )
+        self.dispatcher.tap = tap
 
     async def open(self, *, timeout_s: float) -> None:
         """Starts the server and greets it.

@@ -15,6 +15,7 @@ from tooltray.confirmation import asker_name
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, ServerRemoved
 from tooltray.files.json_text import digest_of
+from tooltray.phrases import Phrase
 from tooltray.sessions.caller import Session
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -22,13 +23,13 @@ from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.shell_words import quoted
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.memory_transport import MemoryServer
-from tooltray.transports.server_output import new_log
 from tooltray.upstream.causes import BY_PERSON, CLIENT, HUB, PERSON, SETTINGS, caused_by
 from tooltray.upstream.deferred_server import DeferredServer, ProjectSource
 from tooltray.upstream.idle_stop import IdleStop
 from tooltray.upstream.instance_factory import EraMemory, InstanceFactory
 from tooltray.upstream.managed_server import ManagedServer, ServerEntry, ServersConfigured, ServerStateChanged
 from tooltray.upstream.mcp_client import McpClient
+from tooltray.upstream.server_log import ServerLog
 from tooltray.upstream.server_transports import ServerTransports
 from tooltray.upstream.stops import Stops
 from tooltray.upstream.upstream_services import UpstreamServices
@@ -75,7 +76,7 @@ class ServerManager:
         self._instances = InstanceFactory(
             transports=transports, eras=eras, services=services, is_current=self._is_current, before_start=self._before_start
         )
-        self._bus, self._spawn = services.bus, services.spawn
+        self._bus, self._spawn, self._keep_output = services.bus, services.spawn, services.keep_output
         self._servers: dict[str, ManagedServer] = {}
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
         self._needs = needs
@@ -96,7 +97,11 @@ class ServerManager:
             if broken.entry == name:
                 raise NotFound(broken.problem.title, broken.problem.message, broken.problem.hint)
         known = ", ".join(self._servers)
-        raise NotFound(f"there is no server '{name}'", f"there are: {known}", "See `tooltray servers list`.")
+        raise NotFound(
+            Phrase("there is no server '{name}'", name=name),
+            Phrase("there are: {known}", known=known),
+            Phrase("See `tooltray servers list`."),
+        )
 
     def find(self, name: str) -> ManagedServer | None:
         return self._servers.get(name)
@@ -145,8 +150,12 @@ class ServerManager:
         server = self.get(name)
         if isinstance(server, DeferredServer):
             return server
-        hint = f"Start it with: tooltray servers start {quoted(name)}"
-        raise TooltrayError(f"'{name}' is no server that starts for a project", "`deferredStartup` is not set in its settings", hint)
+        hint = Phrase("Start it with: tooltray servers start {name}", name=quoted(name))
+        raise TooltrayError(
+            Phrase("'{name}' is no server that starts for a project", name=name),
+            Phrase("`deferredStartup` is not set in its settings"),
+            hint,
+        )
 
     @property
     def pids(self) -> frozenset[int]:
@@ -183,7 +192,11 @@ class ServerManager:
         """
         server = self.get(name)
         if server.config.disable:
-            raise TooltrayError(f"server '{name}' is switched off", "`disable` is true in its settings", "Switch it on first.")
+            raise TooltrayError(
+                Phrase("server '{name}' is switched off", name=name),
+                Phrase("`disable` is true in its settings"),
+                Phrase("Switch it on first."),
+            )
         self._look_again(server)
         await self._stops.discard(server)
         with _by_person():
@@ -225,13 +238,17 @@ class ServerManager:
         """
         server = self.get(name)
         self._look_again(server)
-        await self._stops.discard(server)
         server.restarts += 1
+        if server.shown_state is not server.state:
+            self.publish_changed(name)  # one that rests is not stopped first: nothing else would say so at once
         try:
+            await self._stops.discard(server)
             with _by_person():
                 await server.stop(then=server.idle_state)
             if self._stops.since(name) is not None:
-                raise TooltrayError(f"server '{name}' is stopped", "somebody stopped it while it was being restarted")
+                raise TooltrayError(
+                    Phrase("server '{name}' is stopped", name=name), Phrase("somebody stopped it while it was being restarted")
+                )
             await self.start(name)
         finally:
             server.restarts -= 1
@@ -335,7 +352,7 @@ class ServerManager:
     def _make_plain(self, entry: ServerEntry, builtin: MemoryServer | None) -> ManagedServer:
         return ManagedServer(
             entry,
-            log=new_log(),
+            log=ServerLog(partial(self._keep_output, entry.name)),
             idle_state=_idle_state(entry.config),
             make_instance=partial(self._instances.make, builtin=builtin),
             make_idle_stop=self._make_idle_stop,
@@ -344,7 +361,7 @@ class ServerManager:
     def _make_deferred(self, entry: ServerEntry) -> DeferredServer:
         return DeferredServer(
             entry,
-            log=new_log(),
+            log=ServerLog(partial(self._keep_output, entry.name)),
             idle_state=_idle_state(entry.config),
             make_instance=partial(self._instances.make, builtin=None),
             make_idle_stop=self._make_idle_stop,

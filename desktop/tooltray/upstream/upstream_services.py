@@ -13,6 +13,7 @@ import msgspec
 
 from tooltray.events import EventBus
 from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.dispatcher import Tap
 from tooltray.tasks import Spawn
 from tooltray.upstream.handshake import DISCOVER_TIMEOUT_S
 from tooltray.upstream.mcp_client import AskPerson
@@ -83,11 +84,20 @@ class StartGate:
             give_back()
 
 
+def keep_nothing(server: str, line: str) -> None: ...
+
+
+def no_tap(server: str) -> Tap | None:
+    return None
+
+
 class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """
     Attributes:
         mask: takes secrets out of a text: a server may repeat them in its errors.
         ask_person: shows a server's question where no AI client can be asked; None: nobody is there.
+        keep_output: gets a server's name and each line that it writes, secrets masked.
+        tap: gives what hears of the messages of a server's new connection, by the server's name; None: nobody does.
         patience: how long servers are waited for.
         gate: how many may be starting at once.
         idle_clock: by which servers are idle; seconds that never go back.
@@ -98,6 +108,8 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     spawn: Spawn
     mask: Callable[[str], str] = str
     ask_person: AskPerson | None = None
+    keep_output: Callable[[str, str], None] = keep_nothing
+    tap: Callable[[str], Tap | None] = no_tap
     patience: Patience = msgspec.field(default_factory=Patience)
     gate: StartGate = msgspec.field(default_factory=StartGate)
     idle_clock: Callable[[], float] = time.monotonic

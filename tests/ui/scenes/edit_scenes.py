@@ -10,7 +10,7 @@ from tests.ui.scenes.opened_desk import SERVERS, desk, many
 from tests.ui.scenes.shot import Shot
 
 from tooltray.errors import Problem
-from tooltray.snapshots.server_edits import NextStep, ServerTest, ToolSize
+from tooltray.snapshots.edited_entries import NextStep, ServerTest, ToolSize
 from tooltray.ui.servers.server_settings import ServerSettings
 from tooltray.ui.theme import Theme
 

@@ -68,7 +68,7 @@ async def files(
 ) -> Shot:
     result = await desk(theme)
     result.engine.files, result.engine.trust_requests, result.engine.trusted = list(found), list(requests), list(TRUSTED)
-    result.window.open_page("files")
+    result.open_settings("files")
     page = result.files
     await until(lambda: len(page._trusted.rows) == len(TRUSTED) and len(page._files.rows) == len(found))
     return Shot(result, size=size)

@@ -1,18 +1,23 @@
 """Scenes of the page of servers: cards, the table of many, what a person is told there, logs and why a server does not start."""
 
-from PySide6.QtCore import Qt
+from collections.abc import Sequence
+
+from PySide6.QtCore import QItemSelectionModel, Qt
+from PySide6.QtWidgets import QMenu
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
-from tests.fakes.server_snapshots import server
+from tests.fakes.server_snapshots import server, tool
 from tests.ui.scenes.opened_desk import CALLS, REFUSED, SERVERS, TOOLS, desk, many
 from tests.ui.scenes.shot import Shot
 
 from tooltray.doctor.diagnosis import Diagnosis, Remedy
 from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerState
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.tools import ServerCost, ToolCosts
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.servers.server_menu import ServerMenu
+from tooltray.ui.servers.token_advice import TokenAdvice
 from tooltray.ui.theme import Theme
 
 S = ServerState
@@ -56,6 +61,76 @@ async def servers_100_details(theme: Theme) -> Shot:
     table.row_chosen.emit(result.servers.find("postgres-1"))
     result.page.show_tools("postgres-1", TOOLS[:5])
     return Shot(result)
+
+
+def costly(servers: Sequence[ServerSnapshot]) -> ToolCosts:
+    """What the tools of these servers cost a client that gets them all at once."""
+    costs = tuple(ServerCost(each.name, each.tool_count * 95, each.tool_count * 95, ()) for each in servers)
+    total = sum(each.tokens for each in costs)
+    return ToolCosts("o200k", total, total, costs)
+
+
+async def count(result: Desk, servers: Sequence[ServerSnapshot]) -> None:
+    """Has what tools cost counted anew."""
+    result.engine.costs = costly(servers)
+    result.wishes.costs_requested.emit()
+    await until(lambda: result.page._costs)
+
+
+async def servers_100_grouped(theme: Theme) -> Shot:
+    """Under headings, the busiest first, with what their tools cost."""
+    result = await desk(theme, many(100))
+    result.window.context.local.memory.remember("servers.group", "state")
+    await count(result, many(100))
+    result.page._table.sort_by(6, True)
+    result.page._table.set_grouping(result.page._views.grouping)
+    return Shot(result)
+
+
+async def servers_100_selected(theme: Theme) -> Shot:
+    """Several are selected: what can be done with all of them."""
+    result = await desk(theme, many(100))
+    await count(result, many(100))
+    for place in (1, 2, 4, 7):
+        index = result.page._table.model().index(place, 0)
+        flags = QItemSelectionModel.SelectionFlag
+        result.page._table.selectionModel().select(index, flags.Select | flags.Rows)
+    return Shot(result)
+
+
+async def servers_100_selected_small(theme: Theme) -> Shot:
+    shot = await servers_100_selected(theme)
+    return Shot(shot.desk, size=(900, 600))
+
+
+async def servers_found(theme: Theme) -> Shot:
+    """A search names the tools that it has found, and the filters count what it lets through."""
+    result = await desk(theme, many(40))
+    result.page._search.setText("file")
+    await until(lambda: result.page._filter.found)
+    result.page._search_in([tool(name, "filesystem-1") for name in ("read_file", "write_file", "move_file")])
+    return Shot(result)
+
+
+async def servers_advice(theme: Theme) -> Shot:
+    """Cards, and what showing tools on demand would save."""
+    result = await desk(theme)
+    await count(result, SERVERS)
+    return Shot(result)
+
+
+async def servers_advice_menu(theme: Theme) -> Shot:
+    result = await desk(theme)
+    await count(result, SERVERS)
+    advice = result.page.findChild(TokenAdvice)
+    advice.click()
+    return Shot(result, widget=advice.findChild(QMenu))
+
+
+async def servers_views_menu(theme: Theme) -> Shot:
+    result = await desk(theme, many(100))
+    result.page._views.click()
+    return Shot(result, widget=result.page._views.findChild(QMenu))
 
 
 async def servers_100_small(theme: Theme) -> Shot:
@@ -155,16 +230,6 @@ async def remotes(theme: Theme) -> Shot:
     return Shot(await desk(theme, REMOTES))
 
 
-async def log(theme: Theme) -> Shot:
-    result = await desk(theme)
-    result.engine.logs["postgres"] = [
-        f"2026-11-21 14:3{i % 10}:0{i % 10} postgres-mcp[{100 + i}]: connecting to 127.0.0.1:5432, attempt {i}" for i in range(60)
-    ]
-    result.page.sheets.open_log("postgres")
-    await result.asked("get_server_log", "postgres", 500)
-    return Shot(result)
-
-
 async def focus(theme: Theme) -> Shot:
     result = await desk(theme)
     result.window.show_up()
@@ -218,6 +283,13 @@ SCENES = (
     servers_100,
     servers_100_details,
     servers_100_small,
+    servers_100_grouped,
+    servers_100_selected,
+    servers_100_selected_small,
+    servers_found,
+    servers_advice,
+    servers_advice_menu,
+    servers_views_menu,
     opened_tools,
     refused,
     notices,
@@ -231,7 +303,6 @@ SCENES = (
     quit_question,
     searched,
     remotes,
-    log,
     focus,
     why,
     why_small,

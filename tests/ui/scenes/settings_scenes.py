@@ -1,4 +1,6 @@
-"""Scenes of the page of settings: what an import or a reset would change, Tooltray itself."""
+"""Scenes of the page of settings: general ones, backups and what they would change, Tooltray itself."""
+
+import time
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QScrollArea
@@ -6,8 +8,10 @@ from tests.fakes.desk import until
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
+from tooltray.errors import Problem
+from tooltray.snapshots.activity import JournalStatus
 from tooltray.snapshots.setup import SetupChange
-from tooltray.ui.settings.settings_commands import SetupPreview
+from tooltray.ui.settings.backup_commands import SetupPreview
 from tooltray.ui.theme import Theme
 
 ABOUT = "This is what you copy. Secrets are masked; look whether you want to share the rest."
@@ -32,46 +36,78 @@ CHANGES = [
 ]
 
 
-async def settings(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+async def settings(theme: Theme, tab: str = "general", size: tuple[int, int] | None = None) -> Shot:
     result = await desk(theme)
-    result.window.open_page("settings")
+    result.engine.settings = {"notifications": {"update": False}, "window": {"theme": theme.mode}}
+    result.engine.journal_status = JournalStatus("/home/ann/.tooltray/activity.db", 12_300_000, 48_211, time.time() - 29 * 86_400)
+    result.open_settings(tab)
     await until(lambda: not len(result.tasks))
     return Shot(result, size=size)
 
 
+async def settings_small(theme: Theme) -> Shot:
+    return await settings(theme, size=(900, 600))
+
+
 async def settings_bottom(theme: Theme) -> Shot:
-    shot = await settings(theme, (900, 600))
-    area = shot.desk.settings.findChild(QScrollArea)
+    shot = await settings(theme, size=(900, 600))
+    area = shot.desk.settings.tab("general").findChild(QScrollArea)
     shot.desk.window.resize(900, 600)
     QTimer.singleShot(20, area, lambda: area.verticalScrollBar().setValue(10_000))
     return shot
 
 
+async def settings_refused(theme: Theme) -> Shot:
+    shot = await settings(theme, size=(900, 600))
+    problem = Problem(
+        "The settings cannot be written", "/home/ann/.tooltray/settings.json: read-only file system", "Make the disk writable"
+    )
+    shot.desk.settings.tab("general").commands.failed.emit(problem)
+    return shot
+
+
+async def settings_backup(theme: Theme) -> Shot:
+    return await settings(theme, "backup")
+
+
+async def settings_about(theme: Theme) -> Shot:
+    return await settings(theme, "about")
+
+
+async def settings_about_small(theme: Theme) -> Shot:
+    return await settings(theme, "about", (900, 600))
+
+
 async def settings_diagnostics(theme: Theme) -> Shot:
-    shot = await settings(theme)
-    shot.desk.settings.program_sheets.commands.text_known.emit("Diagnostics", ABOUT, DIAGNOSTICS)
+    shot = await settings(theme, "about")
+    shot.desk.settings.tab("about").commands.text_known.emit("Diagnostics", ABOUT, DIAGNOSTICS)
     return shot
 
 
 async def reset(theme: Theme) -> Shot:
-    shot = await settings(theme)
+    shot = await settings(theme, "backup")
     defaults = [
         SetupChange("add", "default", "memory", "starts with the hub"),
         SetupChange("remove", "default", "fetch", "starts when it is first used"),
     ]
-    shot.desk.settings.commands.previewed.emit(SetupPreview(None, False, (*CHANGES[:3], *defaults)))
+    shot.desk.backup.commands.previewed.emit(SetupPreview(None, False, (*CHANGES[:3], *defaults)))
     return shot
 
 
 async def import_setup(theme: Theme) -> Shot:
-    shot = await settings(theme)
-    shot.desk.settings.commands.previewed.emit(SetupPreview({"mcpServers": {}}, False, CHANGES))
+    shot = await settings(theme, "backup")
+    shot.desk.backup.commands.previewed.emit(SetupPreview({"mcpServers": {}}, False, CHANGES))
     return shot
 
 
 SCENES = (
     settings,
+    settings_small,
     settings_bottom,
+    settings_refused,
+    settings_backup,
+    settings_about,
+    settings_about_small,
     settings_diagnostics,
     reset,
     import_setup,

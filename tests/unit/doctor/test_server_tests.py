@@ -15,7 +15,7 @@ from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.events import ServerTestOutput
 from tooltray.launch.program_launch import CannotStart
 from tooltray.protocol.envelope import failure
-from tooltray.snapshots.server_edits import ServerTest
+from tooltray.snapshots.edited_entries import ServerTest
 from tooltray.snapshots.servers import ServerState
 
 OTHER: dict[str, Any] = {"command": "other", "args": ["x"]}

@@ -10,6 +10,7 @@ import pytest
 from tooltray import __version__
 from tooltray.doctor.diagnosis import Diagnosis
 from tooltray.errors import Problem
+from tooltray.home.home import Home
 from tooltray.installs import start_at_login
 from tooltray.presenter.diagnostics import Diagnostics
 from tooltray.presenter.program_api import ProgramApi
@@ -62,7 +63,7 @@ class Running:
 
 
 def program_api(*servers: Running) -> ProgramApi:
-    return ProgramApi(diagnostics=diagnostics(Source(hub(), [])), servers=cast(Any, servers))
+    return ProgramApi(diagnostics=diagnostics(Source(hub(), [])), servers=cast(Any, servers), home=Home(Path("/h")))
 
 
 async def test_what_the_program_needs_is_told_apart_from_what_its_servers_have() -> None:
@@ -124,6 +125,7 @@ async def test_start_at_login_is_what_the_system_says_and_not_what_was_asked_for
 
 async def test_this_installation_is_named_with_how_it_is_updated(home: Path) -> None:
     program = await program_api().get_program()
+    assert (program.home, Path(program.settings).parent, Path(program.logs).parent) == (str(Path("/h")), Path("/h"), Path("/h"))
     assert (program.version, program.kind, program.kind_name) == (__version__, "checkout", "checkout of the source")
     assert program.update == "Run: git pull && make run"
 

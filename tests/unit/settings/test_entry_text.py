@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tooltray.settings.entry_text import LONGEST_TEXT, read_entry_text
-from tooltray.snapshots.server_edits import EntrySlip
+from tooltray.snapshots.edited_entries import EntrySlip
 
 
 def slips(text: str) -> list[tuple[tuple[str | int, ...], int]]:

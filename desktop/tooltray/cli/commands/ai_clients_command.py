@@ -8,13 +8,15 @@ import os
 from collections.abc import Iterator
 
 from tooltray.cli.hubs import any_hub
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, count, print_json, print_table, problem_line
 from tooltray.home.home import Home
+from tooltray.phrases import Phrase
 from tooltray.snapshots.ai_clients import AiClient, AiClientFile, ClientScan, ClientServer
 
 SCAN_TIMEOUT_S = 30.0  # a fraction of a second, and before the first look of a hub up to five for the login shell
-_CONNECTIONS = {"none": "no", "connected": "yes", "outdated": "in an older way", "broken": "broken"}
-_STATES = {"on": "", "off": "off", "waits": "not approved there"}
+_CONNECTIONS = {"none": "no", "connected": "yes", "outdated": Phrase("in an older way"), "broken": "broken"}
+_STATES = {"on": "", "off": "off", "waits": Phrase("not approved there")}
 
 
 def scan(args: argparse.Namespace, home: Home) -> int:
@@ -27,7 +29,7 @@ def scan(args: argparse.Namespace, home: Home) -> int:
         return 0
     clients = [client for client in found.clients if client.is_installed or args.all]
     if clients:
-        print_table(("CLIENT", "NAME", "RUNS", "USES TOOLTRAY", "SERVERS"), [_row(client) for client in clients])
+        print_table((tr("CLIENT"), tr("NAME"), tr("RUNS"), tr("USES TOOLTRAY"), tr("SERVERS")), [_row(client) for client in clients])
     for line in _words(found, clients):
         print(line)
     return 0
@@ -42,7 +44,7 @@ def _row(client: AiClient) -> list[str]:
 def _words(found: ClientScan, clients: list[AiClient]) -> Iterator[str]:
     here = [client.name for client in found.clients if client.is_installed]
     if not here:
-        yield "No AI client was found on this computer. See those that are known with: tooltray clients scan --all"
+        yield tr("No AI client was found on this computer. See those that are known with: tooltray clients scan --all")
         return
     yield from _totals(found)
     for client in clients:
@@ -51,17 +53,19 @@ def _words(found: ClientScan, clients: list[AiClient]) -> Iterator[str]:
 
 
 def _totals(found: ClientScan) -> Iterator[str]:
-    different = f", {found.different_servers} different" if found.different_servers != found.servers else ""
-    yield f"{count(found.servers, 'server')}{different}."
-    if found.plain_secrets:
-        stands = "stands" if found.plain_secrets == 1 else "stand"
-        yield f"{count(found.plain_secrets, 'value')} that {'looks' if found.plain_secrets == 1 else 'look'} secret {stands} in plain text."
+    servers = count(found.servers, "server")
+    is_mixed = found.different_servers != found.servers
+    yield tr("{servers}, {number} different.", servers=servers, number=found.different_servers) if is_mixed else f"{servers}."
+    if found.plain_secrets == 1:
+        yield tr("1 value that looks secret stands in plain text.")
+    elif found.plain_secrets:
+        yield tr("{count} values that look secret stand in plain text.", count=found.plain_secrets)
 
 
 def _file(client: AiClient, file: AiClientFile) -> Iterator[str]:
     if not file.servers and not file.problem:
         return
-    where = f" for {file.project}" if file.project and not file.path.startswith(file.project) else ""
+    where = tr(" for {project}", project=file.project) if file.project and not file.path.startswith(file.project) else ""
     yield clean_line(f"{client.name}: {file.path}{where}")
     if file.problem:
         yield f"  {clean_line(problem_line(file.problem))}"
@@ -72,10 +76,10 @@ def _file(client: AiClient, file: AiClientFile) -> Iterator[str]:
 def _server(server: ClientServer) -> str:
     notes = [_STATES[server.state]]
     if server.kind == "bridge":
-        notes.append("this is Tooltray")
+        notes.append(tr("this is Tooltray"))
     if server.kind == "loop":
-        notes.append("leads to Tooltray")
+        notes.append(tr("leads to Tooltray"))
     if server.secrets:
-        notes.append(f"in plain text: {', '.join(server.secrets)}")
+        notes.append(tr("in plain text: {secrets}", secrets=", ".join(server.secrets)))
     said = "; ".join(note for note in notes if note)
     return f"{server.name}: {server.target}" + (f" ({said})" if said else "")

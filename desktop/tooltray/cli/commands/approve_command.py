@@ -11,15 +11,17 @@ from collections.abc import Sequence
 from tooltray.cli import auto_approve
 from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.person import NO, YES, check_terminal, typed_answer
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, cut, day, print_json, print_table
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
+from tooltray.phrases import Phrase
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 DESCRIPTION_COLUMNS = 100  # of each tool that consent covers; there may be dozens, and each is shown on one line
-QUESTION = "Allow this?"
+QUESTION = Phrase("Allow this?")
 
 
 def approve(args: argparse.Namespace, home: Home) -> int:
@@ -39,7 +41,13 @@ def approve(args: argparse.Namespace, home: Home) -> int:
 def _list_waiting(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         calls = hub.ask(hub.api.approvals.get_approvals())
-    return answer_list(args, calls, ("ID", "SERVER", "TOOL", "CLIENT", "FOR", "WHY"), _waiting_row, empty="No call waits for a yes.")
+    return answer_list(
+        args,
+        calls,
+        (tr("ID"), tr("SERVER"), tr("TOOL"), tr("CLIENT"), tr("FOR"), tr("WHY")),
+        _waiting_row,
+        empty=tr("No call waits for a yes."),
+    )
 
 
 def _waiting_row(call: ApprovalSnapshot) -> list[str]:
@@ -57,8 +65,8 @@ def _refuse(id: str, home: Home) -> int:
 def _answer(hub: Hub, id: str, answer: str) -> int:
     call = _waiting(hub, id)
     if call.id != id:
-        tool = clean_line(f"{call.tool} of {call.server}")
-        print(f"{tool} has changed since this call was refused; this is the call of the tool as it is now.")
+        tool = clean_line(tr("{tool} of {server}", tool=call.tool, server=call.server))
+        print(tr("{tool} has changed since this call was refused; this is the call of the tool as it is now.", tool=tool))
     _print_call(call)
     typed = typed_answer(QUESTION)
     if typed in YES:
@@ -69,7 +77,7 @@ def _answer(hub: Hub, id: str, answer: str) -> int:
         hub.ask(hub.api.approvals.answer_approval(id=call.id, answer="refuse"))
         print("Refused.")
     else:
-        print(f"Nothing was allowed, nothing refused. To refuse it: tooltray approve refuse {clean_line(call.id)}")
+        print(tr("Nothing was allowed, nothing refused. To refuse it: tooltray approve refuse {id}", id=clean_line(call.id)))
     return 1
 
 
@@ -81,7 +89,7 @@ def _waiting(hub: Hub, id: str) -> ApprovalSnapshot:
     calls = hub.ask(hub.api.approvals.get_approvals()) if id else []
     call = next((each for each in calls if id in (each.id, each.replaces)), None)
     if call is None:
-        raise TooltrayError(f"No call '{clean_line(id)}' waits for a yes", "", "See which do: tooltray approve list")
+        raise TooltrayError(tr("No call '{id}' waits for a yes", id=clean_line(id)), "", tr("See which do: tooltray approve list"))
     return call
 
 
@@ -94,12 +102,12 @@ def _grant(hub: Hub, args: argparse.Namespace, words: Sequence[str]) -> int:
     for change in hub.ask(api.get_tool_changes()):
         if change.server == server and change.tool in names:
             _print_change(change)
-    print(f"For {clean_line(client) or 'every AI client'}, {_until(args.duration)}.")
+    print(tr("For {client}, {until}.", client=clean_line(client) or tr("every AI client"), until=_until(args.duration)))
     if not _is_meant():
         return 1
     adding = api.add_grant(server=server, kind=kind, tool=tool, client=client, expires_in_s=args.duration)
     grant = hub.ask(adding, timeout_s=LIST_TIMEOUT_S)
-    print(f"Allowed. To take it back: tooltray grants remove {clean_line(grant.id)}")
+    print(tr("Allowed. To take it back: tooltray grants remove {id}", id=clean_line(grant.id)))
     return 0
 
 
@@ -111,11 +119,18 @@ def rules(args: argparse.Namespace, home: Home) -> int:
         before = next((each.auto_approve for each in modes if each.client == args.client), None)
         if chosen is None or not auto_approve.narrows(chosen, before or ()):
             check_terminal()
-            print(f"What goes through unasked for {clean_line(args.client)}: {_rules(chosen)} (now: {_rules(before)}).")
+            print(
+                tr(
+                    "What goes through unasked for {client}: {chosen} (now: {before}).",
+                    client=clean_line(args.client),
+                    chosen=_rules(chosen),
+                    before=_rules(before),
+                )
+            )
             if not _is_meant():
                 return 1
         hub.ask(hub.api.views.set_client_auto_approve(client=args.client, rules=chosen))
-    print(f"For {clean_line(args.client)}: {_rules(chosen)}.")
+    print(tr("For {client}: {chosen}.", client=clean_line(args.client), chosen=_rules(chosen)))
     return 0
 
 
@@ -126,31 +141,38 @@ def server_rules(args: argparse.Namespace, home: Home) -> int:
         before = auto_approve.of_entry(hub.ask(hub.api.servers.get_server_entry(name=args.name)).counts)
         if not auto_approve.narrows(chosen, before):
             check_terminal()
-            print(f"What goes through unasked of {clean_line(args.name)}: {_rules(chosen)} (now: {_rules(before)}).")
+            print(
+                tr(
+                    "What goes through unasked of {name}: {chosen} (now: {before}).",
+                    name=clean_line(args.name),
+                    chosen=_rules(chosen),
+                    before=_rules(before),
+                )
+            )
             if not _is_meant():
                 return 1
         hub.ask(hub.api.approvals.set_server_auto_approve(server=args.name, rules=chosen), timeout_s=LIST_TIMEOUT_S)
-    print(f"For {clean_line(args.name)}: {_rules(chosen)}.")
+    print(tr("For {name}: {chosen}.", name=clean_line(args.name), chosen=_rules(chosen)))
     return 0
 
 
 def _rules(rules: Sequence[str] | None) -> str:
     if rules is None:
-        return "what each server's autoApprove says"
-    return ", ".join(clean_line(rule) for rule in rules) or "nothing"
+        return tr("what each server's autoApprove says")
+    return ", ".join(clean_line(rule) for rule in rules) or tr("nothing")
 
 
 def list_grants(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         grants = hub.ask(hub.api.approvals.get_grants())
-    titles = ("ID", "SERVER", "WHAT", "FOR", "SINCE", "UNTIL", "HELD")
-    return answer_list(args, grants, titles, _grant_row, empty="No standing permissions beyond each server's own.")
+    titles = (tr("ID"), tr("SERVER"), tr("WHAT"), tr("FOR"), tr("SINCE"), tr("UNTIL"), tr("HELD"))
+    return answer_list(args, grants, titles, _grant_row, empty=tr("No standing permissions beyond each server's own."))
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         hub.ask(hub.api.approvals.remove_grant(id=args.id))
-    return answer(args, {"removed": args.id}, "Taken back.")
+    return answer(args, {"removed": args.id}, tr("Taken back."))
 
 
 def preview(args: argparse.Namespace, home: Home) -> int:
@@ -167,7 +189,7 @@ def changes(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         found = hub.ask(hub.api.approvals.get_tool_changes())
     if args.json or not found:
-        return answer(args, found, "No tool has changed since it was allowed.")
+        return answer(args, found, tr("No tool has changed since it was allowed."))
     for change in found:
         _print_change(change)
     return 0
@@ -180,7 +202,9 @@ def accept(args: argparse.Namespace, home: Home) -> int:
         found = hub.ask(hub.api.approvals.get_tool_changes())
         change = next((each for each in found if (each.server, each.tool) == (args.server, args.tool)), None)
         if change is None:
-            raise TooltrayError(f"'{clean_line(args.tool)}' has not changed since it was allowed", "", "See: tooltray grants changes")
+            raise TooltrayError(
+                tr("'{tool}' has not changed since it was allowed", tool=clean_line(args.tool)), "", tr("See: tooltray grants changes")
+            )
         _print_change(change)
         if not _is_meant():
             return 1
@@ -192,28 +216,40 @@ def accept(args: argparse.Namespace, home: Home) -> int:
 def _is_meant() -> bool:
     is_meant = typed_answer(QUESTION) in YES
     if not is_meant:
-        print("Nothing was allowed.")
+        print(tr("Nothing was allowed."))
     return is_meant
 
 
 def _print_call(call: ApprovalSnapshot) -> None:
-    print(clean_line(f"{call.client or 'An AI client'} calls {call.tool} of {call.server} ({call.category})."))
-    for title, value in (("Project", call.project), ("Description", call.description), ("It asks because", call.why)):
+    print(
+        clean_line(
+            tr(
+                "{client} calls {tool} of {server} ({category}).",
+                client=call.client or tr("An AI client"),
+                tool=call.tool,
+                server=call.server,
+                category=call.category,
+            )
+        )
+    )
+    for title, value in (("Project", call.project), ("Description", call.description), (tr("It asks because"), call.why)):
         if value:
             print(f"{title}: {clean_line(value)}")
     _print_warnings(call.warnings)
-    _print_lines("The definition has changed:", call.definition_diff)
-    _print_lines("It would change:", call.diff)
+    _print_lines(tr("The definition has changed:"), call.definition_diff)
+    _print_lines(tr("It would change:"), call.diff)
     _print_lines("Arguments:", call.arguments.splitlines())
 
 
 def _print_change(change: ToolChange) -> None:
-    _print_lines(clean_line(f"{change.tool} of {change.server} has changed since it was allowed:"), change.diff)
+    _print_lines(
+        clean_line(tr("{tool} of {server} has changed since it was allowed:", tool=change.tool, server=change.server)), change.diff
+    )
     _print_warnings(change.warnings)
 
 
 def _print_covered(covered: Sequence[ToolSnapshot]) -> None:
-    print_table(("TOOL", "SERVER", "KIND", "DESCRIPTION"), [_covered_row(each) for each in covered])
+    print_table((tr("TOOL"), tr("SERVER"), tr("KIND"), tr("DESCRIPTION")), [_covered_row(each) for each in covered])
     print(count(len(covered), "tool") + ".")
     for tool in covered:
         if isinstance(tool, CoveredTool):
@@ -226,7 +262,7 @@ def _covered_row(tool: ToolSnapshot) -> list[str]:
 
 def _print_warnings(warnings: Sequence[str]) -> None:
     for warning in warnings:
-        print(f"Careful: {clean_line(warning)}")
+        print(tr("Careful: {warning}", warning=clean_line(warning)))
 
 
 def _print_lines(title: str, lines: Sequence[str]) -> None:
@@ -237,11 +273,11 @@ def _print_lines(title: str, lines: Sequence[str]) -> None:
 
 
 def _grant_row(grant: GrantSnapshot) -> list[str]:
-    what = "all reads" if grant.kind == "reads" else grant.tool
-    for_whom = (grant.client or "every client") + (" (this session)" if grant.session else "")
-    until = day(grant.expires_at) if grant.expires_at else "you take it back"
+    what = tr("all reads") if grant.kind == "reads" else grant.tool
+    for_whom = (grant.client or tr("every client")) + (tr(" (this session)") if grant.session else "")
+    until = day(grant.expires_at) if grant.expires_at else tr("you take it back")
     return [grant.id, grant.server, what, for_whom, day(grant.created_at), until, ", ".join(grant.held_tools)]
 
 
 def _until(duration_s: float | None) -> str:
-    return "until you take it back" if duration_s is None else f"until {day(time.time() + duration_s)}"
+    return tr("until you take it back") if duration_s is None else tr("until {time}", time=day(time.time() + duration_s))

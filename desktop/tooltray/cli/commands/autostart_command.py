@@ -5,6 +5,7 @@ Above it: run. Below it: installs. Needs no hub.
 
 import argparse
 
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer
 from tooltray.home.home import Home
 from tooltray.installs import start_at_login
@@ -23,5 +24,5 @@ def off(args: argparse.Namespace, home: Home) -> int:
 def status(args: argparse.Namespace, home: Home) -> int:
     """Shows what the system says, whoever has changed it."""
     is_on = start_at_login.is_on()
-    line = "Tooltray starts when you log in." if is_on else "Tooltray does not start when you log in."
+    line = tr("Tooltray starts when you log in.") if is_on else tr("Tooltray does not start when you log in.")
     return answer(args, {"on": is_on}, line)

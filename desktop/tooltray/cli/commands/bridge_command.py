@@ -6,6 +6,7 @@ Above it: run. Below it: installs. Needs no hub. The path belongs to the person,
 import argparse
 import json
 
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home, default_home
@@ -22,11 +23,11 @@ def show(args: argparse.Namespace, home: Home) -> int:
     known, owner = installations.known(), installations.owner
     entry = bridge_entry(home)
     value = {"path": str(installations.path), "owner": owner, "installations": known, "entry": entry}
-    lines = [f"{installations.path} starts {owner.words}" if owner else f"{installations.path} is not in use yet."]
+    lines = [f"{installations.path} starts {owner.words}" if owner else tr("{path} is not in use yet.", path=installations.path)]
     lines += [f"  {clean_line(_line(each, owner))}" for each in known]
     if not owner:
-        lines.append("To let it start this installation: tooltray bridge use")
-    lines.append(f"Paste this into the config of an AI client:\n{json.dumps(entry, indent=2, ensure_ascii=False)}")
+        lines.append(tr("To let it start this installation: tooltray bridge use"))
+    lines.append(tr("Paste this into the config of an AI client:\n{entry}", entry=json.dumps(entry, indent=2, ensure_ascii=False)))
     return answer(args, as_json(value), *lines)
 
 
@@ -37,16 +38,16 @@ def use(args: argparse.Namespace, home: Home) -> int:
     installations = Installations(own)
     installations.use(this)
     value = {"path": str(installations.path), "owner": this}
-    return answer(args, as_json(value), clean_line(f"{installations.path} starts {this.words}."))
+    return answer(args, as_json(value), clean_line(tr("{path} starts {words}.", path=installations.path, words=this.words)))
 
 
 def _line(installation: Installation, owner: Installation | None) -> str:
-    mark = "in use" if installation == owner else "installed"
+    mark = tr("in use") if installation == owner else "installed"
     return f"{mark}: {installation.words}: {' '.join(installation.bridge)}"
 
 
 def _own_home() -> Home:
     own = default_home()
     if own is None:
-        raise TooltrayError("No home folder found", "HOME is not set and the user database does not know this user", "Set HOME")
+        raise TooltrayError(tr("No home folder found"), tr("HOME is not set and the user database does not know this user"), tr("Set HOME"))
     return own

@@ -11,6 +11,7 @@ from tooltray.cli.commands.secrets_command import going
 from tooltray.cli.commands.servers_command import note_start, progress_shown, running_in_words, server_snapshot, tools_once_started
 from tooltray.cli.hubs import Hub, started_hub
 from tooltray.cli.person import ask_for_secrets, confirmed, is_person_there
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean_line, day, print_error, print_json, print_note
 from tooltray.errors import Problem, TooltrayError
 from tooltray.home.home import Home
@@ -44,9 +45,9 @@ def install(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         new = hub.ask(hub.api.bundles.preview_bundle(source=offer.source, sha256=offer.sha256, values=values), timeout_s=READ_TIMEOUT_S)
     if not args.yes:
-        print("\n".join([*_lines(offer), f"Runs:      {clean_line(joined(new.command))}"]))
-        if not confirmed(f"Install it as '{args.name or new.name}'?", yes=False):
-            print("Nothing was changed.")
+        print("\n".join([*_lines(offer), tr("Runs:      {command}", command=clean_line(joined(new.command)))]))
+        if not confirmed(tr("Install it as '{value}'?", value=args.name or new.name), yes=False):
+            print(tr("Nothing was changed."))
             return 0
     with started_hub(home) as hub:
         installing = hub.api.bundles.install_bundle(source=offer.source, sha256=offer.sha256, values=values, server=args.name)
@@ -57,8 +58,8 @@ def install(args: argparse.Namespace, home: Home) -> int:
 def list_bundles(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         bundles = hub.ask(hub.api.bundles.get_bundles())
-    titles = ("SERVER", "BUNDLE", "VERSION", "PUBLISHER", "INSTALLED", "SHA-256")
-    return answer_list(args, bundles, titles, _row, empty="There are no bundles yet. Install one with: tooltray bundle install FILE")
+    titles = (tr("SERVER"), tr("BUNDLE"), tr("VERSION"), tr("PUBLISHER"), tr("INSTALLED"), "SHA-256")
+    return answer_list(args, bundles, titles, _row, empty=tr("There are no bundles yet. Install one with: tooltray bundle install FILE"))
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:
@@ -66,31 +67,39 @@ def remove(args: argparse.Namespace, home: Home) -> int:
         found = next((each for each in hub.ask(hub.api.bundles.get_bundles()) if each.server == args.name), None)
         secrets = going(hub.ask(hub.api.secrets.preview_removal(name=args.name), timeout_s=None)) if found else []
     if found and is_person_there() and not args.yes:
-        question = f"Remove {args.name} and the files of {found.title} {found.version}? {' '.join(secrets)}"
+        question = tr(
+            "Remove {name} and the files of {title} {version}? {secrets}",
+            name=args.name,
+            title=found.title,
+            version=found.version,
+            secrets=" ".join(secrets),
+        )
         if not confirmed(question, yes=False):
-            print("Nothing was changed.")
+            print(tr("Nothing was changed."))
             return 0
     with started_hub(home) as hub:
         hub.ask(hub.api.bundles.remove_bundle(server=args.name), timeout_s=None)
-    return answer(args, {"server": args.name, "removed": True}, f"Removed {args.name}.")
+    return answer(args, {"server": args.name, "removed": True}, tr("Removed {name}.", name=args.name))
 
 
 def pack(args: argparse.Namespace, home: Home) -> int:
     path = os.path.abspath(args.output or f"{args.name.replace(os.sep, '-')}.mcpb")
     if os.path.lexists(path) and not args.force:
-        raise TooltrayError(f"{path} is there already", hint="Choose another file with --output, or replace it with --force")
+        raise TooltrayError(
+            tr("{path} is there already", path=path), hint=tr("Choose another file with --output, or replace it with --force")
+        )
     with started_hub(home) as hub:
         written = hub.ask(hub.api.bundles.pack_bundle(server=args.name, path=path), timeout_s=PACK_TIMEOUT_S)
         offer = hub.ask(hub.api.bundles.read_bundle(source=written), timeout_s=READ_TIMEOUT_S)
-    asked = [f"It asks for {', '.join(field.label for field in offer.fields)}."] if offer.fields else []
+    asked = [tr("It asks for {names}.", names=", ".join(field.label for field in offer.fields))] if offer.fields else []
     done = {"path": written, "sha256": offer.sha256, "fields": [field.key for field in offer.fields]}
-    return answer(args, done, f"Packed {args.name} as {written}.", *map(clean_line, asked))
+    return answer(args, done, tr("Packed {name} as {written}.", name=args.name, written=written), *map(clean_line, asked))
 
 
 def _read(hub: Hub, args: argparse.Namespace) -> BundleOffer:
     is_address = args.source.lower().startswith(("http:", "https:", "file:"))
     if is_address and not args.source.lower().startswith("file:"):
-        print_note(f"Downloading {args.source} ...")
+        print_note(tr("Downloading {source} ...", source=args.source))
     source = args.source if is_address else os.path.abspath(os.path.expanduser(args.source))
     return hub.ask(hub.api.bundles.read_bundle(source=source), timeout_s=READ_TIMEOUT_S)
 
@@ -106,7 +115,11 @@ def _values(offer: BundleOffer, args: argparse.Namespace) -> dict[str, FieldValu
         given.setdefault(key, []).append(value)
     fields = {field.key: field for field in offer.fields}
     if hidden := next((key for key in given if key in fields and fields[key].is_secret), None):
-        raise TooltrayError(f"{hidden} is a secret", "others can read what is typed behind a command", "Leave it out; it is asked for")
+        raise TooltrayError(
+            tr("{hidden} is a secret", hidden=hidden),
+            tr("others can read what is typed behind a command"),
+            tr("Leave it out; it is asked for"),
+        )
     values: dict[str, FieldValue] = {key: _one_or_many(fields.get(key), each) for key, each in given.items()}
     for field in offer.fields:
         if field.is_required and not field.is_secret and field.default is None and field.key not in values and is_person_there():
@@ -119,7 +132,14 @@ def _wants(field: FormField, args: argparse.Namespace) -> bool:
     """Whether a person wants to give a secret that is not needed."""
     if args.yes or args.secret_stdin or not is_person_there():
         return False
-    return confirmed(f"Give it {field.label} ({'it is kept otherwise' if field.placeholder else 'not needed'})?", yes=False)
+    return confirmed(
+        tr(
+            "Give it {label} ({otherwise})?",
+            label=field.label,
+            otherwise=tr("it is kept otherwise") if field.placeholder else tr("not needed"),
+        ),
+        yes=False,
+    )
 
 
 def _one_or_many(field: FormField | None, values: Sequence[str]) -> FieldValue:
@@ -148,9 +168,26 @@ def _started(args: argparse.Namespace, home: Home, hub: Hub, server: str, offer:
     if args.json:
         print_json({**done, "started": problem is None, "tools": tools, "snapshot": as_json(server_snapshot(hub, server) or {})})
     elif problem is None:
-        print(f"{word} {clean_line(offer.title)} {clean_line(offer.version)} as {server}; it {running_in_words(tools)}.")
+        print(
+            tr(
+                "{word} {title} {version} as {server}; it {tools}.",
+                word=word,
+                title=clean_line(offer.title),
+                version=clean_line(offer.version),
+                server=server,
+                tools=running_in_words(tools),
+            )
+        )
     else:
-        print(f"{word} {clean_line(offer.title)} {clean_line(offer.version)} as {server}, which does not start.")
+        print(
+            tr(
+                "{word} {title} {version} as {server}, which does not start.",
+                word=word,
+                title=clean_line(offer.title),
+                version=clean_line(offer.version),
+                server=server,
+            )
+        )
     if problem is not None:
         print_error(problem, as_json=args.json)
     return 0 if problem is None else 1
@@ -158,26 +195,30 @@ def _started(args: argparse.Namespace, home: Home, hub: Hub, server: str, offer:
 
 def _lines(offer: BundleOffer) -> list[str]:
     """What a person should know before a yes."""
-    here = f" (in the place of {offer.here_version}, which is here as '{offer.here}')" if offer.here else ""
-    signature = "none" if offer.signature == "none" else "there is one, and nobody checked it"
+    here = (
+        tr(" (in the place of {here_version}, which is here as '{here}')", here_version=offer.here_version, here=offer.here)
+        if offer.here
+        else ""
+    )
+    signature = "none" if offer.signature == "none" else tr("there is one, and nobody checked it")
     lines = [
         f"{offer.title} {offer.version}{here}",
         offer.description,
-        f"Publisher: {offer.author or '?'}, as the bundle itself says",
-        f"Signature: {signature}",
-        f"SHA-256:   {offer.sha256}",
-        f"Command:   {joined(offer.command)}",
+        tr("Publisher: {value}, as the bundle itself says", value=offer.author or "?"),
+        tr("Signature: {signature}", signature=signature),
+        tr("SHA-256:   {sha256}", sha256=offer.sha256),
+        tr("Command:   {command}", command=joined(offer.command)),
     ]
-    lines += [f"Tools:     {', '.join(offer.tools)}"] if offer.tools else []
-    lines += [f"Setting:   {_setting(field)}" for field in offer.fields]
+    lines += [tr("Tools:     {tools}", tools=", ".join(offer.tools))] if offer.tools else []
+    lines += [tr("Setting:   {field}", field=_setting(field)) for field in offer.fields]
     lines += _said("Careful:   ", offer.warnings)
     return [clean_line(line) for line in [*lines, *_said("Problem:   ", offer.problems)] if line]
 
 
 def _setting(field: FormField) -> str:
     words = [field.kind, *(["required"] if field.is_required else []), *(["secret"] if field.is_secret else [])]
-    default = f", default {field.default}" if field.default is not None else ""
-    return f"{field.key} ({', '.join(words)}{default}): {field.label}"
+    default = tr(", default {default}", default=field.default) if field.default is not None else ""
+    return tr("{key} ({words}{default}): {label}", key=field.key, words=", ".join(words), default=default, label=field.label)
 
 
 def _said(mark: str, problems: Iterable[Problem]) -> list[str]:

@@ -10,14 +10,16 @@ from typing import Any
 
 from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.person import check_terminal, confirmed
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean, clean_line, print_json, print_table, problem_line
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
+from tooltray.phrases import Phrase
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit
 
 TIMEOUT_S = 120.0  # a keyring may ask the person first, and a client's own command takes up to ten seconds
-CHANGING = "A change of an AI client's file"
-_UNDO = {"exact": "whole", "entries": "this change alone", "none": "-"}
+CHANGING = Phrase("A change of an AI client's file")
+_UNDO = {"exact": "whole", "entries": Phrase("this change alone"), "none": "-"}
 
 
 def connect(args: argparse.Namespace, home: Home) -> int:
@@ -36,8 +38,11 @@ def undo(args: argparse.Namespace, home: Home) -> int:
         changes = hub.ask(hub.api.ai_clients.get_client_changes(), timeout_s=TIMEOUT_S)
         change = next((each for each in changes if each.id == args.change or (not args.change and each.undo != "none")), None)
         if change is None:
-            raise TooltrayError("There is nothing to undo", "", "See the changes: tooltray clients changes")
-        if not confirmed(f"Undo '{change.action}' of {', '.join(change.servers)} in {change.path}?", yes=args.yes):
+            raise TooltrayError(tr("There is nothing to undo"), "", tr("See the changes: tooltray clients changes"))
+        if not confirmed(
+            tr("Undo '{action}' of {servers} in {path}?", action=change.action, servers=", ".join(change.servers), path=change.path),
+            yes=args.yes,
+        ):
             return 0
         undone = hub.ask(hub.api.ai_clients.undo_client_change(id=change.id), timeout_s=TIMEOUT_S)
     _tell([undone], is_json=args.json)
@@ -50,9 +55,12 @@ def changes(args: argparse.Namespace, home: Home) -> int:
     if args.json:
         print_json(found)
     elif found:
-        print_table(("CHANGE", "WHEN", "CLIENT", "WHAT", "SERVERS", "CAN BE UNDONE", "FILE"), [_row(change) for change in found])
+        print_table(
+            (tr("CHANGE"), tr("WHEN"), tr("CLIENT"), tr("WHAT"), tr("SERVERS"), tr("CAN BE UNDONE"), tr("FILE")),
+            [_row(change) for change in found],
+        )
     else:
-        print("Tooltray has changed no AI client's file in the last 30 days.")
+        print(tr("Tooltray has changed no AI client's file in the last 30 days."))
     return 0
 
 
@@ -86,17 +94,21 @@ def _is_chosen(edit: ClientEdit, args: argparse.Namespace) -> bool:
         return False
     if edit.needs_own_yes and not args.client:
         if not args.json:
-            print(clean_line(f"Left as it is: {edit.path} is under version control; name the client to change it"))
+            print(clean_line(tr("Left as it is: {path} is under version control; name the client to change it", path=edit.path)))
         return False
-    return confirmed(f"Change {edit.path}?", yes=args.yes)
+    return confirmed(tr("Change {path}?", path=edit.path), yes=args.yes)
 
 
 def _described(edit: ClientEdit) -> Iterable[str]:
     if edit.problem:
         return [clean_line(f"{edit.client}: {problem_line(edit.problem)}")]
     if not edit.diff:
-        return [clean_line(f"{edit.client}: nothing has to be changed in {edit.path}")]
-    command = [clean_line(f"{edit.client} makes this change itself: {edit.command[0]}")] if edit.command else []
+        return [clean_line(tr("{client}: nothing has to be changed in {path}", client=edit.client, path=edit.path))]
+    command = (
+        [clean_line(tr("{client} makes this change itself: {command}", client=edit.client, command=edit.command[0]))]
+        if edit.command
+        else []
+    )
     return [*command, clean(edit.diff)]
 
 
@@ -109,5 +121,5 @@ def _tell(made: list[ClientChange], *, is_json: bool) -> None:
             print(clean_line(problem_line(change.problem)))
             continue
         note = f" {change.note}." if change.note else ""
-        how = f" Undo it: tooltray clients undo {change.id}" if change.undo != "none" else ""
-        print(clean_line(f"{change.client}: {change.path} is changed.{note}{how}"))
+        how = tr(" Undo it: tooltray clients undo {id}", id=change.id) if change.undo != "none" else ""
+        print(clean_line(tr("{client}: {path} is changed.{note}{how}", client=change.client, path=change.path, note=note, how=how)))

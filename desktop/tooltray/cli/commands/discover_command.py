@@ -17,6 +17,7 @@ from tooltray.cli.commands.servers_command import (
 )
 from tooltray.cli.hubs import Hub, started_hub
 from tooltray.cli.person import ask_for_secrets, confirmed, is_person_there
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import (
     answer,
     answer_list,
@@ -49,22 +50,22 @@ def search(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         found = hub.ask(hub.api.discovery.search_registry(text=text, limit=args.lines), timeout_s=ASK_TIMEOUT_S)
         if not found.status.updated_at and not found.status.problem:
-            print_note("The list of servers is fetched for the first time; this takes a minute ...")
+            print_note(tr("The list of servers is fetched for the first time; this takes a minute ..."))
             hub.ask(hub.api.discovery.refresh_registry(), timeout_s=FETCH_TIMEOUT_S)
             found = hub.ask(hub.api.discovery.search_registry(text=text, limit=args.lines), timeout_s=ASK_TIMEOUT_S)
     if args.json:
         print_json(found)
         return 0
-    titles = ("NAME", "VERSION", "AS", "DESCRIPTION")
+    titles = (tr("NAME"), tr("VERSION"), tr("AS"), tr("DESCRIPTION"))
     rows = [(each.name, each.version, ", ".join(each.kinds) or "-", each.description or each.title) for each in found.hits]
-    answer_list(args, rows, titles, lambda row: row, empty="The registry has no such server.")
+    answer_list(args, rows, titles, lambda row: row, empty=tr("The registry has no such server."))
     print_notes(_about(found.status, found.total, len(found.hits)))
     return 0
 
 
 def _about(status: RegistryStatus, total: int, shown: int) -> list[str]:
-    more = [f"{total - shown} more match; give more words, or -n COUNT."] if total > shown else []
-    age = [f"As the registry was on {day(status.updated_at)}."] if status.updated_at else []
+    more = [tr("{total} more match; give more words, or -n COUNT.", total=total - shown)] if total > shown else []
+    age = [tr("As the registry was on {updated_at}.", updated_at=day(status.updated_at))] if status.updated_at else []
     return more + age + [line for line in [problem_line(status.problem)] if line]
 
 
@@ -76,7 +77,7 @@ def show(args: argparse.Namespace, home: Home) -> int:
 
 def _lines(server: RegistryServer) -> list[str]:
     about = [f"{server.name} {server.version}", server.title, server.description, server.repository, server.website]
-    about += ["Its publisher advises against it." if server.is_deprecated else ""]
+    about += [tr("Its publisher advises against it.") if server.is_deprecated else ""]
     lines = [line for line in about if line]
     for option in server.options:
         lines += ["", *_option_lines(option)]
@@ -84,8 +85,8 @@ def _lines(server: RegistryServer) -> list[str]:
 
 
 def _option_lines(option: RegistryOption) -> list[str]:
-    needs = f", needs {option.needs}" if option.needs else ""
-    lines = [f"--option {option.id}: {option.kind} {option.label}{needs}"]
+    needs = tr(", needs {needs}", needs=option.needs) if option.needs else ""
+    lines = [tr("--option {id}: {kind} {label}{needs}", id=option.id, kind=option.kind, label=option.label, needs=needs)]
     if option.problem:
         return [*lines, f"  {option.problem}"]
     return lines + [f"  {_field_line(field)}" for field in option.fields]
@@ -93,8 +94,12 @@ def _option_lines(option: RegistryOption) -> list[str]:
 
 def _field_line(field: FormField) -> str:
     kinds = [field.kind, "secret" if field.is_secret else "", "required" if field.is_required else "", "several" if field.is_list else ""]
-    said = [", ".join(filter(None, kinds)), f"one of {', '.join(field.choices)}" if field.choices else "", field.description]
-    default = "" if field.default is None or field.is_secret else f"default: {field.default}"
+    said = [
+        ", ".join(filter(None, kinds)),
+        tr("one of {choices}", choices=", ".join(field.choices)) if field.choices else "",
+        field.description,
+    ]
+    default = "" if field.default is None or field.is_secret else tr("default: {default}", default=field.default)
     return f"{field.key} ({'; '.join(filter(None, [*said, default]))})"
 
 
@@ -122,7 +127,10 @@ def _option(server: RegistryServer, id: str) -> RegistryOption:
     named = [each for each in server.options if each.id == id] if id else usable or list(server.options)
     if not named:
         ids = ", ".join(each.id for each in server.options)
-        raise TooltrayError(f"{server.name} has no option '{id}'", f"There are: {ids}" if ids else "The registry says of no way to have it")
+        raise TooltrayError(
+            tr("{name} has no option '{id}'", name=server.name, id=id),
+            tr("There are: {ids}", ids=ids) if ids else tr("The registry says of no way to have it"),
+        )
     return named[0]
 
 
@@ -140,8 +148,8 @@ def _values(args: argparse.Namespace, fields: Sequence[FormField]) -> Values:
     for key, value in args.values:
         field = known.get(key)
         if field and field.is_secret and not value.startswith("${"):
-            hint = f"Leave --set {key} out; its value is asked for, or read from standard input"
-            raise TooltrayError(f"{key} is a secret, and other programs can read the arguments of a command", "", hint)
+            hint = tr("Leave --set {key} out; its value is asked for, or read from standard input", key=key)
+            raise TooltrayError(tr("{key} is a secret, and other programs can read the arguments of a command", key=key), "", hint)
         before = values.get(key)
         values[key] = [*(before if isinstance(before, list) else []), value] if field and field.is_list else value
     missing = [field for field in fields if field.key not in values and field.is_required and field.default in (None, ())]
@@ -153,13 +161,13 @@ def _values(args: argparse.Namespace, fields: Sequence[FormField]) -> Values:
 
 
 def _new_lines(new: NewServer) -> list[str]:
-    lines = [f"Name: {new.name}", f"From: {new.origin}"]
-    lines += [f"Runs: {joined(new.command)}"] if new.command else [f"Address: {new.url}"]
+    lines = [tr("Name: {name}", name=new.name), tr("From: {origin}", origin=new.origin)]
+    lines += [tr("Runs: {command}", command=joined(new.command))] if new.command else [tr("Address: {url}", url=new.url)]
     for what, member in (("Variables", "env"), ("Headers", "headers")):
         if names := new.entry.get(member):
             lines.append(f"{what}: {', '.join(names)}")
-    lines += [f"Secrets: {', '.join(new.secrets)}"] if new.secrets else []
-    return [clean_line(line) for line in (*lines, *(f"Careful: {warning}" for warning in new.warnings))]
+    lines += [tr("Secrets: {secrets}", secrets=", ".join(new.secrets))] if new.secrets else []
+    return [clean_line(line) for line in (*lines, *(tr("Careful: {warning}", warning=warning) for warning in new.warnings))]
 
 
 def _is_wanted(args: argparse.Namespace, lines: list[str]) -> bool:
@@ -167,13 +175,13 @@ def _is_wanted(args: argparse.Namespace, lines: list[str]) -> bool:
         print_notes(lines)
     else:
         print("\n".join(lines))
-    return confirmed("Add it?", yes=args.yes)
+    return confirmed(tr("Add it?"), yes=args.yes)
 
 
 def starters(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         servers = hub.ask(hub.api.discovery.get_starter_servers())
-    titles = ("ID", "CATEGORY", "HERE", "NEEDS", "GOOD FOR")
+    titles = (tr("ID"), tr("CATEGORY"), tr("HERE"), tr("NEEDS"), tr("GOOD FOR"))
     return answer_list(
         args, servers, titles, lambda each: (each.id, each.category, each.here or "-", each.needs or "-", each.good_for), empty="-"
     )
@@ -184,11 +192,11 @@ def add_starter(args: argparse.Namespace, home: Home) -> int:
         listed = hub.ask(hub.api.discovery.get_starter_servers())
         starter = next((each for each in listed if each.id == args.id), None)
         if starter is None:
-            raise TooltrayError(f"The list has no server '{args.id}'", "", "See: tooltray discover starters")
+            raise TooltrayError(tr("The list has no server '{id}'", id=args.id), "", tr("See: tooltray discover starters"))
         values = _values(args, starter.fields)
         lines = [
-            f"Name: {args.server or starter.id}",
-            f"Runs: {starter.target}",
+            tr("Name: {value}", value=args.server or starter.id),
+            tr("Runs: {target}", target=starter.target),
             *(f"{key}: {value}" for key, value in _plain(starter.fields, values)),
         ]
         if not _is_wanted(args, [clean_line(line) for line in lines]):
@@ -211,12 +219,14 @@ def _added(hub: Hub, args: argparse.Namespace, home: Home, name: str) -> int:
     except TooltrayError as error:
         snapshot = server_snapshot(hub, name)
         if snapshot is not None and snapshot.state is ServerState.NEEDS_SIGN_IN:
-            return answer(args, {"server": name, "started": False}, f"Added {name}; {needs_sign_in(name)}")
-        answer(args, {"server": name, "started": False}, f"Added {name}, which does not start.")
+            return answer(args, {"server": name, "started": False}, tr("Added {name}; {name2}", name=name, name2=needs_sign_in(name)))
+        answer(args, {"server": name, "started": False}, tr("Added {name}, which does not start.", name=name))
         print_error(error.problem, as_json=args.json)
         note_log(name)
         return 1
-    return answer(args, {"server": name, "started": True, "tools": tools}, f"Added {name}; it {running_in_words(tools)}.")
+    return answer(
+        args, {"server": name, "started": True, "tools": tools}, tr("Added {name}; it {tools}.", name=name, tools=running_in_words(tools))
+    )
 
 
 def refresh(args: argparse.Namespace, home: Home) -> int:
@@ -225,28 +235,38 @@ def refresh(args: argparse.Namespace, home: Home) -> int:
     if status.problem:
         print_error(status.problem, as_json=args.json)
         return 1
-    return answer(args, status, f"The registry has {count(status.servers, 'server')}.")
+    return answer(args, status, tr("The registry has {count}.", count=count(status.servers, "server")))
 
 
 def updates(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         found = hub.ask(hub.api.discovery.get_registry_updates(), timeout_s=ASK_TIMEOUT_S)
-    titles = ("SERVER", "VERSION", "NEWEST", "TOOLS")
+    titles = (tr("SERVER"), tr("VERSION"), tr("NEWEST"), tr("TOOLS"))
     row = [(each.server, each.version, each.newest, "; ".join(each.tools) or "-") for each in found]
     if args.json:
         print_json(found)
         return 0
-    return answer_list(args, row, titles, lambda each: each, empty="Every server from the registry has the newest version.")
+    return answer_list(args, row, titles, lambda each: each, empty=tr("Every server from the registry has the newest version."))
 
 
 def update(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         found = hub.ask(hub.api.discovery.get_registry_updates(), timeout_s=ASK_TIMEOUT_S)
         for each in (each for each in found if each.server == args.server):
-            print_note(f"{each.name}: {each.version} becomes {each.newest}. {'; '.join(each.tools)}")
-            if not confirmed("Bring it to that version?", yes=args.yes):
+            print_note(
+                tr(
+                    "{name}: {version} becomes {newest}. {tools}",
+                    name=each.name,
+                    version=each.version,
+                    newest=each.newest,
+                    tools="; ".join(each.tools),
+                )
+            )
+            if not confirmed(tr("Bring it to that version?"), yes=args.yes):
                 return 1
         hub.ask(hub.api.discovery.update_registry_server(server=args.server), timeout_s=KEYRING_TIMEOUT_S)
     return answer(
-        args, {"server": args.server}, f"{args.server} has the newest version now; tools that changed wait until you approve them."
+        args,
+        {"server": args.server},
+        tr("{server} has the newest version now; tools that changed wait until you approve them.", server=args.server),
     )

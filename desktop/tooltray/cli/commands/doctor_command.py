@@ -26,8 +26,9 @@ from tooltray.cli.commands.servers_command import (
     tools_once_started,
 )
 from tooltray.cli.hubs import RunningHub, any_hub, started_hub
+from tooltray.cli.speech import in_one_line, say, tr
 from tooltray.cli.terminal import answer, clean, clean_line, count, print_json, print_note, state_in_words
-from tooltray.errors import Problem, TooltrayError, in_one_line
+from tooltray.errors import Problem, TooltrayError
 from tooltray.home.home import Home, default_home, hint_for, how_to_make_writable
 from tooltray.snapshots.hub import EnvironmentChange, EnvironmentVariable
 
@@ -85,8 +86,8 @@ def _fix(args: argparse.Namespace, home: Home) -> int:
         [diagnosis] = hub.ask(hub.api.hub.diagnose(server=args.server), timeout_s=START_TIMEOUT_S)
         remedies = [remedy for remedy in diagnosis.remedies if remedy.is_automatic]
         if not args.fix <= len(remedies):
-            hint = f"See which there are: tooltray doctor {shlex.quote(args.server)}"
-            raise TooltrayError(f"There is no fix {args.fix} for '{args.server}'", hint=hint)
+            hint = tr("See which there are: tooltray doctor {server}", server=shlex.quote(args.server))
+            raise TooltrayError(tr("There is no fix {fix} for '{server}'", fix=args.fix, server=args.server), hint=hint)
         remedy = remedies[args.fix - 1]
         applying = hub.api.setup.apply_remedy(server=args.server, kind=remedy.kind, value=remedy.value)
         done = hub.ask(applying, timeout_s=START_TIMEOUT_S)
@@ -103,7 +104,7 @@ def _fix(args: argparse.Namespace, home: Home) -> int:
 def _forget_environment(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) as hub:
         hub.ask(hub.api.hub.forget_environment())
-    return answer(args, {"forgotten": True}, "Nothing of your terminal's environment is remembered any more.")
+    return answer(args, {"forgotten": True}, tr("Nothing of your terminal's environment is remembered any more."))
 
 
 def _look_at_everything(home: Home) -> tuple[list[Check], "list[Diagnosis]"]:
@@ -111,7 +112,11 @@ def _look_at_everything(home: Home) -> tuple[list[Check], "list[Diagnosis]"]:
     try:
         with started_hub(home) as hub:
             info = hub.info()
-            checks.append(Check("tooltray", f"version {info.version} is running ({info.kind}, pid {info.pid})"))
+            checks.append(
+                Check(
+                    "tooltray", tr("version {version} is running ({kind}, pid {pid})", version=info.version, kind=info.kind, pid=info.pid)
+                )
+            )
             checks.extend(_checks_of_hub(hub, home))
             diagnoses = _diagnose(hub, None)
     except TooltrayError as error:
@@ -122,7 +127,7 @@ def _look_at_everything(home: Home) -> tuple[list[Check], "list[Diagnosis]"]:
 def _diagnose(hub: RunningHub, server: str | None) -> "list[Diagnosis]":
     """Returns the diagnoses once no server is starting any more, or after `SETTLE_TIMEOUT_S`."""
     if sys.stderr.isatty():
-        print_note("Looking at the servers ...")
+        print_note(tr("Looking at the servers ..."))
     return hub.ask(hub.api.hub.diagnose(server=server, wait_s=SETTLE_TIMEOUT_S), timeout_s=START_TIMEOUT_S)
 
 
@@ -134,8 +139,8 @@ def _check_home(home: Home) -> Check:
     try:
         _write_something(home.root)
     except OSError as error:
-        hint = hint_for(error, f"Make it writable: {how_to_make_writable(home.root)}")
-        return Check("home", problem=Problem("Tooltray's folder cannot be written to", f"{home.root}: {error.strerror}", hint))
+        hint = hint_for(error, tr("Make it writable: {root}", root=how_to_make_writable(home.root)))
+        return Check("home", problem=Problem(tr("Tooltray's folder cannot be written to"), f"{home.root}: {error.strerror}", hint))
     return Check("home", str(home.root))
 
 
@@ -158,7 +163,9 @@ def _checks_of_hub(hub: RunningHub, home: Home) -> Iterator[Check]:
     yield _check_secrets(hub, home)
     with contextlib.suppress(TooltrayError):  # the check of the secrets has reported why
         if unused := hub.ask(hub.api.secrets.get_unused_secrets(), timeout_s=START_TIMEOUT_S):
-            yield Check("unused secrets", f"no server uses {', '.join(unused)}; to forget them: {REMOVE}")
+            yield Check(
+                tr("unused secrets"), tr("no server uses {unused}; to forget them: {remove}", unused=", ".join(unused), remove=REMOVE)
+            )
 
 
 def _check_environment(hub: RunningHub) -> Check:
@@ -167,19 +174,19 @@ def _check_environment(hub: RunningHub) -> Check:
     lines = [_variable_line(each) for each in environment.variables]
     lines += [_change_line(each) for each in environment.changes]
     if any(each.origin == "remembered" for each in environment.variables):
-        lines.append("to forget what is remembered: tooltray doctor --forget-environment")
-    return Check("environment", "\n".join(lines) or "no certificates, proxies or package indexes of your own")
+        lines.append(tr("to forget what is remembered: tooltray doctor --forget-environment"))
+    return Check("environment", "\n".join(lines) or tr("no certificates, proxies or package indexes of your own"))
 
 
 def _variable_line(variable: EnvironmentVariable) -> str:
-    since = f" since {variable.since}" if variable.since else ""
-    origin = variable.origin if variable.is_used else f"{variable.origin}{since}, not used: its file is gone"
+    since = tr(" since {since}", since=variable.since) if variable.since else ""
+    origin = variable.origin if variable.is_used else tr("{origin}{since}, not used: its file is gone", origin=variable.origin, since=since)
     return f"{variable.name}={variable.value} ({origin}{since if variable.is_used else ''})"
 
 
 def _change_line(change: EnvironmentChange) -> str:
     was = f"{change.name}={change.was}" if change.was else change.name
-    return f"{change.server} last worked with {was}; now it is {change.now or 'missing'}"
+    return tr("{server} last worked with {was}; now it is {value}", server=change.server, was=was, value=change.now or tr("missing"))
 
 
 def _check_secrets(hub: RunningHub, home: Home) -> Check:
@@ -190,8 +197,11 @@ def _check_secrets(hub: RunningHub, home: Home) -> Check:
         hub.ask(hub.api.secrets.check_secrets(), timeout_s=START_TIMEOUT_S)
     except TooltrayError as error:
         if names or place:
-            return Check(f"secrets ({place or 'keyring'})", problem=error.problem)
-        return Check("secrets", f"none stored, and no place chosen for them ({error.problem.title}; see `tooltray secrets backend`)")
+            return Check(tr("secrets ({value})", value=place or "keyring"), problem=error.problem)
+        return Check(
+            "secrets",
+            tr("none stored, and no place chosen for them ({title}; see `tooltray secrets backend`)", title=say(error.problem.title)),
+        )
     return Check("secrets", f"{place or 'keyring'}, {count(len(names), 'secret')}")
 
 
@@ -202,15 +212,15 @@ def _check_bridge(home: Home) -> Check:
 
     installations = Installations(default_home() or home)
     try:
-        mended = "\nit was not as it should be, and is written anew" if installations.mend() else ""
+        mended = tr("\nit was not as it should be, and is written anew") if installations.mend() else ""
     except TooltrayError as error:
         return Check("bridge", problem=error.problem)
     entry = bridge_entry(home)["mcpServers"]["tooltray"]
     words = [entry["command"], *entry["args"]]
     missing = [word for word in words if os.path.isabs(word) and not os.path.exists(word)]
     if missing:
-        hint = "Install Tooltray again, then paste the entry that `tooltray serve` prints into the AI client"
-        return Check("bridge", problem=Problem("The program that AI clients start is missing", ", ".join(missing), hint))
+        hint = tr("Install Tooltray again, then paste the entry that `tooltray serve` prints into the AI client")
+        return Check("bridge", problem=Problem(tr("The program that AI clients start is missing"), ", ".join(missing), hint))
     owner = f" ({installations.owner.words})" if installations.owner else ""
     return Check("bridge", f"{' '.join(words)}{owner}{mended}")
 
@@ -218,24 +228,24 @@ def _check_bridge(home: Home) -> Check:
 def _print_check(check: Check) -> None:
     if check.problem is None:
         first, *rest = check.facts.split("\n")
-        print(clean_line(f"ok: {check.name}: {first}"))
+        print(clean_line(tr("ok: {name}: {first}", name=check.name, first=first)))
         for line in rest:
             print(f"    {clean_line(line)}")
         return
-    print(clean_line(f"PROBLEM: {check.name}: {check.problem.title}"))
+    print(clean_line(tr("PROBLEM: {name}: {title}", name=check.name, title=say(check.problem.title))))
     _print_fact("details", check.problem.message)
-    _print_fact("what to do", check.problem.hint)
+    _print_fact(tr("what to do"), check.problem.hint)
 
 
 def _print_diagnosis(diagnosis: "Diagnosis", *, with_facts: bool) -> None:
     problem = diagnosis.problem
     state = state_in_words(diagnosis.state)
     if diagnosis.is_ok and state in _ON_ITS_WAY:
-        summary = f"not yet: {diagnosis.server}: {_now(diagnosis)}"
+        summary = tr("not yet: {server}: {diagnosis}", server=diagnosis.server, diagnosis=_now(diagnosis))
     elif diagnosis.is_ok:
-        summary = f"ok: {diagnosis.server}: {state}, {_tools_of(diagnosis)}"
+        summary = tr("ok: {server}: {state}, {diagnosis}", server=diagnosis.server, state=state, diagnosis=_tools_of(diagnosis))
     else:
-        summary = f"PROBLEM: {diagnosis.server}: {problem.title if problem else state}"
+        summary = tr("PROBLEM: {server}: {value}", server=diagnosis.server, value=problem.title if problem else state)
     print(clean_line(summary))
     if with_facts:
         _print_facts(diagnosis)
@@ -248,22 +258,22 @@ def _print_facts(diagnosis: "Diagnosis") -> None:
     _print_fact("projects", "\n".join(diagnosis.projects))
     if diagnosis.transport in _ELSEWHERE:
         _print_fact("URL", diagnosis.target)
-    _print_fact("what was run", " ".join(diagnosis.command))
+    _print_fact(tr("what was run"), " ".join(diagnosis.command))
     _print_fact("proxy", diagnosis.proxy)
-    _print_fact("way to it", diagnosis.reached)
+    _print_fact(tr("way to it"), diagnosis.reached)
     if diagnosis.resolved_command:
-        _print_fact("found at", f"{diagnosis.resolved_command}{_spared(diagnosis.saved_processes)}")
+        _print_fact(tr("found at"), f"{diagnosis.resolved_command}{_spared(diagnosis.saved_processes)}")
     else:
-        _print_fact("not found in", "\n".join(diagnosis.searched))
+        _print_fact(tr("not found in"), "\n".join(diagnosis.searched))
     _print_fact("PATH", diagnosis.path)
     _print_fact("folder", diagnosis.cwd)
     if diagnosis.exit_code is not None:
-        _print_fact("exit code", str(diagnosis.exit_code))
+        _print_fact(tr("exit code"), str(diagnosis.exit_code))
     if diagnosis.noise_lines:
-        _print_fact("noise", f"{count(diagnosis.noise_lines, 'line')} on its standard output that no MCP client can read")
-    _print_fact("last stderr", "\n".join(diagnosis.stderr))
+        _print_fact("noise", tr("{count} on its standard output that no MCP client can read", count=count(diagnosis.noise_lines, "line")))
+    _print_fact(tr("last stderr"), "\n".join(diagnosis.stderr))
     _print_fact("details", diagnosis.problem.message if diagnosis.problem else "")
-    _print_fact("what to do", "\n".join(_remedy_lines(diagnosis.server, diagnosis.remedies)))
+    _print_fact(tr("what to do"), "\n".join(_remedy_lines(diagnosis.server, diagnosis.remedies)))
 
 
 def _now(diagnosis: "Diagnosis") -> str:
@@ -274,14 +284,16 @@ def _now(diagnosis: "Diagnosis") -> str:
 def _tools_of(diagnosis: "Diagnosis") -> str:
     number = diagnosis.tool_count
     if diagnosis.state != "waiting":
-        return count(number, "tool") if diagnosis.is_listed else "its tools are not listed yet"
-    return f"{count(number, 'tool')} known from its last run" if number else "its tools are not known before it has run"
+        return count(number, "tool") if diagnosis.is_listed else tr("its tools are not listed yet")
+    return tr("{count} known from its last run", count=count(number, "tool")) if number else tr("its tools are not known before it has run")
 
 
 def _spared(processes: int) -> str:
     if not processes:
         return ""
-    return f" (not run: the server is started directly, which saves {processes} {'process' if processes == 1 else 'processes'})"
+    if processes == 1:
+        return tr(" (not run: the server is started directly, which saves 1 process)")
+    return tr(" (not run: the server is started directly, which saves {count} processes)", count=processes)
 
 
 def _remedy_lines(server: str, remedies: "Sequence[Remedy]") -> Iterator[str]:
@@ -291,7 +303,7 @@ def _remedy_lines(server: str, remedies: "Sequence[Remedy]") -> Iterator[str]:
             yield f"{remedy.title}: {remedy.value}" if remedy.value else remedy.title
     automatic = [remedy for remedy in remedies if remedy.is_automatic]
     for number, remedy in enumerate(automatic, 1):
-        yield f"{remedy.title}: tooltray doctor {shlex.quote(server)} --fix {number}"
+        yield tr("{title}: tooltray doctor {server} --fix {number}", title=remedy.title, server=shlex.quote(server), number=number)
 
 
 def _print_fact(label: str, text: str) -> None:

@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from tooltray.cli.hubs import RunningHub, running_hub
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer as answer_with
 from tooltray.cli.terminal import answer_list, clean, clean_line, count, day, print_json
 from tooltray.errors import TooltrayError
@@ -20,9 +21,10 @@ from tooltray.feedback.feedback_history import FeedbackHistory, as_lost
 from tooltray.feedback.feedback_report import ANSWER_KEPT_S
 from tooltray.feedback.feedbacks import SEE_REPORTS
 from tooltray.home.home import Home
+from tooltray.phrases import Phrase
 from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackEntry, FeedbackSnapshot
 
-NOTHING_WAITS = "No report waits for an answer."
+NOTHING_WAITS = Phrase("No report waits for an answer.")
 LONGEST_FIRST_LINE = 80  # characters of a summary in a list
 
 
@@ -31,9 +33,9 @@ Report = FeedbackSnapshot | FeedbackEntry
 
 def list_reports(args: argparse.Namespace, home: Home) -> int:
     waiting = _waiting(home)
-    answer_list(args, waiting, ("ID", "SINCE", "CLIENT", "PROJECT", "REPORT"), _waiting_row, empty=NOTHING_WAITS)
+    answer_list(args, waiting, (tr("ID"), tr("SINCE"), tr("CLIENT"), tr("PROJECT"), tr("REPORT")), _waiting_row, empty=NOTHING_WAITS)
     if waiting and not args.json:
-        print(f"Answer with: tooltray feedback answer {waiting[0].id} 'TEXT'")
+        print(tr("Answer with: tooltray feedback answer {id} 'TEXT'", id=waiting[0].id))
     return 0
 
 
@@ -42,7 +44,7 @@ def show(args: argparse.Namespace, home: Home) -> int:
     reports: list[Report] = [*_waiting(home), *_history(home, "")]
     found = next((each for each in reports if each.id == args.id), None)
     if found is None:
-        raise TooltrayError(f"There is no report '{args.id}'", hint=SEE_REPORTS)
+        raise TooltrayError(tr("There is no report '{id}'", id=args.id), hint=SEE_REPORTS)
     if args.json:
         print_json(found)
         return 0
@@ -50,7 +52,7 @@ def show(args: argparse.Namespace, home: Home) -> int:
     if isinstance(found, FeedbackEntry):
         print(f"\n[{clean_line(found.outcome)}] {clean(found.text)}".rstrip())
         for name in found.attachments:
-            print(f"[attached: {clean_line(name)}]")
+            print(tr("[attached: {name}]", name=clean_line(name)))
     return 0
 
 
@@ -61,10 +63,16 @@ def answer(args: argparse.Namespace, home: Home) -> int:
         left = next((each for each in waiting if each.id == args.id and not each.is_client_there), None)
         hub.ask(hub.api.feedback.answer_feedback(id=args.id, text=args.text or "", attachments=attachments))
     kept_until = time.time() + ANSWER_KEPT_S if left else None
-    lines = ["Answered" + (f" with {count(len(attachments), 'attachment')}." if attachments else ".")]
+    lines = ["Answered" + (tr(" with {count}.", count=count(len(attachments), "attachment")) if attachments else ".")]
     if left and kept_until:
         until = time.strftime("%H:%M", time.localtime(kept_until))
-        lines.append(f"{clean_line(left.client)} does not wait for it now: the answer is kept for when it asks again, until {until}.")
+        lines.append(
+            tr(
+                "{client} does not wait for it now: the answer is kept for when it asks again, until {until}.",
+                client=clean_line(left.client),
+                until=until,
+            )
+        )
     done = {"id": args.id, "answered": True, "attachments": len(attachments), "kept_until": kept_until}
     return answer_with(args, done, *lines)
 
@@ -72,14 +80,14 @@ def answer(args: argparse.Namespace, home: Home) -> int:
 def dismiss(args: argparse.Namespace, home: Home) -> int:
     with _hub(home) as hub:
         hub.ask(hub.api.feedback.dismiss_feedback(id=args.id))
-    return answer_with(args, {"id": args.id, "dismissed": True}, "Put away; the model is told that there is no answer.")
+    return answer_with(args, {"id": args.id, "dismissed": True}, tr("Put away; the model is told that there is no answer."))
 
 
 def history(args: argparse.Namespace, home: Home) -> int:
     project = str(Path(args.project).absolute()) if args.project else ""
     entries = _history(home, project)[: args.lines]
-    titles = ("ID", "WHEN", "PROJECT", "OUTCOME", "REPORT")
-    return answer_list(args, entries, titles, _history_row, empty="No model has reported yet.")
+    titles = (tr("ID"), tr("WHEN"), tr("PROJECT"), tr("OUTCOME"), tr("REPORT"))
+    return answer_list(args, entries, titles, _history_row, empty=tr("No model has reported yet."))
 
 
 # the hub, or the files
@@ -104,7 +112,7 @@ def _history(home: Home, project: str) -> list[FeedbackEntry]:
 def _hub(home: Home) -> RunningHub:
     hub = running_hub(home)
     if hub is None:
-        raise TooltrayError("No hub is running", "so no model waits for an answer", "See what was: tooltray feedback history")
+        raise TooltrayError(tr("No hub is running"), tr("so no model waits for an answer"), tr("See what was: tooltray feedback history"))
     return hub
 
 
@@ -115,10 +123,16 @@ def _picture(name: str) -> FeedbackAttachment:
     path = Path(name).absolute()
     data = _read(path, MOST_PICTURE_BYTES)
     if data is None:
-        raise TooltrayError(f"'{path.name}' cannot be sent", f"it has more than {MOST_PICTURE_BYTES / 2**20:g} MiB", f"{LIMITS}.")
+        raise TooltrayError(
+            tr("'{name}' cannot be sent", name=path.name),
+            tr("it has more than {most_picture_bytes} MiB", most_picture_bytes=f"{MOST_PICTURE_BYTES / 2**20:g}"),
+            f"{LIMITS}.",
+        )
     picture = read_picture(data)
     if picture is None:
-        raise TooltrayError(f"'{path.name}' cannot be sent", "it is no PNG, JPEG, GIF or WebP", "Send it as a file: --file")
+        raise TooltrayError(
+            tr("'{name}' cannot be sent", name=path.name), tr("it is no PNG, JPEG, GIF or WebP"), tr("Send it as a file: --file")
+        )
     return _attachment(path, picture.mime_type, data)
 
 
@@ -140,11 +154,13 @@ def _read(path: Path, most: int) -> bytes | None:
     """None if it is larger."""
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():  # reading from a pipe or a device may never end
-            raise TooltrayError("A file cannot be read", f"{path}: it is no regular file", "Check its name")
+            raise TooltrayError(tr("A file cannot be read"), tr("{path}: it is no regular file", path=path), tr("Check its name"))
         with path.open("rb") as file:
             data = file.read(most + 1)
     except (OSError, ValueError) as error:  # the second: a name that no file can have
-        raise TooltrayError("A file cannot be read", f"{path}: {getattr(error, 'strerror', None) or error}", "Check its name") from None
+        raise TooltrayError(
+            tr("A file cannot be read"), f"{path}: {getattr(error, 'strerror', None) or error}", tr("Check its name")
+        ) from None
     return data if len(data) <= most else None
 
 
@@ -152,7 +168,7 @@ def _read(path: Path, most: int) -> bytes | None:
 
 
 def _waiting_row(report: FeedbackSnapshot) -> tuple[str, ...]:
-    client = report.client + ("" if report.is_client_there else " (does not wait now)")
+    client = report.client + ("" if report.is_client_there else tr(" (does not wait now)"))
     return report.id, day(report.asked_at), client, _project(report), _first_line(report)
 
 

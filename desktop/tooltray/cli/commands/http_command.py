@@ -10,18 +10,19 @@ from collections.abc import Sequence
 
 from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.person import check_terminal
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean_line, day, print_json, print_note, print_notes, problem_line
 from tooltray.home.home import Home
-from tooltray.phrases import as_json
+from tooltray.phrases import Phrase, as_json
 from tooltray.snapshots.http import ApiTokenSnapshot, HttpStatus, NewApiToken
 
 TOKEN_HERE = "TOKEN"  # where a person puts what `clients token` showed
 TRUSTED_NAME = "trusted"  # of a trusted token for which nobody chose another name
-TRUSTED = "Who has a trusted token can say yes in your place: approve calls, trust servers, allow folders."
-SENT_AS = "Programs send it as the header `Authorization: Bearer TOKEN`; keep it as a password."
-SHOWN_ONCE = "It is shown this once."
-OF_THIS_RUN = "It is trusted until the hub ends: where secrets are kept cannot be reached, or ends with the hub."
-ROTATED = "The token of before opens nothing any more; give this one to your programs."
+TRUSTED = Phrase("Who has a trusted token can say yes in your place: approve calls, trust servers, allow folders.")
+SENT_AS = Phrase("Programs send it as the header `Authorization: Bearer TOKEN`; keep it as a password.")
+SHOWN_ONCE = Phrase("It is shown this once.")
+OF_THIS_RUN = Phrase("It is trusted until the hub ends: where secrets are kept cannot be reached, or ends with the hub.")
+ROTATED = Phrase("The token of before opens nothing any more; give this one to your programs.")
 
 
 # the endpoints
@@ -51,21 +52,26 @@ def _show(args: argparse.Namespace, status: HttpStatus, *, is_hub_running: bool)
     if status.is_api_enabled:
         lines += _api_words(status, is_hub_running=is_hub_running)
     if entry:
-        lines.append(f"Paste this into the config of an AI client:\n{json.dumps(entry, indent=2)}")
-        lines.append(f"One server alone, under its own tool names: {status.url.removesuffix('/mcp')}/servers/NAME/mcp")
+        lines.append(tr("Paste this into the config of an AI client:\n{entry}", entry=json.dumps(entry, indent=2)))
+        lines.append(tr("One server alone, under its own tool names: {value}/servers/NAME/mcp", value=status.url.removesuffix("/mcp")))
     if entry and status.requires_token:
-        lines.append(f"Put a token in the place of {TOKEN_HERE}; make one for each AI client with: tooltray clients token NAME")
+        lines.append(
+            tr(
+                "Put a token in the place of {token_here}; make one for each AI client with: tooltray clients token NAME",
+                token_here=TOKEN_HERE,
+            )
+        )
     return answer(args, as_json(status) | {"entry": entry}, *lines)
 
 
 def _words(status: HttpStatus, *, is_hub_running: bool) -> list[str]:
     if not status.is_enabled:
-        return ["AI clients cannot connect over HTTP. Switch it on with: tooltray http on"]
+        return [tr("AI clients cannot connect over HTTP. Switch it on with: tooltray http on")]
     if status.is_open:
-        return [f"AI clients can connect over HTTP: {clean_line(status.url)}"]
+        return [tr("AI clients can connect over HTTP: {url}", url=clean_line(status.url))]
     if is_hub_running:
-        return ["HTTP is switched on, and is not open.", problem_line(status.problem)]
-    return ["HTTP is switched on; it opens when a hub runs. Start one with: tooltray serve"]
+        return [tr("HTTP is switched on, and is not open."), problem_line(status.problem)]
+    return [tr("HTTP is switched on; it opens when a hub runs. Start one with: tooltray serve")]
 
 
 def http_entry(url: str, *, requires_token: bool) -> dict[str, object]:
@@ -85,23 +91,23 @@ def client_token(args: argparse.Namespace, home: Home) -> int:
     answer(args, {"client": args.name, "token": made, "replaced": is_another}, made)
     name = clean_line(args.name)
     if is_another and not args.json:
-        print_note(f"The token that {name} had before is not valid any more.")
+        print_note(tr("The token that {name} had before is not valid any more.", name=name))
     if not args.json:
-        print_note(f"This is {name}'s token; it cannot be shown again. Send it as the header `Authorization: Bearer TOKEN`.")
+        print_note(tr("This is {name}'s token; it cannot be shown again. Send it as the header `Authorization: Bearer TOKEN`.", name=name))
     return 0
 
 
 def list_clients(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) as hub:
         clients = hub.ask(hub.api.access.list_client_tokens())
-    empty = "No AI client has a token yet. Make one with: tooltray clients token NAME"
-    return answer_list(args, clients, ("CLIENT", "TOKEN MADE"), lambda each: (each.name, day(each.created_at)), empty=empty)
+    empty = tr("No AI client has a token yet. Make one with: tooltray clients token NAME")
+    return answer_list(args, clients, (tr("CLIENT"), tr("TOKEN MADE")), lambda each: (each.name, day(each.created_at)), empty=empty)
 
 
 def remove_client(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) as hub:
         hub.ask(hub.api.access.remove_client_token(name=args.name))
-    return answer(args, {"client": args.name, "removed": True}, f"{clean_line(args.name)} cannot connect over HTTP any more.")
+    return answer(args, {"client": args.name, "removed": True}, tr("{name} cannot connect over HTTP any more.", name=clean_line(args.name)))
 
 
 # the REST interface
@@ -109,17 +115,17 @@ def remove_client(args: argparse.Namespace, home: Home) -> int:
 
 def api_on(args: argparse.Namespace, home: Home) -> int:
     if args.trusted:
-        check_terminal("A trusted token")
+        check_terminal(tr("A trusted token"))
     with any_hub(home) as hub:
         access, is_running = hub.api.access, hub.is_running
         was_on = hub.ask(access.get_http_status()).is_enabled
         status = hub.ask(access.set_api_enabled(enabled=True, trusted=False if args.trusted is False else None))
         made = _made(hub, TRUSTED_NAME, trusted=True) if args.trusted else None
         status = hub.ask(access.get_http_status()) if made else status
-    lines = [] if was_on else ["HTTP was off and is on now too: AI clients that have a token can connect as well."]
+    lines = [] if was_on else [tr("HTTP was off and is on now too: AI clients that have a token can connect as well.")]
     lines += _api_words(status, is_hub_running=is_running)
     if made:
-        lines += [f"The trusted token: {made.token}", *_made_words(made)]
+        lines += [tr("The trusted token: {token}", token=made.token), *_made_words(made)]
     return answer(args, as_json(status) | ({"token": made.token} if made else {}), *lines)
 
 
@@ -132,7 +138,7 @@ def api_off(args: argparse.Namespace, home: Home) -> int:
 def api_token(args: argparse.Namespace, home: Home) -> int:
     """Shows the default token, or makes a new one."""
     if args.trusted:
-        check_terminal("A trusted token")
+        check_terminal(tr("A trusted token"))
     with any_hub(home) as hub:
         if not args.name and not args.trusted:
             return _print_token(args, hub.ask(hub.api.access.get_api_token()), SENT_AS)
@@ -146,14 +152,14 @@ def api_token(args: argparse.Namespace, home: Home) -> int:
 def api_tokens(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) as hub:
         listed = hub.ask(hub.api.access.list_api_tokens())
-    empty = "No program has a token. Make one with: tooltray http api token NAME"
-    return answer_list(args, listed, ("NAME", "SCOPE", "MADE", "UNTIL"), _row, empty=empty)
+    empty = tr("No program has a token. Make one with: tooltray http api token NAME")
+    return answer_list(args, listed, (tr("NAME"), tr("SCOPE"), tr("MADE"), tr("UNTIL")), _row, empty=empty)
 
 
 def api_revoke(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) as hub:
         hub.ask(hub.api.access.revoke_api_token(name=args.name))
-    return answer(args, {"revoked": args.name}, f"The token '{clean_line(args.name)}' opens nothing any more.")
+    return answer(args, {"revoked": args.name}, tr("The token '{name}' opens nothing any more.", name=clean_line(args.name)))
 
 
 def api_rotate(args: argparse.Namespace, home: Home) -> int:
@@ -164,15 +170,19 @@ def api_rotate(args: argparse.Namespace, home: Home) -> int:
 def _api_words(status: HttpStatus, *, is_hub_running: bool) -> list[str]:
     """Describes the state of the REST interface."""
     if not status.is_api_enabled:
-        return ["Other programs cannot use the REST interface. Switch it on with: tooltray http api on"]
+        return [tr("Other programs cannot use the REST interface. Switch it on with: tooltray http api on")]
     lines = [TRUSTED] if status.is_api_trusted else []
     if status.api_url:
-        return [f"Other programs can use the REST interface: {clean_line(status.api_url)}", "Its token: tooltray http api token", *lines]
+        return [
+            tr("Other programs can use the REST interface: {api_url}", api_url=clean_line(status.api_url)),
+            tr("Its token: tooltray http api token"),
+            *lines,
+        ]
     if not status.is_enabled:
-        return ["The REST interface is switched on, but HTTP is not. Switch both on with: tooltray http api on", *lines]
+        return [tr("The REST interface is switched on, but HTTP is not. Switch both on with: tooltray http api on"), *lines]
     if is_hub_running and status.problem:
-        return ["The REST interface is switched on, and is not open.", problem_line(status.problem), *lines]
-    return ["The REST interface is switched on; it opens when a hub runs. Start one with: tooltray serve", *lines]
+        return [tr("The REST interface is switched on, and is not open."), problem_line(status.problem), *lines]
+    return [tr("The REST interface is switched on; it opens when a hub runs. Start one with: tooltray serve"), *lines]
 
 
 def _made(hub: Hub, name: str, *, trusted: bool, scope: str | None = None, lasts_s: float | None = None) -> NewApiToken:
@@ -181,9 +191,9 @@ def _made(hub: Hub, name: str, *, trusted: bool, scope: str | None = None, lasts
 
 
 def _made_words(made: NewApiToken) -> list[str]:
-    lines = [SHOWN_ONCE]
+    lines: list[str] = [SHOWN_ONCE]
     if made.expires_at is not None:
-        lines.append(f"It ends at {day(made.expires_at)}.")
+        lines.append(tr("It ends at {expires_at}.", expires_at=day(made.expires_at)))
     if made.is_trusted:
         lines += [TRUSTED] if made.is_lasting else [TRUSTED, OF_THIS_RUN]
     return lines
@@ -192,8 +202,8 @@ def _made_words(made: NewApiToken) -> list[str]:
 def _row(each: ApiTokenSnapshot) -> Sequence[str]:
     scope = f"{each.scope}, trusted" if each.is_trusted else each.scope
     if each.is_default:
-        return each.name, scope, "", "you take it back (tooltray http api token shows it)"
-    until = "you take it back" if each.expires_at is None else day(each.expires_at)
+        return each.name, scope, "", tr("you take it back (tooltray http api token shows it)")
+    until = tr("you take it back") if each.expires_at is None else day(each.expires_at)
     return each.name, scope, day(each.created_at), f"{until} (over)" if each.is_ended else until
 
 

@@ -14,6 +14,7 @@ from tooltray.cli.commands import setup_command
 from tooltray.cli.hubs import RunningHub, started_hub
 from tooltray.cli.options.values import STDIN, is_path
 from tooltray.cli.person import ask_for_secrets, confirmed, is_person_there
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, count, print_json, print_note, problem_line
 from tooltray.control.control_client import ControlClient
 from tooltray.errors import TooltrayError
@@ -57,10 +58,10 @@ def _import(args: argparse.Namespace, home: Home, hub: RunningHub, plan: ImportP
         print("\n".join(_plan_lines(plan)))
     chosen = _chosen(plan, one_by_one=is_of_clients and not (args.all or args.yes))
     if not chosen:
-        return answer(args, {"imported": []}, "There is nothing to import.")
+        return answer(args, {"imported": []}, tr("There is nothing to import."))
     is_tidy = is_of_clients and not args.keep
     if not confirmed(_question(chosen, is_tidy=is_tidy), yes=args.yes):
-        print("Nothing was changed.")
+        print(tr("Nothing was changed."))
         return 1
     values = {each.id: _values(each) for each in chosen if each.asks}
     with _progress_shown(home):
@@ -71,7 +72,7 @@ def _import(args: argparse.Namespace, home: Home, hub: RunningHub, plan: ImportP
     else:
         print("\n".join(map(_done_line, done)))
         if any(each.removed_from for each in done):
-            print_note("Bring everything back into the files of the clients with: tooltray clients undo")
+            print_note(tr("Bring everything back into the files of the clients with: tooltray clients undo"))
     return 1 if any(each.state == "failed" for each in done) else 0
 
 
@@ -86,9 +87,9 @@ def _text(source: str) -> str:
     try:
         file = read_text(Path(source), MAX_BYTES)
     except CannotOpen as error:
-        raise TooltrayError(f"{source} cannot be read", error.reason) from None
+        raise TooltrayError(tr("{source} cannot be read", source=source), error.reason) from None
     if not file.digest:
-        raise TooltrayError(f"{source} cannot be read", "No such file")
+        raise TooltrayError(tr("{source} cannot be read", source=source), tr("No such file"))
     return file.text.removeprefix("\ufeff")
 
 
@@ -103,18 +104,24 @@ def _chosen(plan: ImportPlan, *, one_by_one: bool) -> list[ImportCandidate]:
 
 
 def _one_question(candidate: ImportCandidate) -> str:
-    verb = f"Take {candidate.here} out of the files" if candidate.state == "same" else f"Import {candidate.name}"
-    return f"{verb}: {candidate.target}?" if not candidate.why_not_chosen else f"{verb}, although {candidate.why_not_chosen}?"
+    verb = (
+        tr("Take {here} out of the files", here=candidate.here) if candidate.state == "same" else tr("Import {name}", name=candidate.name)
+    )
+    return (
+        f"{verb}: {candidate.target}?"
+        if not candidate.why_not_chosen
+        else tr("{verb}, although {why_not_chosen}?", verb=verb, why_not_chosen=candidate.why_not_chosen)
+    )
 
 
 def _question(chosen: Sequence[ImportCandidate], *, is_tidy: bool) -> str:
-    leaving = ", and take out of the files of their clients what works here" if is_tidy else ""
-    return f"Import {count(len(chosen), 'server')}{leaving}?"
+    leaving = tr(", and take out of the files of their clients what works here") if is_tidy else ""
+    return tr("Import {count}{leaving}?", count=count(len(chosen), "server"), leaving=leaving)
 
 
 def _values(candidate: ImportCandidate) -> dict[str, str]:
     """What a person gives for what is nowhere on the disk."""
-    print_note(f"{candidate.name} needs {count(len(candidate.asks), 'value')}:")
+    print_note(tr("{name} needs {count}:", name=candidate.name, count=count(len(candidate.asks), "value")))
     labels = {field.label: field.key for field in candidate.asks if field.is_secret}
     values = {labels[label]: value for label, value in ask_for_secrets(list(labels)).items()}
     return values | {field.key: value for field in candidate.asks if not field.is_secret and (value := _typed(field))}
@@ -139,33 +146,40 @@ def _plan_lines(plan: ImportPlan) -> list[str]:
         f"{INDENT if index else ''}{clean_line(line)}" for each in plan.candidates for index, line in enumerate(_candidate_lines(each))
     ]
     lines += [clean_line(f"! {problem_line(problem)}") for problem in plan.problems]
-    return lines or ["No AI client has a server that could be imported."]
+    return lines or [tr("No AI client has a server that could be imported.")]
 
 
 def _candidate_lines(candidate: ImportCandidate) -> Iterator[str]:
-    where = ", ".join(dict.fromkeys(source.client or source.path or "the text" for source in candidate.sources))
+    where = ", ".join(dict.fromkeys(source.client or source.path or tr("the text") for source in candidate.sources))
     if candidate.problem:
         yield f"{SIGNS['broken']} {problem_line(candidate.problem)} ({where})"
         return
-    here = f" (is here already, as {candidate.here})" if candidate.state == "same" else ""
-    yield f"{SIGNS[candidate.state]} {candidate.name}: {candidate.target}{here} (from {where})"
+    here = tr(" (is here already, as {here})", here=candidate.here) if candidate.state == "same" else ""
+    yield tr(
+        "{signs} {name}: {target}{here} (from {where})",
+        signs=SIGNS[candidate.state],
+        name=candidate.name,
+        target=candidate.target,
+        here=here,
+        where=where,
+    )
     if candidate.proxied:
-        yield f"it is {candidate.proxied}"
+        yield tr("it is {proxied}", proxied=candidate.proxied)
     if candidate.secrets:
-        yield f"goes among the secrets: {', '.join(secret.key for secret in candidate.secrets)}"
+        yield tr("goes among the secrets: {names}", names=", ".join(secret.key for secret in candidate.secrets))
     if candidate.why_not_chosen:
-        yield f"not among all: {candidate.why_not_chosen}"
+        yield tr("not among all: {why_not_chosen}", why_not_chosen=candidate.why_not_chosen)
 
 
 def _done_line(done: ImportedServer) -> str:
     words = {
-        "listed": f"works, with {count(done.tools, 'tool')}",
-        "added": "is here, and waits for a yes, a sign-in or its first use",
-        "failed": "could not be imported" if done.problem is None else problem_line(done.problem),
-        "cancelled": "was not imported",
+        "listed": tr("works, with {count}", count=count(done.tools, "tool")),
+        "added": tr("is here, and waits for a yes, a sign-in or its first use"),
+        "failed": tr("could not be imported") if done.problem is None else problem_line(done.problem),
+        "cancelled": tr("was not imported"),
     }
     made = [change for change in done.removed_from if change.problem is None]
-    out = f"; taken out of {', '.join(dict.fromkeys(change.path for change in made))}" if made else ""
+    out = tr("; taken out of {value}", value=", ".join(dict.fromkeys(change.path for change in made))) if made else ""
     stays = "" if done.state == "failed" or done.problem is None else f"; {problem_line(done.problem)}"
     return clean_line(f"{done.name}: {words[done.state]}{out}{stays}")
 
@@ -191,4 +205,4 @@ def _show_progress(connection: ControlClient) -> None:
     with contextlib.suppress(TooltrayError):
         for kind, data in connection.events():
             if kind == "ImportProgressed" and data["name"]:
-                print_note(f"{data['done']} of {data['total']}: {data['name']}")
+                print_note(tr("{done} of {total}: {name}", done=data["done"], total=data["total"], name=data["name"]))

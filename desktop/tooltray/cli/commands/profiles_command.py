@@ -7,6 +7,7 @@ import argparse
 
 from tooltray.cli.effects import check_effect, warn_of_missing
 from tooltray.cli.hubs import started_hub
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean_line, count, print_note
 from tooltray.home.home import Home
 from tooltray.snapshots.clients import ProfileSnapshot
@@ -18,8 +19,8 @@ EVERY = "*"
 def list_profiles(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         profiles = hub.ask(hub.api.views.get_profiles())
-    empty = "There are no profiles. Make one with: tooltray profiles set NAME --server SERVER"
-    return answer_list(args, profiles, ("PROFILE", "TOOLS", "SERVERS", "DESCRIPTION"), _row, empty=empty)
+    empty = tr("There are no profiles. Make one with: tooltray profiles set NAME --server SERVER")
+    return answer_list(args, profiles, (tr("PROFILE"), tr("TOOLS"), tr("SERVERS"), tr("DESCRIPTION")), _row, empty=empty)
 
 
 def set_profile(args: argparse.Namespace, home: Home) -> int:
@@ -34,12 +35,23 @@ def set_profile(args: argparse.Namespace, home: Home) -> int:
         hub.ask(hub.api.views.set_profile(name=args.name, profile={key: value for key, value in profile.items() if value}))
         warn_of_missing(hub, servers or tools, tools)
         made = next((each for each in hub.ask(hub.api.views.get_profiles()) if each.name == args.name), None)
-        check_effect(hub, f"The profile {clean_line(args.name)}", counts=made is not None)
+        check_effect(hub, tr("The profile {name}", name=clean_line(args.name)), counts=made is not None)
     assert made is not None
-    names = "all servers" if made.servers is None else ", ".join(map(clean_line, made.servers)) + " and Tooltray itself"
-    answer(args, made, f"The profile {clean_line(args.name)} has {count(made.tool_count, 'tool')} now, of {names}.")
+    names = tr("all servers") if made.servers is None else ", ".join(map(clean_line, made.servers)) + tr(" and Tooltray itself")
+    answer(
+        args,
+        made,
+        tr(
+            "The profile {name} has {count} now, of {names}.", name=clean_line(args.name), count=count(made.tool_count, "tool"), names=names
+        ),
+    )
     if not args.json:
-        print_note(f"An AI client gets it with `tooltray-bridge --profile NAME`, or by: tooltray clients mode CLIENT --profile {args.name}")
+        print_note(
+            tr(
+                "An AI client gets it with `tooltray-bridge --profile NAME`, or by: tooltray clients mode CLIENT --profile {name}",
+                name=args.name,
+            )
+        )
     return 0
 
 
@@ -49,15 +61,20 @@ def remove(args: argparse.Namespace, home: Home) -> int:
         hub.ask(hub.api.views.remove_profile(name=args.name))
         users = [each for each in hub.ask(hub.api.views.get_sessions()) if each.profile == args.name and each.is_connected]
     removed = {"profile": args.name, "removed": True, "sessions": [each.id for each in users]}
-    answer(args, removed, f"The profile {clean_line(args.name)} is removed.")
+    answer(args, removed, tr("The profile {name} is removed.", name=clean_line(args.name)))
     if users and not args.json:
         who = ", ".join(f"{each.client or '?'} ({each.id})" for each in users)
-        print_note(f"Careful: these sessions asked for it and see no tools now: {who}. They do again once there is a profile of this name.")
+        print_note(
+            tr(
+                "Careful: these sessions asked for it and see no tools now: {who}. They do again once there is a profile of this name.",
+                who=who,
+            )
+        )
     return 0
 
 
 def _row(profile: ProfileSnapshot) -> list[str]:
-    servers = "all" if profile.servers is None else ", ".join(profile.servers) or "none"
-    parts = [f"{len(tools)} of {server}" for server, tools in profile.tools.items()]
-    only = f" (only {', '.join(parts)})" if parts else ""
+    servers = tr("all") if profile.servers is None else ", ".join(profile.servers) or tr("none")
+    parts = [tr("{number} of {server}", number=len(tools), server=server) for server, tools in profile.tools.items()]
+    only = tr(" (only {parts})", parts=", ".join(parts)) if parts else ""
     return [profile.name, str(profile.tool_count), servers + only, profile.description]

@@ -8,12 +8,13 @@ import argparse
 from tooltray.cli.commands.servers_command import START_TIMEOUT_S, STOP_TIMEOUT_S, note_start, server_snapshot
 from tooltray.cli.hubs import any_hub, folder_path, started_hub
 from tooltray.cli.person import check_terminal
-from tooltray.cli.terminal import answer, clean_line, count, print_json, print_note, print_table, state_in_words
+from tooltray.cli.speech import tr
+from tooltray.cli.terminal import answer, clean_line, print_json, print_note, print_table, state_in_words
 from tooltray.home.home import Home
-from tooltray.phrases import as_json
+from tooltray.phrases import Phrase, as_json
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 
-OF_CLIENTS = "For an AI client itself, the folder in which it was started and the folders that it declares (roots) are allowed"
+OF_CLIENTS = Phrase("For an AI client itself, the folder in which it was started and the folders that it declares (roots) are allowed")
 
 
 def list_projects(args: argparse.Namespace, home: Home) -> int:
@@ -26,11 +27,13 @@ def list_projects(args: argparse.Namespace, home: Home) -> int:
         print_json({"allowed": allowed, "servers": [server.name for server in servers], "copies": copies})
         return 0
     if allowed:
-        print("Allowed as projects, with what is in them:")
+        print(tr("Allowed as projects, with what is in them:"))
         print(*(f"  {clean_line(folder)}" for folder in allowed), sep="\n")
-    print(f"{OF_CLIENTS}{' too.' if allowed else '.'} Allow more with: tooltray projects allow DIR")
+    print(tr("{of_clients}{value} Allow more with: tooltray projects allow DIR", of_clients=OF_CLIENTS, value=" too." if allowed else "."))
     if servers:
-        print_table(("SERVER", "STATE", "PROJECT", "CLIENTS", "FOLDER"), [row for server in servers for row in _rows(server)])
+        print_table(
+            (tr("SERVER"), tr("STATE"), tr("PROJECT"), tr("CLIENTS"), tr("FOLDER")), [row for server in servers for row in _rows(server)]
+        )
     return 0
 
 
@@ -43,17 +46,19 @@ def _rows(server: ServerSnapshot) -> list[list[str]]:
 
 
 def allow(args: argparse.Namespace, home: Home) -> int:
-    check_terminal("Allowing a folder")
+    check_terminal(tr("Allowing a folder"))
     with any_hub(home) as hub:
         folder = hub.ask(hub.api.projects.allow_folder(path=folder_path(args.dir)), timeout_s=STOP_TIMEOUT_S)
-    return answer(args, {"folder": folder, "allowed": True}, f"{clean_line(folder)}, and what is in it, may be a project now.")
+    return answer(
+        args, {"folder": folder, "allowed": True}, tr("{folder}, and what is in it, may be a project now.", folder=clean_line(folder))
+    )
 
 
 def disallow(args: argparse.Namespace, home: Home) -> int:
     folder = folder_path(args.dir)
     with any_hub(home) as hub:
         hub.ask(hub.api.projects.disallow_folder(path=folder), timeout_s=STOP_TIMEOUT_S)
-    return answer(args, {"folder": folder, "allowed": False}, f"{clean_line(folder)} is no longer allowed as a project.")
+    return answer(args, {"folder": folder, "allowed": False}, tr("{folder} is no longer allowed as a project.", folder=clean_line(folder)))
 
 
 def start(args: argparse.Namespace, home: Home) -> int:
@@ -66,8 +71,10 @@ def start(args: argparse.Namespace, home: Home) -> int:
         else:
             hub.ask(projects.start_for_project(server=args.name, path=folder_path(args.dir)), timeout_s=START_TIMEOUT_S)
         server = server_snapshot(hub, args.name)
-    project = "without a project" if args.anyway else f"for {clean_line(folder_path(args.dir))}"
-    line = f"{clean_line(args.name)} is running {project}. AI clients that name no project use it from now on."
+    project = tr("without a project") if args.anyway else tr("for {dir}", dir=clean_line(folder_path(args.dir)))
+    line = tr(
+        "{name} is running {project}. AI clients that name no project use it from now on.", name=clean_line(args.name), project=project
+    )
     return answer(args, server or {}, line)
 
 
@@ -79,7 +86,8 @@ def reset(args: argparse.Namespace, home: Home) -> int:
             servers = hub.ask(hub.api.hub.get_snapshot()).servers
             names = [server.name for server in servers if server.state is ServerState.WAITING]
     if args.json or hub.is_running:
-        waiting = f"{count(len(names), 'server')} {'waits' if len(names) == 1 else 'wait'} for a project again."
+        many = tr("{count} servers wait for a project again.", count=len(names))
+        waiting = tr("1 server waits for a project again.") if len(names) == 1 else many
         return answer(args, {"waiting": names}, waiting)
-    print_note("No hub is running, so every server waits for a project already.")
+    print_note(tr("No hub is running, so every server waits for a project already."))
     return 0

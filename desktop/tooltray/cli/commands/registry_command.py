@@ -8,16 +8,18 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from tooltray.cli.hubs import any_hub
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, day, print_json, print_note, print_table
 from tooltray.home.home import Home
+from tooltray.phrases import Phrase
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 
 if TYPE_CHECKING:
     from tooltray.registries.api import RegistriesApi
 
 MEASURE_TIMEOUT_S = 60.0  # 10 s for the registries; before that the login shell and npm may be asked
-COUNTS_LATER = "Servers that run get it when they start again."
-_WORDS = {"custom": "chosen by you", "mirror": "the fastest", "settings": "the fastest"}
+COUNTS_LATER = Phrase("Servers that run get it when they start again.")
+_WORDS = {"custom": Phrase("chosen by you"), "mirror": Phrase("the fastest"), "settings": Phrase("the fastest")}
 
 
 def status(args: argparse.Namespace, home: Home) -> int:
@@ -26,7 +28,7 @@ def status(args: argparse.Namespace, home: Home) -> int:
 
 def measure(args: argparse.Namespace, home: Home) -> int:
     if not args.json:
-        print_note("Measuring; this takes ten seconds at most ...")
+        print_note(tr("Measuring; this takes ten seconds at most ..."))
     return _do(args, home, lambda api: api.refresh_npm_registry())
 
 
@@ -53,7 +55,9 @@ def _do(
         return 0
     print("\n".join(_words(status)))
     if status.measurements:
-        print_table(("REGISTRY", "REGION", "ANSWERED", "STATE", "ADDRESS"), [_row(each, status) for each in status.measurements])
+        print_table(
+            (tr("REGISTRY"), tr("REGION"), tr("ANSWERED"), tr("STATE"), tr("ADDRESS")), [_row(each, status) for each in status.measurements]
+        )
     if before and hub.is_running and status.url != before.url:
         print_note(note)
     return 0
@@ -61,35 +65,35 @@ def _do(
 
 def _words(status: NpmRegistryStatus) -> list[str]:
     if status.url:
-        chosen = f"Servers get npm packages from {clean_line(status.url)} ({_WORDS[status.origin]})."
+        chosen = tr("Servers get npm packages from {url} ({words}).", url=clean_line(status.url), words=_WORDS[status.origin])
     else:
-        chosen = "Servers get npm packages from where npm itself is configured to."
+        chosen = tr("Servers get npm packages from where npm itself is configured to.")
     return [chosen, _automatic(status), _measured(status)]
 
 
 def _automatic(status: NpmRegistryStatus) -> str:
     if not status.is_auto_detect:
-        return "The fastest registry is not looked for. Switch that on with: tooltray registry auto on"
+        return tr("The fastest registry is not looked for. Switch that on with: tooltray registry auto on")
     if status.custom_url:
-        return "While you have chosen one, the fastest is not looked for. Use none of your own with: tooltray registry clear"
+        return tr("While you have chosen one, the fastest is not looked for. Use none of your own with: tooltray registry clear")
     usable = [each for each in status.measurements if not each.problem]
     if not status.url and usable and usable[0].origin == "mirror":
-        return "npm's own configuration names a registry, so no mirror is used by itself. Use one with: tooltray registry set ADDRESS"
-    return "The fastest registry is looked for once a day. Switch that off with: tooltray registry auto off"
+        return tr("npm's own configuration names a registry, so no mirror is used by itself. Use one with: tooltray registry set ADDRESS")
+    return tr("The fastest registry is looked for once a day. Switch that off with: tooltray registry auto off")
 
 
 def _measured(status: NpmRegistryStatus) -> str:
     if status.is_measuring:
-        return "Being measured now."
+        return tr("Being measured now.")
     if not status.measured_at:
-        what = "The others are not" if status.measurements else "Not"
-        return f"{what} measured yet. Do it now with: tooltray registry measure"
-    kept = "; what did not answer then is not listed" if status.is_from_cache else ""
-    return f"Measured {day(status.measured_at)}{kept}."
+        what = tr("The others are not") if status.measurements else "Not"
+        return tr("{what} measured yet. Do it now with: tooltray registry measure", what=what)
+    kept = tr("; what did not answer then is not listed") if status.is_from_cache else ""
+    return tr("Measured {measured_at}{kept}.", measured_at=day(status.measured_at), kept=kept)
 
 
 def _row(each: RegistryMeasurement, status: NpmRegistryStatus) -> list[str]:
     is_used = each.url == status.url or (not status.url and each.origin == "npm")
-    state = each.problem or ("in use" if is_used else "reachable")
+    state = each.problem or (tr("in use") if is_used else "reachable")
     took = "-" if each.milliseconds is None else f"{each.milliseconds:.0f} ms"
     return [each.name, each.region or "-", took, state, each.url]

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from tooltray.cli.hubs import HubInfo, RunningHub, running_hub
+from tooltray.cli.speech import in_one_line, tr
 from tooltray.cli.terminal import (
     answer,
     clean_line,
@@ -21,9 +22,9 @@ from tooltray.cli.terminal import (
     problem_line,
     state_in_words,
 )
-from tooltray.errors import TooltrayError, in_one_line
+from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
-from tooltray.phrases import as_json
+from tooltray.phrases import Phrase, as_json
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
@@ -31,13 +32,13 @@ from tooltray.snapshots.servers import ServerSnapshot, ServerState
 READ_TIMEOUT_S = 60.0  # a file that is half written gets a second look; one on a slow disk takes its time
 KEPT, WAITING = "keep", "wait"
 _CHANGES: Mapping[str, tuple[str, str]] = {
-    "add": ("would be added", "added"),
-    "restart": ("would be restarted", "restarted"),
-    "change": ("would be changed as it runs", "changed as it runs"),
-    "remove": ("would be removed", "removed"),
-    "setting": ("would be set", "set"),
-    WAITING: ("would wait for a yes", "waits for a yes"),
-    KEPT: ("would stay as it is", "stays as it is"),
+    "add": (Phrase("would be added"), "added"),
+    "restart": (Phrase("would be restarted"), "restarted"),
+    "change": (Phrase("would be changed as it runs"), Phrase("changed as it runs")),
+    "remove": (Phrase("would be removed"), "removed"),
+    "setting": (Phrase("would be set"), "set"),
+    WAITING: (Phrase("would wait for a yes"), Phrase("waits for a yes")),
+    KEPT: (Phrase("would stay as it is"), Phrase("stays as it is")),
 }
 _WAITS = ("waits", "changed")
 _IN_TROUBLE = (ServerState.ERROR, ServerState.RESTARTING)
@@ -47,16 +48,16 @@ def stop(args: argparse.Namespace, home: Home) -> int:
     """Ends the hub and waits until it is gone; it is no error if none runs."""
     hub = running_hub(home)
     if hub is None:
-        return answer(args, {"stopped": False, "reason": "not running"}, f"Tooltray is not running ({home.root}).")
+        return answer(args, {"stopped": False, "reason": "not running"}, tr("Tooltray is not running ({root}).", root=home.root))
     with hub:
         pid = hub.stop()
-    return answer(args, {"stopped": True, "pid": pid}, f"Tooltray has stopped (pid {pid}).")
+    return answer(args, {"stopped": True, "pid": pid}, tr("Tooltray has stopped (pid {pid}).", pid=pid))
 
 
 def status(args: argparse.Namespace, home: Home) -> int:
     hub = running_hub(home)
     if hub is None:
-        return answer(args, {"running": False, "home": str(home.root)}, f"Tooltray is not running ({home.root}).")
+        return answer(args, {"running": False, "home": str(home.root)}, tr("Tooltray is not running ({root}).", root=home.root))
     with hub:
         info, snapshot = hub.info(), hub.ask(hub.api.hub.get_snapshot())
         files = _files(hub)
@@ -75,31 +76,42 @@ def _file_lines(files: Sequence[ServerFileSnapshot]) -> Iterator[str]:
     """Yields which servers of projects' own files wait for consent, and how to give it."""
     for file in files:
         if names := [entry.name for entry in file.entries if entry.state in _WAITS]:
-            waiting = f"{count(len(names), 'server')} of {file.path} can run only after a yes of yours: {', '.join(names)}."
-            yield f"{waiting} Look with: tooltray trust {shlex.quote(file.project)}"
+            waiting = tr(
+                "{count} of {path} can run only after a yes of yours: {names}.",
+                count=count(len(names), "server"),
+                path=file.path,
+                names=", ".join(names),
+            )
+            yield tr("{waiting} Look with: tooltray trust {project}", waiting=waiting, project=shlex.quote(file.project))
 
 
 def _hub_lines(info: HubInfo, snapshot: HubSnapshot, home: Home) -> Iterator[str]:
     servers = snapshot.servers
     running = sum(server.state is ServerState.RUNNING for server in servers)
-    tools = sum(server.tool_count for server in servers)
-    yield f"Tooltray {info.version} is running ({info.kind}, pid {info.pid}) in {home.root}."
-    yield f"Up for {_time_since(snapshot.started_at)}; {count(snapshot.session_count, 'AI client')} connected."
-    yield f"{count(len(servers), 'server')}, {running} running; {count(tools, 'tool')}."
+    tools = count(sum(server.tool_count for server in servers), "tool")
+    if unlisted := sum(not server.is_listed for server in servers):
+        tools = tr("{tools}, and those of {servers} that are not known yet", tools=tools, servers=count(unlisted, "server"))
+    yield tr(
+        "Tooltray {version} is running ({kind}, pid {pid}) in {root}.", version=info.version, kind=info.kind, pid=info.pid, root=home.root
+    )
+    yield tr(
+        "Up for {time}; {clients} connected.", time=_time_since(snapshot.started_at), clients=count(snapshot.session_count, "AI client")
+    )
+    yield tr("{count}, {running} running; {count2}.", count=count(len(servers), "server"), running=running, count2=tools)
     if snapshot.is_paused:
-        yield "Paused: tools are listed, calls are refused."
+        yield tr("Paused: tools are listed, calls are refused.")
     for server in servers:
         yield from (clean_line(f"{server.name}: {line}") for line in _server_lines(server))
     if lazy := [server.name for server in servers if server.is_lazy]:
-        yield clean_line(f"Tools are loaded on demand: {', '.join(lazy)}")
+        yield clean_line(tr("Tools are loaded on demand: {lazy}", lazy=", ".join(lazy)))
     yield from map(problem_line, snapshot.notices)
 
 
 def _server_lines(server: ServerSnapshot) -> Iterator[str]:
     """Yields what a person should know about a server."""
     if server.waiting:
-        what = "a change of it waits" if server.origin != "proposal" else "it waits"
-        yield f"{what} for your yes. Look with: tooltray trust"
+        what = tr("a change of it waits") if server.origin != "proposal" else tr("it waits")
+        yield tr("{what} for your yes. Look with: tooltray trust", what=what)
     if server.origin == "proposal":
         return
     if server.state in _IN_TROUBLE or (server.problem and server.state is ServerState.RUNNING):  # running: not all that it lists is offered
@@ -122,7 +134,7 @@ def reload(args: argparse.Namespace, home: Home) -> int:
     """Has the hub read its files again, or shows what that would do. The exit code is 1 if a file is not understood."""
     hub = running_hub(home)
     if hub is None:
-        line = f"Tooltray is not running ({home.root}); it reads its files when it starts."
+        line = tr("Tooltray is not running ({root}); it reads its files when it starts.", root=home.root)
         return answer(args, {"running": False, "dry_run": args.dry_run, "changes": []}, line)
     with hub:
         files = hub.api.files
@@ -136,12 +148,12 @@ def reload(args: argparse.Namespace, home: Home) -> int:
 
 def _print_changes(changes: Sequence[ReloadChange], *, is_done: bool) -> None:
     if not changes:
-        print("Nothing has changed.")
+        print(tr("Nothing has changed."))
         return
     rows = [(change.name or "-", _change_word(change.kind, is_done), change.detail, change.file) for change in changes]
-    print_table(("NAME", "WHAT", "DETAIL", "FILE"), rows)
+    print_table((tr("NAME"), tr("WHAT"), tr("DETAIL"), tr("FILE")), rows)
     for folder in dict.fromkeys(os.path.dirname(change.file) for change in changes if change.kind == WAITING):
-        print_note(f"Look at what waits, and say yes to it: tooltray trust {shlex.quote(folder)}")
+        print_note(tr("Look at what waits, and say yes to it: tooltray trust {folder}", folder=shlex.quote(folder)))
 
 
 def _change_word(kind: str, is_done: bool) -> str:

@@ -13,17 +13,20 @@ from typing import TypeVar
 
 from tooltray.cli.hubs import Hub, any_hub, running_hub
 from tooltray.cli.person import ask_for_passphrase, ask_for_secret, confirmed, is_person_there
-from tooltray.cli.terminal import answer, clean_line, count
+from tooltray.cli.speech import in_one_line, say, tr
+from tooltray.cli.terminal import answer, answer_list, clean_line, count
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
+from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import PASSPHRASE_VARIABLE
 from tooltray.secrets.vaults import SecretsLocked
 from tooltray.snapshots.setup import ServerRemoval
+from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 
 KEYRING_TIMEOUT_S = None  # the keyring may show a dialog and wait for the person
-NOT_CHOSEN = "the system's keyring (nothing else is chosen)"
+NOT_CHOSEN = Phrase("the system's keyring (nothing else is chosen)")
 REMOVE = "tooltray secrets remove --unused"
-_PLACES = {"keyring": "the system's keyring", "file": "an encrypted file", "memory": "memory, until the hub ends"}
+_PLACES = {"keyring": Phrase("the system's keyring"), "file": Phrase("an encrypted file"), "memory": Phrase("memory, until the hub ends")}
 
 T = TypeVar("T")
 
@@ -31,33 +34,55 @@ T = TypeVar("T")
 def set_secret(args: argparse.Namespace, home: Home) -> int:
     value = ask_for_secret(args.name)  # before any lock is held: people type slowly
     with_secrets(home, lambda hub: hub.ask(hub.api.secrets.set_secret(name=args.name, value=value), timeout_s=KEYRING_TIMEOUT_S))
-    stored = f"Stored. Settings refer to it as ${{secret:{args.name}}}; servers that run already get it when they start again."
+    stored = tr(
+        "Stored. Settings refer to it as ${{secret:{name}}}; servers that run already get it when they start again.", name=args.name
+    )
     return answer(args, {"secret": args.name, "stored": True}, stored)
 
 
 def list_secrets(args: argparse.Namespace, home: Home) -> int:
-    names = with_secrets(home, lambda hub: hub.ask(hub.api.secrets.get_secret_names(), timeout_s=KEYRING_TIMEOUT_S))
-    return answer(
-        args, names, *(map(clean_line, names) if names else ["There are no secrets yet. Store one with: tooltray secrets set NAME"])
-    )
+    """With `--json` the names of those that are stored."""
+    if args.json:
+        names = with_secrets(home, lambda hub: hub.ask(hub.api.secrets.get_secret_names(), timeout_s=KEYRING_TIMEOUT_S))
+        return answer(args, names)
+    found = with_secrets(home, _all)
+    print(tr("Secrets are kept in {place}.", place=say(_PLACES.get(found.backend, NOT_CHOSEN))))
+    empty = tr("There are no secrets yet. Store one with: tooltray secrets set NAME")
+    return answer_list(args, found.secrets, (tr("NAME"), tr("STORED"), tr("USED BY")), _row, empty=empty)
+
+
+def _all(hub: Hub) -> StoredSecrets:
+    """Asks for the names, too, since that says what is wrong with the place."""
+    hub.ask(hub.api.secrets.get_secret_names(), timeout_s=KEYRING_TIMEOUT_S)
+    return hub.ask(hub.api.secrets.get_secrets(), timeout_s=KEYRING_TIMEOUT_S)
+
+
+def _row(secret: SecretSnapshot) -> list[str]:
+    stored = {True: tr("yes"), False: tr("MISSING"), None: "?"}[secret.is_stored]
+    users = {"own": tr("Tooltray itself"), "sign-in": tr("the sign-in to {servers}", servers=", ".join(secret.used_by))}
+    listed = users.get(secret.kind) or ", ".join(secret.used_by) or "-"
+    perhaps = tr(" (perhaps {servers})", servers=", ".join(secret.perhaps_used_by)) if secret.perhaps_used_by else ""
+    return [secret.name, stored, listed + perhaps]
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:
     if args.unused:
         return _remove_unused(args, home)
     with_secrets(home, lambda hub: hub.ask(hub.api.secrets.remove_secret(name=args.name), timeout_s=KEYRING_TIMEOUT_S))
-    return answer(args, {"secret": args.name, "removed": True}, f"Forgot {args.name}.")
+    return answer(args, {"secret": args.name, "removed": True}, tr("Forgot {name}.", name=args.name))
 
 
 def unlock(args: argparse.Namespace, home: Home) -> int:
     """Gives the passphrase to the running hub, which keeps it in memory."""
     hub = running_hub(home)
     if hub is None:
-        raise TooltrayError("No hub is running", "The passphrase is kept by the hub alone, in memory", "Start it with: tooltray serve")
+        raise TooltrayError(
+            tr("No hub is running"), tr("The passphrase is kept by the hub alone, in memory"), tr("Start it with: tooltray serve")
+        )
     with hub:
         passphrase = ask_for_passphrase(is_new=not home.secrets_file.exists())
         hub.ask(hub.api.secrets.unlock_secrets(passphrase=passphrase), timeout_s=KEYRING_TIMEOUT_S)
-    return answer(args, {"unlocked": True}, "Unlocked until the hub ends.")
+    return answer(args, {"unlocked": True}, tr("Unlocked until the hub ends."))
 
 
 def backend(args: argparse.Namespace, home: Home) -> int:
@@ -67,7 +92,7 @@ def backend(args: argparse.Namespace, home: Home) -> int:
     elif args.kind:
         with_secrets(home, lambda hub: hub.ask(hub.api.secrets.set_secret_backend(kind=args.kind), timeout_s=KEYRING_TIMEOUT_S))
     kind = args.kind or chosen_backend(home)
-    return answer(args, {"backend": kind}, f"Secrets are kept in {_PLACES.get(kind or '', NOT_CHOSEN)}.")
+    return answer(args, {"backend": kind}, tr("Secrets are kept in {value}.", value=_PLACES.get(kind or "", NOT_CHOSEN)))
 
 
 def _choose_file(home: Home) -> None:
@@ -78,8 +103,8 @@ def _choose_file(home: Home) -> None:
     """
     passphrase = os.environ.get(PASSPHRASE_VARIABLE) or ask_for_passphrase(is_new=not home.secrets_file.exists())
     if not passphrase:
-        hint = f"Type it in a terminal, send it through a pipe, or set {PASSPHRASE_VARIABLE}"
-        raise TooltrayError("No passphrase for the encrypted file", "It was left empty, and nothing was changed", hint)
+        hint = tr("Type it in a terminal, send it through a pipe, or set {passphrase_variable}", passphrase_variable=PASSPHRASE_VARIABLE)
+        raise TooltrayError(tr("No passphrase for the encrypted file"), tr("It was left empty, and nothing was changed"), hint)
     before = chosen_backend(home)
     with any_hub(home) as hub:
         secrets = hub.api.secrets
@@ -126,11 +151,11 @@ def _remove_unused(args: argparse.Namespace, home: Home) -> int:
     """Removes the secrets that no server uses, after a confirmation."""
     unused, removed = with_secrets(home, partial(_look, args))
     if unused and not args.yes:
-        if not confirmed(f"Forget {'it' if len(unused) == 1 else f'all {len(unused)}'}?", yes=False):
-            print("Nothing was changed.")
+        if not confirmed(tr("Forget it?") if len(unused) == 1 else tr("Forget all {number}?", number=len(unused)), yes=False):
+            print(tr("Nothing was changed."))
             return 0
         removed = with_secrets(home, partial(_remove, names=unused))
-    forgot = f"Forgot {count(len(removed), 'secret')}." if unused else "Every secret is used, or may be."
+    forgot = tr("Forgot {count}.", count=count(len(removed), "secret")) if unused else tr("Every secret is used, or may be.")
     return answer(args, {"removed": removed}, forgot)
 
 
@@ -138,7 +163,7 @@ def _look(args: argparse.Namespace, hub: Hub) -> tuple[list[str], list[str]]:
     """Returns the unused secrets, and with `--yes` those removed, in one go: a passphrase in the environment can be used once."""
     unused = hub.ask(hub.api.secrets.get_unused_secrets(), timeout_s=KEYRING_TIMEOUT_S)
     if unused and not args.json:
-        print("No server that is known here uses:", *(f"  {clean_line(name)}" for name in unused), sep="\n", flush=True)
+        print(tr("No server that is known here uses:"), *(f"  {clean_line(name)}" for name in unused), sep="\n", flush=True)
     return unused, _remove(hub, unused) if args.yes else []
 
 
@@ -162,8 +187,8 @@ def once_unlocked(removal: ServerRemoval, home: Home) -> ServerRemoval:
 
 def going(removal: ServerRemoval) -> list[str]:
     """Describes what is removed with a server, and what stays; sentences."""
-    lines = [f"Its secret {name} is removed, too." for name in removal.secrets]
-    lines += ["Its sign-in ends."] if removal.sign_in else []
+    lines = [tr("Its secret {name} is removed, too.", name=name) for name in removal.secrets]
+    lines += [tr("Its sign-in ends.")] if removal.sign_in else []
     return [*lines, *_staying(removal)]
 
 
@@ -171,18 +196,19 @@ def gone(removal: ServerRemoval) -> Iterator[str]:
     """Yields the same after the removal, each sentence a line."""
     if problem := removal.problem:
         for name in removal.secrets:
-            yield f"Its secret {name} may still be stored"
-        why = f"{problem.title}: {problem.message}".removesuffix(": ")
-        yield f"Its secrets could not be removed ({why}); later: {REMOVE}"
+            yield tr("Its secret {name} may still be stored", name=name)
+        why = in_one_line(problem.title, problem.message)
+        yield tr("Its secrets could not be removed ({why}); later: {remove}", why=why, remove=REMOVE)
     else:
-        yield from (f"Its secret {name} is removed, too." for name in removal.secrets)
-        yield from ["Its sign-in has ended."] if removal.sign_in else []
+        yield from (tr("Its secret {name} is removed, too.", name=name) for name in removal.secrets)
+        yield from [tr("Its sign-in has ended.")] if removal.sign_in else []
     yield from _staying(removal)
 
 
 def _staying(removal: ServerRemoval) -> list[str]:
-    return [f"Secret {shared.name} stays: {_still(shared.users)}." for shared in removal.shared]
+    return [tr("Secret {name} stays: {users}.", name=shared.name, users=_still(shared.users)) for shared in removal.shared]
 
 
 def _still(users: Sequence[str]) -> str:
-    return f"{', '.join(users)} still {'uses' if len(users) == 1 else 'use'} it"
+    names = ", ".join(users)
+    return tr("{users} still uses it", users=names) if len(users) == 1 else tr("{users} still use it", users=names)

@@ -26,6 +26,7 @@ from tooltray.cli.commands.servers_command import (
 )
 from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.person import YES, ask_for_secrets, check_terminal, typed_answer
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, needs_sign_in, print_error, print_json, print_note
 from tooltray.errors import Problem, TooltrayError
 from tooltray.home.home import Home
@@ -70,7 +71,11 @@ def add(args: argparse.Namespace, home: Home) -> int:
         print(auto_approve.in_words(args.rules))
         if twin:
             print_note(
-                f"{twin} runs the same already, so these tools are offered twice. Take one away: tooltray servers remove {args.server}"
+                tr(
+                    "{twin} runs the same already, so these tools are offered twice. Take one away: tooltray servers remove {server}",
+                    twin=twin,
+                    server=args.server,
+                )
             )
         _note_files_of_here(args)
         _note_plain_headers(args)
@@ -148,8 +153,8 @@ def _entries(hub: Hub) -> dict[str, Entry]:
 
 def _refuse_taken_name(hub: Hub, args: argparse.Namespace) -> None:
     if not args.replace and args.name in _entries(hub):
-        hint = "Choose another name" if args.project else "Choose another name, or replace it with --replace"
-        raise TooltrayError(f"There is a server called {args.name} already", "", hint)
+        hint = tr("Choose another name") if args.project else tr("Choose another name, or replace it with --replace")
+        raise TooltrayError(tr("There is a server called {name} already", name=args.name), "", hint)
 
 
 def _rules_so_far(hub: Hub, name: str) -> list[str]:
@@ -172,16 +177,20 @@ def _twin(hub: Hub, args: argparse.Namespace) -> str:
 
 
 def _added_line(args: argparse.Namespace, added: _Added) -> str:
-    what = f"{args.server} to {os.path.join(args.project, FILE)}" if args.project else args.server
+    what = tr("{server} to {project}", server=args.server, project=os.path.join(args.project, FILE)) if args.project else args.server
     if added.is_started:
-        return f"Added {what}; it {running_in_words(added.tools)}."
+        return tr("Added {what}; it {tools}.", what=what, tools=running_in_words(added.tools))
     if added.needs_sign_in:
-        return f"Added {what}; {needs_sign_in(args.server)}"
+        return tr("Added {what}; {server}", what=what, server=needs_sign_in(args.server))
     if args.deferred:
-        return f"Added {args.name}; it starts when an AI client works on a project{_stops_again(args)}."
+        return tr("Added {name}; it starts when an AI client works on a project{value}.", name=args.name, value=_stops_again(args))
     if args.on_demand:
-        return f"Added {args.name}; it starts when it is first used{_stops_again(args)}."
-    return f"Added {what}, which does not start." if added.problem else f"Added {args.name}; it starts with the hub."
+        return tr("Added {name}; it starts when it is first used{value}.", name=args.name, value=_stops_again(args))
+    return (
+        tr("Added {what}, which does not start.", what=what)
+        if added.problem
+        else tr("Added {name}; it starts with the hub.", name=args.name)
+    )
 
 
 def _note_braces(args: argparse.Namespace) -> None:
@@ -195,7 +204,7 @@ def _note_braces(args: argparse.Namespace) -> None:
 
 
 def _stops_again(args: argparse.Namespace) -> str:
-    return f" and stops after {args.idle_stop:g} s without a call" if args.idle_stop else ""
+    return tr(" and stops after {idle_stop} s without a call", idle_stop=f"{args.idle_stop:g}") if args.idle_stop else ""
 
 
 def _entry(args: argparse.Namespace) -> Entry:
@@ -246,11 +255,11 @@ def _confirm_inside(args: argparse.Namespace) -> None:
     """
     from tooltray.server_files.trust_requests import INSIDE
 
-    check_terminal("A server inside Tooltray")
+    check_terminal(tr("A server inside Tooltray"))
     print(clean_line(f"{args.name}: {shlex.join([args.inmemory, *args.command_line])}"))
-    print(f"Careful: {INSIDE}.")
-    if typed_answer("Add it, and let it run?") not in YES:
-        raise TooltrayError(f"{args.name} was not added", "you did not say yes")
+    print(tr("Careful: {inside}.", inside=INSIDE))
+    if typed_answer(tr("Add it, and let it run?")) not in YES:
+        raise TooltrayError(tr("{name} was not added", name=args.name), tr("you did not say yes"))
 
 
 def _say_yes(hub: Hub, name: str) -> None:
@@ -277,13 +286,20 @@ def _note_files_of_here(args: argparse.Namespace) -> None:
     relative = (word for word in args.command_line[1:] if not os.path.isabs(word))
     found = next((word for word in relative if os.path.isfile(word)), None)
     if found and not (args.cwd or args.project):
-        print_note(f"{found} is a file in this folder, but the server runs in your home folder. If it is meant, add --cwd . --replace")
+        print_note(
+            tr(
+                "{found} is a file in this folder, but the server runs in your home folder. If it is meant, add --cwd . --replace",
+                found=found,
+            )
+        )
 
 
 def _note_plain_headers(args: argparse.Namespace) -> None:
     """A key on the command line is a key in the settings and in the shell's history."""
     if plain := next((name for name, value in args.header if _KEY_HEADER.search(name) and "${" not in value), None):
-        print_note(f"{plain} now stands in the settings as it is. To keep it secret, give --header-secret {plain} --replace")
+        print_note(
+            tr("{plain} now stands in the settings as it is. To keep it secret, give --header-secret {plain} --replace", plain=plain)
+        )
 
 
 def _note_plain_variables(args: argparse.Namespace) -> None:
@@ -292,7 +308,12 @@ def _note_plain_variables(args: argparse.Namespace) -> None:
         from tooltray.entries.pasted import looks_secret
 
         for name in (name for name, value in args.env if looks_secret(name, value)):
-            print_note(f"{name} now stands in the settings as it is. To keep it secret, give --secret {name} in its place, and --replace")
+            print_note(
+                tr(
+                    "{name} now stands in the settings as it is. To keep it secret, give --secret {name} in its place, and --replace",
+                    name=name,
+                )
+            )
 
 
 def _note_missing_variables(args: argparse.Namespace) -> None:
@@ -306,7 +327,7 @@ def _note_missing_variables(args: argparse.Namespace) -> None:
     needs = KnownServers(resource("known-servers.json")).variables(args.name, read_entry(args.name, _entry(args)))
     given = {*args.secret, *(name for name, _ in args.env), *os.environ}
     for name in (name for name in needs if name not in given):
-        print_note(f"It usually needs {name}. To give it one, add --secret {name} --replace")
+        print_note(tr("It usually needs {name}. To give it one, add --secret {name} --replace", name=name))
 
 
 @contextlib.contextmanager

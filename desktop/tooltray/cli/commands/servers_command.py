@@ -16,7 +16,9 @@ import msgspec
 from tooltray.cli.commands.secrets_command import going, gone, once_unlocked
 from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.person import confirmed, is_person_there
+from tooltray.cli.speech import in_one_line, tr
 from tooltray.cli.terminal import (
+    NOT_KNOWN,
     answer,
     answer_list,
     clean,
@@ -30,7 +32,7 @@ from tooltray.cli.terminal import (
     to_json,
 )
 from tooltray.control.control_client import ControlClient
-from tooltray.errors import NotFound, TooltrayError, in_one_line
+from tooltray.errors import NotFound, TooltrayError
 from tooltray.home.home import Home
 from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
 
@@ -46,23 +48,26 @@ def list_servers(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) as hub:
         servers = hub.ask(hub.api.hub.get_snapshot()).servers
     if args.json or not servers:
-        return answer(args, servers, "There are no servers yet. Add one with: tooltray servers add NAME -- COMMAND ARGS...")
-    titles, rows = ["NAME", "STATE", "TRANSPORT", "TOOLS", "STARTS", "PROBLEM"], [_row(server) for server in servers]
+        return answer(args, servers, tr("There are no servers yet. Add one with: tooltray servers add NAME -- COMMAND ARGS..."))
+    titles, rows = (
+        [tr("NAME"), tr("STATE"), tr("TRANSPORT"), tr("TOOLS"), tr("STARTS"), tr("PROBLEM")],
+        [_row(server) for server in servers],
+    )
     if any(server.file for server in servers):
-        titles.insert(-1, "FROM")
+        titles.insert(-1, tr("FROM"))
         for server, row in zip(servers, rows, strict=True):
             row.insert(-1, server.file or "-")
     print_table(titles, rows)
     for server in servers:
         if server.is_default and server.idle_stop_s:
-            print_note(f"{server.name} starts with the hub, so it stays up: its idleStop is of no effect.")
+            print_note(tr("{name} starts with the hub, so it stays up: its idleStop is of no effect.", name=server.name))
     if not hub.is_running:
-        print_note("No hub is running; this is what the settings say.")
+        print_note(tr("No hub is running; this is what the settings say."))
     return 0
 
 
 def _row(server: ServerSnapshot) -> list[str]:
-    tools = (str(server.tool_count) if server.tool_count else "-") + (" (lazy)" if server.is_lazy else "")
+    tools = (str(server.tool_count) if server.is_listed else NOT_KNOWN) + (" (lazy)" if server.is_lazy else "")
     problem = in_one_line(problem_line(server.problem), server.detail)
     return [server.name, state_in_words(server.state.value), server.transport, tools, _starts(server), problem]
 
@@ -70,18 +75,18 @@ def _row(server: ServerSnapshot) -> list[str]:
 def _starts(server: ServerSnapshot) -> str:
     """Describes when a server starts, and when it is stopped again."""
     if server.is_disabled:
-        return "disabled"
+        return tr("disabled")
     if server.is_deferred or server.is_default:
-        return "with a project" if server.is_deferred else "default"
-    return f"on demand, up to {server.idle_stop_s:g} s idle" if server.idle_stop_s else "on demand"
+        return tr("with a project") if server.is_deferred else tr("default")
+    return tr("on demand, up to {idle_stop_s} s idle", idle_stop_s=f"{server.idle_stop_s:g}") if server.idle_stop_s else tr("on demand")
 
 
 def list_inmemory(args: argparse.Namespace, home: Home) -> int:
     """Lists what `servers add NAME --inmemory ENTRY` can name."""
     with any_hub(home) as hub:
         found = hub.ask(hub.api.servers.get_inmemory_servers())
-    empty = "No installed package brings a server that can run inside Tooltray."
-    return answer_list(args, found, ("ENTRY", "PACKAGE", "VERSION", "SUMMARY", "PROBLEM"), _inmemory_row, empty=empty)
+    empty = tr("No installed package brings a server that can run inside Tooltray.")
+    return answer_list(args, found, (tr("ENTRY"), tr("PACKAGE"), tr("VERSION"), tr("SUMMARY"), tr("PROBLEM")), _inmemory_row, empty=empty)
 
 
 def _inmemory_row(server: InMemoryServer) -> tuple[str, ...]:
@@ -93,7 +98,7 @@ def links(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) if args.name else started_hub(home) as hub:
         found = hub.ask(hub.api.servers.get_client_links(server=args.name))
     lines = [f"{client}: {clean_line(link)}" for client, link in found.items()]
-    return answer(args, found, *lines, "No value of a secret is in them: the client asks for it, or reads a variable of its name.")
+    return answer(args, found, *lines, tr("No value of a secret is in them: the client asks for it, or reads a variable of its name."))
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:
@@ -102,8 +107,8 @@ def remove(args: argparse.Namespace, home: Home) -> int:
     if is_person_there() and not (args.yes or kept):
         with any_hub(home) as hub:
             lines = going(hub.ask(hub.api.secrets.preview_removal(name=args.name), timeout_s=None))
-        if lines and not confirmed(f"Remove {args.name}? {' '.join(lines)}", yes=False):
-            print("Nothing was changed.")
+        if lines and not confirmed(tr("Remove {name}? {lines}", name=args.name, lines=" ".join(lines)), yes=False):
+            print(tr("Nothing was changed."))
             return 0
     with any_hub(home) as hub:
         servers = hub.api.servers
@@ -113,7 +118,7 @@ def remove(args: argparse.Namespace, home: Home) -> int:
         removal = once_unlocked(removal, home)
     secrets = () if kept or removal.problem else removal.secrets
     done = {"server": args.name, "removed": True, "secrets": secrets, "kept": removal.shared, "problem": removal.problem}
-    return answer(args, done, f"Removed {args.name}.", *map(clean_line, () if kept else gone(removal)))
+    return answer(args, done, tr("Removed {name}.", name=args.name), *map(clean_line, () if kept else gone(removal)))
 
 
 def start(args: argparse.Namespace, home: Home) -> int:
@@ -129,7 +134,11 @@ def stop(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) as hub:
         hub.ask(hub.api.servers.stop_server(name=args.name), timeout_s=START_TIMEOUT_S)
         server = server_snapshot(hub, args.name)
-    done = f"{args.name} has stopped." if hub.is_running else f"No hub is running; {args.name} will not start until you start it."
+    done = (
+        tr("{name} has stopped.", name=args.name)
+        if hub.is_running
+        else tr("No hub is running; {name} will not start until you start it.", name=args.name)
+    )
     return answer(args, server or {}, done)
 
 
@@ -139,7 +148,7 @@ def _start(args: argparse.Namespace, home: Home, *, is_again: bool = False) -> i
         with progress_shown(home, args.name):
             tools = tools_once_started(hub, args.name, is_again=is_again)
         server = server_snapshot(hub, args.name)
-    return answer(args, server or {}, f"{args.name} {running_in_words(tools, ' again' if is_again else '')}.")
+    return answer(args, server or {}, f"{args.name} {running_in_words(tools, is_again=is_again)}.")
 
 
 def logs(args: argparse.Namespace, home: Home) -> int:
@@ -183,7 +192,7 @@ def present_server(hub: Hub, name: str) -> ServerSnapshot:
     """
     server = server_snapshot(hub, name)
     if server is None:
-        raise NotFound(f"there is no server '{name}'", hint="See which there are: tooltray servers list")
+        raise NotFound(tr("there is no server '{name}'", name=name), hint=tr("See which there are: tooltray servers list"))
     return server
 
 
@@ -203,20 +212,23 @@ def tools_once_started(hub: Hub, name: str, *, is_again: bool = False) -> int | 
     return len(tools) if server is None or server.is_listed else None
 
 
-def running_in_words(tools: int | None, again: str = "") -> str:
+def running_in_words(tools: int | None, *, is_again: bool = False) -> str:
     """Describes a server that was started. `tools`: as of tools_once_started."""
-    return f"is running{again}, but has not listed its tools yet" if tools is None else f"is running{again} and has {count(tools, 'tool')}"
+    if tools is None:
+        return tr("is running again, but has not listed its tools yet") if is_again else tr("is running, but has not listed its tools yet")
+    found = count(tools, "tool")
+    return tr("is running again and has {tools}", tools=found) if is_again else tr("is running and has {tools}", tools=found)
 
 
 def note_start(name: str) -> None:
     """Prints a note, so that a person who waits for a download sees that something happens."""
     if sys.stderr.isatty():
-        print_note(f"Starting {name} ... (the first start of a server may download it)")
+        print_note(tr("Starting {name} ... (the first start of a server may download it)", name=name))
 
 
 def note_log(name: str) -> None:
     """Prints where the output of a failed server is."""
-    print_note(f"What it wrote: tooltray servers logs {shlex.quote(name)}")
+    print_note(tr("What it wrote: tooltray servers logs {name}", name=shlex.quote(name)))
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tooltray.cli.commands.secrets_command import KEYRING_TIMEOUT_S, with_secrets
 from tooltray.cli.hubs import any_hub
 from tooltray.cli.person import confirmed
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, print_json, print_note, to_json
 from tooltray.errors import TooltrayError
 from tooltray.files.atomic_file import write_atomically
@@ -39,9 +40,9 @@ def export(args: argparse.Namespace, home: Home) -> int:
         print(to_json(setup))
     else:
         _write(Path(args.file), to_json(setup), may_replace=args.force)
-        print_json({"file": args.file}) if args.json else print(f"The backup is in {clean_line(args.file)}.")
+        print_json({"file": args.file}) if args.json else print(tr("The backup is in {file}.", file=clean_line(args.file)))
     if setup["secrets"]:
-        print_note(f"Secrets are not in it. To be given elsewhere: {', '.join(setup['secrets'])}")
+        print_note(tr("Secrets are not in it. To be given elsewhere: {setup}", setup=", ".join(setup["secrets"])))
     return 0
 
 
@@ -63,7 +64,7 @@ def take_over(args: argparse.Namespace, home: Home, text: str) -> int:
     def take(api: "SetupApi") -> Changes:
         return api.import_setup(setup=setup, replace=replace)
 
-    question = "Take this over?"
+    question = tr("Take this over?")
     if args.dry_run:
         with any_hub(home) as hub:
             planned = hub.ask(hub.api.setup.preview_import(setup=setup, replace=replace))
@@ -73,7 +74,7 @@ def take_over(args: argparse.Namespace, home: Home, text: str) -> int:
 
 def reset(args: argparse.Namespace, home: Home) -> int:
     """Shows what putting the default servers back would change, and does it after a confirmation."""
-    question = "Restore the starter servers?"
+    question = tr("Restore the starter servers?")
     return _preview_then(args, home, lambda api: api.preview_reset(), lambda api: api.reset_to_default_servers(), question=question)
 
 
@@ -92,10 +93,10 @@ def _preview_then(
             print("\n".join(_line(change) for change in planned))
         done = hub.ask(action(hub.api.setup), timeout_s=KEYRING_TIMEOUT_S) if args.yes and not changes_nothing else None
     if changes_nothing:
-        return answer(args, {"changes": planned, "done": False}, "Nothing would change.")
+        return answer(args, {"changes": planned, "done": False}, tr("Nothing would change."))
     if done is None:
         if not confirmed(question, yes=False):
-            print("Nothing was changed.")
+            print(tr("Nothing was changed."))
             return 1
         done = with_secrets(home, lambda hub: hub.ask(action(hub.api.setup), timeout_s=KEYRING_TIMEOUT_S))  # nobody held a lock meanwhile
     return answer(args, {"changes": done, "done": True}, "Done.", *_secret_lines(done))
@@ -103,7 +104,7 @@ def _preview_then(
 
 def _secret_lines(changes: Sequence[SetupChange]) -> list[str]:
     names = [change.name for change in changes if (change.kind, change.subject) == ("add", "secret")]
-    return [clean_line(f"Store its value with: tooltray secrets set {name}") for name in names]
+    return [clean_line(tr("Store its value with: tooltray secrets set {name}", name=name)) for name in names]
 
 
 def _line(change: SetupChange) -> str:
@@ -114,22 +115,22 @@ def _line(change: SetupChange) -> str:
 
 def _write(path: Path, text: str, *, may_replace: bool) -> None:
     if path.exists() and not may_replace:
-        raise TooltrayError(f"{path} is there already", hint="Choose another name, or replace it with --force")
-    _touching(path, "written", lambda: write_atomically(path, text.encode() + b"\n"))
+        raise TooltrayError(tr("{path} is there already", path=path), hint=tr("Choose another name, or replace it with --force"))
+    _writing(path, lambda: write_atomically(path, text.encode() + b"\n"))
 
 
 def _read(source: str, text: str) -> Document:
     try:
         setup, _ = read_json(text.encode("utf-8", "surrogatepass"))
     except NotJson as error:
-        raise TooltrayError(f"{source} is no JSON", str(error)) from None
+        raise TooltrayError(tr("{source} is no JSON", source=source), str(error)) from None
     if not isinstance(setup, dict):
-        raise TooltrayError(f"{source} is no backup of Tooltray", "it is no JSON object")
+        raise TooltrayError(tr("{source} is no backup of Tooltray", source=source), tr("it is no JSON object"))
     return setup
 
 
-def _touching(path: Path, done: str, action: Callable[[], T]) -> T:
+def _writing(path: Path, action: Callable[[], T]) -> T:
     try:
         return action()
     except OSError as error:
-        raise TooltrayError(f"{os.fspath(path)} cannot be {done}", error.strerror or str(error)) from None
+        raise TooltrayError(tr("{path} cannot be written", path=os.fspath(path)), error.strerror or str(error)) from None

@@ -13,6 +13,7 @@ import webbrowser
 from tooltray.cli.commands.servers_command import STOP_TIMEOUT_S, present_server, running_in_words, tools_once_started
 from tooltray.cli.hubs import RunningHub, running_hub, started_hub
 from tooltray.cli.person import is_person_there
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, print_note, problem_line
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
@@ -34,10 +35,14 @@ def sign_in(args: argparse.Namespace, home: Home) -> int:
         _finish(hub, home, args.name, address)
         server, tools = _started(hub, args.name)
         notices = hub.ask(hub.api.hub.get_snapshot()).notices
-    runs = f"; it {running_in_words(tools)}" if server.state is ServerState.RUNNING else ""
-    answer(args, as_json(server) | ({} if tools is None else {"tool_count": tools}), f"Signed in to {args.name}{runs}.")
+    runs = tr("; it {tools}", tools=running_in_words(tools)) if server.state is ServerState.RUNNING else ""
+    answer(
+        args,
+        as_json(server) | ({} if tools is None else {"tool_count": tools}),
+        tr("Signed in to {name}{runs}.", name=args.name, runs=runs),
+    )
     for notice in notices:
-        if f"the sign-in to '{args.name}'" in notice.title:
+        if tr("the sign-in to '{name}'", name=args.name) in notice.title:
             print_note(problem_line(notice))
     return 0
 
@@ -45,16 +50,18 @@ def sign_in(args: argparse.Namespace, home: Home) -> int:
 def sign_out(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         hub.ask(hub.api.sign_ins.sign_out(name=args.name), timeout_s=STOP_TIMEOUT_S)
-    return answer(args, {"server": args.name, "signed_in": False}, f"Signed out of {args.name}; it has stopped.")
+    return answer(args, {"server": args.name, "signed_in": False}, tr("Signed out of {name}; it has stopped.", name=args.name))
 
 
 def _pasted() -> str:
     """Reads the address, which has a code in it and is no argument: other programs and the shell's history must not see it."""
     if is_person_there():
-        print("The address at which the browser ended: ", end="", file=sys.stderr, flush=True)
+        print(tr("The address at which the browser ended: "), end="", file=sys.stderr, flush=True)
     address = sys.stdin.readline().strip() if sys.stdin is not None else ""
     if not address:
-        raise TooltrayError("No address", "Standard input is empty", "Paste the whole address from the browser, or send it through a pipe")
+        raise TooltrayError(
+            tr("No address"), tr("Standard input is empty"), tr("Paste the whole address from the browser, or send it through a pipe")
+        )
     return address
 
 
@@ -62,10 +69,12 @@ def _show(page: SignInSnapshot, args: argparse.Namespace) -> None:
     """Shows the page; with `--json` on standard error, as standard output is for JSON alone."""
     out = sys.stderr if args.json else sys.stdout
     is_opened = not args.no_browser and _open(page.url)
-    print("Sign in with the browser, which opens now. Its address:" if is_opened else "Open this address in a browser:", file=out)
+    print(tr("Sign in with the browser, which opens now. Its address:") if is_opened else tr("Open this address in a browser:"), file=out)
     print(clean_line(page.url), file=out, flush=True)
     if not is_opened:
-        print_note(f"A browser on another machine cannot come back here. Then run: tooltray servers sign-in {args.name} --paste")
+        print_note(
+            tr("A browser on another machine cannot come back here. Then run: tooltray servers sign-in {name} --paste", name=args.name)
+        )
 
 
 def _open(url: str) -> bool:

@@ -8,6 +8,7 @@ import json
 
 from tooltray.api import JsonObject
 from tooltray.cli.hubs import Hub, folder_path, started_hub
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, print_json, print_table
 from tooltray.control.control_client import HubSilent
 from tooltray.errors import TooltrayError
@@ -21,12 +22,12 @@ COUNT_TIMEOUT_S = 120.0  # the same, and then 5,000 tools are counted
 def list_tools(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         tools = hub.ask(hub.api.tools.get_tools(server=args.server), timeout_s=LIST_TIMEOUT_S)
-    empty = "There are no tools." if args.server is None else f"{args.server} has no tools."
-    return answer_list(args, tools, ("NAME", "SERVER", "KIND", "CALLS", "DESCRIPTION"), _row, empty=empty)
+    empty = tr("There are no tools.") if args.server is None else tr("{server} has no tools.", server=args.server)
+    return answer_list(args, tools, (tr("NAME"), tr("SERVER"), tr("KIND"), tr("CALLS"), tr("DESCRIPTION")), _row, empty=empty)
 
 
 def _row(tool: ToolSnapshot) -> list[str]:
-    calls = "off" if not tool.is_enabled else "approved" if tool.is_approved else "refused"
+    calls = tr("off") if not tool.is_enabled else tr("approved") if tool.is_approved else tr("refused")
     return [tool.name, tool.server, tool.category, calls, tool.description]
 
 
@@ -42,8 +43,12 @@ def call(args: argparse.Namespace, home: Home) -> int:
         try:
             result = hub.ask(hub.api.tools.call_tool(name=args.name, arguments=arguments, **project), timeout_s=args.timeout)
         except HubSilent:
-            hint = "Give it more time with --timeout SECONDS"
-            raise TooltrayError(f"{args.name} gave no result within {args.timeout:g} s", "The call was given up", hint) from None
+            hint = tr("Give it more time with --timeout SECONDS")
+            raise TooltrayError(
+                tr("{name} gave no result within {timeout} s", name=args.name, timeout=f"{args.timeout:g}"),
+                tr("The call was given up"),
+                hint,
+            ) from None
     if args.json:
         print_json(result)
     else:
@@ -62,11 +67,11 @@ def _arguments(hub: Hub, args: argparse.Namespace) -> dict[str, object]:
         try:
             value = json.loads(words[0])
         except (ValueError, RecursionError) as error:
-            raise TooltrayError("The arguments are no JSON object", str(error), "Put the object in single quotes") from None
+            raise TooltrayError(tr("The arguments are no JSON object"), str(error), tr("Put the object in single quotes")) from None
         return dict(value)
     pairs = [word.partition("=") for word in words]
     if not all(name and mark for name, mark, _ in pairs):
-        raise TooltrayError("The arguments cannot be read", " ".join(words), "Give one JSON object, or KEY=VALUE words")
+        raise TooltrayError(tr("The arguments cannot be read"), " ".join(words), tr("Give one JSON object, or KEY=VALUE words"))
     if not pairs:
         return {}
     kinds = _declared_kinds(hub, args.name)
@@ -106,11 +111,15 @@ def _text_of(block: JsonObject) -> str:
     if kind == "text":
         return str(block.get("text", ""))
     if kind == "resource_link":
-        return f"[link: {block.get('uri', '')}]"
+        return tr("[link: {value}]", value=block.get("uri", ""))
     if kind == "resource":
         resource = block.get("resource", {})
-        return str(resource["text"]) if "text" in resource else f"[resource: {resource.get('uri', '')}, {_size(resource.get('blob', ''))}]"
-    return f"[{kind}: {block.get('mimeType', 'unknown type')}, {_size(block.get('data', ''))}]"
+        return (
+            str(resource["text"])
+            if "text" in resource
+            else tr("[resource: {value}, {value2}]", value=resource.get("uri", ""), value2=_size(resource.get("blob", "")))
+        )
+    return f"[{kind}: {block.get('mimeType', tr('unknown type'))}, {_size(block.get('data', ''))}]"
 
 
 def _size(base64_text: str) -> str:
@@ -120,7 +129,7 @@ def _size(base64_text: str) -> str:
 def reset_names(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         hub.ask(hub.api.tools.reset_tool_names())
-    return answer(args, {"reset": True}, "The names were given anew. AI clients that allow tools by name may ask again.")
+    return answer(args, {"reset": True}, tr("The names were given anew. AI clients that allow tools by name may ask again."))
 
 
 # what they cost
@@ -136,12 +145,12 @@ def cost(args: argparse.Namespace, home: Home) -> int:
     if args.json:
         print_json(costs)
         return 0
-    shown = "shown now" if args.session else "shown at first"
+    shown = tr("shown now") if args.session else tr("shown at first")
     if args.server is None:
-        print_table(("SERVER", "TOOLS", "TOKENS", shown.upper()), [_server_cost_row(each) for each in costs.servers])
+        print_table((tr("SERVER"), tr("TOOLS"), tr("TOKENS"), shown.upper()), [_server_cost_row(each) for each in costs.servers])
     else:
         tools = sorted(costs.servers[0].tools, key=lambda each: -each.tokens)
-        print_table(("TOKENS", shown.upper(), "TOOL"), [_tool_cost_row(each) for each in tools])
+        print_table((tr("TOKENS"), shown.upper(), tr("TOOL")), [_tool_cost_row(each) for each in tools])
     print(_cost_summary(costs, shown))
     return 0
 
@@ -150,15 +159,26 @@ def _of_server(costs: ToolCosts, name: str) -> ToolCosts:
     """The same of one server alone."""
     server = next((each for each in costs.servers if each.server == name), None)
     if server is None:
-        raise TooltrayError(f"'{name}' offers no tools", hint="See which servers do: tooltray tools cost")
+        raise TooltrayError(tr("'{name}' offers no tools", name=name), hint=tr("See which servers do: tooltray tools cost"))
     return ToolCosts(costs.tokenizer, server.tokens, server.shown_tokens, (server,), costs.client)
 
 
 def _cost_summary(costs: ToolCosts, shown: str) -> str:
-    whose = clean_line(costs.client) or "an AI client without settings of its own"
+    whose = clean_line(costs.client) or tr("an AI client without settings of its own")
     is_estimate = costs.tokenizer == "estimate"
-    how = "estimated by size" if is_estimate else f"counted with {costs.tokenizer}; each model's own count differs a little"
-    return f"The tools cost {costs.tokens} tokens; what {whose} is {shown} costs {costs.shown_tokens} ({how})."
+    how = (
+        tr("estimated by size")
+        if is_estimate
+        else tr("counted with {tokenizer}; each model's own count differs a little", tokenizer=costs.tokenizer)
+    )
+    return tr(
+        "The tools cost {tokens} tokens; what {whose} is {shown} costs {shown_tokens} ({how}).",
+        tokens=costs.tokens,
+        whose=whose,
+        shown=shown,
+        shown_tokens=costs.shown_tokens,
+        how=how,
+    )
 
 
 def _server_cost_row(server: ServerCost) -> list[str]:

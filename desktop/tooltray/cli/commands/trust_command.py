@@ -12,16 +12,22 @@ from pathlib import Path
 
 from tooltray.cli.hubs import Hub, any_hub, folder_path
 from tooltray.cli.person import YES, check_terminal, typed_answer
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, day, print_json
 from tooltray.errors import NotFound
 from tooltray.foreign_configs.reading import read_file
 from tooltray.home.home import Home
+from tooltray.phrases import Phrase
 from tooltray.settings.file_server import FILE_NAME
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
-QUESTION = "Let this server run?"
-VARIABLE_STATES = {"set": "set now", "default": "not set: its default counts", "missing": "not set: it cannot start without"}
-NOTHING_WAITS = "Nothing waits for a yes"
+QUESTION = Phrase("Let this server run?")
+VARIABLE_STATES = {
+    "set": Phrase("set now"),
+    "default": Phrase("not set: its default counts"),
+    "missing": Phrase("not set: it cannot start without"),
+}
+NOTHING_WAITS = Phrase("Nothing waits for a yes")
 
 
 def trust(args: argparse.Namespace, home: Home) -> int:
@@ -34,7 +40,7 @@ def trust(args: argparse.Namespace, home: Home) -> int:
     if words[:1] == ["remove"] and len(words) > 1:
         return _remove(args, home, words[1], words[2] if len(words) > 2 else "")
     if not args.json:
-        check_terminal("A yes to a project's servers")
+        check_terminal(tr("A yes to a project's servers"))
     folder, entries = folder_path(words[0]) if words else "", words[1:]
     with any_hub(home) as hub:
         requests = _wanted(hub, folder, entries)
@@ -49,12 +55,12 @@ def trust(args: argparse.Namespace, home: Home) -> int:
 def _list(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) as hub:
         trusted = hub.ask(hub.api.files.get_trusted_entries())
-    empty = "No server of a project's own file is trusted. Look at what a project asks for with: tooltray trust DIR"
-    return answer_list(args, trusted, ("ENTRY", "SERVER", "SINCE", "PROJECT"), _trusted_row, empty=empty)
+    empty = tr("No server of a project's own file is trusted. Look at what a project asks for with: tooltray trust DIR")
+    return answer_list(args, trusted, (tr("ENTRY"), tr("SERVER"), tr("SINCE"), tr("PROJECT")), _trusted_row, empty=empty)
 
 
 def _trusted_row(trusted: TrustedEntry) -> tuple[str, ...]:
-    since = day(trusted.trusted_at) + (" (written by Tooltray)" if trusted.is_own else "")
+    since = day(trusted.trusted_at) + (tr(" (written by Tooltray)") if trusted.is_own else "")
     return trusted.entry, trusted.server, since, trusted.project
 
 
@@ -62,7 +68,7 @@ def _refuse(args: argparse.Namespace, home: Home, name: str) -> int:
     """A refusal needs no terminal: it allows nothing."""
     with any_hub(home) as hub:
         hub.ask(hub.api.files.distrust_entries(project="", entry=name))
-    refused = f"Refused. Nothing of '{clean_line(name)}' that a program has proposed waits any more."
+    refused = tr("Refused. Nothing of '{name}' that a program has proposed waits any more.", name=clean_line(name))
     return answer(args, {"name": name, "refused": True}, refused)
 
 
@@ -70,7 +76,11 @@ def _remove(args: argparse.Namespace, home: Home, folder: str, entry: str) -> in
     path = folder_path(folder)
     with any_hub(home) as hub:
         hub.ask(hub.api.files.distrust_entries(project=path, entry=entry))
-    removed = f"{clean_line(entry) if entry else 'Nothing'} of {clean_line(path)} is {'no longer ' if entry else ''}trusted."
+    where = clean_line(path)
+    if entry:
+        removed = tr("{entry} of {folder} is no longer trusted.", entry=clean_line(entry), folder=where)
+    else:
+        removed = tr("Nothing of {folder} is trusted.", folder=where)
     return answer(args, {"project": path, "entry": entry, "trusted": False}, removed)
 
 
@@ -82,8 +92,14 @@ def _wanted(hub: Hub, folder: str, entries: Sequence[str]) -> list[TrustRequest]
     requests = hub.ask(hub.api.files.get_trust_requests(project=folder))
     waiting = [request.entry for request in requests]
     if missing := next((entry for entry in entries if entry not in waiting), None):
-        there = f"there wait: {', '.join(map(clean_line, waiting))}" if waiting else NOTHING_WAITS[0].lower() + NOTHING_WAITS[1:]
-        raise NotFound(f"'{clean_line(missing)}' does not wait for a yes", there, "See what is trusted: tooltray trust list")
+        there = (
+            tr("there wait: {clean_line}", clean_line=", ".join(map(clean_line, waiting)))
+            if waiting
+            else NOTHING_WAITS[0].lower() + NOTHING_WAITS[1:]
+        )
+        raise NotFound(
+            tr("'{missing}' does not wait for a yes", missing=clean_line(missing)), there, tr("See what is trusted: tooltray trust list")
+        )
     return [request for request in requests if not entries or request.entry in entries]
 
 
@@ -101,10 +117,16 @@ def _ask(hub: Hub, requests: Sequence[TrustRequest], folder: str) -> int:
         print(f"{NOTHING_WAITS}.")
         return 0
     if not requests:
-        print(clean_line(f"{NOTHING_WAITS} in {folder}." if os.path.lexists(path) else f"There is no {FILE_NAME} in {folder}."))
+        print(
+            clean_line(
+                tr("{nothing_waits} in {folder}.", nothing_waits=NOTHING_WAITS, folder=folder)
+                if os.path.lexists(path)
+                else tr("There is no {file_name} in {folder}.", file_name=FILE_NAME, folder=folder)
+            )
+        )
         return 0
-    whose = f" of {clean_line(requests[0].file)}" if folder else ""
-    print(f"{count(len(requests), 'server')}{whose} can run only after a yes of yours.")
+    whose = tr(" of {file}", file=clean_line(requests[0].file)) if folder else ""
+    print(tr("{count}{whose} can run only after a yes of yours.", count=count(len(requests), "server"), whose=whose))
     trusted = 0
     for request in requests:
         _print_request(request)
@@ -115,7 +137,16 @@ def _ask(hub: Hub, requests: Sequence[TrustRequest], folder: str) -> int:
         trusted += 1
     if trusted and folder:
         for_all = f"tooltray serve --project {shlex.quote(folder)}"
-        print("\n" + clean_line(f"What you trust runs for AI clients that work in {folder}; for all AI clients with: {for_all}"))
+        print(
+            "\n"
+            + clean_line(
+                tr(
+                    "What you trust runs for AI clients that work in {folder}; for all AI clients with: {for_all}",
+                    folder=folder,
+                    for_all=for_all,
+                )
+            )
+        )
     return 0 if trusted == len(requests) else 1
 
 
@@ -128,26 +159,28 @@ def _trust(hub: Hub, request: TrustRequest) -> None:
     taken_back = f"tooltray trust remove {shlex.quote(request.project)} {shlex.quote(request.entry)}"
     if not request.project:
         taken_back = f"tooltray servers remove {shlex.quote(server)}"
-    print(clean_line(f"Trusted, as '{server}'. To take it back: {taken_back}"))
+    print(clean_line(tr("Trusted, as '{server}'. To take it back: {taken_back}", server=server, taken_back=taken_back)))
 
 
 def _not_trusted(request: TrustRequest) -> str:
     if request.project:
-        return "It does not run."
-    went_on = "What runs goes on, and the change" if request.is_change else "It does not run, and"
-    return clean_line(f"{went_on} waits on. To refuse it for good: tooltray trust refuse {shlex.quote(request.entry)}")
+        return tr("It does not run.")
+    went_on = tr("What runs goes on, and the change") if request.is_change else tr("It does not run, and")
+    return clean_line(
+        tr("{went_on} waits on. To refuse it for good: tooltray trust refuse {entry}", went_on=went_on, entry=shlex.quote(request.entry))
+    )
 
 
 def _print_request(request: TrustRequest) -> None:
     print()
-    line = f" (line {request.line})" if request.line else ""
-    print(clean_line(f"{request.entry}{line}{': changed since you said yes to it' if request.is_change else ''}"))
+    line = tr(" (line {line})", line=request.line) if request.line else ""
+    print(clean_line(request.entry + line + (tr(": changed since you said yes to it") if request.is_change else "")))
     for title, value in _facts(request):
         print(f"  {title}: {clean_line(value)}")
     for warning in request.warnings:
-        print(f"  Careful: {clean_line(warning)}")
+        print(tr("  Careful: {warning}", warning=clean_line(warning)))
     if request.diff:
-        print("  What has changed:")
+        print(tr("  What has changed:"))
     for text in request.diff:
         print("    " + clean(text).replace("\n", " "))
 
@@ -160,16 +193,21 @@ def _variables(request: TrustRequest) -> Sequence[str]:
 
 def _facts(request: TrustRequest) -> list[tuple[str, str]]:
     is_process = bool(request.command)
-    facts = [("Asked for by the program", request.asked_by)] if request.asked_by else []
-    facts.append(("It would run" if is_process else "It would connect to", request.target))
-    facts += [("in the folder", request.cwd)] if is_process else [("at the host", request.host)]
+    facts = [(tr("Asked for by the program"), request.asked_by)] if request.asked_by else []
+    facts.append((tr("It would run") if is_process else tr("It would connect to"), request.target))
+    facts += [(tr("in the folder"), request.cwd)] if is_process else [(tr("at the host"), request.host)]
     if request.is_inside:
-        facts.append(("which lies in", f"the project itself: whoever changes the project changes what runs ({request.project})"))
-    facts.append(("Secrets of yours that it would get", ", ".join(request.secrets) or "none"))
-    nothing = "none by name; like every program that you start, it sees your environment" if is_process else "none"
-    facts.append(("Variables of yours that it would get", ", ".join(_variables(request)) or nothing))
-    facts += [("With the variable", each) for each in request.env]
-    facts += [("With the header", each) for each in request.headers]
-    facts += [("It also says", each) for each in request.others]
-    facts.append(("Calls that would go through unasked", ", ".join(request.auto_approve) or "none"))
+        facts.append(
+            (
+                tr("which lies in"),
+                tr("the project itself: whoever changes the project changes what runs ({project})", project=request.project),
+            )
+        )
+    facts.append((tr("Secrets of yours that it would get"), ", ".join(request.secrets) or "none"))
+    nothing = tr("none by name; like every program that you start, it sees your environment") if is_process else "none"
+    facts.append((tr("Variables of yours that it would get"), ", ".join(_variables(request)) or nothing))
+    facts += [(tr("With the variable"), each) for each in request.env]
+    facts += [(tr("With the header"), each) for each in request.headers]
+    facts += [(tr("It also says"), each) for each in request.others]
+    facts.append((tr("Calls that would go through unasked"), ", ".join(request.auto_approve) or "none"))
     return facts

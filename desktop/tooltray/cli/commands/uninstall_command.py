@@ -23,6 +23,7 @@ from tooltray.ai_clients.version_control import WorkTrees
 from tooltray.cli.commands.secrets_command import chosen_backend
 from tooltray.cli.hubs import any_hub, running_hub
 from tooltray.cli.person import confirmed
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line, count, print_json, problem_line
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home, default_home
@@ -74,10 +75,10 @@ class _Steps:
         if hub is None:
             return
         with hub:
-            if not confirmed("Stop Tooltray, which is running?", yes=self._yes):
-                raise TooltrayError("Tooltray is running", "Nothing was removed", "Say yes, or stop it with: tooltray stop")
+            if not confirmed(tr("Stop Tooltray, which is running?"), yes=self._yes):
+                raise TooltrayError(tr("Tooltray is running"), tr("Nothing was removed"), tr("Say yes, or stop it with: tooltray stop"))
             hub.stop()
-        self._say(self.done, "Tooltray has stopped")
+        self._say(self.done, tr("Tooltray has stopped"))
 
     def put_back(self, home: Home) -> None:
         """Offers to bring servers that were imported back into their clients' files; their secrets stay if that fails."""
@@ -86,7 +87,9 @@ class _Steps:
         if not moved:
             return
         names, files = count(len({name for each in moved for name in each.servers}), "server"), {each.path for each in moved}
-        with self._step(f"Put {names} back into {', '.join(sorted(files))}, with the keys in plain text?") as is_wanted:
+        with self._step(
+            tr("Put {names} back into {files}, with the keys in plain text?", names=names, files=", ".join(sorted(files)))
+        ) as is_wanted:
             if is_wanted:
                 self._keeps_secrets = True  # until all are back
                 with any_hub(home) as hub:
@@ -94,7 +97,7 @@ class _Steps:
                 if bad := next((each.problem for each in made if each.problem), None):
                     raise TooltrayError(bad.title, bad.message, bad.hint)
                 self._keeps_secrets = False
-                self._say(self.done, f"{names} put back")
+                self._say(self.done, tr("{names} put back", names=names))
 
     def disconnect(self, home: Home, edit: FileEdit) -> None:
         where = f"{edit.kind.name} ({edit.path})"
@@ -103,18 +106,22 @@ class _Steps:
             return
         names = ", ".join(f"'{name}'" for name in edit.names)
         if self._yes and WorkTrees().holds(edit.path):
-            self._say(self.left, f"Left as it is: {names} in {where}, which is under version control")
+            self._say(self.left, tr("Left as it is: {names} in {where}, which is under version control", names=names, where=where))
             return
-        with self._step(f"Remove the entry {names} from {where}?") as is_wanted:
+        with self._step(tr("Remove the entry {names} from {where}?", names=names, where=where)) as is_wanted:
             if is_wanted:
                 with any_hub(home) as hub:
                     (change,) = hub.ask(hub.api.ai_clients.apply_client_edits(edits={edit.id: edit.revision}))
                 if change.problem:
                     raise TooltrayError(change.problem.title, change.problem.message, change.problem.hint)
-                self._say(self.done, f"{names} is no longer in {where}")
+                self._say(self.done, tr("{names} is no longer in {where}", names=names, where=where))
 
     def leave_to_person(self, client: str, path: Path) -> None:
-        text = f"Remove the entry of Tooltray from {client} ({path}) by hand; it is no file that could be changed safely"
+        text = tr(
+            "Remove the entry of Tooltray from {client} ({path}) by hand; it is no file that could be changed safely",
+            client=client,
+            path=path,
+        )
         self._say(self.left, text)
 
     def remove_start_at_login(self) -> None:
@@ -122,16 +129,16 @@ class _Steps:
             with contextlib.suppress(TooltrayError):
                 start_at_login.switch(on=False)  # an entry that was switched off elsewhere goes, too
             return
-        with self._step("Do not start Tooltray any more when you log in?") as is_wanted:
+        with self._step(tr("Do not start Tooltray any more when you log in?")) as is_wanted:
             if is_wanted:
                 start_at_login.switch(on=False)
-                self._say(self.done, "Tooltray does not start any more when you log in")
+                self._say(self.done, tr("Tooltray does not start any more when you log in"))
 
     def remove_secrets(self, home: Home) -> None:
         """Takes them out of the system's keyring, and deletes the file of those that are in one."""
         if self._keeps_secrets:
             self._kept += [SECRET_NAMES, home.secrets_file.name, home.client_changes.name]
-            self._say(self.left, "Left as they are: the secrets, since not all servers could be put back")
+            self._say(self.left, tr("Left as they are: the secrets, since not all servers could be put back"))
             return
         if home.secrets_file.exists():
             self._remove_secrets_file(home)
@@ -140,7 +147,9 @@ class _Steps:
         if not names:
             return
         self._kept.append(SECRET_NAMES)  # their names are all that leads to them
-        with self._step(f"Forget {count(len(names), 'secret')} in the keyring ({', '.join(names)})?") as is_wanted:
+        with self._step(
+            tr("Forget {count} in the keyring ({names})?", count=count(len(names), "secret"), names=", ".join(names))
+        ) as is_wanted:
             if is_wanted:
                 with any_hub(home) as hub:
                     for name in names:
@@ -150,14 +159,14 @@ class _Steps:
 
     def _remove_secrets_file(self, home: Home) -> None:
         self._kept.append(home.secrets_file.name)
-        with self._step(f"Delete the encrypted secrets in {home.secrets_file}?") as is_wanted:
+        with self._step(tr("Delete the encrypted secrets in {secrets_file}?", secrets_file=home.secrets_file)) as is_wanted:
             if is_wanted:
                 home.secrets_file.unlink()
                 self._kept.remove(home.secrets_file.name)
-                self._say(self.done, f"{home.secrets_file} is deleted")
+                self._say(self.done, tr("{secrets_file} is deleted", secrets_file=home.secrets_file))
 
     def remove_data(self, home: Home) -> None:
-        with self._step(f"Delete settings, logs and tool lists in {home.root}?") as is_wanted:
+        with self._step(tr("Delete settings, logs and tool lists in {root}?", root=home.root)) as is_wanted:
             if is_wanted:
                 with any_hub(home):  # under the lock: no hub starts in what is being deleted
                     _delete(home, kept=self._kept)
@@ -166,14 +175,14 @@ class _Steps:
                 for folder in (home.socket.parent, home.root):  # the first one is elsewhere where the home's path is long
                     with contextlib.suppress(OSError):  # gone with the rest, or something else is in it
                         folder.rmdir()
-                kept = f", but for {', '.join(self._kept)}" if self._kept else ""
-                self._say(self.done, f"{home.root} is empty of Tooltray{kept}")
+                kept = tr(", but for {kept}", kept=", ".join(self._kept)) if self._kept else ""
+                self._say(self.done, tr("{root} is empty of Tooltray{kept}", root=home.root, kept=kept))
 
     @contextlib.contextmanager
     def _step(self, question: str) -> Iterator[bool]:
         is_wanted = confirmed(question, yes=self._yes)
         if not is_wanted:
-            self._say(self.left, f"Left as it is: {question.removesuffix('?')}")
+            self._say(self.left, tr("Left as it is: {value}", value=question.removesuffix("?")))
         try:
             yield is_wanted
         except TooltrayError as error:
@@ -191,20 +200,20 @@ class _Steps:
         script = uninstaller(this_installation())
         if script is None:
             return
-        with self._step(f"Remove the program in {script.parent}?") as is_wanted:
+        with self._step(tr("Remove the program in {parent}?", parent=script.parent)) as is_wanted:
             if is_wanted:
                 ran = subprocess.run(["/bin/sh", str(script), "--uninstall"], capture_output=True, text=True, check=False)
                 if ran.returncode:
-                    raise TooltrayError(f"{script} has failed", ran.stderr.strip())
+                    raise TooltrayError(tr("{script} has failed", script=script), ran.stderr.strip())
                 self._is_program_gone = True
-                self._say(self.done, f"The program in {script.parent} is removed")
+                self._say(self.done, tr("The program in {parent} is removed", parent=script.parent))
 
     def finish(self) -> None:
         to_do = "" if self._is_program_gone else how_to_remove(this_installation())
         if self._is_json:
             print_json({"done": self.done, "left": self.left, "failed": self.failed, "program": to_do})
         elif to_do:
-            print(f"The program itself is still there. {to_do}")
+            print(tr("The program itself is still there. {to_do}", to_do=to_do))
 
 
 def _own_url(home: Home) -> str | None:

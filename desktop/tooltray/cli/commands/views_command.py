@@ -9,15 +9,19 @@ from collections.abc import Collection, Mapping
 
 from tooltray.cli.effects import check_effect, tools_of, warn_of_missing
 from tooltray.cli.hubs import started_hub
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, print_json, print_note, print_table
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
+from tooltray.phrases import Phrase
 from tooltray.snapshots.clients import ClientModeSnapshot, SessionSnapshot
 
 EVERY = "*"
 """In the place of a client's or a server's name: all of them."""
 DEFAULT = "default"
-OVERRULED = "It is of no effect while another mode is chosen for all AI clients. To take that back: tooltray clients mode '*' default"
+OVERRULED = Phrase(
+    "It is of no effect while another mode is chosen for all AI clients. To take that back: tooltray clients mode '*' default"
+)
 _LAZY = {"on": True, "off": False, DEFAULT: None}
 
 
@@ -30,12 +34,12 @@ def sessions(args: argparse.Namespace, home: Home) -> int:
         print_json(found)
         return 0
     if rows := [_session_row(each, profiles) for each in found if each.is_connected]:
-        print_table(("SESSION", "CLIENT", "SHOWN", "PROFILE", "PROJECT", "ACTIVATED", "WHY"), rows)
+        print_table((tr("SESSION"), tr("CLIENT"), tr("SHOWN"), tr("PROFILE"), tr("PROJECT"), tr("ACTIVATED"), tr("WHY")), rows)
     else:
-        print("No AI client has a session now.")
+        print(tr("No AI client has a session now."))
     if left := Counter(each.client or "?" for each in found if not each.is_connected):
         who = ", ".join(f"{name} ({number})" if number > 1 else name for name, number in left.items())
-        print_note(f"Left in the last minutes, and found as they were if they come back: {who}.")
+        print_note(tr("Left in the last minutes, and found as they were if they come back: {who}.", who=who))
     return 0
 
 
@@ -45,7 +49,9 @@ def modes(args: argparse.Namespace, home: Home) -> int:
     if args.json:
         print_json(found)
     else:
-        print_table(("CLIENT", "NAMES ITSELF", "MODE", "SHOWN", "PROFILE", "WHY"), [_mode_row(each) for each in found])
+        print_table(
+            (tr("CLIENT"), tr("NAMES ITSELF"), tr("MODE"), tr("SHOWN"), tr("PROFILE"), tr("WHY")), [_mode_row(each) for each in found]
+        )
     return 0
 
 
@@ -54,9 +60,9 @@ def mode(args: argparse.Namespace, home: Home) -> int:
     client = "" if args.client == EVERY else args.client
     profile = "" if args.no_profile else args.profile
     if args.mode is None and profile is None:
-        raise TooltrayError("There is nothing to choose", hint="Give a MODE, --profile NAME or --no-profile")
+        raise TooltrayError(tr("There is nothing to choose"), hint=tr("Give a MODE, --profile NAME or --no-profile"))
     if profile is not None and not client:
-        raise TooltrayError("A profile is given to one AI client", hint="Name it as `tooltray clients modes` does")
+        raise TooltrayError(tr("A profile is given to one AI client"), hint=tr("Name it as `tooltray clients modes` does"))
     with started_hub(home) as hub:
         views = hub.api.views
         known = [each.client for each in hub.ask(views.get_client_modes())]
@@ -66,19 +72,33 @@ def mode(args: argparse.Namespace, home: Home) -> int:
             hub.ask(views.set_client_mode(client=client, mode="" if args.mode == DEFAULT else args.mode))
         now = next((each for each in hub.ask(views.get_client_modes()) if each.client == client), None)
         is_effective = not now or (args.mode in (None, DEFAULT, now.mode) and profile in (None, "", now.profile))
-        check_effect(hub, "What was chosen", counts=is_effective)
+        check_effect(hub, tr("What was chosen"), counts=is_effective)
     answer(args, now or {"client": args.client, "mode": args.mode}, _mode_words(client, now, args.mode, profile))
     if now and client not in known:  # of a kind that is known by several names there is none of its own
-        print_note(f"No AI client has called itself {client} yet. Those that are known: {', '.join(filter(None, known))}.")
+        print_note(
+            tr(
+                "No AI client has called itself {client} yet. Those that are known: {value}.",
+                client=client,
+                value=", ".join(filter(None, known)),
+            )
+        )
     return 0
 
 
 def _mode_words(client: str, now: ClientModeSnapshot | None, mode: str | None, profile: str | None) -> str:
     if now:
-        return clean_line(f"{now.title} sees: {now.shown_mode} ({now.reason}), profile: {now.profile or 'none'}.")
+        return clean_line(
+            tr(
+                "{title} sees: {shown_mode} ({reason}), profile: {value}.",
+                title=now.title,
+                shown_mode=now.shown_mode,
+                reason=now.reason,
+                value=now.profile or tr("none"),
+            )
+        )
     if mode in (None, DEFAULT) and not profile:  # it is known by nothing else, so it is in no list any more
-        return f"Nothing is chosen for {clean_line(client)} any more: it sees what every other AI client does."
-    return f"Chosen for {clean_line(client) or 'all AI clients that have no mode of their own'}."
+        return tr("Nothing is chosen for {client} any more: it sees what every other AI client does.", client=clean_line(client))
+    return tr("Chosen for {client}.", client=clean_line(client) or tr("all AI clients that have no mode of their own"))
 
 
 def lazy(args: argparse.Namespace, home: Home) -> int:
@@ -86,10 +106,10 @@ def lazy(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         hub.ask(hub.api.views.set_lazy_load(enabled=_LAZY[args.switch], server=server))
         servers = [each for each in hub.ask(hub.api.hub.get_snapshot()).servers if server in (None, each.name)]
-        check_effect(hub, "What was chosen", counts=server is None or bool(servers))
-    default = "shows its tools at once" if server is None else "does as is set for all servers"
-    words = {"on": "shows one small tool; using it loads the rest", "off": "shows its tools at once", DEFAULT: default}
-    whose = "Every server that does not say otherwise" if server is None else clean_line(server)
+        check_effect(hub, tr("What was chosen"), counts=server is None or bool(servers))
+    default = tr("shows its tools at once") if server is None else tr("does as is set for all servers")
+    words = {"on": tr("shows one small tool; using it loads the rest"), "off": tr("shows its tools at once"), DEFAULT: default}
+    whose = tr("Every server that does not say otherwise") if server is None else clean_line(server)
     answer(args, {"server": server, "lazy": _LAZY[args.switch]}, f"{whose} {words[args.switch]}.")
     if args.switch == "on" and servers and not any(each.is_lazy for each in servers) and not args.json:
         print_note(OVERRULED)
@@ -99,7 +119,7 @@ def lazy(args: argparse.Namespace, home: Home) -> int:
 def override(args: argparse.Namespace, home: Home) -> int:
     """Shows a tool under another name or with another description; what is not given stays."""
     if not args.clear and args.name is None and args.description is None:
-        raise TooltrayError("There is nothing to change", hint="Give --name, --description or --clear")
+        raise TooltrayError(tr("There is nothing to change"), hint=tr("Give --name, --description or --clear"))
     with started_hub(home) as hub:
         entry = hub.ask(hub.api.servers.get_server_entry(name=args.server)).counts
         before = {} if args.clear else _override_before(entry, args.tool)
@@ -112,17 +132,27 @@ def override(args: argparse.Namespace, home: Home) -> int:
     published = shown.name if shown else None
     done = {"server": args.server, "tool": args.tool, "name": name, "description": description, "published_name": published}
     got = clean_line(published or name or "")
-    answer(args, done, _override_words(clean_line(f"{args.tool} of {args.server}"), name, got, description))
+    answer(args, done, _override_words(clean_line(tr("{tool} of {server}", tool=args.tool, server=args.server)), name, got, description))
     if name and got != name and not args.json:
-        print_note(f"Another tool has the name {name}, or one that AI clients may take for it: sessions of all servers see {got}.")
+        print_note(
+            tr(
+                "Another tool has the name {name}, or one that AI clients may take for it: sessions of all servers see {got}.",
+                name=name,
+                got=got,
+            )
+        )
     return 0
 
 
 def _override_words(tool: str, name: str | None, got: str, description: str | None) -> str:
     if name is None and description is None:
-        return f"{tool} has its own name and description again."
-    shown = f"as {got}" if name else "under its own name"
-    return f"{tool} is shown {shown}{', with your description' if description is not None else ''}."
+        return tr("{tool} has its own name and description again.", tool=tool)
+    shown = tr("as {got}", got=got) if name else tr("under its own name")
+    return (
+        tr("{tool} is shown {how}, with your description.", tool=tool, how=shown)
+        if description is not None
+        else tr("{tool} is shown {how}.", tool=tool, how=shown)
+    )
 
 
 def _override_before(entry: Mapping[str, object], tool: str) -> dict[str, str]:
@@ -134,12 +164,12 @@ def _override_before(entry: Mapping[str, object], tool: str) -> dict[str, str]:
 
 def _session_row(session: SessionSnapshot, profiles: Collection[str]) -> list[str]:
     client = f"{session.client or '?'} {session.version}".strip()
-    mode = session.mode if session.profile in ("", *profiles) else "nothing"
+    mode = session.mode if session.profile in ("", *profiles) else tr("nothing")
     project = session.project.path if session.project else "-"
     only = f" ({session.server} only)" if session.server else ""
     return [session.id, client, mode + only, session.profile or "-", project, ", ".join(session.activated) or "-", session.reason]
 
 
 def _mode_row(client: ClientModeSnapshot) -> list[str]:
-    title = client.title + ("" if client.is_seen else " (not seen)")
+    title = client.title + ("" if client.is_seen else tr(" (not seen)"))
     return [title, client.client or EVERY, client.mode or DEFAULT, client.shown_mode, client.profile or "-", client.reason]

@@ -6,35 +6,37 @@ Above it: arguments. Knows the names of the functions that carry it out, not the
 import argparse
 
 from tooltray.cli.options.parsers import Commands, command, group
+from tooltray.cli.speech import tr
+from tooltray.phrases import Phrase
 
-SOURCE = "a .mcpb or .dxt file, or its address"
+SOURCE = Phrase("a .mcpb or .dxt file, or its address")
 
 
 def declare(commands: Commands) -> None:
-    bundles = group(commands, "bundle", "servers packed as one file: show, install, update, remove and make them")
-    command(bundles, "show", "say what is in a bundle and what it would run, and install nothing", "bundle_command:show").add_argument(
+    bundles = group(commands, "bundle", tr("servers packed as one file: show, install, update, remove and make them"))
+    command(bundles, "show", tr("say what is in a bundle and what it would run, and install nothing"), "bundle_command:show").add_argument(
         "source", metavar="FILE", help=SOURCE
     )
-    installing = command(bundles, "install", "install a bundle, or a newer one in the place of an older one", "bundle_command:install")
+    installing = command(bundles, "install", tr("install a bundle, or a newer one in the place of an older one"), "bundle_command:install")
     installing.add_argument("source", metavar="FILE", help=SOURCE)
-    installing.add_argument("--name", metavar="NAME", default="", help="what the server is called here, or which one is updated")
+    installing.add_argument("--name", metavar="NAME", default="", help=tr("what the server is called here, or which one is updated"))
     installing.add_argument(
-        "--set", metavar="KEY=VALUE", action="append", default=[], type=setting, help="one of its settings; again for several values"
+        "--set", metavar="KEY=VALUE", action="append", default=[], type=setting, help=tr("one of its settings; again for several values")
     )
-    installing.add_argument("--secret-stdin", action="store_true", help="read the secrets from standard input, one a line")
-    installing.add_argument("--yes", action="store_true", help="do not ask")
-    command(bundles, "list", "list the servers that came as bundles", "bundle_command:list_bundles")
-    removing = command(bundles, "remove", "remove a bundle's server, its secrets and its files", "bundle_command:remove")
+    installing.add_argument("--secret-stdin", action="store_true", help=tr("read the secrets from standard input, one a line"))
+    installing.add_argument("--yes", action="store_true", help=tr("do not ask"))
+    command(bundles, "list", tr("list the servers that came as bundles"), "bundle_command:list_bundles")
+    removing = command(bundles, "remove", tr("remove a bundle's server, its secrets and its files"), "bundle_command:remove")
     removing.add_argument("name", metavar="SERVER")
-    removing.add_argument("--yes", action="store_true", help="do not ask")
-    packing = command(bundles, "pack", "make a bundle of a server, for others; without secrets", "bundle_command:pack")
+    removing.add_argument("--yes", action="store_true", help=tr("do not ask"))
+    packing = command(bundles, "pack", tr("make a bundle of a server, for others; without secrets"), "bundle_command:pack")
     packing.add_argument("name", metavar="SERVER")
-    packing.add_argument("--output", metavar="FILE", default="", help="default: SERVER.mcpb in this folder")
-    packing.add_argument("--force", action="store_true", help="replace a file that is there already")
+    packing.add_argument("--output", metavar="FILE", default="", help=tr("default: SERVER.mcpb in this folder"))
+    packing.add_argument("--force", action="store_true", help=tr("replace a file that is there already"))
 
 
 def setting(text: str) -> tuple[str, str]:
     key, mark, value = text.partition("=")
     if not key or not mark:
-        raise argparse.ArgumentTypeError("KEY=VALUE expected")
+        raise argparse.ArgumentTypeError(tr("KEY=VALUE expected"))
     return key, value

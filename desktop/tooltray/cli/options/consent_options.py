@@ -1,4 +1,4 @@
-"""What can be typed behind `tooltray approve`, `grants` and `trust`.
+"""What can be typed behind `tooltray approve`, `grants`, `permissions` and `trust`.
 
 Above it: arguments. Knows the names of the functions that carry it out, not the functions.
 """
@@ -7,13 +7,14 @@ import argparse
 
 from tooltray.cli.options import values
 from tooltray.cli.options.parsers import Commands, Usage, command, group
+from tooltray.cli.speech import tr
 
 
 def declare_approve(commands: Commands) -> None:
     approve = command(
         commands,
         "approve",
-        "say yes or no to a tool call that waits, or allow tools for longer",
+        tr("say yes or no to a tool call that waits, or allow tools for longer"),
         "approve_command:approve",
         check=check_approve,
     )
@@ -23,56 +24,69 @@ def declare_approve(commands: Commands) -> None:
         "       tooltray approve SERVER --all-reads [--client NAME] [--for TIME]\n"
         "       tooltray approve [--client NAME] [--for TIME] -- SERVER TOOL   (also where a server is called refuse)"
     )
-    approve.add_argument("words", metavar="WORDS", nargs="*", help="which call, as `tooltray approve list` names it, or which tool")
+    approve.add_argument("words", metavar="WORDS", nargs="*", help=tr("which call, as `tooltray approve list` names it, or which tool"))
     for answer, text in (
-        ("once", "this call alone (the default)"),
-        ("session", "this tool, until the AI client ends"),
-        ("always", "this tool, for this AI client, until it is taken back"),
-        ("reads", "every tool of the server that reads, for this AI client, until it is taken back"),
+        ("once", tr("this call alone (the default)")),
+        ("session", tr("this tool, until the AI client ends")),
+        ("always", tr("this tool, for this AI client, until it is taken back")),
+        ("reads", tr("every tool of the server that reads, for this AI client, until it is taken back")),
     ):
         approve.add_argument(f"--{answer}", dest="answer", action="store_const", const=answer, help=f"with ID: {text}")
-    approve.add_argument("--all-reads", action="store_true", help="with SERVER: every tool of it that reads now")
-    approve.add_argument("--client", metavar="NAME", help="for this AI client alone, as it names itself")
-    approve.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help="for so long: 90s, 30m, 8h or 7d")
+    approve.add_argument("--all-reads", action="store_true", help=tr("with SERVER: every tool of it that reads now"))
+    approve.add_argument("--client", metavar="NAME", help=tr("for this AI client alone, as it names itself"))
+    approve.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help=tr("for so long: 90s, 30m, 8h or 7d"))
 
 
 def declare_grants(commands: Commands) -> None:
-    grants = group(commands, "grants", "list what is allowed for longer than one call, and take it back")
-    command(grants, "list", "list what is allowed for longer than one call", "approve_command:list_grants")
-    command(grants, "remove", "take back what was allowed", "approve_command:remove").add_argument("id", metavar="ID")
-    preview = command(grants, "preview", "list the tools that a grant would allow", "approve_command:preview")
+    grants = group(commands, "grants", tr("list what is allowed for longer than one call, and take it back"))
+    command(grants, "list", tr("list what is allowed for longer than one call"), "approve_command:list_grants")
+    command(grants, "remove", tr("take back what was allowed"), "approve_command:remove").add_argument("id", metavar="ID")
+    preview = command(grants, "preview", tr("list the tools that a grant would allow"), "approve_command:preview")
     preview.add_argument("server", metavar="SERVER")
-    preview.add_argument("tool", metavar="TOOL", nargs="?", help="this one; without it: every tool that reads")
-    command(grants, "changes", "show how tools differ from what was allowed", "approve_command:changes")
-    accept = command(grants, "accept", "let what was allowed count for a tool as it is now", "approve_command:accept", has_json=False)
+    preview.add_argument("tool", metavar="TOOL", nargs="?", help=tr("this one; without it: every tool that reads"))
+    command(grants, "changes", tr("show how tools differ from what was allowed"), "approve_command:changes")
+    accept = command(grants, "accept", tr("let what was allowed count for a tool as it is now"), "approve_command:accept", has_json=False)
     accept.add_argument("server", metavar="SERVER")
     accept.add_argument("tool", metavar="TOOL")
+
+
+def declare_permissions(commands: Commands) -> None:
+    permissions = group(commands, "permissions", "list what runs without asking, and choose for one tool")
+    listed = command(permissions, "list", "list which tools run without asking, and why", "permissions_command:list_permissions")
+    listed.add_argument("server", metavar="SERVER", nargs="?", help="of this one alone")
+    chosen = command(permissions, "set", "choose for one tool", "permissions_command:set_permission", has_json=False)
+    chosen.add_argument("server", metavar="SERVER")
+    chosen.add_argument("tool", metavar="TOOL", help="the server's own name for it")
+    choices = ("always", "ask", "default")
+    chosen.add_argument("choice", choices=choices, help="it runs without asking; it asks first, whatever else is allowed; as its server")
 
 
 def check_approve(usage: Usage, args: argparse.Namespace) -> None:
     args.is_refusal = len(args.words) == 2 and args.words[0] == "refuse" and not args.is_marked
     if args.is_refusal and (args.client or args.duration is not None):
-        usage.error("--client and --for do not go with refuse ID; a server called refuse is named so: -- refuse TOOL")
+        usage.error(tr("--client and --for do not go with refuse ID; a server called refuse is named so: -- refuse TOOL"))
     if len(args.words) != (1 if args.all_reads else 2) and (args.all_reads or args.client or args.duration is not None):
-        usage.error("--all-reads goes with SERVER alone, --client and --for with SERVER TOOL or SERVER --all-reads")
+        usage.error(tr("--all-reads goes with SERVER alone, --client and --for with SERVER TOOL or SERVER --all-reads"))
     if args.answer and (len(args.words) != 1 or args.all_reads):
-        usage.error("--once, --session, --always and --reads go with an ID")
+        usage.error(tr("--once, --session, --always and --reads go with an ID"))
     if len(args.words) > 2:
-        usage.error("an ID, or SERVER TOOL; quote a name that has spaces")
+        usage.error(tr("an ID, or SERVER TOOL; quote a name that has spaces"))
     if args.json and args.words not in ([], ["list"]):
-        usage.error("--json goes with the list: a yes is given by a person who reads what it is for")
+        usage.error(tr("--json goes with the list: a yes is given by a person who reads what it is for"))
 
 
 def declare_trust(commands: Commands) -> None:
     trust = command(
         commands,
         "trust",
-        "let servers run that wait for your yes: of a project's own file (.mcp.json), or of a program; and take that back",
+        tr("let servers run that wait for your yes: of a project's own file (.mcp.json), or of a program; and take that back"),
         "trust_command:trust",
         check=check_trust,
     )
     trust.usage = "tooltray trust [DIR [ENTRY ...]] | list | remove DIR [ENTRY] | refuse NAME"
-    what = "the project's folder and, if not all, the names in its file; a folder called list is named so: ./list; without: all that waits"
+    what = tr(
+        "the project's folder and, if not all, the names in its file; a folder called list is named so: ./list; without: all that waits"
+    )
     trust.add_argument("words", metavar="DIR", nargs="*", type=values.some_text, help=what)
 
 
@@ -80,8 +94,8 @@ def check_trust(usage: Usage, args: argparse.Namespace) -> None:
     if not args.words:
         return
     if args.words[0] == "refuse" and len(args.words) != 2:
-        usage.error("refuse goes with NAME, of what a program has proposed; a folder called refuse is named so: ./refuse")
+        usage.error(tr("refuse goes with NAME, of what a program has proposed; a folder called refuse is named so: ./refuse"))
     if args.words == ["remove"] or (args.words[0] == "remove" and len(args.words) > 3):
-        usage.error("remove goes with DIR, or with DIR and ENTRY; a folder called remove is named so: ./remove")
+        usage.error(tr("remove goes with DIR, or with DIR and ENTRY; a folder called remove is named so: ./remove"))
     if args.words[0] == "list" and len(args.words) > 1:
-        usage.error("list stands alone; a folder called list is named so: ./list")
+        usage.error(tr("list stands alone; a folder called list is named so: ./list"))

@@ -5,7 +5,9 @@ Above it: arguments and the modules of commands. Below it: argparse.
 
 import argparse
 from collections.abc import Callable
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
+
+from tooltray.cli.speech import say, tr
 
 COMMAND_MARK = "--"  # a server's own command stands behind it
 
@@ -21,8 +23,25 @@ class UsageError(Exception):
 class Usage(argparse.ArgumentParser):
     """A parser that raises where argparse would print and exit: the caller knows whether JSON was asked for."""
 
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options, add_help=False)
+        self._positionals.title, self._optionals.title = tr("positional arguments"), tr("options")
+        self.add_argument("-h", "--help", action="help", default=argparse.SUPPRESS, help=tr("show this help message and exit"))
+
+    def format_usage(self) -> str:
+        return self._in_the_language(super().format_usage())
+
+    def format_help(self) -> str:
+        return self._in_the_language(super().format_help())
+
+    def _in_the_language(self, text: str) -> str:
+        """What argparse begins with, in other words."""
+        return text.replace("usage: ", tr("usage: "), 1) if text.startswith("usage: ") else text
+
     def error(self, message: str) -> NoReturn:
-        raise UsageError(self.prog, self.format_usage(), message)
+        what, mark, reason = message.partition(": ")
+        said = f"{say(what)}: {say(reason)}" if mark and what.startswith("argument ") else say(message)
+        raise UsageError(self.prog, self.format_usage(), said)
 
 
 Commands: TypeAlias = "argparse._SubParsersAction[Usage]"  # the type has no public name
@@ -38,16 +57,20 @@ def command(commands: Commands, name: str, text: str, run: str, *, check: Check 
         check: refuses options that do not go together, which argparse cannot say.
         has_json: whether `--json` goes with it.
     """
-    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser = commands.add_parser(name, help=text, description=_sentence(text))
     parser.set_defaults(run=run, usage=parser, check=check)
     parser.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS, help=argparse.SUPPRESS)  # also after the command
     if has_json:
-        parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+        parser.add_argument("--json", action="store_true", help=tr("print JSON, for programs"))
     return parser
 
 
 def group(commands: Commands, name: str, text: str) -> Commands:
     """A command that stands for several, to which they are added."""
-    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser = commands.add_parser(name, help=text, description=_sentence(text))
     parser.set_defaults(usage=parser)
-    return parser.add_subparsers(metavar="COMMAND", title="commands", required=True)
+    return parser.add_subparsers(metavar="COMMAND", title=tr("commands"), required=True)
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + ("." if text[-1].isascii() else "。")

@@ -7,40 +7,46 @@ import argparse
 
 from tooltray.cli.options import values
 from tooltray.cli.options.parsers import COMMAND_MARK, Commands, Usage, command, group
+from tooltray.cli.speech import tr
 
 LOG_LINES = 200
 
 
 def declare(commands: Commands) -> None:
-    servers = group(commands, "servers", "list, add, remove, start and stop servers")
-    command(servers, "list", "list the servers and how they are", "servers_command:list_servers")
+    servers = group(commands, "servers", tr("list, add, remove, start and stop servers"))
+    command(servers, "list", tr("list the servers and how they are"), "servers_command:list_servers")
     _declare_add(servers)
-    command(servers, "inmemory", "list the servers of installed packages that can run inside Tooltray", "servers_command:list_inmemory")
-    removing = command(servers, "remove", "remove a server from the file where it is, and its secrets", "servers_command:remove")
+    command(servers, "inmemory", tr("list the servers of installed packages that can run inside Tooltray"), "servers_command:list_inmemory")
+    removing = command(servers, "remove", tr("remove a server from the file where it is, and its secrets"), "servers_command:remove")
     removing.add_argument("name", metavar="NAME")
-    removing.add_argument("--keep-secrets", action="store_true", help="leave what is stored for it alone, to bring it back later")
-    removing.add_argument("--yes", action="store_true", help="do not ask")
+    removing.add_argument("--keep-secrets", action="store_true", help=tr("leave what is stored for it alone, to bring it back later"))
+    removing.add_argument("--yes", action="store_true", help=tr("do not ask"))
     for name, text in (
-        ("start", "start a server and wait until it runs"),
-        ("stop", "stop a server"),
-        ("restart", "stop a server and start it again"),
+        ("start", tr("start a server and wait until it runs")),
+        ("stop", tr("stop a server")),
+        ("restart", tr("stop a server and start it again")),
     ):
         command(servers, name, text, f"servers_command:{name}").add_argument("name", metavar="NAME")
+    trying = command(servers, "test", "connect once to a server, list its tools and end it again", "server_testing:try_out")
+    trying.add_argument("name", metavar="NAME")
+    copying = command(servers, "duplicate", "add a copy of a server, for another account", "server_testing:duplicate")
+    copying.add_argument("name", metavar="NAME")
+    copying.add_argument("new_name", metavar="NEW_NAME")
     _declare_showing(servers)
-    links = command(servers, "links", "print the links that add a server to AI clients", "servers_command:links")
-    links.add_argument("name", metavar="NAME", nargs="?", default="", help="without it: Tooltray itself, with all its servers")
-    reset = command(servers, "reset", "put the servers that come with Tooltray back; your own stay", "setup_command:reset")
-    reset.add_argument("--yes", action="store_true", help="do not ask")
-    signing_in = command(servers, "sign-in", "sign in to a server elsewhere, with a browser", "sign_in_command:sign_in")
+    links = command(servers, "links", tr("print the links that add a server to AI clients"), "servers_command:links")
+    links.add_argument("name", metavar="NAME", nargs="?", default="", help=tr("without it: Tooltray itself, with all its servers"))
+    reset = command(servers, "reset", tr("put the servers that come with Tooltray back; your own stay"), "setup_command:reset")
+    reset.add_argument("--yes", action="store_true", help=tr("do not ask"))
+    signing_in = command(servers, "sign-in", tr("sign in to a server elsewhere, with a browser"), "sign_in_command:sign_in")
     signing_in.add_argument("name", metavar="NAME")
-    signing_in.add_argument("--no-browser", action="store_true", help="print the page's address, and open nothing")
+    signing_in.add_argument("--no-browser", action="store_true", help=tr("print the page's address, and open nothing"))
     signing_in.add_argument(
-        "--paste", action="store_true", help="end a sign-in that has begun with the address at which the browser ended (standard input)"
+        "--paste", action="store_true", help=tr("end a sign-in that has begun with the address at which the browser ended (standard input)")
     )
-    command(servers, "sign-out", "forget a sign-in, here and there, and stop the server", "sign_in_command:sign_out").add_argument(
+    command(servers, "sign-out", tr("forget a sign-in, here and there, and stop the server"), "sign_in_command:sign_out").add_argument(
         "name", metavar="NAME"
     )
-    logs = command(servers, "logs", "show what a server wrote to its standard error", "servers_command:logs")
+    logs = command(servers, "logs", tr("show what a server wrote to its standard error"), "servers_command:logs")
     logs.add_argument("name", metavar="NAME")
     logs.add_argument(
         "-n",
@@ -48,9 +54,9 @@ def declare(commands: Commands) -> None:
         metavar="LINES",
         type=values.line_count,
         default=LOG_LINES,
-        help=f"how many of the last lines (default: {LOG_LINES})",
+        help=tr("how many of the last lines (default: {log_lines})", log_lines=LOG_LINES),
     )
-    logs.add_argument("-f", "--follow", action="store_true", help="go on with new lines until Ctrl-C")
+    logs.add_argument("-f", "--follow", action="store_true", help=tr("go on with new lines until Ctrl-C"))
 
 
 def _declare_showing(servers: Commands) -> None:
@@ -58,23 +64,23 @@ def _declare_showing(servers: Commands) -> None:
     unasked = command(
         servers,
         "approve",
-        "choose which calls of a server go through unasked",
+        tr("choose which calls of a server go through unasked"),
         "approve_command:server_rules",
         check=check_server_rules,
         has_json=False,
     )
     unasked.add_argument("name", metavar="NAME")
     unasked.add_argument(
-        "rules", metavar="RULE", nargs="*", type=values.some_text, help="read, write, all, a tool's name, names:PATTERN, ..."
+        "rules", metavar="RULE", nargs="*", type=values.some_text, help=tr("read, write, all, a tool's name, names:PATTERN, ...")
     )
-    unasked.add_argument("--nothing", action="store_true", help="ask about each call")
-    lazy = command(servers, "lazy", "show clients one small tool of a server; using it loads the rest", "views_command:lazy")
-    lazy.add_argument("name", metavar="NAME", help="'*': every server that does not say otherwise")
+    unasked.add_argument("--nothing", action="store_true", help=tr("ask about each call"))
+    lazy = command(servers, "lazy", tr("show clients one small tool of a server; using it loads the rest"), "views_command:lazy")
+    lazy.add_argument("name", metavar="NAME", help=tr("'*': every server that does not say otherwise"))
     lazy.add_argument("switch", choices=("on", "off", "default"))
 
 
 def _declare_add(servers: Commands) -> None:
-    add = command(servers, "add", "add a server by its command line", "server_adding:add", check=check_add)
+    add = command(servers, "add", tr("add a server by its command line"), "server_adding:add", check=check_add)
     add.usage = "tooltray servers add NAME [options] -- COMMAND [ARGS ...]"
     add.add_argument("name", metavar="NAME")
     _declare_source(add)
@@ -89,17 +95,17 @@ def _declare_source(add: Usage) -> None:
         action="append",
         default=[],
         type=values.variable,
-        help="an environment variable whose value is asked for and kept secret",
+        help=tr("an environment variable whose value is asked for and kept secret"),
     )
     add.add_argument(
         "--inmemory",
         metavar="ENTRY",
-        help="a server of an installed package that runs inside Tooltray, in place of a command; its arguments stand after --",
+        help=tr("a server of an installed package that runs inside Tooltray, in place of a command; its arguments stand after --"),
     )
-    add.add_argument("--url", metavar="URL", type=values.url, help="the address of a server that runs elsewhere, in place of a command")
-    add.add_argument("--sse", action="store_true", help="with --url: it speaks the older HTTP+SSE transport")
+    add.add_argument("--url", metavar="URL", type=values.url, help=tr("the address of a server that runs elsewhere, in place of a command"))
+    add.add_argument("--sse", action="store_true", help=tr("with --url: it speaks the older HTTP+SSE transport"))
     add.add_argument(
-        "--header", metavar="'NAME: VALUE'", action="append", default=[], type=values.header, help="with --url: a header to send"
+        "--header", metavar="'NAME: VALUE'", action="append", default=[], type=values.header, help=tr("with --url: a header to send")
     )
     add.add_argument(
         "--header-secret",
@@ -107,48 +113,51 @@ def _declare_source(add: Usage) -> None:
         action="append",
         default=[],
         type=values.header_name,
-        help="with --url: a header whose value is asked for and kept secret",
+        help=tr("with --url: a header whose value is asked for and kept secret"),
     )
-    add.add_argument("--bearer-secret", action="store_true", help="with --url: a bearer token, which is asked for and kept secret")
-    add.add_argument("--client-id", metavar="ID", help="with --url: sign in as this client, which was registered there by hand")
-    add.add_argument("--client-secret", action="store_true", help="the secret of such a client, which is asked for and kept secret")
-    add.add_argument("--client-credentials", action="store_true", help="such a client signs in by itself, without a person")
-    add.add_argument("--scope", metavar="SCOPE", action="append", default=[], help="with --url: what to ask for when signing in")
-    add.add_argument("--redirect-port", metavar="PORT", type=values.port, help="with --url: the port that the browser comes back to")
+    add.add_argument("--bearer-secret", action="store_true", help=tr("with --url: a bearer token, which is asked for and kept secret"))
+    add.add_argument("--client-id", metavar="ID", help=tr("with --url: sign in as this client, which was registered there by hand"))
+    add.add_argument("--client-secret", action="store_true", help=tr("the secret of such a client, which is asked for and kept secret"))
+    add.add_argument("--client-credentials", action="store_true", help=tr("such a client signs in by itself, without a person"))
+    add.add_argument("--scope", metavar="SCOPE", action="append", default=[], help=tr("with --url: what to ask for when signing in"))
+    add.add_argument("--redirect-port", metavar="PORT", type=values.port, help=tr("with --url: the port that the browser comes back to"))
 
 
 def _declare_running(add: Usage) -> None:
     """Where and when it runs, and how it is shown."""
-    add.add_argument("--isolation", choices=("shared", "session"), help="one copy for all AI clients (the default), or one for each")
-    add.add_argument("--secret-stdin", action="store_true", help="read the secrets from standard input, one a line")
-    add.add_argument("--env", metavar="KEY=VALUE", action="append", default=[], type=values.assignment, help="an environment variable")
-    add.add_argument("--cwd", metavar="DIR", help="the folder in which the server runs")
-    add.add_argument("--project", metavar="DIR", help="write it into this folder's .mcp.json, for AI clients that work there alone")
-    add.add_argument("--on-demand", action="store_true", help="start it when it is first used, not with the hub")
-    add.add_argument("--deferred", action="store_true", help="start it when a project is known, one copy for each")
+    add.add_argument("--isolation", choices=("shared", "session"), help=tr("one copy for all AI clients (the default), or one for each"))
+    add.add_argument("--secret-stdin", action="store_true", help=tr("read the secrets from standard input, one a line"))
+    add.add_argument("--env", metavar="KEY=VALUE", action="append", default=[], type=values.assignment, help=tr("an environment variable"))
+    add.add_argument("--cwd", metavar="DIR", help=tr("the folder in which the server runs"))
+    add.add_argument("--project", metavar="DIR", help=tr("write it into this folder's .mcp.json, for AI clients that work there alone"))
+    add.add_argument("--on-demand", action="store_true", help=tr("start it when it is first used, not with the hub"))
+    add.add_argument("--deferred", action="store_true", help=tr("start it when a project is known, one copy for each"))
     add.add_argument(
         "--template",
         metavar="ARGS",
         type=values.words,
-        help="with --deferred: its arguments, quoted as for a shell, with {project_path} and {project_name} in them; "
-        "without it they may stand behind the command",
+        help=tr(
+            "with --deferred: its arguments, quoted as in a shell, with {path} and {name} in them; otherwise they stand behind the command",
+            path="{project_path}",
+            name="{project_name}",
+        ),
     )
     add.add_argument(
-        "--idle-stop", metavar="SECONDS", type=values.some_seconds, help="with --on-demand: stop it again after so long without a call"
+        "--idle-stop", metavar="SECONDS", type=values.some_seconds, help=tr("with --on-demand: stop it again after so long without a call")
     )
-    add.add_argument("--icon", metavar="ICON", help="an emoji or picture to show with it")
-    add.add_argument("--description", metavar="TEXT", help="what it is for")
+    add.add_argument("--icon", metavar="ICON", help=tr("an emoji or picture to show with it"))
+    add.add_argument("--description", metavar="TEXT", help=tr("what it is for"))
     asking = add.add_mutually_exclusive_group()
-    asking.add_argument("--ask", action="store_true", help="only tools that read go through unasked; without it all do")
+    asking.add_argument("--ask", action="store_true", help=tr("only tools that read go through unasked; without it all do"))
     asking.add_argument(
         "--approve",
         metavar="RULE",
         action="append",
         default=[],
         type=values.some_text,
-        help="what goes through unasked, in the place of all: read, write, all, a tool's name, names:PATTERN, ...; may be given again",
+        help=tr("what goes through unasked, in the place of all: read, write, all, a tool's name, names:PATTERN, ...; may be given again"),
     )
-    add.add_argument("--replace", action="store_true", help="replace a server of this name; what goes through unasked stays")
+    add.add_argument("--replace", action="store_true", help=tr("replace a server of this name; what goes through unasked stays"))
 
 
 def check_add(usage: Usage, args: argparse.Namespace) -> None:
@@ -156,18 +165,21 @@ def check_add(usage: Usage, args: argparse.Namespace) -> None:
         _check_inside(usage, args)
         return
     if args.url and args.command_line:
-        usage.error(f"a server has a --url or a command after {COMMAND_MARK}, not both")
+        usage.error(tr("a server has a --url or a command after {command_mark}, not both", command_mark=COMMAND_MARK))
     if not args.url and not args.command_line:
         usage.error(
-            f"put the server's command after {COMMAND_MARK}, as in: tooltray servers add files -- npx -y some-server; or give its --url"
+            tr(
+                "put the server's command after {command_mark}, as in: tooltray servers add files -- npx -y some-server; or give its --url",
+                command_mark=COMMAND_MARK,
+            )
         )
     if args.template is not None and not args.deferred:
-        usage.error("--template goes with --deferred")
+        usage.error(tr("--template goes with --deferred"))
     if args.idle_stop is not None and not (args.on_demand or args.deferred):
-        usage.error("--idle-stop goes with --on-demand: what starts with the hub stays up")
+        usage.error(tr("--idle-stop goes with --on-demand: what starts with the hub stays up"))
     of_settings = {"--on-demand": args.on_demand, "--deferred": args.deferred, "--replace": args.replace}
     if args.project is not None and (wrong := next((option for option, value in of_settings.items() if value), None)):
-        usage.error(f"{wrong} does not go with --project: such a server runs while somebody works there")
+        usage.error(tr("{wrong} does not go with --project: such a server runs while somebody works there", wrong=wrong))
     of_commands = {"--secret": args.secret, "--env": args.env, "--cwd": args.cwd}
     of_urls = {"--sse": args.sse, "--header": args.header, "--header-secret": args.header_secret, "--bearer-secret": args.bearer_secret}
     of_urls |= {"--client-id": args.client_id, "--client-secret": args.client_secret, "--scope": args.scope}
@@ -175,13 +187,13 @@ def check_add(usage: Usage, args: argparse.Namespace) -> None:
     if wrong := next((option for option, value in (of_commands if args.url else of_urls).items() if value), None):
         usage.error(f"{wrong} goes with {'a command' if args.url else '--url'}")
     if args.client_secret and not args.client_id:
-        usage.error("--client-secret goes with --client-id")
+        usage.error(tr("--client-secret goes with --client-id"))
     if args.client_credentials and not args.client_secret:
-        usage.error("--client-credentials goes with --client-id and --client-secret")
+        usage.error(tr("--client-credentials goes with --client-id and --client-secret"))
     names = [name.lower() for name, _ in args.header] + [name.lower() for name in args.header_secret]
     names += ["authorization"] if args.bearer_secret else []
     if twice := next((name for name in names if names.count(name) > 1), None):
-        usage.error(f"the header {twice} is given twice")
+        usage.error(tr("the header {twice} is given twice", twice=twice))
 
 
 def _check_inside(usage: Usage, args: argparse.Namespace) -> None:
@@ -191,12 +203,12 @@ def _check_inside(usage: Usage, args: argparse.Namespace) -> None:
     of_others |= {"--client-id": args.client_id, "--client-secret": args.client_secret, "--scope": args.scope}
     of_others |= {"--redirect-port": args.redirect_port, "--client-credentials": args.client_credentials, "--deferred": args.deferred}
     if wrong := next((option for option, value in of_others.items() if value), None):
-        usage.error(f"{wrong} does not go with --inmemory: it runs inside Tooltray, and gets its arguments alone")
+        usage.error(tr("{wrong} does not go with --inmemory: it runs inside Tooltray, and gets its arguments alone", wrong=wrong))
     if args.idle_stop is not None and not args.on_demand:
-        usage.error("--idle-stop goes with --on-demand: what starts with the hub stays up")
+        usage.error(tr("--idle-stop goes with --on-demand: what starts with the hub stays up"))
 
 
 def check_server_rules(usage: Usage, args: argparse.Namespace) -> None:
     """Of `servers approve`."""
     if bool(args.rules) == args.nothing:
-        usage.error("give RULE ... or --nothing")
+        usage.error(tr("give RULE ... or --nothing"))

@@ -8,6 +8,8 @@ import os
 import re
 import shlex
 
+from tooltray.cli.speech import tr
+
 STDIN = "-"  # in the place of a file, as many programs have it
 
 URL = re.compile(r"https?://[^/?#]", re.IGNORECASE)
@@ -26,13 +28,13 @@ def words(text: str) -> str:
     try:
         shlex.split(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"cannot be read: {error}") from None
+        raise argparse.ArgumentTypeError(tr("cannot be read: {error}", error=error)) from None
     return text
 
 
 def some_text(text: str) -> str:
     if not text.strip():
-        raise argparse.ArgumentTypeError("it is empty")
+        raise argparse.ArgumentTypeError(tr("it is empty"))
     return text
 
 
@@ -80,39 +82,41 @@ def port(text: str) -> int:
 def assignment(text: str) -> tuple[str, str]:
     name, mark, value = text.partition("=")
     if not VARIABLE.fullmatch(name) or not mark:
-        raise argparse.ArgumentTypeError("KEY=VALUE expected")
+        raise argparse.ArgumentTypeError(tr("KEY=VALUE expected"))
     return name, value
 
 
 def field_value(text: str) -> tuple[str, str]:
     key, mark, value = text.partition("=")
     if not key or not mark:
-        raise argparse.ArgumentTypeError("KEY=VALUE expected")
+        raise argparse.ArgumentTypeError(tr("KEY=VALUE expected"))
     return key, value
 
 
 def variable(text: str) -> str:
     if not VARIABLE.fullmatch(text):
-        raise argparse.ArgumentTypeError("the name of an environment variable expected; its value is asked for")  # and is not repeated here
+        raise argparse.ArgumentTypeError(
+            tr("the name of an environment variable expected; its value is asked for")
+        )  # and is not repeated here
     return text
 
 
 def url(text: str) -> str:
     if not URL.match(text) or not text.isprintable() or " " in text:
-        raise argparse.ArgumentTypeError("an address that begins with https:// or http:// expected")
+        raise argparse.ArgumentTypeError(tr("an address that begins with https:// or http:// expected"))
     return text
 
 
 def header(text: str) -> tuple[str, str]:
     name, mark, value = text.partition(":")
     if not mark or not HEADER_NAME.fullmatch(name.strip()) or not value.strip().isprintable() or not value.strip():
-        raise argparse.ArgumentTypeError("'NAME: VALUE' expected")
+        raise argparse.ArgumentTypeError(tr("'NAME: VALUE' expected"))
     return name.strip(), value.strip()
 
 
 def header_name(text: str) -> str:
     if not HEADER_NAME.fullmatch(text):
-        raise argparse.ArgumentTypeError("the name of a header expected; its value is asked for")  # and is not repeated here
+        raise argparse.ArgumentTypeError(tr("the name of a header expected; its value is asked for"))  # and is not repeated here
     return text
 
 

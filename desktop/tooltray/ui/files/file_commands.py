@@ -1,6 +1,6 @@
 """Carries out what a person asks for about files with servers in them, and says how it went.
 
-Above it: FilesPage, and its sheets. Below it: the Qt presenter layer. Knows no widget. It also follows what waits for a
+Above it: FilesTab, and its sheets. Below it: the Qt presenter layer. Knows no widget. It also follows what waits for a
 person's yes, which the tray and the Servers page show too.
 """
 

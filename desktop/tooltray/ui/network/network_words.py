@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.ui.i18n import tr
-from tooltray.ui.state_language import Look
+from tooltray.ui.state_language import UNKNOWN, Look
 
 SLOWEST_MS = 300.0  # a full bar, unless something answered later: differences between quick ones stay visible
 
@@ -31,7 +31,7 @@ def is_used(entry: RegistryMeasurement, status: NpmRegistryStatus) -> bool:
 def registry_time(entry: RegistryMeasurement, status: NpmRegistryStatus) -> tuple[float, str, str]:
     """Returns the bar of a registry: its share of the slowest, its tone, its word."""
     if entry.milliseconds is None:
-        return 0.0, "neutral", "–"
+        return 0.0, "neutral", UNKNOWN
     slowest = max((SLOWEST_MS, *(each.milliseconds or 0.0 for each in status.measurements)))
     return (
         entry.milliseconds / slowest,

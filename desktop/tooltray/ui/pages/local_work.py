@@ -1,12 +1,12 @@
 """What pages do without the hub, with functions of rooms that ui does not import; app.py hands them in."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
-from tooltray.snapshots.server_edits import EntryText
+from tooltray.snapshots.edited_entries import EntryText
+from tooltray.ui.pages.window_memory import SaveFile, WindowMemory
 from tooltray.ui.widgets.code_view import FindSpans
 
 
@@ -42,9 +42,6 @@ class Pasted(Protocol):
 ReadPasted = Callable[[str], Sequence[Pasted]]
 """Reads a pasted text; raises TooltrayError in words."""
 
-SaveFile = Callable[[Path, bytes, int], None]
-"""Writes a file, whole or not at all, with these permission bits; blocks, and raises OSError."""
-
 
 class LocalWork(msgspec.Struct, frozen=True):
     """
@@ -53,9 +50,11 @@ class LocalWork(msgspec.Struct, frozen=True):
         find_secrets: where secrets stand in it.
         save_file: writes a backup.
         read_entry: what the JSON of a server's entry comes to, and what is wrong in which line; see settings/entry_text.py.
+        memory: what the window remembers of how it is used.
     """
 
     read_pasted: ReadPasted
     find_secrets: FindSpans
     save_file: SaveFile
     read_entry: Callable[[str], EntryText]
+    memory: WindowMemory = msgspec.field(default_factory=WindowMemory)

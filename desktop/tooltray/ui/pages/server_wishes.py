@@ -36,4 +36,6 @@ class ServerWishes(QObject):
     tool_requested = Signal(object)  # ToolSnapshot: how AI clients see it
     file_requested = Signal(str)  # a file with servers in it, to be opened: its path
     file_place_requested = Signal(str)  # the folder of such a file, to be opened: the file's path
+    many_requested = Signal(str, object)  # what (see many_servers.py), and list[str]: with which servers
+    lazy_many_requested = Signal(object)  # list[str]: servers whose tools are to be shown only after activation
     tool_switch_requested = Signal(str, str, bool)  # server, the tool's original name, on or off

@@ -88,6 +88,3 @@ class QtMcpClient(QObject):
 
     async def apply_remedy(self, kind: str, value: str) -> str:
         return await self._hub.setup.apply_remedy(self.name, kind, value)
-
-    async def get_server_log(self, lines: int = 200) -> list[str]:
-        return await self._hub.servers.get_server_log(self.name, lines)

@@ -20,6 +20,7 @@ from tooltray.events import (
     GrantsChanged,
     HttpAddressChanged,
     ImportProgressed,
+    LogWritten,
     NpmRegistryChanged,
     ProblemReported,
     ResourceUpdated,
@@ -66,6 +67,7 @@ class QtMcpPresenter(Api, QObject):
     http_address_changed = Signal()
     activity_written = Signal(int)  # the newest entry of the journal; 0: it was emptied
     server_test_output = Signal(str, object)  # a test as whoever began it has named it; tuple[str, ...]: lines of the server's stderr
+    log_written = Signal(str)  # the source of the log that has new lines
     try_progressed = Signal(object)  # TryProgressed
     resource_updated = Signal(str)  # its URI
     import_progressed = Signal(int, int, str)  # servers that have come in, of how many; and the last one's name
@@ -145,6 +147,8 @@ class QtMcpPresenter(Api, QObject):
                 self.resource_updated.emit(uri)
             case ImportProgressed(done=done, total=total, name=name):
                 self.import_progressed.emit(done, total, name)
+            case LogWritten(source=source):
+                self.log_written.emit(source)
 
 
 def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:
@@ -162,6 +166,6 @@ def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:
         case SessionsChanged(session_count=count):
             return replace(snapshot, session_count=count)
         case ConfigChanged(mcp_enabled=is_enabled):
-            return replace(snapshot, is_paused=not is_enabled)
+            return replace(snapshot, is_paused=not is_enabled, paused_until=0.0 if is_enabled else snapshot.paused_until)
         case _:
             return snapshot

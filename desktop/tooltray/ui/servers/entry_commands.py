@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import Signal
 
 from tooltray.errors import Conflict, Problem, TooltrayError
-from tooltray.snapshots.server_edits import ServerUpdatePreview
+from tooltray.snapshots.edited_entries import ServerUpdatePreview
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action

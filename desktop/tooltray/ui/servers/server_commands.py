@@ -96,6 +96,14 @@ class ServerCommands(Commands):
     @action(at_server)
     async def start(self, name: str) -> None:
         """Starts a server; one that is switched off in the settings is switched on first."""
+        await self.started(name)
+
+    async def started(self, name: str) -> None:
+        """The same, awaited.
+
+        Raises:
+            TooltrayError: it does not run; says why.
+        """
         server = self._servers.find(name)
         if server is not None and server.is_disabled and is_of_file(server):
             raise TooltrayError(tr("'{name}' is switched off in its file", name=name), server.file, change_there(server))
@@ -131,16 +139,23 @@ class ServerCommands(Commands):
 
     @action(at_server)
     async def remove(self, name: str) -> None:
+        self.server_removed.emit(await self.taken_out(name))
+
+    async def taken_out(self, name: str) -> NewServer:
+        """Removes a server; returns with what it can be brought back.
+
+        Raises:
+            TooltrayError: it is not removed; says why.
+        """
         server = self._servers.find(name)
         if server is not None and is_of_file(server):
             there = await self._hub.servers.get_server_entry(name)
             gone = await self._hub.servers.remove_mcp_server(name, keep_secrets=True)
-            self.server_removed.emit(NewServer(there.name, there.entry, server.is_default, project=project_of(server), removal=gone))
-            return
+            return NewServer(there.name, there.entry, server.is_default, project=project_of(server), removal=gone)
         entry = (await self._hub.servers.get_mcp_servers()).get(name, {})
         is_default = name in await self._hub.servers.get_mcp_default_servers()
         gone = await self._hub.servers.remove_mcp_server(name, keep_secrets=True)
-        self.server_removed.emit(NewServer(name, entry, is_default, removal=gone))
+        return NewServer(name, entry, is_default, removal=gone)
 
     @action(at_sheet)
     async def duplicate(self, name: str, new_name: str) -> None:

@@ -10,11 +10,13 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
-from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
+from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
+from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.problem_words import whole
-from tooltray.ui.state_language import WORKING, needs_person
+from tooltray.ui.servers.token_advice import TokenAdvice, savings
+from tooltray.ui.state_language import needs_person
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.filter_tabs import FilterTabs
@@ -22,42 +24,63 @@ from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import row
 
 METER = 88
+ROOM_FOR_METER = 1080  # px of the page; below that the advice stands in its place
 
 
 class TokenSummary(QWidget):
-    """Empty until something is known."""
+    """What all tools cost, and how that would be less. Empty until something is known."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         super().__init__()
+        self._has_tokens, self._has_room = False, True
         line = row(self, spacing=10)
         self._meter = Meter(theme, tr("Tokens that clients read before the first word"))
         self._meter.setFixedWidth(METER)
         line.addWidget(self._meter)
         self._words = Label(theme, "", "caption", "secondary", tabular=True)
         line.addWidget(self._words)
+        self._advice = TokenAdvice(theme, wishes)
+        line.addWidget(self._advice)
         self._meter.hide()
+
+    def set_width(self, width: int) -> None:
+        """Sets the width of the page: where there is little, the advice goes before the meter."""
+        self._has_room = width >= ROOM_FOR_METER
+        self._draw()
+
+    def set_servers(self, servers: Sequence[ServerSnapshot], costs: Mapping[str, ServerCost]) -> None:
+        """Looks what showing their tools on demand would save."""
+        self._advice.set_savings(savings(servers, {name: cost.shown_tokens for name, cost in costs.items()}))
+        self._draw()
+
+    def _draw(self) -> None:
+        is_advised = self._has_tokens and self._advice.is_worth_it
+        self._advice.setVisible(is_advised)
+        self._meter.setVisible(self._has_tokens and (self._has_room or not is_advised))
 
     def show_costs(self, costs: ToolCosts) -> None:
         shown, all_tokens = costs.shown_tokens, costs.tokens
-        self._meter.setVisible(all_tokens > 0)
+        self._has_tokens = all_tokens > 0
+        self._draw()
         self._meter.set_share(shown / all_tokens if all_tokens else 0.0)
-        text = tr("Clients read {tokens} before the first word", tokens=tokens(shown, all_tokens))
+        text = tr("Clients read {tokens} at the start", tokens=tokens(shown, all_tokens))
         self._words.setText(text if all_tokens else "")
         self.setToolTip(tr("What a client's model reads before the first word, counted with {tokenizer}", tokenizer=costs.tokenizer))
 
     def show_problem(self, problem: Problem) -> None:
         """The tokens could not be counted."""
-        self._meter.hide()
+        self._has_tokens = False
+        self._draw()
         self._words.setText(tr("Tokens could not be counted"))
         self.setToolTip(whole(problem))
 
 
-ROOM_FOR_TOKENS = 860  # px; below that, what tools cost stands on the cards only
-RUNNING = 1  # the tab; servers that would run are paused with all others
+ROOM_FOR_TOKENS = 900  # px; below that, what tools cost stands on the cards only
+READY = 1  # the tab; servers that would take calls are paused with all others
 
 STATES: tuple[Callable[[ServerSnapshot], bool], ...] = (
     lambda server: True,
-    lambda server: server.state in WORKING - {ServerState.STOPPING} or server.state in (ServerState.RUNNING, ServerState.ON_DEMAND),
+    lambda server: server.state in (ServerState.RUNNING, ServerState.ON_DEMAND),
     lambda server: server.state is ServerState.WAITING,
     needs_person,
     lambda server: server.state in (ServerState.STOPPED, ServerState.STOPPING),
@@ -70,18 +93,24 @@ class ServerFilter(QWidget):
 
     changed = Signal()
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
         super().__init__()
         self._state = 0
+        self._servers: Sequence[ServerSnapshot] = ()
         self._words: list[str] = []
-        self._found: dict[str, int] = {}
+        self._found: dict[str, list[str]] = {}
         line = row(self, margins=(24, 14, 24, 12), spacing=10)
-        self._tabs = FilterTabs(theme, [tr("All"), tr("Running"), tr("Waiting"), tr("Needs you"), tr("Stopped")])
+        self._tabs = FilterTabs(theme, [tr("All"), tr("Ready"), tr("Waiting"), tr("Needs you"), tr("Stopped")], name=tr("State"))
         self._tabs.chosen.connect(self._on_chosen)
         line.addWidget(self._tabs)
         line.addStretch(1)
-        self.tokens = TokenSummary(theme)
+        self.tokens = TokenSummary(theme, wishes)
         line.addWidget(self.tokens)
+        self._line = line
+
+    def add_control(self, control: QWidget) -> None:
+        """Puts a control at the right end."""
+        self._line.addWidget(control)
 
     @property
     def has_state(self) -> bool:
@@ -89,36 +118,47 @@ class ServerFilter(QWidget):
         return self._state > 0
 
     @property
-    def found(self) -> Mapping[str, int]:
-        """How many tools the search found, by server."""
+    def found(self) -> Mapping[str, Sequence[str]]:
+        """Which tools the search found, by server."""
         return self._found
 
     def set_servers(self, servers: Sequence[ServerSnapshot]) -> None:
-        """Counts what each tab lets through."""
-        self._tabs.set_counts([sum(passes(server) for server in servers) for passes in STATES])
+        """Counts what each tab lets through of those that the search lets through."""
+        self._servers = servers
+        self._count()
+
+    def _count(self) -> None:
+        found = [server for server in self._servers if self._is_found(server)]
+        self._tabs.set_counts([sum(passes(server) for server in found) for passes in STATES])
 
     def set_paused(self, is_paused: bool) -> None:
-        """While everything is paused no server is said to run."""
-        self._tabs.set_text(RUNNING, tr("Paused") if is_paused else tr("Running"))
+        """While everything is paused no server is said to be ready."""
+        self._tabs.set_text(READY, tr("Paused") if is_paused else tr("Ready"))
 
     def set_width(self, width: int) -> None:
         """Sets the width of the page: where it is narrow, the tokens are hidden."""
         self.tokens.setVisible(width >= ROOM_FOR_TOKENS)
+        self.tokens.set_width(width)
 
     def set_words(self, text: str) -> None:
         """Looks for other words in servers; which tools have them is asked for."""
         self._words = text.casefold().split()
+        self._count()
 
     def search(self, text: str, tools: Sequence[ToolSnapshot]) -> None:
         """Looks for words in servers and in these tools."""
         self.set_words(text)
-        found = [tool.server for tool in tools if self._words and self._has(tool.name, tool.original_name, tool.description)]
-        self._found = {name: found.count(name) for name in dict.fromkeys(found)}
+        self._found = {}
+        for tool in tools:
+            if self._words and self._has(tool.name, tool.original_name, tool.description):
+                self._found.setdefault(tool.server, []).append(tool.original_name)
+        self._count()
 
     def passes(self, server: ServerSnapshot) -> bool:
         """Whether state and search let a server through."""
-        if not STATES[self._state](server):
-            return False
+        return STATES[self._state](server) and self._is_found(server)
+
+    def _is_found(self, server: ServerSnapshot) -> bool:
         return not self._words or server.name in self._found or self._has(server.name, server.target, server.description)
 
     def show_all(self) -> None:

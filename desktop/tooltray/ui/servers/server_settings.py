@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
-from tooltray.snapshots.server_edits import EntrySlip, NextStep, ServerTest, ServerUpdatePreview
+from tooltray.snapshots.edited_entries import EntrySlip, NextStep, ServerTest, ServerUpdatePreview
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import change_there, is_of_file, origin

@@ -11,14 +11,15 @@ from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QLineEdit
 
 from tooltray.errors import Problem
-from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.snapshots.logs import HUB, SERVER
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
+from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.servers.duplicate_panel import DuplicatePanel
-from tooltray.ui.servers.log_panel import LogPanel
 from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_options import ServerOptionsPanel
@@ -136,12 +137,29 @@ class ServerSheets(QObject):
         panel.close_requested.connect(sheet.dismiss)
         self._commands.duplicated.connect(sheet.dismiss)
 
-    def open_log(self, name: str) -> None:
-        """Opens the log of a server, in place of what lies over the window."""
+    def open_log(self, name: str, at: float = 0.0) -> None:
+        """Opens the log of a server, in place of what lies over the window.
+
+        Args:
+            at: when what is looked for was written, in unix seconds; 0: the newest lines are shown.
+        """
+        panel = self._open_log(f"{SERVER}{name}")
+        if at:
+            panel.log.show_time(at)
+
+    def _open_log_of_failure(self, name: str) -> None:
+        server = self._context.servers.find(name)
+        self.open_log(name, server.since if server is not None and server.state is ServerState.ERROR else 0.0)
+
+    def open_hub_log(self) -> None:
+        """Opens Tooltray's own log."""
+        self._open_log(HUB)
+
+    def _open_log(self, source: str) -> LogSheet:
         self._context.show_window()
-        panel = LogPanel(self._theme, self._client(name), self._context.tasks)
-        panel.copy_requested.connect(self._on_log_copied)
+        panel = LogSheet(self._context, source)
         panel.close_requested.connect(self._place.replace(panel).dismiss)
+        return panel
 
     def open_why(self, name: str) -> None:
         """Opens what is known of a server that does not run, and what can be done."""
@@ -149,7 +167,7 @@ class ServerSheets(QObject):
             return
         panel = WhyPanel(self._theme, self._client(name), self._context.tasks)
         panel.copy_requested.connect(self._on_remedy_copied)
-        panel.log_requested.connect(self.open_log)
+        panel.log_requested.connect(self._open_log_of_failure)
         panel.sign_in_requested.connect(self._commands.sign_in)
         panel.edit_requested.connect(self._on_edit)
         panel.secret_requested.connect(self._on_secret)
@@ -216,9 +234,6 @@ class ServerSheets(QObject):
 
     def _client(self, name: str) -> QtMcpClient:
         return QtMcpClient(self._context.hub, self._context.servers, name)
-
-    def _on_log_copied(self, text: str) -> None:
-        self._context.copy(text, tr("The log is copied"))
 
     def _on_remedy_copied(self, text: str) -> None:
         self._context.copy(text, tr("Copied"))

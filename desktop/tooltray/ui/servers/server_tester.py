@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import TooltrayError
-from tooltray.snapshots.server_edits import ServerTest
+from tooltray.snapshots.edited_entries import ServerTest
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 

@@ -4,6 +4,7 @@ Above it: those views. Below it: events, errors and the language of states.
 """
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from enum import Enum
 
@@ -14,6 +15,7 @@ from PySide6.QtCore import QDate, QLocale
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.figures import since
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.origins import visible_path
@@ -205,9 +207,15 @@ def milliseconds(value: float) -> str:
     return "< 1" if 0 < value < 1 else f"{value:,.0f}"
 
 
-def tool_count(server: ServerSnapshot) -> str:
+def tool_count(server: ServerSnapshot, cost: ServerCost | None = None) -> str:
+    """Returns how many tools a server has; one that has not listed them yet may have any number. `cost`: knows which are switched on."""
+    if not server.is_listed and not server.tool_count:
+        return tr("Tools not known yet")
     if not server.tool_count:
-        return tr("No tools listed")
+        return tr("No tools")
+    on = len(cost.tools) if cost is not None else 0
+    if 0 < on < server.tool_count:
+        return tr("{on} of {count} tools", on=f"{on:,}", count=f"{server.tool_count:,}")
     return tr("1 tool") if server.tool_count == 1 else tr("{count} tools", count=f"{server.tool_count:,}")
 
 
@@ -235,6 +243,18 @@ def shown_label(server: ServerSnapshot) -> str:
     """Returns a server's label as it is shown where there is little room."""
     label = visible_path(server.label.strip())
     return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
+
+
+MOST_FOUND = 8  # tools named; more do not fit into a line
+
+
+def found_words(tools: Sequence[str]) -> str:
+    """Returns which tools of a server a search has found."""
+    names = ", ".join(tools[:MOST_FOUND])
+    if len(tools) > MOST_FOUND:
+        names = tr("{names} and {count} more", names=names, count=len(tools) - MOST_FOUND)
+    count = len(tools)
+    return tr("1 tool found: {names}", names=names) if count == 1 else tr("{count} tools found: {names}", count=count, names=names)
 
 
 def reached(server: ServerSnapshot) -> str:

@@ -17,10 +17,13 @@ from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.discover.discover_tab import DiscoverTab
 from tooltray.ui.i18n import tr
+from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.pages.scan_words import here, scan_text, scan_title
-from tooltray.ui.problem_words import in_a_row
+from tooltray.ui.servers.first_start import FirstStart, StarterCommands
+from tooltray.ui.servers.first_steps import FirstStepsStrip
+from tooltray.ui.servers.many_bar import ManyBar
+from tooltray.ui.servers.many_servers import ManyServers
 from tooltray.ui.servers.offer_sheets import OfferSheets
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_commands import ServerCommands
@@ -28,8 +31,10 @@ from tooltray.ui.servers.server_details import ServerDetails
 from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_sheets import ServerSheets
 from tooltray.ui.servers.server_table import ServerTable
-from tooltray.ui.servers.server_tabs import SETTINGS
+from tooltray.ui.servers.server_tabs import LOG, SETTINGS
 from tooltray.ui.servers.server_toasts import ServerToasts
+from tooltray.ui.servers.server_views import ServerViews
+from tooltray.ui.servers.server_words import found_words
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button
@@ -40,7 +45,6 @@ from tooltray.ui.widgets.page_frame import Header, SearchField
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import column
 
-MOST_CARDS = 24  # beyond that a table: scanning beats looking, and no widget is built per server
 WIDEST_PANE = 560  # px of an opened server beside the list
 
 INSTALLED, DISCOVER = 0, 1  # the tabs
@@ -67,6 +71,7 @@ class ServersPage(Page):
         self.notices = context.notices
         self.commands = ServerCommands(hub=context.hub, servers=servers, wishes=wishes, tasks=context.tasks)
         self.sheets = ServerSheets(context, self, commands=self.commands)
+        self.many = ManyServers(context, commands=self.commands)
         self._toasts = ServerToasts(context, self, commands=self.commands)
         self.offers = OfferSheets(context, self)
         outer = column(self)
@@ -75,7 +80,9 @@ class ServersPage(Page):
         outer.addWidget(self._parts, 1)
         self._parts.addWidget(installed)
         layout = column(installed)
-        self._filter = ServerFilter(theme)
+        self.steps = FirstStepsStrip(context)
+        layout.addWidget(self.steps)
+        self._filter = ServerFilter(theme, wishes)
         self._filter.changed.connect(self._show_matching)
         layout.addWidget(self._filter)
         self._stack = QStackedWidget()
@@ -98,6 +105,11 @@ class ServersPage(Page):
         self._opened = ""  # whose details were opened last
         for part in (self._loading, self._blank, self._empty, self._split):
             self._stack.addWidget(part)
+        self._views = ServerViews(theme, context.local.memory, self._table)
+        self._views.changed.connect(self._show_matching)
+        self._filter.add_control(self._views)
+        self._many = ManyBar(theme, wishes, self._table)
+        layout.addWidget(self._many)
         servers.server_changed.connect(self._on_server_changed)
         servers.servers_changed.connect(self._on_servers_changed)
         context.tools.tool_list_changed.connect(self._on_tool_list_changed)
@@ -114,6 +126,8 @@ class ServersPage(Page):
         commands.costs_changed.connect(self.show_costs)
         commands.costs_failed.connect(self.show_costs_problem)
         commands.failed.connect(self.notices.add_notice)
+        self.many.failed.connect(self.notices.add_notice)
+        self.many.server_failed.connect(self.show_refusal)
         commands.secrets_closed.connect(self._on_secrets_closed)
         commands.copied.connect(context.copy)
         commands.done.connect(context.say)
@@ -153,8 +167,11 @@ class ServersPage(Page):
 
     def enable(self, is_usable: bool) -> None:
         self._add.setEnabled(is_usable)
+        self._empty.enable(is_usable)
         if self._stack.currentWidget() is self._empty:
             self._look_for_clients()
+        if is_usable:
+            self.steps.look()
         self._on_hub_changed()
         if is_usable and self._install:
             self.show_install(self._install)
@@ -192,6 +209,7 @@ class ServersPage(Page):
         """Shows what the definitions of tools cost: on each server, and together."""
         self._costs = {cost.server: cost for cost in costs.servers}
         self._filter.tokens.show_costs(costs)
+        self._filter.tokens.set_servers(self._servers.servers, self._costs)
         self._table.set_costs(self._costs)
         for name, card in self._cards.items():
             card.set_cost(self._costs.get(name))
@@ -249,23 +267,35 @@ class ServersPage(Page):
     def show_part(self, part: str, text: str = "") -> None:
         """Shows the servers there are ("installed") or those to find ("discover"), or opens the sheet that adds one ("add": with a text to
         begin with; "bundle": the text is a file or an address), or a server by its name ("server": at a glance; else the tab of that
-        name)."""
+        name), a server's log ("log": its name, and on a second line the unix seconds of what is looked for), or Tooltray's own
+        ("hublog")."""
         match part:
             case "discover":
                 self.show_tab(DISCOVER)
+                if text:
+                    self.discover.show_starter(text)
             case "installed":
                 self.show_tab(INSTALLED)
             case "add":
                 self.add(text)
+            case "log" if self.is_usable:
+                name, _, at = text.partition("\n")
+                self._show_log(name, float(at or 0))
+            case "hublog" if self.is_usable:
+                self.sheets.open_hub_log()
             case "bundle" if self.is_usable:
                 self.offers.open_bundle(text)
-            case "log":
-                self.show_server(text)
-                self._wishes.log_requested.emit(text)
             case "edit":
                 self.show_server(text, SETTINGS)
             case "server" | "overview" | "tools" | "settings" | "activity" | "offered":
                 self.show_server(text, part)
+
+    def _show_log(self, name: str, at: float) -> None:
+        """Opens a server at its log; `at`: when what is looked for was written, in unix seconds, 0: the newest lines are shown."""
+        self.show_server(name, LOG)
+        view = self.details.view(LOG) if self.details is not None else None
+        if at and isinstance(view, LogView):
+            view.show_time(at)
 
     def show_tab(self, tab: int) -> None:
         """Shows the servers there are, or those that can be found."""
@@ -277,20 +307,16 @@ class ServersPage(Page):
         else:
             self._parts.setCurrentIndex(INSTALLED)
 
-    def _build_empty(self) -> EmptyState:
-        empty = EmptyState(
-            self._theme,
-            tr("Add your first server"),
-            tr("Every AI client that you connect can use it right away."),
-            [
-                ("download", tr("Move servers from your AI clients"), tr("With their keys, after a preview, and with Undo")),
-                ("search", tr("Find a server"), tr("Well-known ones, and the official registry")),
-                ("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config")),
-                ("plug", tr("Connect your AI clients"), tr("An entry in their settings, after a preview")),
-            ],
-            tr("The built-in server hub already works: its tools tell a client what runs here."),
-        )
-        empty.way_chosen.connect(self._on_way_chosen)
+    def _build_empty(self) -> FirstStart:
+        empty, links = FirstStart(self._theme), self._context.links.part_asked
+        empty.move_requested.connect(partial(links.emit, "clients", "import", ""))
+        empty.paste_requested.connect(partial(links.emit, "servers", "add", ""))
+        empty.discover_requested.connect(partial(links.emit, "servers", "discover", ""))
+        starters = self.starters = StarterCommands(hub=self._context.hub, tasks=self._context.tasks)
+        empty.starter_requested.connect(starters.add)
+        starters.form_wanted.connect(partial(links.emit, "servers", "discover"))
+        starters.failed.connect(self.notices.add_notice)
+        starters.done.connect(self._context.say)
         return empty
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -317,6 +343,7 @@ class ServersPage(Page):
         if (card := self._cards.get(server.name)) is not None:
             card.set_server(server)
         self._table.update_row(server)
+        self._many.look()
         if (details := self.details) is not None and details.server.name == server.name:
             details.set_server(server)
 
@@ -337,13 +364,15 @@ class ServersPage(Page):
         self._filter.setVisible(bool(own))
         self.notices.set_top_margin(0 if own else FIRST_MARGIN)
         self._filter.set_servers(servers)
+        if servers:
+            self.steps.set_empty(not own)
         if not servers:
             if self._stack.currentWidget() not in (self._loading, self._blank):
                 self._stack.setCurrentWidget(self._blank)
         elif not own:
             self._stack.setCurrentWidget(self._empty)
             self._look_for_clients()
-        elif len(servers) > MOST_CARDS:
+        elif self._views.is_table(len(servers)):
             self._show_table(servers)
         else:
             self._show_cards(servers)
@@ -442,17 +471,23 @@ class ServersPage(Page):
 
     def _search_in(self, tools: Sequence[ToolSnapshot]) -> None:
         self._filter.search(self._search.text(), tools)
+        found = self._filter.found
         for name, card in self._cards.items():
-            card.set_matches(self._filter.found.get(name, -1))
+            card.set_matches(len(found[name]) if name in found else -1)
+        self._table.set_found({name: found_words(names) for name, names in found.items()})
         self._show_matching()
 
     def _show_matching(self) -> None:
         servers = self._servers.servers
         if self._stack.currentWidget() is self._split:
-            if len(servers) > MOST_CARDS:
+            if self._views.is_table(len(servers)):
                 self._show_table(servers)
-            else:
+                return
+            self._table.clearSelection()
+            if self._cards.keys() == {server.name for server in servers}:
                 self._place_cards()
+            else:
+                self._show_cards(servers)
 
     # the person
 
@@ -528,14 +563,9 @@ class ServersPage(Page):
     def _on_paste(self) -> None:
         self.add(QGuiApplication.clipboard().text())
 
-    def _on_way_chosen(self, index: int) -> None:
-        page, part = (("clients", "import"), ("servers", "discover"), ("servers", "add"), ("clients", "computer"))[index]
-        self._context.links.part_asked.emit(page, part, "")
-
     def _on_scan(self, scan: ClientScan) -> None:
         """Says in the empty state what the AI clients on this computer have."""
-        if here(scan):
-            self._empty.set_text(in_a_row(scan_title(scan), scan_text(scan)))
+        self._empty.show_scan(scan)
 
     def _on_duplicated(self, name: str) -> None:
         """The copy is opened to be given what is its own, as soon as it is there."""

@@ -10,7 +10,7 @@ from functools import partial
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
-from tooltray.snapshots.server_edits import NextStep, ServerTest, ToolSize
+from tooltray.snapshots.edited_entries import NextStep, ServerTest, ToolSize
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import say, tr

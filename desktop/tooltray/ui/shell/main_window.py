@@ -22,11 +22,14 @@ from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext, Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.pages.tabbed_page import TabbedPage
+from tooltray.ui.palette.palette import Palette
+from tooltray.ui.palette.palette_entry import PageLine
 from tooltray.ui.questions.questions import Questions
 from tooltray.ui.shell.app_links import install_link, server_of_link
 from tooltray.ui.shell.hub_words import hub_words
 from tooltray.ui.shell.pages import PAGES
-from tooltray.ui.shell.sidebar import Sidebar
+from tooltray.ui.shell.sidebar import PALETTE_KEY, Sidebar
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
@@ -36,9 +39,9 @@ from tooltray.ui.widgets.surface import row
 
 class HubCommands(Commands):
     @action(as_notice)
-    async def pause(self, is_paused: bool) -> None:
-        """Refuses the calls of AI clients, or lets them through again."""
-        await self._hub.hub.set_mcp_enabled(not is_paused)
+    async def pause(self, is_paused: bool, for_s: float | None = None) -> None:
+        """Refuses the calls of AI clients, or lets them through again; `for_s`: seconds after which they are by themselves."""
+        await self._hub.hub.set_mcp_enabled(not is_paused, for_s)
 
 
 WIDTH = 460
@@ -111,6 +114,7 @@ class MainWindow(QMainWindow):
         self._pages: dict[str, Page] = {}
         self.page(PAGES[0].name)
         self._questions = Questions(context)
+        self.command_palette = Palette(context, [PageLine(entry.name, entry.icon, entry.title()) for entry in PAGES], self)
         body = self._body = QWidget()
         body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # nothing shows a focus ring until Tab is pressed
         line = row(body, spacing=0)
@@ -135,7 +139,9 @@ class MainWindow(QMainWindow):
         self._open([entry.name for entry in PAGES].index(name))
 
     def open_part(self, name: str, part: str, text: str = "") -> None:
-        """Shows a part of a page of the table."""
+        """Shows a part of a page of the table; of a page that is not in it, nothing."""
+        if name not in [entry.name for entry in PAGES]:
+            return
         self.open_page(name)
         self.page(name).show_part(part, text)
 
@@ -149,6 +155,18 @@ class MainWindow(QMainWindow):
     def sheet(self) -> Sheet | None:
         """What lies over the window now."""
         return self.context.sheets.sheet
+
+    def take_place_of(self, other: "MainWindow") -> None:
+        """Stands where another main window stands, with the same page, tab and size; it is for whoever calls to take that away."""
+        self.setGeometry(other.geometry())
+        self.setWindowState(other.windowState())
+        name = next(name for name, page in other._pages.items() if page is other._stack.currentWidget())
+        self.open_page(name)
+        page, before = self.page(name), other.page(name)
+        if isinstance(page, TabbedPage) and isinstance(before, TabbedPage):
+            page.show_tab(before.current)
+        if other.isVisible():
+            self.show()
 
     def set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
         """Shows how far the hub is; `problem` is why it does not run."""
@@ -213,6 +231,8 @@ class MainWindow(QMainWindow):
         context.links.part_asked.connect(self.open_part)
         for index in range(len(PAGES)):
             QShortcut(QKeySequence(f"Ctrl+{index + 1}"), self, partial(self._on_page_key, index))
+        QShortcut(QKeySequence(PALETTE_KEY), self, self.command_palette.open)
+        self._sidebar.palette_requested.connect(self.command_palette.open)
         QShortcut(QKeySequence("Ctrl+W"), self, self.close)
         QShortcut(QKeySequence("Ctrl+Q"), self, self.quit_requested.emit)
 
@@ -229,7 +249,7 @@ class MainWindow(QMainWindow):
         is_paused = snapshot is not None and snapshot.is_paused
         can_pause = self._phase is HubPhase.RUNNING and snapshot is not None
         self._sidebar.show_hub(hub_words(self._phase, snapshot), can_pause=can_pause, is_paused=is_paused)
-        self.context.notices.set_paused(is_paused and can_pause)
+        self.context.notices.set_paused(is_paused and can_pause, snapshot.paused_until if snapshot is not None else 0.0)
         self.context.notices.set_notices(snapshot.notices if snapshot is not None else ())
 
     def _on_problem_reported(self, report: ProblemReported) -> None:

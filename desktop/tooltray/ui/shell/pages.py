@@ -50,20 +50,14 @@ def _clients(context: PageContext) -> Page:
     return ClientsPage(context)
 
 
-def _approvals(context: PageContext) -> Page:
-    from tooltray.ui.approvals.grants_page import GrantsPage
+def _permissions(context: PageContext) -> Page:
+    from tooltray.ui.permissions.permissions_page import PermissionsPage
 
-    return GrantsPage(context)
-
-
-def _files(context: PageContext) -> Page:
-    from tooltray.ui.files.files_page import FilesPage
-
-    return FilesPage(context)
+    return PermissionsPage(context)
 
 
 def _settings(context: PageContext) -> Page:
-    from tooltray.ui.settings.settings_page import SettingsPage
+    from tooltray.ui.shell.settings_page import SettingsPage
 
     return SettingsPage(context)
 
@@ -73,7 +67,6 @@ PAGES = (
     PageEntry("tools", "tools", lambda: tr("Tools"), _tools),
     PageEntry("activity", "activity", lambda: tr("Activity"), _activity),
     PageEntry("clients", "plug", lambda: tr("AI clients"), _clients),
-    PageEntry("approvals", "shield", lambda: tr("Approvals"), _approvals),
-    PageEntry("files", "folder", lambda: tr("Files"), _files),
+    PageEntry("permissions", "shield", lambda: tr("Permissions"), _permissions),
     PageEntry("settings", "settings", lambda: tr("Settings"), _settings),
 )

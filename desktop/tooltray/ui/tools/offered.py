@@ -85,9 +85,8 @@ def template_of(server: str, definition: Mapping[str, object]) -> Offered:
 
 
 def _title(definition: Mapping[str, object], otherwise: str) -> str:
-    return next(
-        (one_line(word, LONGEST_NAME) for key in ("title", "name") if isinstance(word := definition.get(key), str) and word), otherwise
-    )
+    words = [word for key in ("title", "name") if isinstance(word := definition.get(key), str) and word]
+    return one_line([*words, otherwise][0], LONGEST_NAME)
 
 
 def _words(text: object) -> str:

@@ -9,9 +9,9 @@ from PySide6.QtWidgets import QFrame, QLineEdit, QScrollArea, QSizePolicy, QWidg
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import height_at, row
+from tooltray.ui.widgets.surface import column, height_at, row
 
-SHORTCUT = "Ctrl+K"
+SHORTCUT = "Ctrl+F"
 
 
 class SearchField(QLineEdit):
@@ -109,6 +109,29 @@ class PageScroll(QScrollArea):
         margins = layout.contentsMargins()
         margins.setRight(self._margin - (self.width() - self.viewport().width()))
         layout.setContentsMargins(margins)
+
+
+READING_WIDTH = 920  # of a page that is read line by line: beyond it the eye loses the line
+
+
+class ReadingScroll(PageScroll):
+    """One column that scrolls, not wider than one can read.
+
+    Attributes:
+        content: all that is in it.
+        body: where sections are added; a stretch below them is the adder's.
+    """
+
+    def __init__(self, name: str, *, spacing: int = 10) -> None:
+        super().__init__(name)
+        outer = QWidget()
+        line = row(outer, margins=(MARGIN, 20, MARGIN, 32), spacing=0)
+        self.content = QWidget()
+        self.content.setMaximumWidth(READING_WIDTH)
+        self.body = column(self.content, spacing=spacing)
+        line.addWidget(self.content, 1)
+        line.addStretch(0)
+        self.setWidget(outer)
 
 
 class FittedScroll(PageScroll):

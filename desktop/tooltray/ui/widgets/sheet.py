@@ -126,8 +126,10 @@ class Sheet(QWidget):
         width = min(panel.maximumWidth(), self.width() - 64)
         height = min(max(panel.sizeHint().height(), panel.minimumSizeHint().height()), self.height() - 48)
         sunk = round(RISE * (1 - self._progress))
-        panel.setGeometry((self.width() - width) // 2, (self.height() - height) // 2 + sunk, width, height)
-        self.update()  # the shadow is painted around where the panel is now
+        place = QRect((self.width() - width) // 2, (self.height() - height) // 2 + sunk, width, height)
+        if place != panel.geometry() or place != self._painted_box:
+            panel.setGeometry(place)
+            self.update()  # the shadow is painted around where the panel is now; with it all that lies behind
 
     def _on_focus_changed(self, _before: QWidget | None, now: QWidget | None) -> None:
         """Takes the keyboard back from what lies behind the scrim; other windows may have it."""

@@ -176,6 +176,8 @@ def _words(kind: Kind, value: Any) -> str:
             return str(value[2])
         case Kind.CHECK:
             return "" if value is None else tr("Ticked") if value else tr("Not ticked")
+        case Kind.PICK:
+            return ""  # that a row is selected is said by itself
         case Kind.SWITCH:
             return "" if value is None else tr("On") if value else tr("Off")
         case _:
@@ -213,8 +215,12 @@ class CellDelegate(QStyledItemDelegate):
         is_edge = not self._inset and index.column() == len(self._columns) - 1
         cell = box.adjusted(left, 0, -CARD_EDGE if is_edge else -PADDING, 0)
         kind = self._columns[index.column()].kind
-        self._paint_value(painter, cell, kind, bool(state & QStyle.StateFlag.State_Selected) if kind is Kind.PICK else value)
+        self._paint_value(painter, cell, kind, self._picked(state, value) if kind is Kind.PICK else value)
         painter.restore()
+
+    @staticmethod
+    def _picked(state: QStyle.StateFlag, has_box: object) -> bool | None:
+        return bool(state & QStyle.StateFlag.State_Selected) if has_box else None
 
     def _paint_heading(self, painter: QPainter, box: QRectF, heading: Heading) -> None:
         """Over the whole width; the line below it is the table's own."""
@@ -316,7 +322,7 @@ class Table(QTableView):
         super().__init__()
         row_height = row_height or theme.size("row")
         self._hovered_row = -1
-        self._given: Sequence[object] = ()
+        self.given: Sequence[Any] = ()  # as they were before they were sorted
         self._pick = _first(columns, Kind.PICK)
         self._model = model if model is not None else RowModel(columns, key)
         self._switch = max(_first(columns, Kind.SWITCH), _first(columns, Kind.CHECK))
@@ -361,6 +367,10 @@ class Table(QTableView):
         return self._model.rows
 
     @property
+    def columns(self) -> Sequence[Column]:
+        return self._model.columns
+
+    @property
     def hovered_row(self) -> int:
         """The place of the row under the pointer; -1: there is none."""
         return self._hovered_row
@@ -383,7 +393,7 @@ class Table(QTableView):
         """Sorts the rows by a column from now on; -1: as they are given."""
         self._model.sorted_by = (column, falls) if column >= 0 else None
         self._model.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(self._model.columns) - 1)
-        self.set_rows(self._given)
+        self.set_rows(self.given)
 
     def arranged(self, rows: Sequence[Any]) -> list[Any]:
         """Returns rows in the order in which they are shown; headings are put among them here."""
@@ -395,7 +405,7 @@ class Table(QTableView):
 
     def set_rows(self, rows: Sequence[object]) -> None:
         """Replaces the rows; selection, focus and scroll position stay, as far as their rows do."""
-        self._given = rows
+        self.given = rows
         current = self.currentIndex()
         key = self._model.key(self._model.row(current.row())) if current.isValid() else None
         picked = [self._model.key(row) for row in self.picked] if self._pick >= 0 else []

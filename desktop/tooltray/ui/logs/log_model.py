@@ -1,0 +1,129 @@
+"""The lines of a log that are at hand: some pages in a row, of which the far end goes when more come.
+
+Above it: LogList. Below it: snapshots. Knows no hub; who reads pages puts them in.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
+
+from tooltray.snapshots.logs import LogLine
+from tooltray.snapshots.servers import ServerState
+from tooltray.ui.i18n import tr
+from tooltray.ui.state_language import look
+
+MOST_LINES = 5000  # at hand; further ones are read when somebody scrolls there
+Index = QModelIndex | QPersistentModelIndex
+
+
+class LogModel(QAbstractListModel):
+    """
+    Attributes:
+        lines: oldest first.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[LogLine] = []
+
+    def set_lines(self, lines: Sequence[LogLine]) -> None:
+        self.beginResetModel()
+        self.lines = list(lines)
+        self.endResetModel()
+
+    def prepend(self, lines: Sequence[LogLine]) -> str:
+        """Adds older lines; returns where the newest ones began that had to go, empty if none had to."""
+        if not lines:
+            return ""
+        self.beginInsertRows(QModelIndex(), 0, len(lines) - 1)
+        self.lines[:0] = lines
+        self.endInsertRows()
+        gone = max(0, len(self.lines) - MOST_LINES)
+        first = self.lines[MOST_LINES].position if gone else ""
+        self._remove(MOST_LINES, gone)
+        return first
+
+    def append(self, lines: Sequence[LogLine]) -> int:
+        """Adds newer lines; returns how many of the oldest ones had to go."""
+        if not lines:
+            return 0
+        self.beginInsertRows(QModelIndex(), len(self.lines), len(self.lines) + len(lines) - 1)
+        self.lines += lines
+        self.endInsertRows()
+        gone = max(0, len(self.lines) - MOST_LINES)
+        self._remove(0, gone)
+        return gone
+
+    def find(self, position: str) -> int:
+        """The row of a line; -1: it is not at hand."""
+        return next((row for row, line in enumerate(self.lines) if line.position == position), -1)
+
+    def _remove(self, first: int, count: int) -> None:
+        if count:
+            self.beginRemoveRows(QModelIndex(), first, first + count - 1)
+            del self.lines[first : first + count]
+            self.endRemoveRows()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's signature)
+        return 0 if parent.isValid() else len(self.lines)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        line = self.lines[index.row()]
+        if role == Qt.ItemDataRole.UserRole:
+            return line
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return " ".join(filter(None, (clock(line.at), level_word(line.level), shown_text(line))))
+        return None
+
+
+def clock(at: float) -> str:
+    """The time of a line as it is shown; empty if it is not known."""
+    return f"{datetime.fromtimestamp(at):%H:%M:%S}" if at else ""
+
+
+def day_and_clock(at: float) -> str:
+    """The whole time of a line, for what is copied."""
+    return f"{datetime.fromtimestamp(at):%Y-%m-%d %H:%M:%S.%f}"[:-3] if at else ""
+
+
+def level_word(level: str) -> str:
+    """A level in the person's language; empty for a line without one."""
+    match level:
+        case "error":
+            return tr("Error")
+        case "warning":
+            return tr("Warning")
+        case "info":
+            return tr("Info")
+        case "debug":
+            return tr("Debug")
+        case _:
+            return ""
+
+
+def shown_text(line: LogLine) -> str:
+    """What a line says: of a mark the state in words, of a message which way it went."""
+    if line.kind == "mark":
+        word = state_word(line.text)
+        return f"{word}: {line.detail}" if line.detail else word
+    if line.kind == "message":
+        arrow = "→" if line.direction == "out" else "←"
+        took = f" · {duration(line.ms)}" if line.ms is not None else ""
+        return f"{arrow} {line.text}{took}"
+    return line.text
+
+
+def state_word(value: str) -> str:
+    """The word for a state, by its value; of a newer hub's the value itself."""
+    return look(ServerState(value)).word if value in {state.value for state in ServerState} else value
+
+
+def duration(ms: float) -> str:
+    """Whole milliseconds, as everywhere, so that numbers below each other can be compared."""
+    return "< 1 ms" if 0 < ms < 1 else f"{ms:,.0f} ms"
+
+
+def copied_text(lines: Sequence[LogLine], *, with_times: bool) -> str:
+    """Lines as they go to the clipboard or a file."""
+    return "\n".join(" ".join(filter(None, (day_and_clock(line.at) if with_times else "", shown_text(line)))) for line in lines)

@@ -1,0 +1,197 @@
+"""Reads pages of one log into its model: the newest, older and newer ones, those around a time, and what comes while one looks.
+
+Above it: LogView. Below it: the hub's verbs, LogModel. Knows no widget. One read runs at a time; a new beginning makes an old one void.
+"""
+
+from collections.abc import Callable, Coroutine
+
+from msgspec.structs import replace
+from PySide6.QtCore import QObject, Signal
+
+from tooltray.errors import TooltrayError
+from tooltray.snapshots.logs import LogFilter, LogPage
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.logs.log_model import MOST_LINES, LogModel
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+PAGE = 200  # lines: several screens
+AROUND = 100  # lines before and after a place
+MOST_TURNS = 4  # of a page whose lines are rare; then a person sees how far it is, and can go on
+AFTER_S = 1.0  # what stands right behind a failure tells of it, too
+
+
+class LogReading(QObject):
+    """
+    `changed`: a page was read. `failed`: a Problem, or None. `prepended` and `appended`: how many lines came. `shown`: lines around a place
+    are there, and the line with this position is the one.
+
+    Attributes:
+        source: of the log.
+        levels: the ones that are shown; empty: all lines are.
+        is_at_end: the newest lines are at hand, so that what comes can follow them.
+        has_older: older lines can be read.
+        is_following: whether somebody looks at the newest lines, as the view says.
+        page: the last answer; None until there is one.
+    """
+
+    changed = Signal()
+    failed = Signal(object)
+    prepended = Signal(int)
+    appended = Signal(int)
+    renewed = Signal()
+    shown = Signal(str)
+
+    def __init__(self, hub: QtMcpPresenter, tasks: TaskKeeper, model: LogModel, source: str) -> None:
+        super().__init__()
+        self._hub, self._tasks, self._model, self.source = hub, tasks, model, source
+        self.levels: tuple[str, ...] = ()
+        self._before = self._after = ""
+        self.is_at_end = self.is_following = True
+        self.page: LogPage | None = None
+        self._generation = 0
+        self._is_busy = self._has_to_look = False
+
+    @property
+    def has_older(self) -> bool:
+        return bool(self._before)
+
+    def set_source(self, source: str) -> None:
+        """Another log takes the place of this one."""
+        self.source = source
+        self.read_newest()
+
+    def set_levels(self, levels: tuple[str, ...]) -> None:
+        self.levels = levels
+        self.read_newest()
+
+    def read_newest(self) -> None:
+        """Begins anew at the log's end."""
+        self._begin(self._read_newest)
+
+    def read_around_time(self, at: float) -> None:
+        """Begins anew at a time, in unix seconds."""
+        self._begin(lambda: self._read_around_time(at))
+
+    def read_around(self, position: str) -> None:
+        """Begins anew at a line."""
+        self._begin(lambda: self._read_around(position))
+
+    def read_older(self) -> None:
+        if self._before and not self._is_busy:
+            self._spawn(self._read_older)
+
+    def look(self) -> None:
+        """Reads what has come since; while other lines are shown than the newest, nothing."""
+        if self._is_busy:
+            self._has_to_look = True
+        elif self.page is None:
+            self.read_newest()
+        elif not self.is_following and len(self._model.lines) + PAGE > MOST_LINES:
+            self.is_at_end = False  # else the lines that somebody reads would have to go
+        elif self.is_at_end:
+            self._spawn(self._read_what_came)
+
+    def read_newer(self) -> None:
+        """Reads on, where the newest lines are not at hand."""
+        if not self.is_at_end and not self._is_busy and self._after:
+            self._spawn(self._read_newer)
+
+    def _begin(self, read: Callable[[], Coroutine[object, object, None]]) -> None:
+        self._generation += 1
+        self._is_busy = False
+        self._spawn(read)
+
+    def _spawn(self, read: Callable[[], Coroutine[object, object, None]]) -> None:
+        self._is_busy = True
+        self._tasks.spawn(self._run(read, self._generation), name=f"log {self.source}")
+
+    async def _run(self, read: Callable[[], Coroutine[object, object, None]], generation: int) -> None:
+        try:
+            await read()
+        except _Void:
+            return
+        except TooltrayError as error:
+            if generation == self._generation:
+                self.page = None
+                self.failed.emit(error.problem)
+        else:
+            if generation == self._generation:
+                self.failed.emit(None)
+        finally:
+            if generation == self._generation:
+                self._is_busy = False
+        if generation == self._generation:
+            self.changed.emit()
+            if self._has_to_look:
+                self._has_to_look = False
+                self.look()
+
+    async def _get(self, *, before: str = "", after: str = "", limit: int = PAGE, until: float = 0.0) -> LogPage:
+        """One page; of lines that are rare it asks on, some times."""
+        generation, wanted = self._generation, LogFilter(levels=self.levels, until=until)
+        whole: LogPage | None = None
+        for _ in range(MOST_TURNS):
+            have = whole.lines if whole else ()
+            page = await self._hub.logs.get_log(self.source, wanted, before, after, limit - len(have))
+            if generation != self._generation:
+                raise _Void
+            if whole is None:
+                whole = page
+            elif after:
+                whole = replace(page, lines=(*have, *page.lines), before=whole.before)
+            else:
+                whole = replace(page, lines=(*page.lines, *have), after=whole.after)
+            before, after = ("", page.after) if after else (page.before, "")
+            if not page.is_partial:
+                break
+        assert whole is not None
+        self.page = whole
+        return whole
+
+    async def _read_newest(self) -> None:
+        page = await self._get()
+        self._before, self._after, self.is_at_end = page.before, page.after, True
+        self._model.set_lines(page.lines)
+        self.renewed.emit()
+
+    async def _read_older(self) -> None:
+        page = await self._get(before=self._before)
+        self._before = page.before
+        if first_gone := self._model.prepend(page.lines):
+            self._after, self.is_at_end = first_gone, False
+        self.prepended.emit(len(page.lines))
+
+    async def _read_newer(self) -> None:
+        page = await self._get(after=self._after)
+        self._after = page.after
+        if self._model.append(page.lines):
+            self._before = self._model.lines[0].position
+        self.is_at_end = len(page.lines) < PAGE and not page.is_partial
+        self.appended.emit(len(page.lines))
+
+    async def _read_what_came(self) -> None:
+        for _ in range(MOST_TURNS):
+            await self._read_newer()
+            if self.is_at_end:
+                return
+        await self._read_newest()  # more than anybody could have read
+
+    async def _read_around_time(self, at: float) -> None:
+        older = await self._get(until=at + AFTER_S, limit=AROUND)
+        await self._show(older, older.lines[-1].position if older.lines else "")
+
+    async def _read_around(self, position: str) -> None:
+        older = await self._get(before=position, limit=AROUND)
+        await self._show(older, position, after=position)
+
+    async def _show(self, older: LogPage, position: str, after: str = "") -> None:
+        newer = await self._get(after=after or older.after, limit=AROUND) if after or older.after else older
+        lines = older.lines if newer is older else (*older.lines, *newer.lines)
+        self._before, self._after = older.before, newer.after
+        self.is_at_end = len(newer.lines) < AROUND and not newer.is_partial
+        self._model.set_lines(lines)
+        self.shown.emit(position)
+
+
+class _Void(Exception):
+    """A new beginning was made meanwhile."""

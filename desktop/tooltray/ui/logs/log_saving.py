@@ -1,0 +1,46 @@
+"""Writes a whole log into a file, page by page, whatever its size.
+
+Above it: LogView. Below it: the hub's verbs, the disk.
+"""
+
+import asyncio
+from pathlib import Path
+
+from tooltray.errors import TooltrayError
+from tooltray.snapshots.logs import START, LogFilter, LogLine
+from tooltray.ui.i18n import tr
+from tooltray.ui.logs.log_model import copied_text
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+PAGE = 1000  # lines
+
+
+async def save_log(hub: QtMcpPresenter, source: str, levels: tuple[str, ...], path: str) -> int:
+    """Returns how many lines were written; a file that is there is replaced.
+
+    Raises:
+        TooltrayError: the log cannot be read, or the file not be written.
+    """
+    count, after, wanted = 0, START, LogFilter(levels=levels)
+    file = Path(path)
+    await asyncio.to_thread(_write, file, "w", "")
+    while True:
+        page = await hub.logs.get_log(source, wanted, "", after, PAGE)
+        if page.lines:
+            await asyncio.to_thread(_write, file, "a", _text(page.lines))
+            count += len(page.lines)
+        if page.after == after or not (page.is_partial or len(page.lines) == PAGE):
+            return count
+        after = page.after
+
+
+def _text(lines: tuple[LogLine, ...]) -> str:
+    return copied_text(lines, with_times=True) + "\n"
+
+
+def _write(path: Path, mode: str, text: str) -> None:
+    try:
+        with path.open(mode, encoding="utf-8", errors="replace") as file:
+            file.write(text)
+    except OSError as error:
+        raise TooltrayError(tr("The log could not be saved"), f"{path}: {error.strerror}") from error

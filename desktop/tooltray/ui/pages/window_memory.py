@@ -1,0 +1,73 @@
+"""What the window remembers of how a person uses it: cards or a table, how it is sorted, what was done last by the palette.
+
+Above it: pages and the palette. Below it: one small file of the home. Nothing in it matters to the hub; a file that cannot be read or
+written costs no more than the choice.
+"""
+
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from tooltray.tasks import TaskKeeper, finish_in_thread
+
+logger = logging.getLogger(__name__)
+MOST_BYTES = 64 * 1024  # it has some hundred bytes; what is larger was not written by a window
+MODE = 0o600
+
+SaveFile = Callable[[Path, bytes, int], None]
+"""Writes a file, whole or not at all, with these permission bits; blocks, and raises OSError."""
+
+
+class WindowMemory:
+    """Texts and lists of texts, by their names. Belongs to the GUI thread."""
+
+    def __init__(self, path: Path | None = None, *, save: SaveFile | None = None, tasks: TaskKeeper | None = None) -> None:
+        """
+        Args:
+            path: the file; None: nothing is kept longer than the window.
+            save: writes it; blocks, and raises OSError.
+        """
+        self._path, self._save, self._tasks = path, save, tasks
+        self._kept = _read(path) if path is not None else {}
+        self._is_writing = self._has_to_write = False
+
+    def text(self, name: str) -> str:
+        """What was remembered under a name; empty: nothing."""
+        kept = self._kept.get(name, "")
+        return kept if isinstance(kept, str) else ""
+
+    def texts(self, name: str) -> list[str]:
+        kept = self._kept.get(name, [])
+        return [each for each in kept if isinstance(each, str)] if isinstance(kept, list) else []
+
+    def remember(self, name: str, value: str | list[str]) -> None:
+        """Remembers it; the file is written a little later."""
+        if self._kept.get(name) == value:
+            return
+        self._kept[name] = value
+        self._has_to_write = True
+        if self._path is not None and self._tasks is not None and not self._is_writing:
+            self._is_writing = True
+            self._tasks.spawn(self._write(self._path), name="window memory")
+
+    async def _write(self, path: Path) -> None:
+        try:
+            while self._has_to_write and self._save is not None:
+                self._has_to_write = False
+                await finish_in_thread(self._save, path, json.dumps(self._kept, ensure_ascii=False).encode(), MODE)
+        except OSError as error:
+            logger.info("%s could not be written: %s", path, error.strerror or error)
+        finally:
+            self._is_writing = False
+
+
+def _read(path: Path) -> dict[str, object]:
+    """Blocks for as long as reading a small file takes."""
+    try:
+        with path.open("rb") as file:
+            return msgspec.json.decode(file.read(MOST_BYTES), type=dict[str, object])
+    except (OSError, msgspec.DecodeError, RecursionError):
+        return {}

@@ -1,0 +1,129 @@
+"""Carries out what a person asks for on the page of what is allowed, and says how it went.
+
+Above it: the window, whose page and sheets it serves. Below it: the Qt presenter layer. Knows no widget.
+"""
+
+import msgspec
+from PySide6.QtCore import Signal
+
+from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import Commands, action, at_sheet
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.state_language import needs_person
+
+OPEN = frozenset(("all", "*"))  # rules that let every call through
+
+
+class GrantWish(msgspec.Struct, frozen=True):
+    """What is to be allowed: one tool, or everything that reads, of a server."""
+
+    server: str
+    kind: str  # "tool" or "reads"
+    tool: str = ""  # of the kind "tool": the server's own name
+    client: str = ""  # as it names itself; empty: for all
+    expires_in_s: float | None = None  # None: until it is taken back
+
+
+class GrantSubjects(msgspec.Struct, frozen=True):
+    """Of what and for whom something can be allowed: the servers' names, those with tools first; AI clients with their own names and as
+    people know them."""
+
+    servers: tuple[str, ...]
+    clients: tuple[tuple[str, str], ...]
+
+
+class GrantCommands(Commands):
+    grants_changed = Signal(object)  # list[GrantSnapshot]
+    changes_changed = Signal(object)  # list[ToolChange]
+    open_servers_changed = Signal(int)  # so many servers let every call through, by their own settings
+    began = Signal(object)  # GrantSubjects: something is to be allowed
+    tools_listed = Signal(str, object)  # a server's name; list[ToolSnapshot]
+    previewed = Signal(object, object)  # GrantWish; list[ToolSnapshot] that it covers
+    taken_back = Signal(str)  # a grant's id
+    saved = Signal()  # what the open sheet was about is done
+
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        self._is_known = False
+        hub.grants_changed.connect(self.look)
+        hub.snapshot_changed.connect(self.on_hub_changed)
+
+    @action()
+    async def look(self) -> None:
+        """Asks for everything that the page shows."""
+        await self._look()
+
+    @action()
+    async def take_back(self, id: str) -> None:
+        try:
+            await self._hub.approvals.remove_grant(id)
+            self.taken_back.emit(id)
+        finally:
+            await self._look()  # the switch stands as it is so
+
+    @action()
+    async def give_back(self, id: str) -> None:
+        """Undoes that."""
+        try:
+            await self._hub.approvals.restore_grant(id)
+        finally:
+            await self._look()
+
+    @action()
+    async def begin(self) -> None:
+        """Something is to be allowed: `began`."""
+        modes = await self._hub.views.get_client_modes()
+        snapshot = self._hub.snapshot
+        own = [server for server in snapshot.servers if not server.is_builtin] if snapshot is not None else []
+        servers = [server.name for server in sorted(own, key=lambda server: (not _has_tools(server), server.name))]
+        clients = ((mode.client, mode.title or mode.client) for mode in modes if mode.is_seen and mode.client not in ("", "*"))
+        self.began.emit(GrantSubjects(tuple(servers), tuple(clients)))
+
+    @action(at_sheet)
+    async def list_tools(self, server: str) -> None:
+        self.tools_listed.emit(server, await self._hub.tools.get_tools(server))
+
+    @action(at_sheet)
+    async def preview(self, wish: GrantWish) -> None:
+        """Looks what a wish would cover: `previewed` or `refused`."""
+        self.previewed.emit(wish, await self._hub.approvals.preview_grant(wish.server, wish.kind, wish.tool, wish.client))
+
+    @action(at_sheet)
+    async def allow(self, wish: GrantWish) -> None:
+        """Allows it: `saved` or `refused`."""
+        await self._hub.approvals.add_grant(wish.server, wish.kind, wish.tool, wish.client, wish.expires_in_s)
+        self.saved.emit()
+        self.done.emit(tr("Allowed"))
+        await self._look()
+
+    @action(at_sheet)
+    async def accept(self, server: str, tool: str) -> None:
+        """A person has seen how a tool differs: `saved` or `refused`."""
+        await self._hub.approvals.accept_tool_change(server, tool)
+        self.saved.emit()
+        self.done.emit(tr("{tool} is allowed as it is now", tool=tool))
+        await self._look()
+
+    def on_hub_changed(self) -> None:
+        """The hub is there, has changed, or is gone; called by the page too, which may be built after that."""
+        is_known = self._hub.snapshot is not None
+        self.open_servers_changed.emit(sum(_is_open(server) for server in self._hub.snapshot.servers) if self._hub.snapshot else 0)
+        if is_known and not self._is_known:
+            self.look()
+        self._is_known = is_known
+
+    async def _look(self) -> None:
+        self.grants_changed.emit(await self._hub.approvals.get_grants())
+        self.changes_changed.emit(await self._hub.approvals.get_tool_changes())
+
+
+def _is_open(server: ServerSnapshot) -> bool:
+    """Whether every call of a server that a person has added goes through."""
+    return not server.is_builtin and not OPEN.isdisjoint(server.auto_approve)
+
+
+def _has_tools(server: ServerSnapshot) -> bool:
+    """Whether there is something to allow: it has listed tools, and is not in trouble."""
+    return server.tool_count > 0 and not needs_person(server)

@@ -1,0 +1,71 @@
+"""What can be done with the servers that are selected in the table, all at once.
+
+Above it: the Servers page. Below it: the table, and ServerWishes, which carry it on.
+"""
+
+from functools import partial
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.servers.many_servers import ON_DEMAND, REMOVE, RESTART, START, STOP, can
+from tooltray.ui.servers.server_table import ServerTable
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import row
+
+ROOM_FOR_ALL = 760  # px; below that Ctrl+A alone selects all
+
+
+class ManyBar(QWidget):
+    """What can be done with the servers that are selected in the table; not there while there is only one."""
+
+    def __init__(self, theme: Theme, wishes: ServerWishes, table: ServerTable) -> None:
+        super().__init__()
+        self._theme, self._wishes, self._table = theme, wishes, table
+        line = row(self, margins=(24, 10, 24, 10), spacing=4)
+        self._words = Label(theme, "", "label", tabular=True)
+        line.addWidget(self._words)
+        line.addSpacing(6)
+        faces = (
+            (START, tr("Start"), "play", "secondary"),
+            (STOP, tr("Stop"), "stop", "secondary"),
+            (RESTART, tr("Restart"), "refresh", "secondary"),
+            (ON_DEMAND, tr("On demand"), "clock", "secondary"),
+            (REMOVE, tr("Remove"), "trash", "danger"),
+        )
+        self._buttons: dict[str, Button] = {}
+        for what, text, icon, variant in faces:
+            button = self._buttons[what] = Button(theme, text, variant, icon, small=True)
+            button.clicked.connect(partial(self._on_pressed, what))
+            line.addWidget(button)
+        self._buttons[ON_DEMAND].setToolTip(tr("They start when a client needs them, not with the hub."))
+        line.addStretch(1)
+        self._all = Button(theme, tr("Select all"), "ghost", small=True)
+        self._all.clicked.connect(table.selectAll)
+        line.addWidget(self._all)
+        clear = IconButton(theme, "x", tr("Select none"), small=True)
+        clear.clicked.connect(table.clearSelection)
+        line.addWidget(clear)
+        table.picked_changed.connect(self.look)
+        self.hide()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._all.setVisible(self.width() >= ROOM_FOR_ALL)
+
+    def look(self) -> None:
+        """Follows what is selected, and how those servers are."""
+        picked = self._table.picked_servers
+        self.setVisible(len(picked) > 1)
+        self._words.setText(tr("{count} selected", count=len(picked)))
+        for what, button in self._buttons.items():
+            count = sum(can(what, server) for server in picked)
+            button.setEnabled(count > 0)
+            button.setAccessibleName(tr("{action}: {count} servers", action=button.text(), count=count))
+
+    def _on_pressed(self, what: str) -> None:
+        self._wishes.many_requested.emit(what, [server.name for server in self._table.picked_servers])

@@ -1,0 +1,215 @@
+"""What a person does with several servers at once: each for itself, so that one that fails keeps no other; and back, by one Undo.
+
+Above it: the Servers page and the palette, by ServerWishes. Below it: ServerCommands, toasts, the Qt presenter layer.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
+
+import msgspec
+from PySide6.QtCore import Signal
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.i18n import tr
+from tooltray.ui.origins import is_of_file
+from tooltray.ui.pages.action import Commands, action, as_notice
+from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.servers.server_commands import NewServer, ServerCommands
+from tooltray.ui.servers.server_options import own_lazy_load
+from tooltray.ui.state_language import IN_USE
+
+START, STOP, RESTART, ON_DEMAND, REMOVE = "start", "stop", "restart", "on_demand", "remove"
+AT_ONCE = 8  # starts of programs beside each other; more would slow each other down
+MOST_NAMES = 6  # of those that failed, in one notice
+
+Work = Callable[[str], Coroutine[object, object, None]]
+
+
+class Undo(msgspec.Struct, frozen=True):
+    """What a toast offers after something was done: its words, and what takes it back."""
+
+    words: str
+    back: Callable[[], object] | None = None
+    over: Callable[[], object] | None = None  # it is not taken back any more
+
+
+def can(what: str, server: ServerSnapshot) -> bool:
+    """Whether something makes sense for a server: of many that are selected it is done with those."""
+    if server.is_builtin or server.origin == "proposal":
+        return False
+    match what:
+        case "start":
+            return server.state in (ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.ERROR)
+        case "stop":
+            return server.state in IN_USE
+        case "restart":
+            return server.state in IN_USE and server.state not in (ServerState.ON_DEMAND, ServerState.WAITING)
+        case "on_demand":
+            return server.is_default and not server.is_deferred
+        case _:
+            return server.origin != "served"
+
+
+class ManyServers(Commands):
+    """Its base's `failed` carries what did not work with whom, for all to see."""
+
+    server_failed = Signal(str, object)  # a server's name; Problem
+    undoable = Signal(object)  # Undo
+
+    def __init__(self, context: PageContext, *, commands: ServerCommands) -> None:
+        super().__init__(hub=context.hub, tasks=context.tasks)
+        self._context, self._commands = context, commands
+        context.wishes.many_requested.connect(self.do)
+        context.wishes.lazy_many_requested.connect(self.show_on_demand)
+        self.undoable.connect(self._on_undoable)
+
+    def do(self, what: str, names: Sequence[str]) -> None:
+        """Does one of START, STOP, RESTART, ON_DEMAND, REMOVE with those of the servers for which it makes sense."""
+        found = [server for name in names if (server := self._context.servers.find(name)) is not None and can(what, server)]
+        slots = {START: self._start, STOP: self._stop, RESTART: self._restart, ON_DEMAND: self._on_demand, REMOVE: self._remove}
+        if found:
+            slots[what](found)
+
+    @action(as_notice)
+    async def _start(self, servers: Sequence[ServerSnapshot]) -> None:
+        stopped = [server.name for server in servers if server.state is ServerState.STOPPED]
+        back = partial(self._stop_again, stopped) if stopped else None
+        self.undoable.emit(Undo(tr("{count} servers are starting", count=len(servers)), back))
+        await self._each([server.name for server in servers], self._commands.started, _not_started)
+
+    @action(as_notice)
+    async def _stop(self, servers: Sequence[ServerSnapshot]) -> None:
+        names = [server.name for server in servers]
+        done = await self._each(names, self._hub.servers.stop_server, _not_stopped)
+        if done:
+            self.undoable.emit(Undo(tr("{count} servers are stopped", count=len(done)), partial(self._start_again, done)))
+
+    @action(as_notice)
+    async def _restart(self, servers: Sequence[ServerSnapshot]) -> None:
+        self.undoable.emit(Undo(tr("{count} servers are being restarted", count=len(servers))))
+        await self._each([server.name for server in servers], self._hub.servers.restart_server, _not_started)
+
+    @action(as_notice)
+    async def _on_demand(self, servers: Sequence[ServerSnapshot]) -> None:
+        names = [server.name for server in servers]
+        done = await self._each(names, self._hub.servers.remove_mcp_default_server, _not_changed)
+        if done:
+            words = tr("{count} servers start when a client needs them", count=len(done))
+            self.undoable.emit(Undo(words, partial(self._start_with_hub, done)))
+
+    @action(as_notice)
+    async def _remove(self, servers: Sequence[ServerSnapshot]) -> None:
+        gone: list[NewServer] = []
+
+        async def remove(name: str) -> None:
+            gone.append(await self._commands.taken_out(name))
+
+        await self._each([server.name for server in servers], remove, _not_removed, at_once=1)
+        if gone:
+            words = tr("{count} servers are removed", count=len(gone))
+            if any(is_of_file(server) for server in servers):
+                words = tr("{count} servers are removed, also from files", count=len(gone))
+            undo = Undo(words, partial(self._bring_back, gone), partial(self._forget, gone))
+            self.undoable.emit(undo)
+
+    @action(as_notice)
+    async def show_on_demand(self, names: Sequence[str]) -> None:
+        """Shows the tools of servers only after activation."""
+        before: dict[str, bool | None] = {}
+
+        async def show(name: str) -> None:
+            own = own_lazy_load((await self._hub.servers.get_server_entry(name)).counts)
+            await self._hub.views.set_lazy_load(True, name)
+            before[name] = own
+
+        await self._each(names, show, _not_changed, at_once=1)
+        self._context.wishes.costs_requested.emit()
+        if before:
+            words = tr("The tools of {name} are shown on demand", name=names[0])
+            many = tr("The tools of {count} servers are shown on demand", count=len(before))
+            self.undoable.emit(Undo(words if len(before) == 1 else many, partial(self._show_as_before, before)))
+
+    # back
+
+    @action(as_notice)
+    async def _stop_again(self, names: Sequence[str]) -> None:
+        await self._each(names, self._hub.servers.stop_server, _not_stopped)
+
+    @action(as_notice)
+    async def _start_again(self, names: Sequence[str]) -> None:
+        await self._each(names, self._commands.started, _not_started)
+
+    @action(as_notice)
+    async def _start_with_hub(self, names: Sequence[str]) -> None:
+        await self._each(names, self._hub.servers.add_mcp_default_server, _not_changed)
+
+    @action(as_notice)
+    async def _show_as_before(self, before: dict[str, bool | None]) -> None:
+        async def show(name: str) -> None:
+            await self._hub.views.set_lazy_load(before[name], name)
+
+        await self._each(list(before), show, _not_changed, at_once=1)
+        self._context.wishes.costs_requested.emit()
+
+    def _bring_back(self, removed: Sequence[NewServer]) -> None:
+        for each in removed:
+            self._commands.bring_back(each)
+
+    def _forget(self, removed: Sequence[NewServer]) -> None:
+        for each in removed:
+            if each.removal is not None:
+                self._commands.forget_secrets(each.removal)
+
+    def _on_undoable(self, undo: Undo) -> None:
+        if undo.back is None:
+            self._context.say(undo.words)
+            return
+        toast = self._context.offer_undo(undo.words)
+        toast.action_requested.connect(undo.back)
+        if undo.over is not None:
+            toast.passed.connect(undo.over)
+
+    async def _each(self, names: Sequence[str], work: Work, failure: Callable[[int], str], *, at_once: int = AT_ONCE) -> list[str]:
+        """Does the work with each; returns with whom it worked, and shows of the others why not.
+
+        Args:
+            failure: the title of a notice about those, of whom there are so many.
+        """
+        free = asyncio.Semaphore(at_once)
+        problems: dict[str, Problem] = {}
+
+        async def one(name: str) -> None:
+            async with free:
+                try:
+                    await work(name)
+                except TooltrayError as error:
+                    problems[name] = error.problem
+                    self.server_failed.emit(name, error.problem)
+
+        await asyncio.gather(*(one(name) for name in names))
+        if problems:
+            self.failed.emit(Problem(failure(len(problems)), _listed(list(problems)), tr("Each of them says why.")))
+        return [name for name in names if name not in problems]
+
+
+def _not_started(count: int) -> str:
+    return tr("{count} servers did not start", count=count)
+
+
+def _not_stopped(count: int) -> str:
+    return tr("{count} servers could not be stopped", count=count)
+
+
+def _not_removed(count: int) -> str:
+    return tr("{count} servers could not be removed", count=count)
+
+
+def _not_changed(count: int) -> str:
+    return tr("{count} servers could not be changed", count=count)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown, more = ", ".join(names[:MOST_NAMES]), len(names) - MOST_NAMES
+    return tr("{names} and {count} more", names=shown, count=more) if more > 0 else shown

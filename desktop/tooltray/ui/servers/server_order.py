@@ -1,0 +1,124 @@
+"""In which order many servers stand, and under which headings. Pure functions of their snapshots.
+
+Above it: the table of servers and the menu that chooses. Below it: the language of states and of origins.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from urllib.parse import urlsplit
+
+import msgspec
+
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.i18n import tr
+from tooltray.ui.origins import file_name, is_of_file, project_of
+from tooltray.ui.servers.server_words import LAUNCHERS
+from tooltray.ui.state_language import WORKING, needs_person
+from tooltray.ui.widgets.table import Heading
+
+STATE_ORDER = (
+    ServerState.ERROR,
+    ServerState.NEEDS_SIGN_IN,
+    ServerState.WAITING,
+    ServerState.RESTARTING,
+    ServerState.STARTING,
+    ServerState.INSTALLING,
+    ServerState.STOPPING,
+    ServerState.RUNNING,
+    ServerState.ON_DEMAND,
+    ServerState.STOPPED,
+)
+"""What a person should look at first."""
+
+VERSION = re.compile(r"(?<=.)@[^/]*$")
+DECORATION = re.compile(r"^(?:mcp-server-|server-|mcp-)|(?:-mcp-server|-mcp|-server)$")
+
+
+class Grouping(msgspec.Struct, frozen=True):
+    """
+    Args:
+        name: in the memory of the window.
+        of: the heading under which a server stands.
+    """
+
+    name: str
+    title: Callable[[], str]
+    of: Callable[[ServerSnapshot], str]
+
+
+def state_rank(server: ServerSnapshot) -> int:
+    return STATE_ORDER.index(server.state)
+
+
+def by_state(server: ServerSnapshot) -> str:
+    if needs_person(server) or server.waiting:
+        return tr("Needs you")
+    if server.state is ServerState.WAITING:
+        return tr("Waiting for project")
+    if server.state in WORKING:
+        return tr("Starting")
+    if server.state is ServerState.RUNNING:
+        return tr("Connected")
+    return tr("On demand") if server.state is ServerState.ON_DEMAND else tr("Stopped")
+
+
+def by_file(server: ServerSnapshot) -> str:
+    """The project or the file that it is from."""
+    if is_of_file(server):
+        return file_name(server.file, project_of(server))
+    return tr("Comes with Tooltray") if server.is_builtin else tr("Settings")
+
+
+def by_service(server: ServerSnapshot) -> str:
+    """What it stands for: the host or the program, without what most names have in common."""
+    if server.is_builtin:
+        return tr("Comes with Tooltray")
+    if "://" in server.target:
+        try:
+            host = urlsplit(server.target).hostname or ""
+        except ValueError:
+            host = ""
+        return ".".join(host.split(".")[-2:]) or server.name
+    return _service_of_command(server.target.split()) or server.name
+
+
+def _service_of_command(words: Sequence[str]) -> str:
+    if not words:
+        return ""
+    program = words[0].rpartition("/")[2]
+    if program not in LAUNCHERS:
+        return program
+    package = next((word for word in words[1:] if not word.startswith("-")), "")
+    return DECORATION.sub("", VERSION.sub("", package).rpartition("/")[2])
+
+
+GROUPINGS = (
+    Grouping("", lambda: tr("No groups"), lambda server: ""),
+    Grouping("state", lambda: tr("State"), by_state),
+    Grouping("file", lambda: tr("Project or file"), by_file),
+    Grouping("service", lambda: tr("Service"), by_service),
+)
+
+
+def grouping(name: str) -> Grouping:
+    """The grouping of this name; none where there is none."""
+    return next((each for each in GROUPINGS if each.name == name), GROUPINGS[0])
+
+
+def grouped(servers: Sequence[ServerSnapshot], by: Grouping) -> list[ServerSnapshot | Heading]:
+    """Puts servers under headings, and leaves their order as it is below each: states by what is looked at first, others by name."""
+    if not by.name:
+        return list(servers)
+    groups: dict[str, list[ServerSnapshot]] = {}
+    for server in servers:
+        groups.setdefault(by.of(server), []).append(server)
+    rows: list[ServerSnapshot | Heading] = []
+    for title in _in_order(groups, by):
+        rows += [Heading(title, len(groups[title])), *groups[title]]
+    return rows
+
+
+def _in_order(groups: Mapping[str, Sequence[ServerSnapshot]], by: Grouping) -> list[str]:
+    if by.name == "state":
+        return sorted(groups, key=lambda title: min(state_rank(server) for server in groups[title]))
+    return sorted(groups, key=lambda title: (all(server.is_builtin for server in groups[title]), title.casefold()))

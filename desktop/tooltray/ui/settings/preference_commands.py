@@ -1,0 +1,45 @@
+"""Carries out what a person chooses about the window, its language and its notifications.
+
+Above it: the tab of general settings. Below it: the Qt presenter layer. Knows no widget.
+"""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Signal
+
+from tooltray.preferences import preferences_of
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.pages.action import CoalescedRead, Commands, action
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+
+class PreferenceCommands(Commands):
+    preferences_changed = Signal(object)  # Preferences, also after a change that failed: controls then stand as it truly is
+    login_changed = Signal(bool)  # whether Tooltray starts when the person logs in
+
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        self._reading = CoalescedRead(self._look, tasks=tasks, name="general settings", show=self.failed.emit)
+
+    def look(self) -> None:
+        """Asks for everything that the tab shows; does not wait."""
+        self._reading.ask()
+
+    @action()
+    async def change(self, changes: Mapping[str, object]) -> None:
+        """Changes settings (JSON Merge Patch): `preferences_changed`, and `failed` with the reason if they stay as they were."""
+        try:
+            await self._hub.settings.change_settings(changes)
+        finally:
+            self._reading.ask()
+
+    @action()
+    async def set_start_at_login(self, is_on: bool) -> None:
+        try:
+            await self._hub.program.set_start_at_login(is_on)
+        finally:
+            self._reading.ask()
+
+    async def _look(self) -> None:
+        self.preferences_changed.emit(preferences_of((await self._hub.settings.get_settings()).settings))
+        self.login_changed.emit((await self._hub.program.get_program()).starts_at_login)

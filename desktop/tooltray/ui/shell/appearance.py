@@ -1,0 +1,79 @@
+"""How the window looks and speaks, as the person has chosen: theme and language, followed while Tooltray runs.
+
+Above it: app.py, and the desktop's life, which builds the window anew in another language. Below it: the Qt presenter layer, whose settings
+it reads whenever they have changed.
+"""
+
+from PySide6.QtCore import QLocale, QObject, Signal
+from PySide6.QtWidgets import QApplication
+
+from tooltray.languages import ENGLISH, spoken_language
+from tooltray.preferences import Preferences, preferences_of
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.i18n import install_language, locale_of
+from tooltray.ui.pages.action import CoalescedRead
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.theme import Theme, system_mode
+
+
+class Appearance(QObject):
+    """`language_changed`: texts that are made from now on are in another language, and the numbers in them.
+
+    Args:
+        chosen: what the settings said at the start.
+    """
+
+    language_changed = Signal()
+
+    def __init__(self, app: QApplication, theme: Theme, *, chosen: Preferences) -> None:
+        super().__init__()
+        self._app, self.theme = app, theme
+        self.preferences = chosen
+        self._language = ""
+        self._speak(chosen)
+        self._paint(chosen)
+        app.styleHints().colorSchemeChanged.connect(self._on_color_scheme_changed)
+
+    @property
+    def language(self) -> str:
+        """The one that is spoken, as its catalogue is called."""
+        return self._language
+
+    def follow(self, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
+        """From now on it is as the hub's settings say."""
+        self._hub = hub
+        self._reading = CoalescedRead(self._look, tasks=tasks, name="appearance")
+        hub.config_changed.connect(self._on_config_changed)
+
+    def use(self, chosen: Preferences) -> None:
+        """Shows what is chosen by now."""
+        before, self.preferences = self.preferences, chosen
+        if chosen.theme != before.theme:
+            self._paint(chosen)
+        if chosen.language != before.language and self._speak(chosen):
+            self.language_changed.emit()
+
+    def _speak(self, chosen: Preferences) -> bool:
+        """Returns whether it is another language than before."""
+        language = spoken_language(chosen.language, QLocale.system().uiLanguages())
+        if language == self._language:
+            return False
+        self._language = language
+        follows_system = language == ENGLISH and not chosen.language  # also where the system's language is none of ours
+        QLocale.setDefault(QLocale.system() if follows_system else locale_of(language))
+        install_language(self._app, language)
+        return True
+
+    def _paint(self, chosen: Preferences) -> None:
+        mode = chosen.theme or system_mode(self._app)
+        if mode != self.theme.mode or not self._app.styleSheet():
+            self.theme.apply(self._app, mode)
+
+    def _on_color_scheme_changed(self) -> None:
+        self._paint(self.preferences)
+
+    def _on_config_changed(self) -> None:
+        self._reading.ask()
+
+    async def _look(self) -> None:
+        self.use(preferences_of((await self._hub.settings.get_settings()).settings))

@@ -1,0 +1,346 @@
+"""What was allowed is listed and can be taken back; changed tools show how they differ; more is allowed after a look at what it covers."""
+
+import asyncio
+import time
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMenu, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server, tool
+from tests.ui.seen import button, cells, table, words
+from tests.ui.test_accessibility import nameless
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import GrantsChanged
+from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
+from tooltray.snapshots.clients import ClientModeSnapshot
+from tooltray.snapshots.servers import ServerState
+from tooltray.ui.permissions.allow_tools import AllowToolsPanel
+from tooltray.ui.permissions.grant_commands import GrantSubjects, GrantWish
+from tooltray.ui.permissions.grant_sheets import ToolChangePanel
+from tooltray.ui.permissions.permissions_page import GRANTED, PermissionsPage
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.choice import Choice, Option
+from tooltray.ui.widgets.table import Table
+from tooltray.ui.widgets.toast import Toast
+
+WRITE = GrantSnapshot("1", "tool", "files", "write_file", created_at=time.time())
+READS = GrantSnapshot("2", "reads", "github", client="Cursor", is_held=True, held_tools=("get_issue",))
+CHANGE = ToolChange("github", "get_issue", ("-before", "+after"), ("It gives orders to a model",))
+TOOLS = [tool("read_file", "files"), tool("list_folder", "files"), tool("write_file", "files", category="write"), tool("pay", "bank")]
+SEEN = ClientModeSnapshot("cursor-vscode", "Cursor", "", "everything", "", is_seen=True)
+UNSEEN = replace(SEEN, client="zed", title="Zed", is_seen=False)
+
+
+def engine(grants: list[GrantSnapshot], changes: list[ToolChange] | None = None) -> FakePresenter:
+    fake = FakePresenter([server("files"), server("github"), server("bank")], TOOLS)
+    fake.grants, fake.tool_changes, fake.client_modes = grants, changes or [], [SEEN, UNSEEN]
+    return fake
+
+
+async def opened(desk: Desk, count: int) -> PermissionsPage:
+    desk.window.open_page("permissions")
+    page = desk.permissions
+    page.show_tab(GRANTED)
+    await until(lambda: len(table(page, "Allowed").rows) == count)
+    return page
+
+
+async def allowing(desk: Desk) -> AllowToolsPanel:
+    desk.window.open_page("permissions")
+    button(desk.permissions, "Allow tools").click()
+    await until(lambda: desk.window.sheet is not None)
+    assert desk.window.sheet is not None
+    panel = desk.window.sheet.panel
+    assert isinstance(panel, AllowToolsPanel)
+    return panel
+
+
+def choice(panel: QWidget, name: str) -> Choice:
+    return next(each for each in panel.findChildren(Choice) if each.accessibleName().startswith(f"{name}: "))
+
+
+def choose(panel: QWidget, name: str, title: str) -> None:
+    """As a person does: opens the menu and takes an entry."""
+    control = choice(panel, name)
+    control.click()
+    menu = control.findChildren(QMenu)[-1]
+    next(action for action in menu.actions() if action.text() == title).trigger()
+    menu.close()
+
+
+def option(panel: QWidget, title: str) -> Option:
+    return next(each for each in panel.findChildren(Option) if each.text() == title)
+
+
+async def test_what_is_allowed_is_listed_with_whom_and_until_when(theme: Theme) -> None:
+    async with Desk(engine([WRITE, READS], [CHANGE]), theme) as desk:
+        page = await opened(desk, 2)
+        shown = table(page, "Allowed")
+        assert [cells(shown)[place] for place in (0, 1, 3, 4)] == ["write_file of files", "All clients", "You take it back", "On"]
+        assert [cells(shown, 1)[place] for place in (0, 1, 3)] == ["Everything of github that reads", "Cursor", "Held"]
+        assert "get_issue" in shown.model().index(1, 3).data(Qt.ItemDataRole.ToolTipRole)
+        await until(lambda: cells(table(page, "Changed tools"))[:2] == ["get_issue of github", "Look closely"])
+        assert nameless(desk.window) == []
+
+
+async def test_with_nothing_allowed_the_page_says_what_would_stand_there(theme: Theme) -> None:
+    async with Desk(engine([]), theme) as desk:
+        page = await opened(desk, 0)
+        assert "No standing permissions beyond each server's own" in words(page)
+        assert button(page, "Allow tools").isEnabled()
+        assert nameless(desk.window) == []
+
+
+async def test_the_navigation_counts_changed_tools(theme: Theme) -> None:
+    async with Desk(engine([READS], [CHANGE]), theme) as desk:
+        await desk.window.build_pages()
+        item = next(each for each in desk.window.findChildren(QAbstractButton) if each.text() == "Permissions")
+        await until(lambda: item.accessibleName() == "Approvals, 1 need you")
+        desk.engine.tool_changes = []
+        desk.engine.bus.publish(GrantsChanged())
+        await until(lambda: item.accessibleName() == "Approvals")
+
+
+async def test_a_switch_takes_back(theme: Theme) -> None:
+    async with Desk(engine([WRITE]), theme) as desk:
+        shown = table(await opened(desk, 1), "Allowed")
+        shown.setFocus()
+        shown.setCurrentIndex(shown.model().index(0, 0))
+        QTest.keyClick(shown, Qt.Key.Key_Space)
+        await desk.asked("remove_grant", "1")
+        await until(lambda: "Taken back" in [toast.text for toast in desk.window.findChildren(Toast)])
+
+
+async def test_what_could_not_be_taken_back_stays_and_the_page_says_why(theme: Theme) -> None:
+    async with Desk(engine([WRITE]), theme) as desk:
+        page = await opened(desk, 1)
+        desk.engine.failures["remove_grant"] = TooltrayError("the disk is full", "grants.json")
+        page.granted.take_back_requested.emit("1")
+        await until(lambda: "The disk is full" in words(page))
+        assert len(table(page, "Allowed").rows) == 1
+        desk.engine.failures.clear()
+        page.granted.take_back_requested.emit("1")
+        await until(lambda: "The disk is full" not in words(page))
+
+
+async def test_news_of_what_is_allowed_is_shown(theme: Theme) -> None:
+    async with Desk(engine([]), theme) as desk:
+        page = await opened(desk, 0)
+        desk.engine.grants = [WRITE]
+        desk.engine.bus.publish(GrantsChanged())
+        await until(lambda: len(table(page, "Allowed").rows) == 1)
+        desk.engine.grants = []
+        desk.engine.bus.publish(GrantsChanged())
+        await until(lambda: "No standing permissions" in words(page))
+
+
+async def test_a_hundred_grants_can_be_walked_through_by_arrows(theme: Theme) -> None:
+    async with Desk(engine([replace(WRITE, id=str(number), tool=f"tool_{number}") for number in range(100)]), theme) as desk:
+        page = await opened(desk, 100)
+        shown = table(page, "Allowed")
+        bar = page.granted._area.verticalScrollBar()
+        await until(lambda: bar.maximum() > 1000)
+        shown.setFocus(Qt.FocusReason.TabFocusReason)
+        QTest.keyClick(shown, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: bar.value() > 1000)
+
+
+async def test_a_changed_tool_shows_how_it_differs_and_is_accepted(theme: Theme) -> None:
+    async with Desk(engine([READS], [CHANGE]), theme) as desk:
+        page = await opened(desk, 1)
+        await until(lambda: table(page, "Changed tools").rows)
+        page.granted.change_requested.emit(CHANGE)
+        assert desk.window.sheet is not None
+        panel = desk.window.sheet.panel
+        assert isinstance(panel, ToolChangePanel)
+        await until(lambda: "get_issue of github has changed" in words(panel))
+        assert "It gives orders to a model" in words(panel)
+        await until(lambda: QApplication.focusWidget() is button(panel, "Not now"))
+        assert nameless(desk.window) == []
+        desk.engine.failures["accept_tool_change"] = TooltrayError("the disk is full")
+        button(panel, "Accept the change").click()
+        await until(lambda: "The disk is full" in words(panel))
+        desk.engine.failures.clear()
+        button(panel, "Accept the change").click()
+        await desk.asked("accept_tool_change", "github", "get_issue")
+        await until(lambda: desk.window.sheet is None)
+
+
+async def test_a_row_of_a_changed_tool_opens_it_and_not_now_accepts_nothing(theme: Theme) -> None:
+    async with Desk(engine([], [CHANGE]), theme) as desk:
+        page = await opened(desk, 0)
+        held = table(page, "Changed tools")
+        await until(lambda: held.rows)
+        held.setCurrentIndex(held.model().index(0, 0))
+        QTest.keyClick(held, Qt.Key.Key_Return)
+        assert desk.window.sheet is not None
+        page.granted.change_requested.emit(CHANGE)  # an open sheet stays
+        button(desk.window.sheet.panel, "Not now").click()
+        assert desk.window.sheet is None
+        assert all(call[0] != "accept_tool_change" for call in desk.engine.calls)
+
+
+async def test_all_reads_of_a_server_are_allowed_after_a_look_at_what_that_covers(theme: Theme) -> None:
+    async with Desk(engine([]), theme) as desk:
+        panel = await allowing(desk)
+        go = button(panel, "Allow")
+        assert not go.isEnabled()
+        await until(go.isEnabled)
+        choose(panel, "Server", "files")
+        choose(panel, "For", "Cursor")
+        choose(panel, "Ends", "In an hour")
+        assert not go.isEnabled()
+        await until(go.isEnabled)
+        assert [each.original_name for each in panel.findChild(Table).rows] == ["read_file", "list_folder"]
+        await until(lambda: "Allows 2 tools, as they are defined now; tools that come later ask:" in words(panel))
+        assert nameless(desk.window) == []
+        desk.window.activateWindow()
+        go.setFocus()
+        await until(go.hasFocus)
+        QTest.keyClick(go, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await desk.asked("add_grant", "files", "reads", "", "cursor-vscode", 3600.0)
+        await until(lambda: desk.window.sheet is None)
+
+
+async def test_one_tool_is_allowed_until_it_is_taken_back(theme: Theme) -> None:
+    async with Desk(engine([]), theme) as desk:
+        panel = await allowing(desk)
+        choose(panel, "Server", "files")
+        option(panel, "One tool").click()
+        await until(lambda: choice(panel, "Tool").isEnabled() and choice(panel, "Tool").chosen == "read_file")
+        choose(panel, "Tool", "write_file")
+        choose(panel, "Ends", "When you take it back")
+        await until(lambda: "Allows 1 tool, as it is defined now:" in words(panel) and button(panel, "Allow").isEnabled())
+        assert panel.wish == GrantWish("files", "tool", "write_file", "", None)
+        button(panel, "Allow").click()
+        await desk.asked("add_grant", "files", "tool", "write_file", "", None)
+
+
+async def test_a_server_that_reads_nothing_can_be_allowed_nothing(theme: Theme) -> None:
+    async with Desk(engine([]), theme) as desk:
+        desk.engine.tools = [tool("pay", "bank", category="write")]
+        panel = await allowing(desk)
+        choose(panel, "Server", "files")
+        await until(lambda: "No tool of this server is marked as one that reads" in words(panel))
+        assert not button(panel, "Allow").isEnabled()
+        option(panel, "One tool").click()
+        assert not choice(panel, "Tool").isEnabled()
+        assert not button(panel, "Allow").isEnabled()
+        button(panel, "Cancel").click()
+        assert desk.window.sheet is None
+
+
+async def test_what_could_not_be_allowed_says_why_and_can_be_tried_again(theme: Theme) -> None:
+    async with Desk(engine([]), theme) as desk:
+        panel = await allowing(desk)
+        await until(button(panel, "Allow").isEnabled)
+        desk.engine.failures["add_grant"] = TooltrayError("the disk is full", "grants.json")
+        button(panel, "Allow").click()
+        await until(lambda: "The disk is full" in words(panel) and button(panel, "Allow").isEnabled())
+        desk.engine.failures["preview_grant"] = TooltrayError("there is no such server")
+        choose(panel, "Server", "github")
+        await until(lambda: "There is no such server" in words(panel))
+        assert not button(panel, "Allow").isEnabled()
+
+
+async def test_a_look_at_something_else_comes_too_late_to_be_confirmed(theme: Theme) -> None:
+    panel = AllowToolsPanel(theme, GrantSubjects(("a", "b"), ()))
+    panel.show_preview(GrantWish("b", "reads"), TOOLS)
+    panel.show_tools("b", TOOLS)
+    assert not button(panel, "Allow").isEnabled()
+    assert panel.wish.server == "a"
+
+
+async def test_without_servers_nothing_can_be_chosen(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        panel = await allowing(desk)
+        assert choice(panel, "Server").accessibleName() == "Server: There is no server yet"
+        assert not choice(panel, "Server").isEnabled()
+        desk.permissions.grants.begin()
+        await desk.asked("get_client_modes")
+        await asyncio.sleep(0)
+        assert desk.window.sheet is not None
+        assert desk.window.sheet.panel is panel
+
+
+def test_a_choice_says_what_is_chosen_and_tells_only_of_changes(theme: Theme) -> None:
+    control = Choice(theme, [("a", "First & last"), ("b", "x" * 100)], name="Which")
+    heard: list[str] = []
+    control.chosen_changed.connect(heard.append)
+    control.show()
+    for place in (0, 1):
+        control.click()
+        menu = control.findChildren(QMenu)[-1]
+        assert [action.isChecked() for action in menu.actions()] == [True, False]
+        menu.actions()[place].trigger()
+        menu.close()
+    assert menu.actions()[0].text() == "First && last"
+    assert len(menu.actions()[1].text()) < 70
+    assert heard == ["b"]
+    assert control.accessibleName() == "Which: " + "x" * 100
+    control.set_options([("c", "Third")])
+    assert control.chosen == "c"
+    assert control.minimumSizeHint().width() <= control.sizeHint().width()
+    control.grab()
+
+
+async def test_a_click_on_the_switch_takes_back_and_one_beside_it_does_not(theme: Theme) -> None:
+    async with Desk(engine([WRITE]), theme) as desk:
+        shown = table(await opened(desk, 1), "Allowed")
+        for column in (0, 4):
+            place = shown.visualRect(shown.model().index(0, column)).center()
+            QTest.mouseClick(shown.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        await desk.asked("remove_grant", "1")
+        assert [call for call in desk.engine.calls if call[0] == "remove_grant"] == [("remove_grant", "1")]
+
+
+@pytest.mark.parametrize("phase", ["hidden", "shown"])
+async def test_the_page_asks_how_things_are_when_it_can(theme: Theme, phase: str) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        page = desk.permissions
+        page.set_usable(False)
+        looks: list[None] = []
+        page.look_requested.connect(lambda: looks.append(None))
+        if phase == "shown":
+            desk.window.open_page("permissions")
+            page.set_usable(True)
+        else:
+            page.set_usable(True)
+            assert looks == []
+            desk.window.open_page("permissions")
+        assert len(looks) == 1
+
+
+@pytest.mark.parametrize(
+    ("rules", "ending"),
+    [
+        ([], "each server's own"),
+        (["all"], "each server's own (1 server allows everything)"),
+        (["*", "all", "read"], "each server's own (2 servers allow everything)"),
+    ],
+)
+async def test_without_grants_it_says_which_permissions_there_are_all_the_same(theme: Theme, rules: list[str], ending: str) -> None:
+    servers = [server(f"s{place}", auto_approve=(each,)) for place, each in enumerate(rules)]
+    async with Desk(FakePresenter(servers), theme) as desk:
+        page = await opened(desk, 0)
+        await until(lambda: f"No standing permissions beyond {ending}" in words(page).splitlines())
+
+
+async def test_allowing_begins_with_a_server_that_has_tools(theme: Theme) -> None:
+    servers = [
+        server("a", ServerState.ERROR, problem=Problem("it fell over"), tool_count=3),
+        server("b", ServerState.STOPPED),
+        server("c", tool_count=2),
+    ]
+    async with Desk(FakePresenter(servers), theme) as desk:
+        await opened(desk, 0)
+        begun: list[GrantSubjects] = []
+        desk.permissions.grants.began.connect(begun.append)
+        desk.permissions.grants.begin()
+        await until(lambda: begun)
+        assert begun[0].servers == ("c", "a", "b")
