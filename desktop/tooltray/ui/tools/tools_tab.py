@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
-from typing import Any
 
 from msgspec.structs import replace
 from PySide6.QtCore import QTimer
@@ -53,14 +52,16 @@ class ToolTable(Table):
 
     is_grouped = False
 
-    def arranged(self, rows: Sequence[Any]) -> list[Any]:
+    def arranged(self, rows: Sequence[ToolRow]) -> list[ToolRow | Heading]:
         if not self.is_grouped:
             return super().arranged(rows)
-        by_server: dict[str, list[Any]] = {}
+        by_server: dict[str, list[ToolRow]] = {}
         for each in super().arranged(rows):
             by_server.setdefault(each.key[0], []).append(each)
-        servers = sorted(by_server, key=str.casefold)
-        return [line for server in servers for line in (Heading(server, len(by_server[server])), *by_server[server])]
+        lines: list[ToolRow | Heading] = []
+        for server in sorted(by_server, key=str.casefold):
+            lines += [Heading(server, len(by_server[server])), *by_server[server]]
+        return lines
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

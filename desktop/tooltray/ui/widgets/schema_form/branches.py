@@ -6,7 +6,6 @@ a person stops, and one with thousands of members costs as much as those in sigh
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import msgspec
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -517,8 +516,7 @@ class VariantsControl(ValueControl):
             self._slot.deleteLater()
             self._slot = None
         if number is not None:
-            variant: Any = self._variants[number]
-            self._slot = Slot(self._place.below, variant, self._name, is_required=True, has_head=False)
+            self._slot = Slot(self._place.below, self._variants[number], self._name, is_required=True, has_head=False)
             if self._slot.default is not ABSENT:
                 self._slot.set_value(self._slot.default)
             self._slot.changed.connect(self.changed)

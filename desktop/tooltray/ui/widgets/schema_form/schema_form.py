@@ -5,7 +5,6 @@ Above it: Try. Below it: the slots, and the check by `jsonschema`. What stands i
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
@@ -37,7 +36,7 @@ class SchemaForm(QWidget):
     changed = Signal()
     view_changed = Signal(int)
 
-    def __init__(self, theme: Theme, schema: Mapping[str, Any], *, values: Mapping[str, object] | None = None) -> None:
+    def __init__(self, theme: Theme, schema: Mapping[str, object], *, values: Mapping[str, object] | None = None) -> None:
         super().__init__()
         self._theme, self._schema = theme, schema
         shape = shape_of(schema, {**resolved(schema, schema), "type": "object"})
