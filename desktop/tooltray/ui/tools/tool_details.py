@@ -21,7 +21,7 @@ from tooltray.ui.tools.tool_rows import ToolRow
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.schema_form.branches import kind_words
+from tooltray.ui.widgets.schema_form.slots import kind_words
 from tooltray.ui.widgets.schema_form.value_shapes import properties_of, required_of, resolved, shape_of
 from tooltray.ui.widgets.server_text import plain_tip, seen
 from tooltray.ui.widgets.split_view import MARGIN, DetailsPane
