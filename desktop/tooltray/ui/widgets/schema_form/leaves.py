@@ -27,6 +27,10 @@ LARGEST_NUMBER = 2**63  # one with more digits is written as JSON, and so is wha
 EXAMPLES = {"email": "name@example.org", "uri": "https://example.org/", "date": "2026-11-22", "date-time": "2026-11-22T14:30:00Z"}
 
 
+Faults = dict[tuple[str | int, ...], str]
+"""What is wrong, by the place below something."""
+
+
 class ValueControl(QWidget):
     """`changed`: a person edited it."""
 
@@ -47,6 +51,11 @@ class ValueControl(QWidget):
         """What the keyboard goes to."""
         raise NotImplementedError
 
+    @property
+    def slots(self) -> Sequence[QWidget]:
+        """Those of its members that are built."""
+        return ()
+
     def can_show(self, value: object) -> bool:
         """Whether `value` would give back exactly this."""
         raise NotImplementedError
@@ -55,7 +64,7 @@ class ValueControl(QWidget):
         """Shows what `can_show`, or ABSENT."""
         raise NotImplementedError
 
-    def show_faults(self, faults: dict[tuple[str | int, ...], str]) -> list[str]:
+    def show_faults(self, faults: Faults) -> list[str]:
         """Says at its members what is wrong with them; returns what could be said nowhere."""
         return [f"{'.'.join(str(part) for part in path)}: {words}" for path, words in faults.items()]
 
