@@ -132,7 +132,7 @@ def run_here(home: Home, opening: Opening, *, execution_id: str = "") -> int:
     link, tasks, wishes = EngineLink(), TaskKeeper(), ServerWishes()
     hub = QtMcpPresenter(link)
     appearance.follow(hub, tasks)
-    tray = Tray(theme, hub, wishes)
+    tray = Tray(theme, hub, wishes, tasks)
     memory = WindowMemory(home.window, save=write_atomically, tasks=tasks)
     parts = Parts(theme, link, hub, wishes, tasks, appearance, memory)
     start = Start(

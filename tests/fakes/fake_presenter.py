@@ -25,6 +25,8 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "diagnose": lambda hub, **_: list(hub.diagnoses),
     "get_environment": lambda hub: EnvironmentSnapshot((), ()),
     "get_program": lambda hub: hub.program,
+    "get_calls_now": lambda hub: list(hub.calls_now),
+    "get_activity": lambda hub, limit, **_: list(hub.activity)[:limit],
     "get_load": lambda hub: hub.load,
     "get_licences": lambda hub: "MIT License",
     "get_diagnostics": lambda hub: "Tooltray 0.1.0\n\nserver git: running\n",

@@ -18,6 +18,7 @@ from tooltray.events import (
     SessionsChanged,
     ToolListChanged,
 )
+from tooltray.snapshots.activity import ActivityRow, CallNow
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
@@ -61,6 +62,8 @@ class HubInMemory:
         self.logs: dict[str, list[str]] = {}
         self.tools = list(tools)
         self.http = HttpStatus()
+        self.calls_now: list[CallNow] = []
+        self.activity: list[ActivityRow] = []
         self.load = ProgramLoad(212_000_000, 0.014, 1_480_000_000, 6)
         self.program = ProgramSnapshot(
             "0.1.0", "deb", "Debian package", "Run: sudo apt install ./tooltray_VERSION_amd64.deb", False, *PLACES

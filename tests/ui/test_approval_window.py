@@ -375,7 +375,7 @@ async def test_a_call_that_waited_before_the_window_listened_is_asked(theme: The
     desk.engine.approvals = [WRITE]
     prompt = ApprovalPrompt(theme, hub=desk.hub, tasks=desk.tasks, guard_ms=0)
     counts: list[int] = []
-    prompt.count_changed.connect(counts.append)
+    prompt.waiting_changed.connect(lambda waiting: counts.append(len(waiting)))
     async with desk:
         await until(lambda: prompt.window is not None)
         assert counts == [1]

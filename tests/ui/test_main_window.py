@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
@@ -85,8 +85,12 @@ async def test_control_n_adds_a_server_only_while_the_hub_runs(theme: Theme) -> 
 async def test_pause_and_resume(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         press(desk.window, "Pause all servers")
-        await desk.asked("set_mcp_enabled", False)
+        menu = next(each for each in desk.window.findChildren(QMenu) if each.isVisible())
+        menu.actions()[0].trigger()
+        menu.close()
+        await desk.asked("set_mcp_enabled", False, 3600.0)
         await until(lambda: "Hub is paused" in drawn(desk.window))
+        await until(lambda: "Everything is paused until " in drawn(desk.window))
         tabs = [each.text() for each in desk.page.findChildren(FilterTab)]
         assert [text for text in tabs if text not in ("Installed", "Discover")] == ["All", "Paused", "Waiting", "Needs you", "Stopped"]
         press(desk.window, "Resume all servers")
@@ -201,7 +205,7 @@ async def test_a_problem_without_a_server_is_a_notice_and_one_with_a_server_is_n
 async def test_a_wish_that_fails_and_belongs_to_no_server_is_a_notice(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         desk.engine.failures["set_mcp_enabled"] = TooltrayError("the disk is full")
-        press(desk.window, "Pause all servers")
+        desk.window.hub_commands.pause(True)
         await until(lambda: "The disk is full" in drawn(desk.window))
 
 

@@ -121,7 +121,7 @@ async def test_the_table_of_many_is_paused_too(theme: Theme) -> None:
         table = desk.page.findChild(ServerTable)
         assert isinstance(table, ServerTable)
         await until(lambda: table.isVisible() and len(table.rows) == 31)
-        assert table.model().index(0, 1).data() == "Paused"
+        assert table.model().index(0, 2).data() == "Paused"
 
 
 @pytest.mark.parametrize("is_failing", [False, True])
@@ -149,7 +149,7 @@ async def test_a_notice_or_a_toast_that_goes_gives_the_keyboard_to_no_neighbour(
         assert QApplication.focusWidget() is desk.window
 
 
-@pytest.mark.parametrize("name", ["clients", "profiles", "approvals", "files"])
+@pytest.mark.parametrize("name", ["clients", "profiles", "approvals"])
 async def test_a_page_s_fault_moves_nothing_from_under_the_pointer_either(theme: Theme, name: str) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         window = desk.window

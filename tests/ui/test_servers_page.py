@@ -275,7 +275,7 @@ async def test_search_has_its_shortcut_and_escape_empties_it(theme: Theme) -> No
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         desk.window.activateWindow()
         await until(lambda: shown(desk) and desk.window.isActiveWindow())
-        QTest.keyClick(desk.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(desk.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
         field = desk.page.findChild(SearchField)
         assert QApplication.focusWidget() is field
         QTest.keyClicks(field, "abc")

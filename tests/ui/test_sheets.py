@@ -122,7 +122,7 @@ async def test_nothing_behind_an_open_sheet_can_take_the_keyboard(theme: Theme) 
         behind: QWidget = control(desk.card("a"), "Use a")
         behind.setFocus(Qt.FocusReason.TabFocusReason)
         await until(lambda: has_focus_inside(sheet))
-        QTest.keyClick(desk.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(desk.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: has_focus_inside(sheet))
 
 

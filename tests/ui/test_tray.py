@@ -1,5 +1,8 @@
 """The tray says how the hub is, by a shape and in words, and its menu acts on the servers."""
 
+from datetime import datetime
+from typing import Any
+
 import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction
@@ -8,13 +11,21 @@ from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 
-from tooltray.errors import Problem
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import ElicitationAsked, ElicitationEnded
+from tooltray.snapshots.activity import ActivityEntry, ActivityRow, CallNow
+from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.program import ProgramLoad
+from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.pages.page import HubPhase
+from tooltray.ui.pages.pause_words import HOUR_S, until_tomorrow_s
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.shell.hub_words import TrayState, hub_words, summary, tray_state
-from tooltray.ui.shell.tray import SHOWN_SERVERS, SIZES, ServerEntry, Tray, TrayMenu, tray_icon
+from tooltray.ui.shell.tray import SIZES, Tray, tray_icon
+from tooltray.ui.shell.tray_menu import SHOWN_SERVERS, ServerEntry, TrayMenu
+from tooltray.ui.shell.tray_words import call_line, can_answer, load_line, short
 from tooltray.ui.theme import Theme
 
 S = ServerState
@@ -80,13 +91,18 @@ def test_the_icons_of_different_states_differ_by_shape_and_not_by_colour_alone(a
     assert len(shapes) == len(TrayState)
 
 
+def approval(id: str, **fields: Any) -> ApprovalSnapshot:
+    known = {"server": "files", "tool": "read_file", "client": "claude-code", "category": "read", "arguments": "{}", "why": "it asks"}
+    return ApprovalSnapshot(**{"id": id, **known, "ends_at": 0.0, "choices": ("once",), **fields})
+
+
 @pytest.fixture
 def menu(theme: Theme) -> TrayMenu:
     return TrayMenu(theme, ServerWishes())
 
 
 def texts(menu: QMenu) -> list[str]:
-    return [action.text() for action in menu.actions() if action.text()]
+    return [action.text() for action in menu.actions() if action.text() and action.isVisible()]
 
 
 def action(menu: QMenu, text: str) -> QAction:
@@ -166,17 +182,9 @@ def test_entries_and_actions_ask_for_what_they_say(theme: Theme) -> None:
     assert isinstance(entry, QMenu)
     for each in entry.actions():
         each.trigger()
-    for text in ("Pause all servers", "Copy entry for a client", "Open Tooltray", "Quit"):
+    for text in ("Copy entry for a client", "Open Tooltray", "Quit"):
         action(menu, text).trigger()
-    assert asked == [("start", "s0"), ("stop", "s0"), ("restart", "s0"), ("log", "s0"), ("pause", True), "entry_copy", "open", "quit"]
-
-
-def test_a_paused_hub_can_be_resumed(menu: TrayMenu) -> None:
-    asked: list[bool] = []
-    menu.pause_requested.connect(asked.append)
-    menu.show_hub(HubPhase.RUNNING, hub(is_paused=True))
-    action(menu, "Resume all servers").trigger()
-    assert asked == [False]
+    assert asked == [("start", "s0"), ("stop", "s0"), ("restart", "s0"), ("log", "s0"), "entry_copy", "open", "quit"]
 
 
 def test_before_there_is_a_hub_only_the_app_can_be_asked(menu: TrayMenu) -> None:
@@ -189,7 +197,7 @@ def test_before_there_is_a_hub_only_the_app_can_be_asked(menu: TrayMenu) -> None
 
 async def test_the_icon_and_its_tooltip_follow_the_hub(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        tray = Tray(theme, desk.hub, desk.wishes)
+        tray = Tray(theme, desk.hub, desk.wishes, desk.tasks)
         tray.set_phase(HubPhase.RUNNING)
         well = tray._icon.icon().pixmap(22, 22).toImage()
         desk.engine.tell(FAILED)
@@ -223,19 +231,19 @@ async def test_a_server_that_runs_again_offers_no_sign_in(theme: Theme) -> None:
 
 async def test_a_call_that_waits_for_a_yes_makes_the_tray_ask_for_a_person(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        tray = Tray(theme, desk.hub, desk.wishes)
+        tray = Tray(theme, desk.hub, desk.wishes, desk.tasks)
         tray.set_phase(HubPhase.RUNNING)
         well = tray._icon.icon().cacheKey()
-        tray.set_waiting_calls(2)
+        tray.set_approvals([approval("1"), approval("2")])
         assert tray._icon.toolTip().endswith("2 calls wait for your answer")
         assert tray._icon.icon().cacheKey() != well
-        tray.set_waiting_calls(0)
+        tray.set_approvals([])
         assert "wait for" not in tray._icon.toolTip()
 
 
 async def test_servers_that_wait_for_a_yes_make_the_icon_ask_for_attention(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        tray = Tray(theme, desk.hub, desk.wishes)
+        tray = Tray(theme, desk.hub, desk.wishes, desk.tasks)
         tray.set_phase(HubPhase.RUNNING)
         assert tray._shown[0] is TrayState.WELL
         tray.set_waiting_entries(2)
@@ -243,3 +251,111 @@ async def test_servers_that_wait_for_a_yes_make_the_icon_ask_for_attention(theme
         assert "2 servers are not allowed yet" in tray._icon.toolTip()
         tray.set_waiting_entries(0)
         assert tray._shown[0] is TrayState.WELL
+
+
+def submenu(menu: QMenu, title: str) -> QMenu:
+    return next(each.menu() for each in menu.actions() if each.menu() and each.text() == title)
+
+
+def test_everything_is_paused_for_an_hour_until_tomorrow_or_until_somebody_resumes(menu: TrayMenu) -> None:
+    asked: list[tuple[bool, object]] = []
+    menu.pause_requested.connect(lambda is_paused, for_s: asked.append((is_paused, for_s)))
+    menu.show_hub(HubPhase.RUNNING, hub(S.RUNNING))
+    for each in submenu(menu, "Pause all servers").actions():
+        each.trigger()
+    assert asked[0] == (True, HOUR_S)
+    assert asked[1][1] == pytest.approx(until_tomorrow_s(), abs=5.0)
+    assert asked[2] == (True, None)
+    menu.show_hub(HubPhase.RUNNING, hub(S.RUNNING, is_paused=True))
+    assert "Pause all servers" not in [each.text() for each in menu.actions() if each.isVisible()]
+    action(menu, "Resume all servers").trigger()
+    assert asked[3] == (False, None)
+
+
+@pytest.mark.parametrize(("hour", "hours"), [(22, 10), (0, 32), (7, 25), (9, 23)])
+def test_tomorrow_begins_in_the_morning(hour: int, hours: int) -> None:
+    assert until_tomorrow_s(datetime(2027, 1, 15, hour)) == hours * 3600
+
+
+@pytest.mark.parametrize(
+    ("fields", "can"),
+    [
+        ({}, True),
+        ({"category": "write"}, False),
+        ({"warnings": ("odd",)}, False),
+        ({"definition_diff": ("+x",)}, False),
+        ({"choices": ("session",)}, False),
+    ],
+)
+def test_only_what_can_be_judged_unseen_is_allowed_from_the_menu(menu: TrayMenu, fields: dict[str, Any], can: bool) -> None:
+    request = approval("1", **fields)
+    assert can_answer(request) is can
+    answers: list[tuple[str, str]] = []
+    menu.answered.connect(lambda id, answer: answers.append((id, answer)))
+    menu.show_waiting([request], [])
+    entry = submenu(menu, "read_file of files, for claude-code")
+    assert [each.text() for each in entry.actions()] == ["Look at it…", *(["Allow once"] if can else []), "Not now"]
+    entry.actions()[-1].trigger()
+    assert answers == [("1", "refuse")]
+
+
+async def test_a_question_counts_until_it_has_ended_and_the_dot_has_the_number(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        tray = Tray(theme, desk.hub, desk.wishes, desk.tasks)
+        tray.set_phase(HubPhase.RUNNING)
+        tray.set_approvals([approval("1")])
+        one = tray._icon.icon().pixmap(32, 32).toImage()
+        desk.engine.bus.publish(ElicitationAsked(ElicitationSnapshot("q", "files", "form", "Now?", 0.0)))
+        await until(lambda: tray.waiting == 2)
+        assert "files asks you something" in texts(tray.menu)
+        assert tray._icon.icon().pixmap(32, 32).toImage() != one
+        desk.engine.bus.publish(ElicitationEnded("q"))
+        await until(lambda: tray.waiting == 1)
+
+
+async def test_who_works_and_what_failed_is_read_while_the_menu_is_open(theme: Theme) -> None:
+    engine = FakePresenter([server("a")])
+    engine.calls_now = [CallNow("claude-code", "1", "", "git", "log", 0.0, "person")] * 5
+    failed = ActivityEntry(id=7, kind="call", at=datetime.now().timestamp(), outcome="error", server="git", tool="push")
+    engine.activity = [ActivityRow(failed, 1, 7, failed.at)]
+    async with Desk(engine, theme) as desk:
+        tray = Tray(theme, desk.hub, desk.wishes, desk.tasks)
+        tray.set_phase(HubPhase.RUNNING)
+        assert not [call for call in desk.engine.calls if call[0] == "get_activity"]
+        tray.menu.aboutToShow.emit()
+        await until(lambda: "Last failures" in texts(tray.menu))
+        assert texts(tray.menu).count("claude-code · log (git) · waits for you") == 3
+        assert "2 more calls are under way" in texts(tray.menu)
+        assert "Tooltray: 212 MB, 1 % of a processor · servers: 1,480 MB" in texts(tray.menu)
+        asked: list[int] = []
+        tray.menu.entry_requested.connect(asked.append)
+        line = submenu(tray.menu, "Last failures").actions()[0]
+        assert line.text().endswith("push (git)")
+        line.trigger()
+        assert asked == [7]
+        tray.menu.aboutToHide.emit()
+        assert not tray._reads._timer.isActive()
+
+
+async def test_a_hub_that_cannot_say_what_happens_leaves_the_rest_of_the_menu(theme: Theme) -> None:
+    engine = FakePresenter([server("a")])
+    engine.failures["get_activity"] = engine.failures["get_calls_now"] = TooltrayError("the journal is damaged")
+    async with Desk(engine, theme) as desk:
+        tray = Tray(theme, desk.hub, desk.wishes, desk.tasks)
+        tray.set_phase(HubPhase.RUNNING)
+        tray.menu.aboutToShow.emit()
+        await until(lambda: any(text.startswith("Tooltray: ") for text in texts(tray.menu)))
+        assert "Last failures" not in texts(tray.menu)
+        tray.menu.aboutToHide.emit()
+
+
+def test_lines_of_the_menu() -> None:
+    assert call_line(CallNow("c&d", "1", "", "s", "t", 100.0), 165.0) == "c&&d · t (s) · 1 min"
+    assert call_line(CallNow("", "1", "", "s", "t", 100.0, "start"), 101.0) == "A client · t (s) · waits for its server"
+    assert load_line(ProgramLoad(1_000_000, 0.5, 0, 0)) == "Tooltray: 1 MB, 50 % of a processor"
+    assert short("\u202eevil" + "x" * 300) == " evil" + "x" * 11 + "…" + "x" * 16
+
+
+def test_a_paused_hub_s_servers_are_not_said_to_be_ready(menu: TrayMenu) -> None:
+    menu.show_hub(HubPhase.RUNNING, hub(S.RUNNING, is_paused=True))
+    assert "s0 · Paused" in texts(menu)

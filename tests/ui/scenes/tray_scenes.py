@@ -1,15 +1,25 @@
 """Scenes of the tray: its menu, and its icons on panels of every colour."""
 
+import time
+
 from PySide6.QtGui import QColor, QPainter, QPixmap
 from PySide6.QtWidgets import QWidget
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 from tests.ui.scenes.sign_in_scenes import SIGN_INS
 
+from tooltray.snapshots.activity import ActivityEntry, CallNow
+from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.snapshots.program import ProgramLoad
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.shell.hub_words import TrayState
-from tooltray.ui.shell.tray import INKS, SIZES, TrayMenu, tray_icon
+from tooltray.ui.shell.tray import INKS, SIZES, tray_icon
+from tooltray.ui.shell.tray_menu import TrayMenu
+from tooltray.ui.shell.tray_reads import TrayReadings
 from tooltray.ui.theme import Theme
+
+READ = ApprovalSnapshot("1", "filesystem", "read_text_file", "Claude Code", "read", "{}", "It asks.", 0.0, ("once",))
+WRITE = ApprovalSnapshot("2", "postgres", "query", "Cursor", "write", "{}", "It writes.", 0.0, ("once",))
 
 
 async def tray_menu(theme: Theme) -> Shot:
@@ -17,6 +27,36 @@ async def tray_menu(theme: Theme) -> Shot:
     menu = TrayMenu(theme, result.wishes)
     menu.show_hub(HubPhase.RUNNING, result.hub.snapshot)
     return Shot(result, widget=menu)
+
+
+async def tray_menu_busy(theme: Theme) -> Shot:
+    """What waits for a person, who works now, what failed, and what that needs."""
+    result = await desk(theme)
+    menu = TrayMenu(theme, result.wishes)
+    menu.show_hub(HubPhase.RUNNING, result.hub.snapshot)
+    menu.show_waiting([READ, WRITE], ["github"])
+    now = time.time()
+    calls = (
+        CallNow("Claude Code", "1", "/srv/shop", "filesystem", "read_text_file", now - 4),
+        CallNow("Cursor", "2", "/srv/shop", "postgres", "query", now - 75, "person"),
+    )
+    failed = tuple(
+        ActivityEntry(id=number, kind="call", at=now - 600 * number, outcome="error", server=of, tool=tool)
+        for number, (of, tool) in enumerate((("github", "create_issue"), ("fetch", "fetch"), ("postgres", "query")), 1)
+    )
+    menu.show_readings(TrayReadings(calls, failed, ProgramLoad(212_000_000, 0.014, 1_480_000_000, 6)))
+    return Shot(result, widget=menu)
+
+
+async def tray_menu_paused(theme: Theme) -> Shot:
+    result = await desk(theme, is_paused=True, paused_until=time.time() + 3600)
+    menu = TrayMenu(theme, result.wishes)
+    menu.show_hub(HubPhase.RUNNING, result.hub.snapshot)
+    return Shot(result, widget=menu)
+
+
+async def paused_for_an_hour(theme: Theme) -> Shot:
+    return Shot(await desk(theme, is_paused=True, paused_until=time.time() + 3600))
 
 
 async def tray_menu_sign_in(theme: Theme) -> Shot:
@@ -40,7 +80,8 @@ class TraySheet(QWidget):
                     painter.fillRect(part * 330, top, 660 if scheme else 330, 120, QColor(panel))
                 for column, state in enumerate(TrayState):
                     for place, size in enumerate(SIZES):
-                        icon = tray_icon(state, scheme)  # type: ignore[arg-type]
+                        count = 3 if state is TrayState.ATTENTION and place else 0
+                        icon = tray_icon(state, scheme, count)  # type: ignore[arg-type]
                         painter.drawPixmap(20 + column * 160 + place * 40, top + 20, icon.pixmap(size, size))
                     painter.drawPixmap(20 + column * 160, top + 64, QPixmap(icon.pixmap(16, 16).scaled(48, 48)))
 
@@ -53,6 +94,9 @@ async def tray_icons(theme: Theme) -> Shot:
 
 SCENES = (
     tray_menu,
+    tray_menu_busy,
+    tray_menu_paused,
+    paused_for_an_hour,
     tray_menu_sign_in,
     tray_icons,
 )

@@ -34,6 +34,11 @@ class ApprovalLine(QObject):
     def first(self) -> ApprovalSnapshot | None:
         return next(iter(self._waiting.values()), None)
 
+    @property
+    def waiting(self) -> tuple[ApprovalSnapshot, ...]:
+        """All of them, the oldest first."""
+        return tuple(self._waiting.values())
+
     def __len__(self) -> int:
         return len(self._waiting)
 
@@ -63,13 +68,13 @@ class ApprovalLine(QObject):
 
 
 class ApprovalPrompt(QObject):
-    """`count_changed`: so many calls wait now.
+    """`waiting_changed` carries tuple[ApprovalSnapshot]: these calls wait now.
 
     Args:
         guard_ms: how long the window takes no answer after each change.
     """
 
-    count_changed = Signal(int)
+    waiting_changed = Signal(object)
 
     def __init__(self, theme: Theme, *, hub: QtMcpPresenter, tasks: TaskKeeper, guard_ms: int = GUARD_MS) -> None:
         super().__init__()
@@ -92,6 +97,11 @@ class ApprovalPrompt(QObject):
         if self._window is not None:
             self._window.go_there()
 
+    def answer(self, id: str, answer: str) -> None:
+        """Brings an answer that was given elsewhere, "once" or "refuse", to the engine; a call that waits no longer has none."""
+        if id in self._line and not self._answering:
+            self._on_answered(id, answer)
+
     def close(self) -> None:
         """Takes the window away; the calls wait on."""
         if self._window is not None:
@@ -112,7 +122,7 @@ class ApprovalPrompt(QObject):
             return  # the engine has just left; what waited has ended with it
 
     def _on_line_changed(self) -> None:
-        self.count_changed.emit(len(self._line))
+        self.waiting_changed.emit(self._line.waiting)
         if not self._answering:
             self._show()
 

@@ -1,12 +1,14 @@
 """The place for banners above a page's content: at most one at a time, and nothing where there is nothing to say."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.problem_words import sentences, title
@@ -33,7 +35,7 @@ class NoticeArea(QWidget):
         self._theme = theme
         self._failure: Problem | None = None
         self._secrets: Problem | None = None
-        self._is_paused = False
+        self._is_paused, self._paused_until = False, 0.0
         self._reports: dict[Problem, str] = {}
         self._waiting: tuple[str, str] | None = None
         self._notices: tuple[Problem, ...] = ()
@@ -54,9 +56,9 @@ class NoticeArea(QWidget):
         self._failure = problem
         self._draw()
 
-    def set_paused(self, is_paused: bool) -> None:
-        """Calls of AI clients are refused until somebody resumes."""
-        self._is_paused = is_paused
+    def set_paused(self, is_paused: bool, until: float = 0.0) -> None:
+        """Calls of AI clients are refused; `until`: unix seconds, 0: until somebody resumes."""
+        self._is_paused, self._paused_until = is_paused, until
         self._draw()
 
     def set_secrets_problem(self, problem: Problem | None) -> None:
@@ -93,7 +95,7 @@ class NoticeArea(QWidget):
         if self._failure is not None:
             shown = ("failure", self._failure)
         elif self._is_paused:
-            shown = ("paused",)
+            shown = ("paused", self._paused_until)
         elif self._secrets is not None:
             shown = ("secrets", self._secrets)
         elif self._waiting is not None:
@@ -129,7 +131,10 @@ class NoticeArea(QWidget):
     def _paused_banner(self) -> Banner:
         resume = Button(self._theme, tr("Resume"), icon="play", small=True)
         resume.clicked.connect(self.resume_requested)
-        return Banner(self._theme, "warning", tr("Everything is paused"), tr("AI clients see their tools; every call is refused."), resume)
+        name = tr("Everything is paused")
+        if self._paused_until:
+            name = tr("Everything is paused until {time}", time=moment(self._paused_until, datetime.now()))
+        return Banner(self._theme, "warning", name, tr("AI clients see their tools; every call is refused."), resume)
 
     def _waiting_banner(self, name: str, text: str) -> Banner:
         look = Button(self._theme, tr("See what they start"), small=True)

@@ -21,4 +21,4 @@ def until_tomorrow_s(now: datetime | None = None) -> float:
 
 def paused_until(until: float, now: datetime | None = None) -> str:
     """Returns until when everything is paused; `until`: unix seconds, 0: until somebody resumes."""
-    return tr("Paused until {time}", time=moment(until, now or datetime.now())) if until else tr("Paused until you resume")
+    return tr("Paused until {time}", time=moment(until, now or datetime.now())) if until else tr("Calls are refused")

@@ -150,6 +150,6 @@ def applied(snapshot: HubSnapshot | None, news: object) -> HubSnapshot | None:
         case SessionsChanged(session_count=count):
             return replace(snapshot, session_count=count)
         case ConfigChanged(mcp_enabled=is_enabled):
-            return replace(snapshot, is_paused=not is_enabled)
+            return replace(snapshot, is_paused=not is_enabled, paused_until=0.0 if is_enabled else snapshot.paused_until)
         case _:
             return snapshot

@@ -194,7 +194,7 @@ class ServerCard(GridCard):
         self._draw_foot(foot(server, self._refusal, datetime.now()))
 
     def _fact_words(self) -> str:
-        count = tool_count(self._server)
+        count = tool_count(self._server, self._cost)
         if self._matches >= 0:
             return f"{count} · {tr('{count} found', count=self._matches)}"
         cost = self._cost

@@ -1,6 +1,6 @@
 """What a person can do with one server: its menu, and the slots of the buttons of its card and its details."""
 
-from PySide6.QtCore import QObject, QPoint
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -11,6 +11,7 @@ from tooltray.ui.origins import is_of_file
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.servers.server_words import Action
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.menus import popup_below
 
 
 class ServerMenu(QMenu):
@@ -115,9 +116,6 @@ class ServerMenu(QMenu):
         self._wishes.removal_requested.emit(self._name)
 
 
-BELOW_BUTTON = 2  # px between a button and its menu
-
-
 class ServerActions(QObject):
     """Goes with its view, which keeps `server` up to date."""
 
@@ -173,4 +171,4 @@ class ServerActions(QObject):
     def open_menu(self, button: QWidget) -> None:
         """Opens the menu below a button."""
         menu = ServerMenu(self._theme, self.server, self._wishes, self._view)
-        menu.popup(button.mapToGlobal(QPoint(0, button.height() + BELOW_BUTTON)))
+        popup_below(menu, button)

@@ -35,7 +35,7 @@ class ServerTable(Table):
             Column(tr("Name"), lambda server: server.name, Kind.TEXT, 178, order=lambda server: server.name.casefold()),
             Column(tr("State"), self._look, Kind.STATE, 156, order=state_rank),
             Column(tr("Runs"), self._runs, Kind.QUIET, 0, self._runs_tip, order=lambda server: reached_shortly(server).casefold()),
-            Column(tr("Tools"), _tool_count, Kind.NUMBER, 72, _tool_words, order=lambda server: server.tool_count, falls=True),
+            Column(tr("Tools"), _tool_count, Kind.NUMBER, 72, self._tools_tip, order=lambda server: server.tool_count, falls=True),
             Column(tr("Tokens"), self._tokens, Kind.NUMBER, 84, self._token_words, order=self._token_count, falls=True),
             Column(tr("Calls today"), _calls, Kind.NUMBER, 108, order=lambda server: server.calls_today, falls=True),
             Column(tr("p95"), _p95, Kind.NUMBER, 92, order=lambda server: server.p95_ms, falls=True),
@@ -90,6 +90,10 @@ class ServerTable(Table):
     def _runs_tip(self, server: ServerSnapshot) -> str:
         return self._found.get(server.name) or reached(server)
 
+    def _tools_tip(self, server: ServerSnapshot) -> str:
+        known = tool_count(server, self._costs.get(server.name))
+        return known if server.is_listed else not_known(tr("it has not listed its tools yet"))
+
     def _token_count(self, server: ServerSnapshot) -> int:
         cost = self._costs.get(server.name)
         return cost.shown_tokens if cost is not None else -1
@@ -124,10 +128,6 @@ class ServerTable(Table):
 
 def _tool_count(server: ServerSnapshot) -> str:
     return f"{server.tool_count:,}" if server.tool_count or server.is_listed else UNKNOWN
-
-
-def _tool_words(server: ServerSnapshot) -> str:
-    return tool_count(server) if server.is_listed else not_known(tr("it has not listed its tools yet"))
 
 
 def _calls(server: ServerSnapshot) -> str:

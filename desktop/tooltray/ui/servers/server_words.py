@@ -14,6 +14,7 @@ from PySide6.QtCore import QDate, QLocale
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.figures import since
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
@@ -191,12 +192,15 @@ def milliseconds(value: float) -> str:
     return "< 1" if 0 < value < 1 else f"{value:,.0f}"
 
 
-def tool_count(server: ServerSnapshot) -> str:
-    """Returns how many tools a server has; one that has not listed them yet may have any number."""
+def tool_count(server: ServerSnapshot, cost: ServerCost | None = None) -> str:
+    """Returns how many tools a server has; one that has not listed them yet may have any number. `cost`: knows which are switched on."""
     if not server.is_listed and not server.tool_count:
         return tr("Tools not known yet")
     if not server.tool_count:
         return tr("No tools")
+    on = len(cost.tools) if cost is not None else 0
+    if 0 < on < server.tool_count:
+        return tr("{on} of {count} tools", on=f"{on:,}", count=f"{server.tool_count:,}")
     return tr("1 tool") if server.tool_count == 1 else tr("{count} tools", count=f"{server.tool_count:,}")
 
 

@@ -18,24 +18,21 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ProblemReported
-from tooltray.snapshots.feedback import FeedbackSnapshot
 from tooltray.snapshots.questions import ElicitationSnapshot
-from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.clients.client_words import client_name
-from tooltray.ui.feedback.feedback_words import headline, project_words
-from tooltray.ui.files.file_words import waiting_text, waiting_title
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.problem_words import title
 from tooltray.ui.shell.app_links import OpenedAddresses
 from tooltray.ui.shell.appearance import Appearance
 from tooltray.ui.shell.bug_report import BugWatch
 from tooltray.ui.shell.motion import MotionSetting
+from tooltray.ui.shell.news_teller import NewsTeller, advice
+from tooltray.ui.shell.notifications import Notifications
 from tooltray.ui.shell.tray import Tray
 from tooltray.uncaught import log_loop_exception, logging_uncaught
 
@@ -130,7 +127,8 @@ class Desktop:
         self._is_asking_to_quit = False
         self._engine: EngineHandle | None = None
         self._reason = ""  # why all this ends; empty until then
-        self._told: dict[str, Problem] = {}  # by server, what a person was notified of since it last ran
+        self._notifications = Notifications(tray, chosen=lambda: appearance.preferences.notifications)
+        self._teller = NewsTeller(self._notifications, self, hub=hub, tasks=tasks, is_first=start.is_first)
         appearance.language_changed.connect(self._on_language_changed)
         tray.menu.quit_requested.connect(self._on_quit)
         tray.open_requested.connect(self._on_opened_early)
@@ -138,11 +136,14 @@ class Desktop:
     def _connect(self, windows: Windows) -> None:
         self._approvals, self._feedback, self._is_built = windows.approvals, windows.feedback, True
         hub, tray = self._hub, self._tray
-        hub.server_started.connect(self._on_server_started)
-        hub.problem_reported.connect(self._on_problem_reported)
         hub.elicitation_asked.connect(self._on_elicitation_asked)
-        self._feedback.asked.connect(self._on_feedback_asked)
-        self._approvals.count_changed.connect(tray.set_waiting_calls)
+        self._feedback.asked.connect(self._teller.on_feedback_asked)
+        self._approvals.waiting_changed.connect(tray.set_approvals)
+        self._approvals.waiting_changed.connect(self._teller.on_approvals)
+        tray.menu.answered.connect(self._approvals.answer)
+        tray.menu.approvals_requested.connect(self._approvals.go_there)
+        tray.menu.activity_requested.connect(partial(self.show_part, "activity"))
+        tray.menu.entry_requested.connect(self._on_entry_asked)
         tray.open_requested.disconnect(self._on_opened_early)
         self._connect_main(windows.main)
         tray.menu.entry_copy_requested.connect(self._on_copy_entry)
@@ -155,7 +156,7 @@ class Desktop:
         window.retry_requested.connect(self._start_engine)
         window.context.links.entry_copy_requested.connect(self._on_copy_entry)
         window.context.links.entries_waiting_changed.connect(self._on_entries_waiting)
-        window.context.links.entries_asked.connect(self._on_trust_asked)
+        window.context.links.entries_asked.connect(self._teller.on_trust_asked)
         for window_in_front in (window.show_up, self._feedback.go_there, self._approvals.go_there):  # the last: somebody waits for it
             tray.open_requested.connect(window_in_front)
         tray.menu.pause_requested.connect(window.hub_commands.pause)
@@ -249,12 +250,13 @@ class Desktop:
         if not self._reason:
             attach(self._link)
             self._set_phase(HubPhase.RUNNING)
+            self._teller.begin()
 
     def _on_ended(self, reason: str, problem: Problem | None) -> None:
         self._engine = None
         self._link.detach()
         self._hub.forget()
-        self._told.clear()
+        self._teller.forget()
         if self._reason or problem is None:
             self._finish(EXIT_CODES.get(self._reason or reason, 1))
             return
@@ -262,7 +264,7 @@ class Desktop:
         if not Tray.is_available():
             self._window.show_up()
         elif not self._window.isVisible():
-            self._tray.notify(title(problem), _rest(problem))
+            self._notifications.send("", title(problem), advice(problem))
 
     def _set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
         self._phase, self._problem = phase, problem
@@ -367,41 +369,32 @@ class Desktop:
         old.deleteLater()
         self._tasks.spawn(new.build_pages(), name="build pages")
 
-    def _on_problem_reported(self, report: ProblemReported) -> None:
-        if self._told.get(report.server) == report.problem:
-            return  # nothing has changed since
-        if report.server:
-            self._told[report.server] = report.problem
-        if not self._window.isActiveWindow():
-            self._tray.notify(self._notice_title(report), _rest(report.problem))
+    def _on_entry_asked(self, id: int) -> None:
+        """A failure in the tray's menu."""
+        self.show_part("activity", "entry", str(id))
 
-    def _notice_title(self, report: ProblemReported) -> str:
-        """A notification stands alone: it says whose problem it is."""
-        snapshot = self._hub.snapshot
-        states = {server.name: server.state for server in snapshot.servers} if snapshot is not None else {}
-        if states.get(report.server) is ServerState.NEEDS_SIGN_IN:
-            return tr("{name} wants you to sign in", name=report.server)
-        shown = title(report.problem)
-        is_named = not report.server or f"'{report.server}'" in shown
-        return shown if is_named else f"{report.server}: {shown}"
-
-    def _on_server_started(self, name: str) -> None:
-        self._told.pop(name, None)
-
-    def _on_elicitation_asked(self, question: ElicitationSnapshot) -> None:
+    def _on_elicitation_asked(self, _question: ElicitationSnapshot) -> None:
         if not self._window.isActiveWindow():
             self._window.show_quietly()
-            self._tray.notify(tr("{name} asks you something", name=question.server), tr("Its question stands in the window of Tooltray."))
 
     def _on_entries_waiting(self, requests: Sequence[TrustRequest]) -> None:
         self._tray.set_waiting_entries(len(requests))
 
-    def _on_trust_asked(self, requests: Sequence[TrustRequest]) -> None:
-        if not self._window.isActiveWindow():
-            self._tray.notify(waiting_title(requests), waiting_text(requests))
+    # where notifications and the tray's menu lead: see Places
 
-    def _on_feedback_asked(self, request: FeedbackSnapshot) -> None:
-        self._tray.notify(headline(request), tr("{project}: it waits for your answer.", project=project_words(request)))
+    def is_in_front(self) -> bool:
+        return self._is_built and self._window.isActiveWindow()
+
+    def show_part(self, page: str, part: str = "", text: str = "") -> None:
+        if self._is_built:
+            self._window.show_up()
+            self._window.open_part(page, part, text)
+
+    def show_approvals(self) -> None:
+        self._approvals.go_there()
+
+    def show_feedback(self) -> None:
+        self._feedback.go_there()
 
     @contextlib.contextmanager
     def _telling_of_bugs(self) -> Iterator[None]:
@@ -421,8 +414,3 @@ class Desktop:
     def _show_bug(self, report: str) -> None:
         problem = Problem(tr("Tooltray hit a bug. Your servers keep running."), hint=tr("The log says where it happened."))
         self._window.context.notices.add_bug(problem, report)
-
-
-def _rest(problem: Problem) -> str:
-    """What a notification says below its title."""
-    return sentences(problem) or tr("The Tooltray window has the details.")

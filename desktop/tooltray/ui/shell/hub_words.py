@@ -8,6 +8,7 @@ from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import HubPhase
+from tooltray.ui.pages.pause_words import paused_until
 from tooltray.ui.state_language import WORKING, Look, needs_person
 
 
@@ -31,7 +32,7 @@ def hub_words(phase: HubPhase, snapshot: HubSnapshot | None) -> HubWords:
         case _ if snapshot is None or phase is HubPhase.STARTING:
             return HubWords(starting, "")
     if snapshot.is_paused:
-        return HubWords(Look("state-waiting", "warning", tr("Hub is paused")), tr("Calls are refused"))
+        return HubWords(Look("state-waiting", "warning", tr("Hub is paused")), paused_until(snapshot.paused_until))
     return HubWords(Look("state-connected", "success", tr("Hub is running")), client_count(snapshot.session_count))
 
 
@@ -70,6 +71,13 @@ def waiting_calls(count: int) -> tuple[str, ...]:
     return (tr("1 call waits for your answer") if count == 1 else tr("{count} calls wait for your answer", count=count),)
 
 
+def waiting_questions(count: int) -> tuple[str, ...]:
+    """Returns how many servers ask the person something; nothing if none does."""
+    if not count:
+        return ()
+    return (tr("1 question waits for your answer") if count == 1 else tr("{count} questions wait for your answer", count=count),)
+
+
 def summary(phase: HubPhase, snapshot: HubSnapshot | None) -> str:
     """Returns the hub's state in one line, for the tray's tooltip and the head of its menu."""
     words = hub_words(phase, snapshot)
@@ -77,7 +85,8 @@ def summary(phase: HubPhase, snapshot: HubSnapshot | None) -> str:
         return words.look.word
     stuck = sum(needs_person(server) for server in snapshot.servers)
     running = sum(server.state is ServerState.RUNNING for server in snapshot.servers)
-    parts = [words.look.word, client_count(snapshot.session_count)]
+    state = paused_until(snapshot.paused_until) if snapshot.is_paused and snapshot.paused_until else words.look.word
+    parts = [state, client_count(snapshot.session_count)]
     if running and not snapshot.is_paused:
         parts.insert(1, tr("1 server") if running == 1 else tr("{count} servers", count=running))
     if stuck:

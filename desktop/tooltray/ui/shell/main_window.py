@@ -39,9 +39,9 @@ from tooltray.ui.widgets.surface import row
 
 class HubCommands(Commands):
     @action(as_notice)
-    async def pause(self, is_paused: bool) -> None:
-        """Refuses the calls of AI clients, or lets them through again."""
-        await self._hub.hub.set_mcp_enabled(not is_paused)
+    async def pause(self, is_paused: bool, for_s: float | None = None) -> None:
+        """Refuses the calls of AI clients, or lets them through again; `for_s`: seconds after which they are by themselves."""
+        await self._hub.hub.set_mcp_enabled(not is_paused, for_s)
 
 
 WIDTH = 460
@@ -139,7 +139,9 @@ class MainWindow(QMainWindow):
         self._open([entry.name for entry in PAGES].index(name))
 
     def open_part(self, name: str, part: str, text: str = "") -> None:
-        """Shows a part of a page of the table."""
+        """Shows a part of a page of the table; of a page that is not in it, nothing."""
+        if name not in [entry.name for entry in PAGES]:
+            return
         self.open_page(name)
         self.page(name).show_part(part, text)
 
@@ -247,7 +249,7 @@ class MainWindow(QMainWindow):
         is_paused = snapshot is not None and snapshot.is_paused
         can_pause = self._phase is HubPhase.RUNNING and snapshot is not None
         self._sidebar.show_hub(hub_words(self._phase, snapshot), can_pause=can_pause, is_paused=is_paused)
-        self.context.notices.set_paused(is_paused and can_pause)
+        self.context.notices.set_paused(is_paused and can_pause, snapshot.paused_until if snapshot is not None else 0.0)
         self.context.notices.set_notices(snapshot.notices if snapshot is not None else ())
 
     def _on_problem_reported(self, report: ProblemReported) -> None:

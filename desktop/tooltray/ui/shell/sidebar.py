@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPoint, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QSizePolicy
 
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.shell.hub_words import HubWords
+from tooltray.ui.shell.pause_menu import PauseMenu
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, PaintedButton
 from tooltray.ui.widgets.icon import Icon, Logo
@@ -26,6 +27,7 @@ class NavItem(PaintedButton):
         self._theme, self._icon, self._badge = theme, icon, ""
         self.setText(text)
         self.setCheckable(True)
+        self.setAutoExclusive(True)  # one of several, also for screen readers: no check box
         self.setFixedHeight(theme.size("nav"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
@@ -65,14 +67,14 @@ class Sidebar(QFrame):
     """`page_requested` carries the index of the page a person wants, `pause_requested` whether all is to be paused."""
 
     page_requested = Signal(int)
-    pause_requested = Signal(bool)
+    pause_requested = Signal(bool, object)
     entry_copy_requested = Signal()
     palette_requested = Signal()
 
     def __init__(self, theme: Theme, pages: Sequence[tuple[str, str]]) -> None:
         super().__init__()
         self.setObjectName("Sidebar")
-        self._is_paused = False
+        self._theme, self._is_paused = theme, False
         self.setFixedWidth(theme.size("sidebar"))
         layout = column(self, margins=(12, 16, 12, 12), spacing=2)
         brand = row(margins=(8, 0, 0, 0), spacing=10)
@@ -133,4 +135,11 @@ class Sidebar(QFrame):
         return foot
 
     def _on_pause(self) -> None:
-        self.pause_requested.emit(not self._is_paused)
+        if self._is_paused:
+            self.pause_requested.emit(False, None)
+            return
+        menu = PauseMenu(self._theme, self)
+        menu.setAccessibleName(menu.title())
+        menu.chosen.connect(self.pause_requested)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(self._pause.mapToGlobal(QPoint(0, -menu.sizeHint().height())))

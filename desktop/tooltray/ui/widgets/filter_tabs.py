@@ -22,6 +22,7 @@ class FilterTab(PaintedButton):
         self._theme, self._count, self._has_count = theme, 0, has_count
         self.setText(text)
         self.setCheckable(True)
+        self.setAutoExclusive(True)  # one of several, also for screen readers: no check box
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.set_count(0)
 

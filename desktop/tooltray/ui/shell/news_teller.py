@@ -1,0 +1,167 @@
+"""Tells a person who looks elsewhere what wants them: by notifications, each with a way to the thing.
+
+Above it: the desktop's life. Below it: the Qt presenter layer and Notifications. Decides what is told, not how.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from PySide6.QtCore import QObject, QTimer
+
+from tooltray.errors import Problem
+from tooltray.events import ProblemReported
+from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.snapshots.feedback import FeedbackSnapshot
+from tooltray.snapshots.questions import ElicitationSnapshot
+from tooltray.snapshots.servers import ServerState
+from tooltray.snapshots.trust import TrustRequest
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.feedback.feedback_words import headline, project_words
+from tooltray.ui.files.file_words import waiting_text, waiting_title
+from tooltray.ui.i18n import tr
+from tooltray.ui.origins import folder_name
+from tooltray.ui.pages.action import CoalescedRead
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.shell.notifications import Notifications
+
+UPDATES_EVERY_MS = 24 * 3600 * 1000  # as often as the copy of the registry is read again
+MOST_NAMES = 4
+
+
+class Places(Protocol):
+    """Where notifications lead: the windows as they are now, since another language makes another main window."""
+
+    def is_in_front(self) -> bool:
+        """Whether the person looks at the main window."""
+
+    def show_part(self, page: str, part: str = "", text: str = "") -> None:
+        """Brings the main window up, with a part of a page."""
+
+    def show_approvals(self) -> None: ...
+    def show_feedback(self) -> None: ...
+
+
+class NewsTeller(QObject):
+    """`is_first`: whether something was never said to this person before, by its name."""
+
+    def __init__(
+        self, notifications: Notifications, places: Places, *, hub: QtMcpPresenter, tasks: TaskKeeper, is_first: Callable[[str], bool]
+    ) -> None:
+        super().__init__()
+        self._notifications, self._places, self._hub, self._is_first = notifications, places, hub, is_first
+        self._told: dict[str, Problem] = {}  # by server, since it last ran
+        self._changed: set[tuple[str, str]] | None = None  # tools whose change is known; None: nothing is known yet
+        self._waiting: set[str] = set()
+        self._changes = CoalescedRead(self._look_at_changes, tasks=tasks, name="tools that have changed")
+        self._updates = CoalescedRead(self._look_for_updates, tasks=tasks, name="newer versions of servers")
+        self._timer = QTimer(self, interval=UPDATES_EVERY_MS)
+        self._timer.timeout.connect(self._updates.ask)
+        hub.server_started.connect(self._on_server_started)
+        hub.problem_reported.connect(self._on_problem_reported)
+        hub.elicitation_asked.connect(self._on_elicitation_asked)
+        hub.grants_changed.connect(self._changes.ask)
+        hub.client_list_updated.connect(self._changes.ask)
+
+    def begin(self) -> None:
+        """The hub runs, and has told what there is."""
+        self._changed = None
+        self._changes.ask()
+        self._updates.ask()
+        self._timer.start()
+
+    def forget(self) -> None:
+        """The hub is gone; the next one may have the same to tell."""
+        self._told.clear()
+        self._waiting.clear()
+        self._timer.stop()
+        self._notifications.forget()
+
+    # what has happened
+
+    def on_approvals(self, waiting: Sequence[ApprovalSnapshot]) -> None:
+        """These calls wait for a yes now."""
+        new = [each for each in waiting if each.id not in self._waiting and each.replaces not in self._waiting]
+        self._waiting = {each.id for each in waiting}
+        if not new or self._places.is_in_front():
+            return
+        call = new[-1]
+        who = tr("{client} wants to use {tool}", client=call.client, tool=call.tool) if call.client else tr("{tool} waits", tool=call.tool)
+        where = tr("{server} · {project}", server=call.server, project=folder_name(call.project)) if call.project else call.server
+        self._notifications.send("approval", who, where, self._places.show_approvals)
+
+    def on_trust_asked(self, requests: Sequence[TrustRequest]) -> None:
+        if not self._places.is_in_front():
+            self._notifications.send("trust", waiting_title(requests), waiting_text(requests), lambda: self._places.show_part("servers"))
+
+    def on_feedback_asked(self, request: FeedbackSnapshot) -> None:
+        text = tr("{project}: it waits for your answer.", project=project_words(request))
+        self._notifications.send("feedback", headline(request), text, self._places.show_feedback)
+
+    def _on_elicitation_asked(self, question: ElicitationSnapshot) -> None:
+        if not self._places.is_in_front():
+            text = tr("Its question stands in the window of Tooltray.")
+            self._notifications.send("question", tr("{name} asks you something", name=question.server), text)
+
+    def _on_server_started(self, name: str) -> None:
+        self._told.pop(name, None)
+
+    def _on_problem_reported(self, report: ProblemReported) -> None:
+        if self._told.get(report.server) == report.problem:
+            return  # nothing has changed since
+        if report.server:
+            self._told[report.server] = report.problem
+        if self._places.is_in_front():
+            return
+        wants_sign_in = self._state(report.server) is ServerState.NEEDS_SIGN_IN
+        kind = "sign_in" if wants_sign_in else "failed" if report.server else ""
+        words = tr("{name} wants you to sign in", name=report.server) if wants_sign_in else whose(report)
+        self._notifications.send(kind, words, advice(report.problem), lambda: self._show_server(report.server))
+
+    def _state(self, server: str) -> ServerState | None:
+        snapshot = self._hub.snapshot
+        return next((each.state for each in snapshot.servers if each.name == server), None) if snapshot is not None else None
+
+    def _show_server(self, name: str) -> None:
+        if name:
+            self._places.show_part("servers", "server", name)
+        else:
+            self._places.show_part("servers")
+
+    # what is asked for
+
+    async def _look_at_changes(self) -> None:
+        changes = await self._hub.approvals.get_tool_changes()
+        now = {(change.server, change.tool) for change in changes}
+        new = sorted(now - self._changed) if self._changed is not None else []
+        self._changed = now
+        if new and not self._places.is_in_front():
+            server, tool = new[0]
+            more = len(new) - 1
+            words = tr("{tool} of {server} has changed", tool=tool, server=server)
+            if more:
+                words = tr("{tool} of {server} and {count} more have changed", tool=tool, server=server, count=more)
+            text = tr("You had allowed it as it was. Until you look, its calls are asked about.")
+            self._notifications.send("tool_changed", words, text, lambda: self._places.show_part("permissions", "server", server))
+
+    async def _look_for_updates(self) -> None:
+        updates = await self._hub.discovery.get_registry_updates()
+        new = [update.server for update in updates if self._is_first(f"update:{update.server}:{update.newest}")]
+        if new:
+            shown, more = ", ".join(new[:MOST_NAMES]), len(new) - MOST_NAMES
+            names = tr("{names} and {count} more", names=shown, count=more) if more > 0 else shown
+            text = tr("It is installed when you say so.")
+            go = lambda: self._places.show_part("servers", "server", new[0])  # noqa: E731
+            self._notifications.send("update", tr("A newer version is there: {names}", names=names), text, go)
+
+
+def whose(report: ProblemReported) -> str:
+    """A notification stands alone: it says whose problem it is."""
+    shown = title(report.problem)
+    is_named = not report.server or f"'{report.server}'" in shown
+    return shown if is_named else f"{report.server}: {shown}"
+
+
+def advice(problem: Problem) -> str:
+    """What a notification says below its title: what to do, and never what a server has printed or was called with."""
+    return sentences(Problem("", hint=problem.hint)) or tr("The Tooltray window has the details.")

@@ -1,0 +1,254 @@
+"""The tray icon's menu: the hub's state in words, what waits for a person, who works now, servers that need a person first, then the app.
+
+Above it: the tray. Below it: snapshots, and the words of its lines. Knows neither the window nor the engine. The menu is changed in place,
+since a desktop may be showing it over D-Bus.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu
+
+from tooltray.snapshots.activity import ActivityEntry
+from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui import icons
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.page import HubPhase
+from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.shell.hub_words import summary
+from tooltray.ui.shell.pause_menu import PauseMenu
+from tooltray.ui.shell.tray_reads import TrayReadings
+from tooltray.ui.shell.tray_words import approval_line, call_line, can_answer, failure_line, load_line, short
+from tooltray.ui.state_language import Look, needs_person, paused_look, server_look
+from tooltray.ui.theme import Theme
+
+SHOWN_SERVERS = 8  # more are in the window, so that the menu fits a small screen
+SHOWN_WAITING = SHOWN_CALLS = 3
+
+
+class ServerEntry(QMenu):
+    """One server in the tray menu: its state in words, and what can be done about it."""
+
+    def __init__(self, theme: Theme, name: str, wishes: ServerWishes, parent: QMenu) -> None:
+        super().__init__(parent)
+        self._theme, self._name, self._wishes = theme, name, wishes
+        self._look: Look | None = None
+        theme.changed.connect(self._tint)
+        self._sign_in = self.addAction(tr("Sign in"))
+        self._start = self.addAction(tr("Start"))
+        self._stop = self.addAction(tr("Stop"))
+        self._restart = self.addAction(tr("Restart"))
+        self._log = self.addAction(tr("Show log"))
+        self._sign_in.triggered.connect(self._on_sign_in)
+        self._start.triggered.connect(self._on_start)
+        self._stop.triggered.connect(self._on_stop)
+        self._restart.triggered.connect(self._on_restart)
+        self._log.triggered.connect(self._on_log)
+
+    def set_server(self, server: ServerSnapshot, *, is_paused: bool = False) -> None:
+        shown = paused_look(server) if is_paused else server_look(server)
+        if shown == self._look:
+            return
+        self._look = shown
+        self.setTitle(f"{short(server.name)} · {shown.word}")
+        self._tint()
+        self._sign_in.setVisible(server.state is ServerState.NEEDS_SIGN_IN)
+        is_stopped = server.state in (ServerState.STOPPED, ServerState.STOPPING)
+        self._start.setEnabled(server.state in (ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.ERROR))
+        self._stop.setEnabled(not is_stopped)
+        self._restart.setEnabled(not is_stopped and server.state is not ServerState.ON_DEMAND)
+
+    def _tint(self) -> None:
+        if self._look is not None:
+            self.setIcon(icons.icon(self._look.icon, self._theme.color(self._look.tone), 14))
+
+    def _on_sign_in(self) -> None:
+        self._wishes.sign_in_requested.emit(self._name)
+
+    def _on_start(self) -> None:
+        self._wishes.start_requested.emit(self._name)
+
+    def _on_stop(self) -> None:
+        self._wishes.stop_requested.emit(self._name)
+
+    def _on_restart(self) -> None:
+        self._wishes.restart_requested.emit(self._name)
+
+    def _on_log(self) -> None:
+        self._wishes.log_requested.emit(self._name)
+
+
+class ApprovalEntry(QMenu):
+    """A call that waits for a yes. Allowed here is only what can be judged without its arguments; all else is looked at first."""
+
+    answered = Signal(str, str)
+    look_requested = Signal()
+
+    def __init__(self, theme: Theme, request: ApprovalSnapshot, parent: QMenu) -> None:
+        super().__init__(approval_line(request), parent)
+        self.setIcon(icons.icon("shield", theme.color("warning"), 14))
+        self.addAction(tr("Look at it…")).triggered.connect(self.look_requested)
+        if can_answer(request):
+            self.addAction(tr("Allow once")).triggered.connect(partial(self.answered.emit, request.id, "once"))
+        self.addAction(tr("Not now")).triggered.connect(partial(self.answered.emit, request.id, "refuse"))
+
+
+class TrayMenu(QMenu):
+    """`pause_requested`: whether all is to be paused, and for how many seconds (None: until somebody resumes). `answered`: a call that
+    waits, by its id, and "once" or "refuse". `entry_requested`: an entry of the journal, by its id.
+    """
+
+    pause_requested = Signal(bool, object)
+    entry_copy_requested = Signal()
+    open_requested = Signal()
+    about_requested = Signal()
+    quit_requested = Signal()
+    answered = Signal(str, str)
+    approvals_requested = Signal()
+    activity_requested = Signal()
+    entry_requested = Signal(int)
+
+    def __init__(self, theme: Theme, wishes: ServerWishes) -> None:
+        super().__init__()
+        self._theme, self._wishes = theme, wishes
+        self._entries: dict[str, ServerEntry] = {}
+        self._icons: dict[QAction, str] = {}
+        self._is_paused = False
+        self._waiting: tuple[object, ...] = ()
+        self._now: tuple[object, ...] = ()
+        self.setFont(theme.font())
+        self._head = self.addAction("")
+        self._head.setEnabled(False)
+        self.addSeparator()
+        self._after_waiting = self.addSeparator()
+        self._after_now = self.addSeparator()
+        self._after_servers = self.addSeparator()
+        self._pause = PauseMenu(theme, self)
+        self._pause.chosen.connect(self.pause_requested)
+        self.addMenu(self._pause)
+        self._resume = self._add("play")
+        self._copy = self._add("copy")
+        self.addSeparator()
+        self._load = self.addAction("")
+        self._load.setEnabled(False)
+        self._load.setVisible(False)
+        self._open = self._add("external")
+        self._about = self._add("info")
+        self._quit = self._add("power")
+        self._lines: dict[str, list[QAction]] = {"waiting": [], "now": []}
+        self.retranslate()
+        theme.changed.connect(self._tint)
+        self._tint()
+        self._resume.triggered.connect(self._on_resume)
+        self._copy.triggered.connect(self.entry_copy_requested)
+        self._open.triggered.connect(self.open_requested)
+        self._about.triggered.connect(self.about_requested)
+        self._quit.triggered.connect(self.quit_requested)
+
+    def retranslate(self) -> None:
+        """Says what never changes, in the language that is spoken now; what the hub has is said anew by `show_hub`."""
+        self._pause.retranslate()
+        self._resume.setText(tr("Resume all servers"))
+        self._copy.setText(tr("Copy entry for a client"))
+        self._open.setText(tr("Open Tooltray"))
+        self._about.setText(tr("About Tooltray"))
+        self._quit.setText(tr("Quit"))
+        self._show_servers([])
+
+    def show_hub(self, phase: HubPhase, snapshot: HubSnapshot | None) -> None:
+        """Shows how the hub and its servers are now."""
+        self._head.setText(summary(phase, snapshot))
+        self._is_paused = snapshot is not None and snapshot.is_paused
+        is_usable = phase is HubPhase.RUNNING and snapshot is not None
+        self._pause.menuAction().setVisible(not self._is_paused)
+        self._pause.setEnabled(is_usable)
+        self._resume.setVisible(self._is_paused)
+        self._resume.setEnabled(is_usable)
+        self._quit.setEnabled(phase is not HubPhase.ENDING)
+        servers = [server for server in snapshot.servers if not server.is_builtin] if snapshot is not None else []
+        shown = sorted(servers, key=lambda server: not needs_person(server))[:SHOWN_SERVERS]
+        self._show_servers(shown if phase is HubPhase.RUNNING else [])
+
+    def show_waiting(self, approvals: Sequence[ApprovalSnapshot], questions: Sequence[str]) -> None:
+        """Shows what waits for the person: calls, which can be answered here, and the servers that ask something."""
+        shown = (*approvals[:SHOWN_WAITING], *questions[:SHOWN_WAITING])
+        if shown == self._waiting:
+            return
+        self._waiting = shown
+        self._clear("waiting")
+        for request in approvals[:SHOWN_WAITING]:
+            entry = ApprovalEntry(self._theme, request, self)
+            entry.answered.connect(self.answered)
+            entry.look_requested.connect(self.approvals_requested)
+            self._lines["waiting"].append(self.insertMenu(self._after_waiting, entry))
+        for server in questions[:SHOWN_WAITING]:
+            action = self._line("waiting", self._after_waiting, "message", tr("{name} asks you something", name=short(server)))
+            action.triggered.connect(self.open_requested)
+
+    def show_readings(self, readings: TrayReadings) -> None:
+        """Shows who works now, what failed last, and what all that needs."""
+        calls, failures = readings.calls or (), readings.failures or ()
+        self._load.setVisible(readings.load is not None)
+        if readings.load is not None:
+            self._load.setText(load_line(readings.load))
+        words = tuple(call_line(call) for call in calls[:SHOWN_CALLS])
+        if (words, failures, len(calls)) == self._now:
+            return
+        self._now = (words, failures, len(calls))
+        self._clear("now")
+        for text in words:
+            self._line("now", self._after_now, "state-connected", text).triggered.connect(self.activity_requested)
+        if len(calls) > SHOWN_CALLS:
+            more = tr("{count} more calls are under way", count=len(calls) - SHOWN_CALLS)
+            self._line("now", self._after_now, "more", more).triggered.connect(self.activity_requested)
+        if failures:
+            self._add_failures(failures)
+
+    def _add_failures(self, failures: Sequence[ActivityEntry]) -> None:
+        menu = QMenu(tr("Last failures"), self)
+        menu.setIcon(icons.icon("alert", self._theme.color("text.secondary")))
+        for entry in failures:
+            menu.addAction(failure_line(entry, datetime.now())).triggered.connect(partial(self.entry_requested.emit, entry.id))
+        self._lines["now"].append(self.insertMenu(self._after_now, menu))
+
+    def _line(self, part: str, before: QAction, icon: str, text: str) -> QAction:
+        action = QAction(icons.icon(icon, self._theme.color("text.secondary"), 14), text, self)
+        self.insertAction(before, action)
+        self._lines[part].append(action)
+        return action
+
+    def _clear(self, part: str) -> None:
+        for action in self._lines[part]:
+            self.removeAction(action)
+            (action.menu() or action).deleteLater()
+        self._lines[part] = []
+
+    def _show_servers(self, servers: list[ServerSnapshot]) -> None:
+        if [server.name for server in servers] != list(self._entries):
+            for entry in self._entries.values():
+                self.removeAction(entry.menuAction())
+                entry.deleteLater()
+            self._entries = {}
+            for server in servers:
+                entry = ServerEntry(self._theme, server.name, self._wishes, self)
+                self._entries[server.name] = entry
+                self.insertMenu(self._after_servers, entry)
+        for server in servers:
+            self._entries[server.name].set_server(server, is_paused=self._is_paused)
+
+    def _add(self, icon: str) -> QAction:
+        action = self.addAction("")
+        self._icons[action] = icon
+        return action
+
+    def _tint(self) -> None:
+        for action, icon in self._icons.items():
+            action.setIcon(icons.icon(icon, self._theme.color("text.secondary")))
+
+    def _on_resume(self) -> None:
+        self.pause_requested.emit(False, None)

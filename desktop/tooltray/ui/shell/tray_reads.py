@@ -1,0 +1,86 @@
+"""What the tray's menu shows beside the servers: who works now, what failed last, what Tooltray needs; read only while the menu is open.
+
+Above it: the tray. Below it: the Qt presenter layer. Desktops that show menus over D-Bus do not always say when they are closed, so that
+reading ends by itself after a while.
+"""
+
+import msgspec
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from tooltray.errors import TooltrayError
+from tooltray.snapshots.activity import ActivityEntry, ActivityFilter, CallNow
+from tooltray.snapshots.program import ProgramLoad
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.pages.action import CoalescedRead
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+EVERY_MS = 2000  # a person reads a menu for some seconds
+MOST_READS = 30  # a minute
+SHOWN_FAILURES = 3
+FAILURES = ActivityFilter(kinds=("call", "failure"), outcomes=("error",))
+
+
+class TrayReadings(msgspec.Struct, frozen=True):
+    """As it was last read; None: it could not be read, or was not yet."""
+
+    calls: tuple[CallNow, ...] | None = None
+    failures: tuple[ActivityEntry, ...] | None = None
+    load: ProgramLoad | None = None
+
+
+class TrayReads(QObject):
+    """`changed` carries TrayReadings."""
+
+    changed = Signal(object)
+
+    def __init__(self, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self._left = 0
+        self._readings = TrayReadings()
+        self._read = CoalescedRead(self._look, tasks=tasks, name="tray")
+        self._timer = QTimer(self, interval=EVERY_MS)
+        self._timer.timeout.connect(self._on_timeout)
+
+    def begin(self) -> None:
+        """The menu opens."""
+        self._left = MOST_READS
+        self._timer.start()
+        self._read.ask()
+
+    def end(self) -> None:
+        """It is closed."""
+        self._timer.stop()
+
+    def _on_timeout(self) -> None:
+        self._left -= 1
+        if self._left <= 0:
+            self.end()
+        else:
+            self._read.ask()
+
+    async def _look(self) -> None:
+        """Each by itself: one that fails hides none of the others."""
+        readings = TrayReadings(await self._calls(), await self._failures(), await self._load())
+        if readings != self._readings:
+            self._readings = readings
+            self.changed.emit(readings)
+
+    async def _calls(self) -> tuple[CallNow, ...] | None:
+        try:
+            return tuple(await self._hub.activity.get_calls_now())
+        except TooltrayError:
+            return None
+
+    async def _failures(self) -> tuple[ActivityEntry, ...] | None:
+        try:
+            rows = await self._hub.activity.get_activity(FAILURES, limit=SHOWN_FAILURES)
+        except TooltrayError:
+            return None
+        return tuple(row.entry for row in rows)
+
+    async def _load(self) -> ProgramLoad | None:
+        try:
+            return await self._hub.program.get_load()
+        except TooltrayError:
+            return None
