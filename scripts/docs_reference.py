@@ -21,6 +21,7 @@ from tooltray.events import EVENTS
 from tooltray.rest.openapi import document
 from tooltray.settings.server_config import SPELLINGS, MCPServerConfig, OAuthSettings, ServerOptions, ToolFilter, ToolOverride
 from tooltray.settings.settings import (
+    ActivitySettings,
     ApiSettings,
     ClientSettings,
     DiscoverySettings,
@@ -51,6 +52,7 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "`npmRegistries[]`": RegistryEntry,
     "`fileServers.NAME`": FileServerSettings,
     "`discovery`": DiscoverySettings,
+    "`activity`": ActivitySettings,
 }
 """The models by where they stand in the file."""
 

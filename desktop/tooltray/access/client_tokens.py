@@ -15,6 +15,7 @@ import msgspec
 
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.files.atomic_file import set_aside, write_atomically
+from tooltray.phrases import Phrase
 from tooltray.snapshots.http import ClientTokenSnapshot
 
 TOKEN_BYTES = 32  # 256 bits cannot be guessed, so a plain hash is enough
@@ -78,7 +79,9 @@ class ClientTokens:
         """
         with self._lock:
             if name not in self._clients:
-                raise NotFound(f"no client '{_shown(name)}' has a token", hint="See which have: tooltray clients list")
+                raise NotFound(
+                    Phrase("no client '{name}' has a token", name=_shown(name)), hint=Phrase("See which have: tooltray clients list")
+                )
             self._write({other: client for other, client in self._clients.items() if other != name})
 
     def owner(self, token: str) -> str | None:
@@ -94,7 +97,7 @@ class ClientTokens:
             write_atomically(self._path, msgspec.json.format(msgspec.json.encode(_File(clients)), indent=2))
         except OSError as error:
             message = f"{self._path}: {error.strerror or error}"
-            raise TooltrayError("the clients' tokens cannot be saved", message, "Nothing has changed.") from None
+            raise TooltrayError(Phrase("the clients' tokens cannot be saved"), message, Phrase("Nothing has changed.")) from None
         self._clients = clients
 
     def _set_aside(self) -> None:
@@ -103,7 +106,7 @@ class ClientTokens:
 
 
 def _unusable(message: str, hint: str) -> Problem:
-    return Problem("the tokens of AI clients cannot be read, so none of them opens anything", message, hint)
+    return Problem(Phrase("the tokens of AI clients cannot be read, so none of them opens anything"), message, hint)
 
 
 def _hash(token: str) -> str:
@@ -112,8 +115,8 @@ def _hash(token: str) -> str:
 
 def _check_name(name: str) -> None:
     if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable() or name != name.strip():
-        reason = f"a name has 1 to {MAX_NAME_LENGTH} letters, digits, signs and inner spaces"
-        raise TooltrayError(f"'{_shown(name)}' cannot be the name of a client", reason, "Choose another name.")
+        reason = Phrase("a name has 1 to {max_name_length} letters, digits, signs and inner spaces", max_name_length=MAX_NAME_LENGTH)
+        raise TooltrayError(Phrase("'{name}' cannot be the name of a client", name=_shown(name)), reason, Phrase("Choose another name."))
 
 
 def _shown(name: str) -> str:

@@ -15,6 +15,7 @@ from msgspec import Raw
 
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.events import ElicitationAsked, ElicitationEnded, EventBus
+from tooltray.journal.happenings import QUESTION, Happened
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope, failure, success
 from tooltray.sessions.elicitation_form import LONGEST_MESSAGE, CannotAsk, plain, read_form, read_url
@@ -25,6 +26,7 @@ MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # in line; one sheet is shown at a tim
 NOBODY_THERE = "nobody can be asked: no AI client of this call takes questions, and no Tooltray window is there to show them"
 TOO_MANY = "too many questions wait for the person already"
 ACTIONS = ("accept", "decline", "cancel")
+DESK = "tooltray"  # who is asked, for the journal: the person at the desktop
 _NO_ANSWER = {"action": "cancel"}  # what the protocol has for a question that was left alone
 
 
@@ -40,14 +42,23 @@ class Elicitations:
         self._bus, self._has_window, self._wait_s = bus, has_window, wait_s
         self._waiting: dict[str, tuple[ElicitationSnapshot, asyncio.Future[dict[str, Any]]]] = {}
 
-    async def ask(self, server: str, params: Raw) -> Envelope:
-        """Shows a server's question and waits for the answer; cancelled when the server withdraws it or is gone."""
-        if not self._has_window or not self._bus.is_heard(ElicitationAsked):
+    @property
+    def are_shown(self) -> bool:
+        """Whether a window shows questions."""
+        return self._has_window and self._bus.is_heard(ElicitationAsked)
+
+    async def ask(self, server: str, params: Raw, *, attempt: str = "") -> Envelope:
+        """Shows a server's question and waits for the answer; cancelled when the server withdraws it or is gone.
+
+        Args:
+            attempt: of a call that a person makes by hand, during which the server asks.
+        """
+        if not self.are_shown:
             return failure(INTERNAL_ERROR, NOBODY_THERE)
         if not self._has_room(server):
             return failure(INTERNAL_ERROR, TOO_MANY)
         try:
-            question = self._read(server, envelope.load(params))
+            question = self._read(server, envelope.load(params), attempt)
         except (CannotAsk, ValueError) as error:
             return failure(INVALID_PARAMS, f"this question cannot be shown: {error}")
         return success(await self._answer_to(question))
@@ -76,7 +87,7 @@ class Elicitations:
         of_this = sum(question.server == server for question, _ in self._waiting.values())
         return of_this < MOST_OF_ONE_SERVER and len(self._waiting) < MOST_WAITING
 
-    def _read(self, server: str, params: Any) -> ElicitationSnapshot:
+    def _read(self, server: str, params: Any, attempt: str) -> ElicitationSnapshot:
         if not isinstance(params, dict):
             raise CannotAsk("params must be an object")
         mode = params.get("mode", "form")
@@ -90,20 +101,29 @@ class Elicitations:
             ends_at=time.time() + self._wait_s,
             url=read_url(params.get("url")) if mode == "url" else "",
             fields=read_form(params.get("requestedSchema")) if mode == "form" else (),
+            attempt=attempt,
         )
 
     async def _answer_to(self, question: ElicitationSnapshot) -> dict[str, Any]:
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        asked_at, clock, outcome = time.time(), time.perf_counter(), "cancelled"
         self._waiting[question.id] = question, answer
         try:
             self._bus.publish(ElicitationAsked(question))
             async with asyncio.timeout(self._wait_s):
-                return await answer
+                given = await answer
+            outcome = given["action"]
+            return given
         except TimeoutError:
+            outcome = "late"
             return _NO_ANSWER
         finally:
             del self._waiting[question.id]
             self._bus.publish(ElicitationEnded(question.id))
+            waited_s = time.perf_counter() - clock
+            self._bus.publish(
+                Happened(kind=QUESTION, at=asked_at, outcome=outcome, duration_s=waited_s, client=DESK, server=question.server)
+            )
 
 
 def _fits(question: ElicitationSnapshot, content: Mapping[str, Any] | None) -> bool:

@@ -36,6 +36,7 @@ _COUNTED = {
     "attachment": (Phrase("1 attachment"), Phrase("{count} attachments", count="{count}")),
     "byte": (Phrase("1 byte"), Phrase("{count} bytes", count="{count}")),
     "day": (Phrase("1 day"), Phrase("{count} days", count="{count}")),
+    "entry": (Phrase("1 entry"), Phrase("{count} entries", count="{count}")),
     "hour": (Phrase("1 hour"), Phrase("{count} hours", count="{count}")),
     "line": (Phrase("1 line"), Phrase("{count} lines", count="{count}")),
     "minute": (Phrase("1 minute"), Phrase("{count} minutes", count="{count}")),

@@ -8,6 +8,8 @@ import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable
 
+import msgspec
+
 from tooltray.journal.journal_queries import Where
 from tooltray.snapshots.activity import ActivityFigures, ActivityPoint, ToolUse
 
@@ -73,6 +75,35 @@ def tool_use(database: sqlite3.Connection, where: Where) -> list[ToolUse]:
 def _use(server: str, tool: str, names: dict[int, str], uses: Iterable[tuple[int, int, int, float]]) -> ToolUse:
     clients, calls, failures, times = zip(*uses, strict=True)
     return ToolUse(server, tool, sum(calls), sum(failures), max(times), tuple(sorted(names[each] for each in clients if names[each])))
+
+
+class PastCalls(msgspec.Struct, frozen=True):
+    """Calls of one server. `by_hour`: how many, by unix seconds / 3600; `durations`: of the last, in seconds, the oldest first."""
+
+    server: str
+    by_hour: dict[int, int]
+    today: int
+    durations: tuple[float, ...]
+
+
+def past_calls(database: sqlite3.Connection, where: Where, midnight: float, most_durations: int) -> list[PastCalls]:
+    """Of each server, without calls that were refused. `midnight`: unix seconds; from then on it is today."""
+    called = where.also("kind = 'call' AND outcome != 'refused'")
+    hours = "SELECT server, CAST(at / 3600 AS INTEGER), count(*), sum(at >= ?) FROM entries WHERE {where} GROUP BY 1, 2"
+    by_server: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    for server, hour, count, today in database.execute(hours.format(where=called.sql), (midnight, *called.values)):
+        by_server[server].append((hour, count, today))
+    last = f"SELECT duration FROM entries WHERE server = ? AND {called.sql} ORDER BY entries.id DESC LIMIT ?"
+    names = _all_names(database)
+    return [
+        PastCalls(
+            server=names[server],
+            by_hour={hour: count for hour, count, _ in found},
+            today=sum(today for _, _, today in found),
+            durations=tuple(each for (each,) in reversed(database.execute(last, (server, *called.values, most_durations)).fetchall())),
+        )
+        for server, found in by_server.items()
+    ]
 
 
 def _all_names(database: sqlite3.Connection) -> dict[int, str]:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from tooltray.journal.journal_file import NAMED
-from tooltray.snapshots.activity import ActivityEntry, ActivityFilter, ActivityTimes
+from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes
 
 MOST_CHOICES = 500  # of each kind, in a filter; of more names nobody chooses by hand
 SEARCHED = ("server", "tool", "client", "project")
@@ -19,6 +19,7 @@ _SHOWN = (
     "entries.id, kind, at, outcome, duration, client, session, project, server, tool, published, argument_bytes, result_bytes, tokens,"
     " said, has_contents"
 )
+TIMES = ("queue_s", "person_s", "start_s", "server_s", "back_s")
 _FIRST_NAME = 5
 _LAST_NAME = _FIRST_NAME + len(NAMED)
 Row: TypeAlias = tuple[Any, ...]
@@ -128,10 +129,25 @@ def read_entry(row: Row, names: Mapping[int, str], run: str) -> ActivityEntry:
     )
 
 
-def read_times(row: Row) -> ActivityTimes:
-    """`row`: the columns of TIMES."""
-    queue_s, person_s, start_s, server_s, back_s = row
-    return ActivityTimes(None, queue_s, person_s, start_s, server_s, back_s)
+def details_sql(where: Where, order: str) -> str:
+    """`order`: of the ids, "ASC" or "DESC"."""
+    more = f"{', '.join(TIMES)}, allowed_by, contents.arguments, contents.result, contents.is_cut"
+    joined = "entries LEFT JOIN contents ON contents.id = entries.id"
+    return f"SELECT {_SHOWN}, {more} FROM {joined} WHERE {where.sql} ORDER BY entries.id {order} LIMIT ?"
+
+
+def read_details(row: Row, names: Mapping[int, str], run: str) -> ActivityDetails:
+    """Of `details_sql`; the other arguments as above."""
+    count = len(row) - len(TIMES) - 4
+    *times, allowed_by, arguments, result, is_cut = row[count:]
+    return ActivityDetails(
+        entry=read_entry(row[:count], names, run),
+        times=ActivityTimes(**dict(zip(TIMES, times, strict=True))),
+        arguments=arguments or "",
+        result=result or "",
+        is_cut=bool(is_cut),
+        allowed_by=allowed_by,
+    )
 
 
 def kept_session(session: str, run: str) -> str:

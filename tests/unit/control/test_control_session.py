@@ -42,6 +42,7 @@ from tooltray.events import (
     ProblemReported,
     PromptListChanged,
     ResourceListChanged,
+    ResourceUpdated,
     ServerChanged,
     ServerFailed,
     ServerFilesChanged,
@@ -49,10 +50,12 @@ from tooltray.events import (
     ServerStarted,
     ServerStatusChanged,
     ServerStopped,
+    ServerTestOutput,
     SessionListChanged,
     SessionsChanged,
     ToolCallResult,
     ToolListChanged,
+    TryProgressed,
 )
 from tooltray.phrases import Phrase
 from tooltray.protocol.deadlines import DeadlineWheel
@@ -368,7 +371,10 @@ ALL = [
     ServerFilesChanged(),
     ImportProgressed(1, 2, "s"),
     ActivityWritten(7),
+    ServerTestOutput("1", ("a line",)),
     LogWritten("server:s"),
+    TryProgressed("a", 1.0, 2.0, "m"),
+    ResourceUpdated("x://1"),
     NpmRegistryChanged(NpmRegistryStatus("https://r.example/", measurements=(RegistryMeasurement("https://r.example/", "R", "mirror"),))),
 ]
 

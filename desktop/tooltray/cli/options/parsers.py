@@ -57,7 +57,7 @@ def command(commands: Commands, name: str, text: str, run: str, *, check: Check 
         check: refuses options that do not go together, which argparse cannot say.
         has_json: whether `--json` goes with it.
     """
-    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser = commands.add_parser(name, help=text, description=_sentence(text))
     parser.set_defaults(run=run, usage=parser, check=check)
     parser.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS, help=argparse.SUPPRESS)  # also after the command
     if has_json:
@@ -67,6 +67,10 @@ def command(commands: Commands, name: str, text: str, run: str, *, check: Check 
 
 def group(commands: Commands, name: str, text: str) -> Commands:
     """A command that stands for several, to which they are added."""
-    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser = commands.add_parser(name, help=text, description=_sentence(text))
     parser.set_defaults(usage=parser)
     return parser.add_subparsers(metavar="COMMAND", title=tr("commands"), required=True)
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + ("." if text[-1].isascii() else "。")

@@ -78,6 +78,21 @@ class ServerDetails(QFrame):
                 self._row.choose(index)
                 self._on_chosen(index)
 
+    @property
+    def unsaved(self) -> str:
+        """What a person has typed here and not saved; empty: nothing."""
+        return next((text for view in self._told() if (text := view.unsaved)), "")
+
+    def restore(self, text: str) -> None:
+        """Shows what was `unsaved`, in the tab that is open."""
+        if isinstance(view := self._views.get(self.tab), ServerView):
+            view.restore(text)
+
+    def set_gone(self) -> None:
+        """The server was removed; what a person has typed stays."""
+        for view in self._told():
+            view.set_gone()
+
     def take_keyboard(self) -> None:
         """Gives the keyboard to the tab that is open."""
         self._row.focus_current()

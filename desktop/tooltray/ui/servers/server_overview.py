@@ -8,6 +8,7 @@ from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.i18n import tr
+from tooltray.ui.origins import visible_path
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.problem_words import in_a_row, sentences
@@ -15,7 +16,7 @@ from tooltray.ui.servers.server_facts import OriginLine, ProjectCopies
 from tooltray.ui.servers.server_menu import ServerActions
 from tooltray.ui.servers.server_tools import cost_words
 from tooltray.ui.servers.server_view import ServerView
-from tooltray.ui.servers.server_words import Action, button_face, foot, own_action, reached, saved_processes
+from tooltray.ui.servers.server_words import Action, button_face, foot, label_tone, own_action, reached, saved_processes, shown_label
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
@@ -43,6 +44,8 @@ class ServerOverview(ServerView):
         self._lazy = Chip(theme, tr("Lazy"), "accent")
         self._lazy.setToolTip(tr("Clients see one small tool; using it loads the rest."))
         state.addWidget(self._lazy)
+        self._label = Chip(theme)
+        state.addWidget(self._label)
         state.addStretch(1)
         body.addLayout(state)
         self._reached = CodeLabel(theme, "", "secondary")
@@ -51,6 +54,8 @@ class ServerOverview(ServerView):
         if server.is_builtin:
             self._origin.hide()  # what it says of itself says that already
         body.addWidget(self._origin)
+        self._for = Label(theme, "", "caption", "muted", wrap=True)
+        body.addWidget(self._for)
         body.addSpacing(6)
         self._headline = Label(theme, "", "strong", wrap=True)
         self._detail = Label(theme, "", "body", "secondary", wrap=True)
@@ -93,6 +98,10 @@ class ServerOverview(ServerView):
         self._why.setAccessibleName(tr("Why does {name} not run?", name=self._server.name))
         self._why.clicked.connect(self._actions.show_why)
         line.addWidget(self._why)
+        self._edit = Button(self._theme, tr("Edit"), icon="edit")
+        self._edit.setAccessibleName(tr("Edit {name}", name=self._server.name))
+        self._edit.clicked.connect(self._actions.edit)
+        line.addWidget(self._edit)
         line.addStretch(1)
         self._anyway = IconButton(self._theme, "play", tr("Start {name} anyway", name=self._server.name))
         self._anyway.clicked.connect(self._actions.start_anyway)
@@ -125,9 +134,14 @@ class ServerOverview(ServerView):
         self._saved.setText(saved_processes(server))
         self._saved.setVisible(server.saved_processes > 0)
         self._why.setVisible(shown.has_why)
+        self._edit.setVisible(shown.has_why and not server.is_builtin and server.origin != "served")
         for button in (self._again, self._copy):
             button.setVisible(shown.action is Action.CANCEL_SIGN_IN)
         self._lazy.setVisible(server.is_lazy)
+        self._label.set_word(shown_label(server), label_tone(server))
+        self._label.setVisible(bool(shown_label(server)))
+        self._for.setText(tr("Only for {folders}", folders=", ".join(visible_path(folder) for folder in server.projects)))
+        self._for.setVisible(bool(server.projects))
         self._copies.set_copies(server.copies)
         self._count.setText(cost_words(server, self._cost))
         self._anyway.setVisible(server.state is ServerState.WAITING and server.is_deferred)

@@ -13,10 +13,12 @@ from msgspec.structs import replace
 from PySide6.QtCore import QDate, QLocale
 
 from tooltray.errors import Problem
+from tooltray.phrases import Phrase
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.figures import since
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 
 LAUNCHERS = ("npx", "pnpx", "bunx", "uvx")
@@ -36,6 +38,7 @@ class Action(Enum):
     CANCEL_SIGN_IN = "cancel sign-in"
     CHOOSE_FOLDER = "choose folder"
     TRUST = "trust"
+    SECRET = "secret"
 
 
 class Foot(msgspec.Struct, frozen=True):
@@ -99,6 +102,14 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
             return Foot(action, stopped(server, now))
 
 
+def missing_secret(problem: Problem | None) -> str:
+    """Returns the name of a secret for want of which a server does not run; empty: that is not why."""
+    title = problem.title if problem is not None else ""
+    if not isinstance(title, Phrase) or title.template != "There is no secret '{name}'":
+        return ""
+    return str(title.fields["name"])
+
+
 def _waiting(server: ServerSnapshot) -> Foot:
     """What a program has proposed, and a person has not answered."""
     if server.origin == "proposal":
@@ -110,6 +121,8 @@ def _waiting(server: ServerSnapshot) -> Foot:
 
 def _next_step(problem: Problem) -> str:
     """Returns what to do, then the facts: where there is no room for both, the first is what counts."""
+    if missing_secret(problem):
+        return sentences(Problem("", tr("Enter it here, and the server starts."), problem.message))
     return sentences(Problem("", problem.hint, problem.message))
 
 
@@ -125,7 +138,7 @@ def own_action(server: ServerSnapshot) -> Action:
         case ServerState.NEEDS_SIGN_IN:
             return Action.CANCEL_SIGN_IN if server.has_sign_in_page else Action.SIGN_IN
         case ServerState.ERROR:
-            return Action.RETRY
+            return Action.SECRET if missing_secret(server.problem) else Action.RETRY
         case ServerState.STOPPED:
             return Action.START
         case ServerState.WAITING:
@@ -147,6 +160,8 @@ def button_face(action: Action) -> tuple[str, str]:
             return tr("Choose folder"), "folder"
         case Action.TRUST:
             return tr("Look"), "shield"
+        case Action.SECRET:
+            return tr("Enter the secret"), "key"
         case Action.CANCEL | Action.CANCEL_SIGN_IN:
             return tr("Cancel"), ""
         case Action.EXPAND | Action.NONE:
@@ -204,6 +219,32 @@ def tool_count(server: ServerSnapshot, cost: ServerCost | None = None) -> str:
     return tr("1 tool") if server.tool_count == 1 else tr("{count} tools", count=f"{server.tool_count:,}")
 
 
+LABEL_TONES = {"blue": "info", "green": "success", "amber": "warning", "red": "error", "violet": "accent"}
+
+
+def label_tone(server: ServerSnapshot) -> str:
+    """Returns the tone of a server's label: which of a person's accounts it is."""
+    return LABEL_TONES.get(server.color, "neutral")
+
+
+def label_words(server: ServerSnapshot) -> str:
+    """Returns what its label says at length, with the folders that alone have it."""
+    where = tr("Only for {folders}", folders=", ".join(visible_path(folder) for folder in server.projects)) if server.projects else ""
+    return " · ".join(filter(None, (shown_label(server), where)))
+
+
+def titled(server: ServerSnapshot) -> str:
+    """Returns a server's name, with its label where a line is all there is."""
+    label = shown_label(server)
+    return f"{server.name} · {label}" if label else server.name
+
+
+def shown_label(server: ServerSnapshot) -> str:
+    """Returns a server's label as it is shown where there is little room."""
+    label = visible_path(server.label.strip())
+    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
+
+
 MOST_FOUND = 8  # tools named; more do not fit into a line
 
 
@@ -239,6 +280,7 @@ def saved_processes(server: ServerSnapshot) -> str:
     return tr("Started directly: {count} processes saved", count=server.saved_processes)
 
 
+LONGEST_LABEL = 18  # characters; a card has room for that beside its state
 LONGEST_SIGN = 4  # an emoji may have several code points; a path or a URL has more and is no sign
 
 ICONS = (

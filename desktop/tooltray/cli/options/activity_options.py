@@ -1,0 +1,42 @@
+"""What can be typed behind `tooltray activity`.
+
+Above it: arguments. Knows the names of the functions that carry it out, not the functions.
+"""
+
+import argparse
+
+from tooltray.cli.options import values
+from tooltray.cli.options.parsers import Commands, Usage, command
+
+KINDS = ("call", "question", "approval", "start", "stop", "failure")
+ROWS = 50
+
+
+def declare_activity(commands: Commands) -> None:
+    text = "list what happened: calls of tools, questions, approvals, starts, stops and failures of servers, the newest last"
+    activity = command(commands, "activity", text, "activity_command:activity", check=check_activity)
+    activity.usage = "tooltray activity [FILTER ...] [--limit N] [--each] [--follow]\n       tooltray activity show ID"
+    activity.usage += "\n       tooltray activity export FILE [FILTER ...]\n       tooltray activity clear | undo-clear"
+    about = "show ID: one entry in full; export FILE: write entries as JSON Lines; clear: empty the journal; undo-clear: bring it back"
+    activity.add_argument("words", metavar="WORDS", nargs="*", help=about)
+    for name in ("server", "client", "tool", "project"):
+        activity.add_argument(f"--{name}", metavar=name.upper(), action="append", default=[], help=f"of this {name} alone; may be repeated")
+    activity.add_argument("--kind", action="append", default=[], choices=KINDS, help="of this kind alone; may be repeated")
+    activity.add_argument("--text", metavar="TEXT", default="", help="that have this text in a name, in what was touched, or in the reason")
+    activity.add_argument("--failed", action="store_true", help="that failed or were refused")
+    activity.add_argument("--since", metavar="TIME", type=values.time, help="of so long: 90s, 30m, 8h or 7d")
+    activity.add_argument("--limit", metavar="N", type=values.number, default=ROWS, help=f"so many rows ({ROWS})")
+    activity.add_argument("--each", action="store_true", help="a row for each, also where several in a row are the same")
+    activity.add_argument("--follow", action="store_true", help="go on with what happens from now on, until Ctrl-C")
+
+
+def check_activity(usage: Usage, args: argparse.Namespace) -> None:
+    match args.words:
+        case [] | ["export", _] | ["clear" | "undo-clear"]:
+            pass
+        case ["show", id] if id.isdecimal() and len(id) < 19:
+            pass
+        case _:
+            usage.error("behind `activity` stands nothing, show ID, export FILE, clear or undo-clear")
+    if args.follow and args.words:
+        usage.error(f"--follow does not go with {args.words[0]}")

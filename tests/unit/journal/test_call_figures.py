@@ -1,0 +1,15 @@
+"""Percentiles are those of the calls that there are."""
+
+from pathlib import Path
+
+import pytest
+from tests.fakes.journals import entry, journal_of
+
+from tooltray.snapshots.activity import ActivityFilter
+
+
+@pytest.mark.parametrize(("count", "p50_ms", "p95_ms"), [(1, 1000, 1000), (2, 1000, 2000), (20, 10_000, 19_000), (100, 50_000, 95_000)])
+def test_half_of_the_calls_and_95_of_100_took_no_longer(tmp_path: Path, count: int, p50_ms: float, p95_ms: float) -> None:
+    with journal_of(tmp_path / "activity.db", *(entry(duration=float(number)) for number in range(count, 0, -1))) as reader:
+        [figures] = reader.figures("server", ActivityFilter())
+    assert (figures.calls, figures.p50_ms, figures.p95_ms) == (count, p50_ms, p95_ms)
