@@ -25,6 +25,7 @@ READ_TIMEOUT_S = 60.0  # of 200 MB on a slow disk
 EXPORT_TIMEOUT_S = 600.0
 PAGE = 200  # entries that are asked for at once while following
 WRITTEN = "ActivityWritten"
+_TITLES = (Phrase("ID"), Phrase("TIME"), Phrase("CLIENT"), Phrase("WHAT"), Phrase("OUTCOME"), "MS", Phrase("ABOUT"))
 _PARTS = {
     "bridge_s": Phrase("from the AI client to the hub"),
     "queue_s": Phrase("in the hub"),
@@ -56,8 +57,7 @@ def activity(args: argparse.Namespace, home: Home) -> int:
     if args.json:
         print_json(rows)
     elif rows:
-        titles = (tr("ID"), tr("TIME"), tr("CLIENT"), tr("WHAT"), tr("OUTCOME"), tr("MS"), tr("ABOUT"))
-        print_table(titles, [_cells(row) for row in rows])
+        print_table([say(title) for title in _TITLES], [_cells(row) for row in rows])
     else:
         print(tr("Nothing of this kind is in the journal."))
     return 0
@@ -110,8 +110,7 @@ def _follow(args: argparse.Namespace, home: Home) -> int:
     """Shows the last rows, and then each that comes; ends when the hub does."""
     events = ControlClient.connect(home, with_events=True)
     if events is None:
-        message = Phrase("nothing happens that could be followed")
-        raise TooltrayError(Phrase("No hub is running"), message, Phrase("Start it with: tooltray serve"))
+        raise TooltrayError(tr("No hub is running"), tr("nothing happens that could be followed"), tr("Start one with: tooltray serve"))
     with events, any_hub(home) as hub, contextlib.suppress(HubLost):
         args.each = True
         rows = _rows(hub, args)
@@ -156,17 +155,16 @@ def _lines(found: ActivityDetails) -> Iterator[str]:
     entry = found.entry
     yield f"{_what(entry)}: {entry.outcome}"
     yield f"{_moment(entry.at)}, {entry.duration_s * 1000:.1f} ms"
-    yield from _named(tr("AI client"), entry.client, tr("session {id}", id=entry.session) if entry.session else "")
+    yield from _named(tr("AI client"), entry.client, f"session {entry.session}" if entry.session else "")
     yield from _named(tr("Project"), entry.project)
     yield from _named(tr("Touched"), entry.touched)
     yield from _named(tr("Reason"), entry.reason)
-    if allowed_by := _ALLOWED.get(found.allowed_by):
-        yield from _named(tr("Allowed by"), say(allowed_by))
+    yield from _named(tr("Allowed by"), say(_ALLOWED.get(found.allowed_by, found.allowed_by)))
     if entry.kind == "call":
         yield tr(
-            "Sizes: {arguments} bytes of arguments, {result} of result (about {tokens} tokens)",
-            arguments=f"{entry.argument_bytes:,}",
-            result=f"{entry.result_bytes:,}",
+            "Sizes: {argument_bytes} bytes of arguments, {result_bytes} of result (about {tokens} tokens)",
+            argument_bytes=f"{entry.argument_bytes:,}",
+            result_bytes=f"{entry.result_bytes:,}",
             tokens=f"{entry.tokens:,}",
         )
     yield from _named(tr("Time"), *_times(found.times))
@@ -182,7 +180,7 @@ def _named(name: str, *values: str) -> Iterator[str]:
 def _times(times: ActivityTimes) -> Iterator[str]:
     for name, value in msgspec.structs.asdict(times).items():
         if value is not None:
-            yield f"{value * 1000:.2f} ms {say(_PARTS[name])}"
+            yield tr("{value} ms {part}", value=f"{value * 1000:.2f}", part=say(_PARTS[name]))
 
 
 # all of them
@@ -194,12 +192,12 @@ def _export(args: argparse.Namespace, home: Home, file: str) -> int:
         asked = hub.api.activity.export_activity(path=path, filter=_filter(args))
         written = hub.ask(asked, timeout_s=EXPORT_TIMEOUT_S)
     return answer(
-        args, {"path": path, "entries": written}, tr("{lines} written to {path}.", lines=count(written, "line"), path=clean_line(path))
+        args, {"path": path, "entries": written}, tr("{count} written to {path}.", count=count(written, "line"), path=clean_line(path))
     )
 
 
 def _clear(args: argparse.Namespace, home: Home) -> int:
-    check_terminal(Phrase("Emptying the journal"))
+    check_terminal(tr("Emptying the journal"))
     with any_hub(home) as hub:
         hub.ask(hub.api.activity.clear_activity())
     return answer(args, {"is_cleared": True}, tr("The journal is empty. Until the hub ends: tooltray activity undo-clear"))
