@@ -168,7 +168,7 @@ import os, sys
 sys.path[:0] = {sys.path!r}
 from pathlib import Path
 from tests.fakes.journals import entry, written
-written(Path({str(path)!r}), [entry(touched="last words")])
+file = written(Path({str(path)!r}), [entry(touched="last words")])
 os._exit(9)
 """
     assert subprocess.run([sys.executable, "-c", program], timeout=60, check=False).returncode == 9
