@@ -33,6 +33,7 @@ check: .venv/.dev
 
 bench: prepare
 	.venv/bin/python tests/bench/run.py
+	.venv/bin/python tests/bench/ui_frames.py
 
 soak: .venv/.dev
 	.venv/bin/python tests/bench/soak.py

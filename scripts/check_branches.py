@@ -26,6 +26,7 @@ COMPLETE = (
     "desktop/tooltray/home/*.py",
     "desktop/tooltray/installs/*.py",
     "desktop/tooltray/journal/*.py",
+    "desktop/tooltray/logs/*.py",
     "desktop/tooltray/presenter/*.py",
     "desktop/tooltray/projects/*.py",
     "desktop/tooltray/protocol/*.py",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tooltray.approvals.api import ApprovalsApi
     from tooltray.bundles.api import BundlesApi
     from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
+    from tooltray.calls.tries_api import TriesApi
     from tooltray.discovery.api import DiscoveryApi
     from tooltray.entries.api import ServersApi
     from tooltray.entries.files_api import FilesApi
@@ -46,6 +47,7 @@ class Api:
     servers: "ServersApi"
     logs: "LogsApi"
     tools: "ToolsApi"
+    tries: "TriesApi"
     prompts: "PromptsApi"
     resources: "ResourcesApi"
     formats: "FormatsApi"

@@ -193,6 +193,7 @@ def _build_main(parts: Parts) -> "MainWindow":
     from tooltray.entries.pasted import parse_pasted
     from tooltray.entries.secret_spans import secret_spans
     from tooltray.files.atomic_file import write_atomically
+    from tooltray.settings.entry_text import read_entry_text
     from tooltray.ui.pages.local_work import LocalWork
     from tooltray.ui.pages.page_context import Presenters
     from tooltray.ui.presenter.qt_server_manager import QtServerManager
@@ -204,7 +205,7 @@ def _build_main(parts: Parts) -> "MainWindow":
     return MainWindow(
         parts.theme,
         presenters=Presenters(hub, QtServerManager(hub), QtToolManager(parts.link, hub), parts.tasks),
-        local=LocalWork(parse_pasted, secret_spans, write_atomically, parts.memory),
+        local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry_text, parts.memory),
         wishes=parts.wishes,
         hides_on_close=lambda: Tray.is_available() and parts.appearance.preferences.keeps_running,
     )

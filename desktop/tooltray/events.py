@@ -191,6 +191,17 @@ class ActivityWritten(Event, frozen=True):
     last_id: int
 
 
+class ServerTestOutput(Event, frozen=True):
+    """A server that is being tested has written to its stderr; secrets are masked.
+
+    Attributes:
+        test: as whoever began the test has named it.
+    """
+
+    test: str
+    lines: tuple[str, ...]
+
+
 class LogWritten(Event, frozen=True):
     """A log has new lines; of each log not more often than four times a second.
 
@@ -199,6 +210,27 @@ class LogWritten(Event, frozen=True):
     """
 
     source: str
+
+
+class TryProgressed(Event, frozen=True):
+    """A call that a person makes by hand goes on; told not more often than ten times a second for each.
+
+    Attributes:
+        attempt: the id of the call, as its caller made it up.
+        total: None where the server does not know it.
+        message: the server's, made harmless.
+    """
+
+    attempt: str
+    progress: float
+    total: float | None = None
+    message: str = ""
+
+
+class ResourceUpdated(Event, frozen=True):
+    """A resource that somebody subscribed to with `subscribe_resource` has changed; `uri` as AI clients see it."""
+
+    uri: str
 
 
 class HttpAddressChanged(Event, frozen=True):
@@ -232,7 +264,10 @@ EVENTS: tuple[type[Event], ...] = (
     ServerFilesChanged,
     ImportProgressed,
     ActivityWritten,
+    ServerTestOutput,
     LogWritten,
+    TryProgressed,
+    ResourceUpdated,
 )
 """The public ones. Names and fields are an interface to other programs."""
 

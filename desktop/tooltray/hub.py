@@ -39,6 +39,7 @@ from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grants import GrantStore
+from tooltray.approvals.permissions import Permissions
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
@@ -52,12 +53,15 @@ from tooltray.bundles.sources import BundleSources
 from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
 from tooltray.calls.completion import Completion
 from tooltray.calls.elicitations import Elicitations
+from tooltray.calls.followed_resources import FollowedResources
 from tooltray.calls.notifications import Notifications
 from tooltray.calls.own_calls import OwnCalls
 from tooltray.calls.request_router import AllServers, OneServer, RequestRouter
 from tooltray.calls.seen_servers import SeenServers
 from tooltray.calls.subscriptions import Subscriptions
 from tooltray.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
+from tooltray.calls.tries import Tries
+from tooltray.calls.tries_api import TriesApi
 from tooltray.catalogue import token_counts
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
@@ -82,6 +86,7 @@ from tooltray.discovery.starters import Starters
 from tooltray.discovery.updates import RegistryUpdates
 from tooltray.doctor.doctor import CheckUp, Doctor
 from tooltray.doctor.remedies import Remedies
+from tooltray.doctor.server_tests import ServerTests
 from tooltray.downstream.endpoints import Doors
 from tooltray.downstream.http_listener import EndpointTokens, HttpListener
 from tooltray.downstream.served.served_listener import ServedListener
@@ -90,6 +95,7 @@ from tooltray.downstream.served.surroundings import in_surroundings
 from tooltray.downstream.sessions import Sessions
 from tooltray.entries.api import ServersApi
 from tooltray.entries.clean_text import clean_text
+from tooltray.entries.entry_edits import EntryEdits
 from tooltray.entries.files_api import FilesApi
 from tooltray.entries.proposal_store import ProposalStore
 from tooltray.entries.proposals import Proposals
@@ -125,6 +131,7 @@ from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.launch.variable_sources import ServerEnvironment, VariableSources
 from tooltray.logs.api import LogsApi
 from tooltray.logs.log_keeper import LogKeeper
+from tooltray.logs.log_pages import LogPages
 from tooltray.logs.protocol_log import ProtocolLog
 from tooltray.logs.server_log_files import ServerLogFiles
 from tooltray.moments import SteadyWallClock
@@ -372,6 +379,7 @@ class Hub(Composition):
     waiting: WaitingApprovals = part()
     rounds: ApprovalRounds = part(masked="mask.masked_whole")
     approvals: Approvals = part()
+    permissions: Permissions = part()
     folders: ProjectFolders = part(home=lambda hub: str(hub.user_folder))
     project_sources: ProjectSources = part(is_wanted=lambda hub: lambda: bool(hub.servers.deferred()))
     root_rounds: RootRounds = part(sources="project_sources")
@@ -450,9 +458,20 @@ class Hub(Composition):
     hub_snapshots: HubSnapshots = part()
     doctor: Doctor = part(folder="user_folder")
     check_up: CheckUp = part()
+    test_transports: ServerTransports = part(
+        mask="mask.masked",
+        authorize="sign_ins.settled_authorization",
+        tool_schema=lambda hub: lambda server, tool: None,
+        may_run="inmemory_trust.allows",
+        packages=lambda hub: hub.packages,
+    )
+    server_tests: ServerTests = part()
+    entry_edits: EntryEdits = part()
     caller: OwnCaller = part()
     held: HeldCalls = part()
     own_calls: OwnCalls = part()
+    tries: Tries = part(calls="own_calls")
+    followed: FollowedResources = part()
     connections: Connections = part()
     formats: ToolFormats = part()
     count: Count = made(lambda hub: token_counts.counted)
@@ -476,7 +495,8 @@ class Hub(Composition):
         on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
-    logs_api: LogsApi = part(keeper="log_keeper", messages="protocol_log", hub_logs="home.logs", mask="mask.masked_whole")
+    log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
+    logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     addition: ServerAddition = part()
     bundle_store: BundleStore = read(lambda hub: BundleStore(hub.home.bundles))
     bundle_folders: BundleFolders = part(store="bundle_store", proposed=lambda hub: lambda: hub.proposals.entries)
@@ -485,6 +505,7 @@ class Hub(Composition):
     bundles: BundleInstalls = part(sources="bundle_sources", reader="bundle_reader", store="bundle_store", folders="bundle_folders")
     packing: BundlePacking = part()
     tools_api: ToolsApi = part(calls="own_calls")
+    tries_api: TriesApi = part()
     prompts_api: PromptsApi = part()
     resources_api: ResourcesApi = part()
     formats_api: FormatsApi = part()

@@ -11,8 +11,9 @@ from tests.fakes.fake_presenter import FakePresenter
 from tooltray.entries.pasted import parse_pasted
 from tooltray.entries.secret_spans import secret_spans
 from tooltray.files.atomic_file import write_atomically
+from tooltray.settings.entry_text import read_entry_text
 from tooltray.tasks import TaskKeeper
-from tooltray.ui.approvals.grants_page import GrantsPage
+from tooltray.ui.activity.activity_page import ActivityPage
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.computer_tab import ComputerTab
 from tooltray.ui.clients.connected_tab import ConnectedTab
@@ -23,6 +24,7 @@ from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.permissions.permissions_page import PermissionsPage
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
@@ -37,6 +39,7 @@ from tooltray.ui.settings.backup_tab import BackupTab
 from tooltray.ui.shell.main_window import MainWindow
 from tooltray.ui.shell.settings_page import SettingsPage
 from tooltray.ui.theme import Theme
+from tooltray.ui.tools.tools_page import ToolsPage
 
 PATIENCE_S = 20.0  # a bound, not a measure: everything here takes milliseconds
 
@@ -68,7 +71,7 @@ class Desk:
         return MainWindow(
             self.theme,
             presenters=Presenters(self.hub, self.servers, self.tools, self.tasks),
-            local=LocalWork(parse_pasted, secret_spans, write_atomically),
+            local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry=read_entry_text),
             wishes=self.wishes,
             hides_on_close=lambda: self.has_tray,
         )
@@ -89,14 +92,22 @@ class Desk:
     def profiles(self) -> ProfilesTab:
         return self.clients_page.profiles
 
+    @property
+    def activity(self) -> ActivityPage:
+        return cast(ActivityPage, self.window.page("activity"))
+
     def open_tab(self, tab: str) -> None:
         """Shows a tab of the page of AI clients."""
         self.window.open_page("clients")
         self.clients_page.show_tab(tab)
 
     @property
-    def approvals(self) -> GrantsPage:
-        return cast(GrantsPage, self.window.page("approvals"))
+    def tools_page(self) -> ToolsPage:
+        return cast(ToolsPage, self.window.page("tools"))
+
+    @property
+    def permissions(self) -> PermissionsPage:
+        return cast(PermissionsPage, self.window.page("permissions"))
 
     @property
     def files(self) -> FilesTab:

@@ -1,5 +1,6 @@
 """What a FakePresenter knows, and what a test does to it in place of the world. Its verbs work on it."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from tooltray.events import (
 )
 from tooltray.snapshots.activity import ActivityRow, CallNow, JournalStatus
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.discovery import (
     BundleOffer,
@@ -31,6 +32,7 @@ from tooltray.snapshots.discovery import (
     RegistryUpdate,
     StarterServer,
 )
+from tooltray.snapshots.edited_entries import ServerTest
 from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.forms import NewServer
@@ -54,6 +56,8 @@ class HubInMemory:
         self.bus = EventBus()
         self.calls: list[tuple[Any, ...]] = []
         self.failures: dict[str, TooltrayError] = {}
+        self.server_tests: dict[str, ServerTest] = {}  # what a test gives, by the server's name
+        self.running_tests: dict[str, asyncio.Event] = {}
         self.entries: dict[str, dict[str, Any]] = {each.name: {"command": "npx"} for each in servers if not each.is_builtin}
         self.names_in_files: dict[str, str] = {}  # of servers of other files that have another one there
         self.chosen: dict[str, dict[str, Any]] = {}  # beside the entries of such servers
@@ -89,6 +93,8 @@ class HubInMemory:
         self.allowed_folders: list[str] = []
         self.approvals: list[ApprovalSnapshot] = []
         self.grants: list[GrantSnapshot] = []
+        self.taken_back: dict[str, GrantSnapshot] = {}
+        self.permissions: list[ServerPermissions] = []
         self.tool_changes: list[ToolChange] = []
         self.feedback: list[FeedbackSnapshot] = []
         self.feedback_history: list[FeedbackEntry] = []

@@ -9,11 +9,13 @@ from tooltray.logs.log_reader import is_wanted
 from tooltray.snapshots.logs import LogFilter, LogLine, LogPage
 
 
-def page_of(log: Sequence[str | LogLine], wanted: LogFilter, before: str = "", after: str = "", limit: int = 200) -> LogPage:
+def page_of(log: Sequence[str | LogLine] | LogPage, wanted: LogFilter, before: str = "", after: str = "", limit: int = 200) -> LogPage:
     """
     Args:
-        log: oldest first; a text is a line that a server wrote at a time that nobody knows.
+        log: oldest first; a text is a line that a server wrote at a time that nobody knows. A page is given as it is.
     """
+    if isinstance(log, LogPage):
+        return log
     lines = [_line(each, number) for number, each in enumerate(log)]
     first, last = int(after.strip(":") or 0), int(before or len(lines))
     found = [line for line in lines[first:last] if is_wanted(line, wanted, wanted.text.casefold())]

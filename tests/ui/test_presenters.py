@@ -102,16 +102,14 @@ async def test_a_removed_server_is_told_and_gone(layer: Layer) -> None:
     assert client.snapshot is None
 
 
-async def test_a_client_follows_its_own_server_and_reads_its_log(layer: Layer) -> None:
+async def test_a_client_follows_its_own_server(layer: Layer) -> None:
     client = QtMcpClient(layer.hub, layer.servers, "a")
     changes: list[ServerState] = []
     client.snapshot_changed.connect(lambda: changes.append(client.snapshot.state))
     layer.engine.set_state("b", ServerState.ERROR)
     layer.engine.set_state("a", ServerState.RESTARTING)
-    layer.engine.logs["a"] = ["one", "two"]
     await until(lambda: changes)
     assert changes == [ServerState.RESTARTING]
-    assert await client.get_server_log(1) == ["two"]
 
 
 async def test_tools_are_asked_for_and_their_change_is_told_once_per_delivery(layer: Layer) -> None:

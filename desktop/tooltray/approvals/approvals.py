@@ -192,6 +192,10 @@ class Approvals:
         """See ApprovalsApi.remove_grant."""
         await self._grants.take_back(id)
 
+    async def give_back(self, id: str) -> GrantSnapshot:
+        """See ApprovalsApi.restore_grant."""
+        return await self._grants.give_back(id)
+
     def changes(self) -> list[ToolChange]:
         """See ApprovalsApi.get_tool_changes."""
         return self._grants.changes()

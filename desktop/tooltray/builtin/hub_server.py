@@ -128,7 +128,12 @@ def _greeting(params: dict[str, object]) -> dict[str, object]:
 
 
 def _brief(server: ServerSnapshot) -> dict[str, object]:
-    return {"name": server.name, "state": server.state.value, "transport": server.transport, "tools": server.tool_count}
+    return {
+        "name": server.name,
+        "state": server.state.value,
+        "transport": server.transport,
+        "tools": server.tool_count if server.is_listed else None,
+    }
 
 
 def _full(server: ServerSnapshot) -> dict[str, object]:

@@ -10,7 +10,9 @@ from typing import Any
 from msgspec import Raw
 
 from tooltray.approvals.approvals import Approvals
+from tooltray.calls.completion import PROMPT, RESOURCE, Completion
 from tooltray.calls.elicitations import Elicitations
+from tooltray.calls.followed_resources import FollowedResources
 from tooltray.calls.own_calls import OWN_CLIENT_NAME, ModelCall, OwnCalls, error_message, result_of
 from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager
@@ -57,6 +59,23 @@ def listed(listing: Raw, member: str) -> list[dict[str, Any]]:
 def is_of(server: str | None, owner: tuple[str, str] | None) -> bool:
     """Whether a definition belongs to a server; None: any is wanted."""
     return server is None or (owner is not None and owner[0] == server)
+
+
+def completion_params(ref: Mapping[str, str], argument: str, value: str, given: Mapping[str, str]) -> Envelope:
+    """A request to complete an argument of what `ref` refers to."""
+    params = {"ref": ref, "argument": {"name": argument, "value": value}, "context": {"arguments": dict(given)}}
+    return Envelope(method="completion/complete", params=dump(params))
+
+
+def completed(reply: Envelope, what: str) -> list[str]:
+    """The values that a server proposes.
+
+    Raises:
+        TooltrayError: the reply is an error.
+    """
+    found = checked_result(reply, f"'{what}' could not be completed").get("completion")
+    values = found.get("values") if isinstance(found, dict) else None
+    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
 
 
 class ToolsApi:
@@ -139,8 +158,10 @@ class ToolsApi:
 
 
 class PromptsApi:
-    def __init__(self, *, servers: ServerManager, prompts: PromptManager, caller: OwnCaller, held: HeldCalls) -> None:
-        self._servers, self._prompts, self._caller, self._held = servers, prompts, caller, held
+    def __init__(
+        self, *, servers: ServerManager, prompts: PromptManager, completion: Completion, caller: OwnCaller, held: HeldCalls
+    ) -> None:
+        self._servers, self._prompts, self._completion, self._caller, self._held = servers, prompts, completion, caller, held
 
     async def get_all_prompts(self, server: str | None = None) -> list[dict[str, Any]]:
         """The definitions of prompts as AI clients see them; `server`: this one's only.
@@ -163,10 +184,34 @@ class PromptsApi:
         reply = await self._prompts.get(Exchange(request, Head(name=name), self._caller, self._held, None, self._caller.name))
         return checked_result(reply, f"the prompt '{name}' could not be got")
 
+    async def complete_prompt(self, name: str, argument: str, value: str, given: Mapping[str, str] | None = None) -> list[str]:
+        """What an argument of a prompt could be, by what is written so far; empty where its server proposes nothing.
+
+        Args:
+            name: the prompt, by the name that AI clients see.
+            given: the values of its other arguments.
+
+        Raises:
+            TooltrayError: there is no such prompt, or its server failed.
+        """
+        params = completion_params({"type": PROMPT, "name": name}, argument, value, given or {})
+        exchange = Exchange(params, Head(), self._caller, self._held, None, self._caller.name)
+        return completed(await self._completion.complete(exchange), name)
+
 
 class ResourcesApi:
-    def __init__(self, *, servers: ServerManager, resources: ResourceManager, caller: OwnCaller, held: HeldCalls) -> None:
-        self._servers, self._resources, self._caller, self._held = servers, resources, caller, held
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        resources: ResourceManager,
+        completion: Completion,
+        followed: FollowedResources,
+        caller: OwnCaller,
+        held: HeldCalls,
+    ) -> None:
+        self._servers, self._resources, self._completion = servers, resources, completion
+        self._followed, self._caller, self._held = followed, caller, held
 
     async def get_all_resources(self, server: str | None = None) -> list[dict[str, Any]]:
         """The resources as AI clients see them; `server`: this one's only.
@@ -197,6 +242,32 @@ class ResourcesApi:
         request = Envelope(method="resources/read", params=dump({"uri": uri}))
         reply = await self._resources.read(Exchange(request, Head(), self._caller, self._held, None, self._caller.name))
         return checked_result(reply, f"the resource '{uri}' could not be read")
+
+    async def complete_resource(self, template: str, variable: str, value: str, given: Mapping[str, str] | None = None) -> list[str]:
+        """What a variable of a template could be, by what is written so far; empty where its server proposes nothing.
+
+        Args:
+            template: its text, as AI clients see it.
+            given: the values of its other variables.
+
+        Raises:
+            TooltrayError: there is no such template, or its server failed.
+        """
+        params = completion_params({"type": RESOURCE, "uri": template}, variable, value, given or {})
+        exchange = Exchange(params, Head(), self._caller, self._held, None, self._caller.name)
+        return completed(await self._completion.complete(exchange), template)
+
+    async def subscribe_resource(self, uri: str) -> None:
+        """Has its server tell when a resource changes: `ResourceUpdated`. Each subscription is ended by one `unsubscribe_resource`.
+
+        Raises:
+            TooltrayError: there is no such resource, or its server does not tell.
+        """
+        await self._followed.follow(uri)
+
+    async def unsubscribe_resource(self, uri: str) -> None:
+        """Ends one subscription; does nothing for a resource that nobody follows."""
+        await self._followed.leave(uri)
 
 
 class QuestionsApi:

@@ -42,14 +42,23 @@ class Elicitations:
         self._bus, self._has_window, self._wait_s = bus, has_window, wait_s
         self._waiting: dict[str, tuple[ElicitationSnapshot, asyncio.Future[dict[str, Any]]]] = {}
 
-    async def ask(self, server: str, params: Raw) -> Envelope:
-        """Shows a server's question and waits for the answer; cancelled when the server withdraws it or is gone."""
-        if not self._has_window or not self._bus.is_heard(ElicitationAsked):
+    @property
+    def are_shown(self) -> bool:
+        """Whether a window shows questions."""
+        return self._has_window and self._bus.is_heard(ElicitationAsked)
+
+    async def ask(self, server: str, params: Raw, *, attempt: str = "") -> Envelope:
+        """Shows a server's question and waits for the answer; cancelled when the server withdraws it or is gone.
+
+        Args:
+            attempt: of a call that a person makes by hand, during which the server asks.
+        """
+        if not self.are_shown:
             return failure(INTERNAL_ERROR, NOBODY_THERE)
         if not self._has_room(server):
             return failure(INTERNAL_ERROR, TOO_MANY)
         try:
-            question = self._read(server, envelope.load(params))
+            question = self._read(server, envelope.load(params), attempt)
         except (CannotAsk, ValueError) as error:
             return failure(INVALID_PARAMS, f"this question cannot be shown: {error}")
         return success(await self._answer_to(question))
@@ -78,7 +87,7 @@ class Elicitations:
         of_this = sum(question.server == server for question, _ in self._waiting.values())
         return of_this < MOST_OF_ONE_SERVER and len(self._waiting) < MOST_WAITING
 
-    def _read(self, server: str, params: Any) -> ElicitationSnapshot:
+    def _read(self, server: str, params: Any, attempt: str) -> ElicitationSnapshot:
         if not isinstance(params, dict):
             raise CannotAsk("params must be an object")
         mode = params.get("mode", "form")
@@ -92,6 +101,7 @@ class Elicitations:
             ends_at=time.time() + self._wait_s,
             url=read_url(params.get("url")) if mode == "url" else "",
             fields=read_form(params.get("requestedSchema")) if mode == "form" else (),
+            attempt=attempt,
         )
 
     async def _answer_to(self, question: ElicitationSnapshot) -> dict[str, Any]:

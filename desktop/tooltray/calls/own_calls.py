@@ -1,5 +1,5 @@
 """Calls of tools for ourselves: the command line, the desktop and programs go the way of an AI client's call. The caller cannot be asked
-anything, and works on a project only where the call names one.
+anything, unless somebody watches the call, and works on a project only where the call names one.
 
 Above it: the API. Below it: ToolCalls.
 """
@@ -16,9 +16,9 @@ from tooltray.formats.contents import failed
 from tooltray.projects.projects import Projects
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump
-from tooltray.protocol.eras import Head
+from tooltray.protocol.eras import Head, Meta
 from tooltray.server_files.server_files import ServerFiles
-from tooltray.sessions.caller import OwnCaller
+from tooltray.sessions.caller import Caller, OwnCaller
 from tooltray.sessions.exchange import Exchange
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.upstream.held_calls import HeldCalls
@@ -65,6 +65,9 @@ def result_of(reply: Envelope) -> dict[str, Any]:
 
 OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records
 
+Watched = tuple[str, Callable[[OwnCaller], Caller]]
+"""The progress token of a call that somebody watches, and what makes the caller that is asked and told in the place of our own."""
+
 
 class OwnCalls:
     """Belongs to the engine's loop."""
@@ -82,21 +85,34 @@ class OwnCalls:
         *,
         project: str | None = None,
         on_record: Callable[[MCPToolResponse], None] | None = None,
+        watched: Watched | None = None,
     ) -> Envelope:
         """Calls a tool by the name that AI clients see.
 
         Args:
             project: the folder of the project for which a server that waits for one answers.
             on_record: gets the record of the call.
+            watched: who is asked and told meanwhile; None: nobody.
 
         Raises:
             TooltrayError: the folder may be no project.
         """
-        caller = self._caller if project is None else await self._in_project(project)
-        request = Envelope(method="tools/call", params=dump({"name": name, "arguments": dict(arguments)}))
+        own = self._caller if project is None else await self._in_project(project)
+        params: dict[str, Any] = {"name": name, "arguments": dict(arguments)}
+        caller: Caller = own
+        head = Head(name=name)
+        if watched:
+            token, stand_in = watched
+            params["_meta"] = {"progressToken": token}
+            head, caller = Head(name=name, meta=Meta(progress_token=dump(token))), stand_in(own)
+        request = Envelope(method="tools/call", params=dump(params))
         await self._tools.listing(None)
-        exchange = Exchange(request, Head(name=name), caller, self._held, None, OWN_CLIENT_NAME)
-        return await self._calls.call(exchange, on_record=on_record)
+        return await self._calls.call(Exchange(request, head, caller, self._held, None, OWN_CLIENT_NAME), on_record=on_record)
+
+    def server_of(self, name: str) -> str:
+        """The server whose tool has this name; empty where that is not known."""
+        target = self._tools.target(name, None)
+        return target[0] if target else ""
 
     async def _in_project(self, project: str) -> OwnCaller:
         caller = self._caller.in_project(await self._projects.named(project))

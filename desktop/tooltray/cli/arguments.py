@@ -17,6 +17,7 @@ from tooltray.cli.options import (
     clients_options,
     consent_options,
     discover_options,
+    log_options,
     serve_options,
     servers_options,
     tools_options,
@@ -106,6 +107,7 @@ def _parser(_language: str) -> Usage:
     serve_options.declare(commands)
     command(commands, "status", tr("say whether a hub runs, and what it does"), "running:status")
     servers_options.declare(commands)
+    log_options.declare(commands)
     bundle_options.declare(commands)
     discover_options.declare(commands)
     tools_options.declare_tools(commands)
@@ -121,6 +123,7 @@ def _parser(_language: str) -> Usage:
     consent_options.declare_approve(commands)
     consent_options.declare_trust(commands)
     consent_options.declare_grants(commands)
+    consent_options.declare_permissions(commands)
     upkeep_options.declare_bridge(commands)
     upkeep_options.declare_autostart(commands)
     upkeep_options.declare_doctor(commands)

@@ -38,10 +38,12 @@ RESULTS: Mapping[str, str] = {
     "get_grants": "snapshots.approvals:GrantSnapshot[]",
     "get_http_status": "snapshots.http:HttpStatus",
     "get_inmemory_servers": "snapshots.servers:InMemoryServer[]",
+    "get_log": "snapshots.logs:LogPage",
     "get_journal_status": "snapshots.activity:JournalStatus",
     "get_load": "snapshots.program:ProgramLoad",
     "get_mcp_clients": "snapshots.servers:McpClientSnapshot[]",
     "get_npm_registry_status": "snapshots.registries:NpmRegistryStatus",
+    "get_permissions": "snapshots.approvals:ServerPermissions[]",
     "get_profiles": "snapshots.clients:ProfileSnapshot[]",
     "get_recent_calls": "snapshots.calls:RecentCall[]",
     "get_registry_server": "snapshots.discovery:RegistryServer",
@@ -82,6 +84,7 @@ RESULTS: Mapping[str, str] = {
     "reload": "snapshots.files:ReloadChange[]",
     "remove_mcp_server": "snapshots.setup:ServerRemoval",
     "reset_to_default_servers": "snapshots.setup:SetupChange[]",
+    "restore_grant": "snapshots.approvals:GrantSnapshot",
     "run_tool_call": "snapshots.calls:MCPToolResponse",
     "scan_ai_clients": "snapshots.ai_clients:ClientScan",
     "search_registry": "snapshots.discovery:RegistrySearch",
@@ -91,7 +94,10 @@ RESULTS: Mapping[str, str] = {
     "set_http_enabled": "snapshots.http:HttpStatus",
     "set_start_at_login": "snapshots.program:ProgramSnapshot",
     "test_npm_registry": "snapshots.registries:RegistryMeasurement",
+    "try_tool": "snapshots.calls:MCPToolResponse",
     "undo_client_change": "snapshots.ai_clients:ClientChange",
+    "preview_server_update": "snapshots.edited_entries:ServerUpdatePreview",
+    "test_server": "snapshots.edited_entries:ServerTest",
 }
 
 

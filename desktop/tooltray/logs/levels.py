@@ -18,11 +18,29 @@ _NAMES: Mapping[str, str] = {
     **dict.fromkeys(("info", "notice", "inf", "information"), "info"),
     **dict.fromkeys(("debug", "trace", "verbose", "silly", "dbg", "trc", "fine"), "debug"),
 }
+_KEYS = (b"level", b"lvl", b"severity")
 WORDS: Mapping[str, tuple[bytes, ...]] = {
-    "error": (b"err", b"fatal", b"crit", b"panic", b"emerg", b"alert", b"severe", b"ftl", b"exception", b"traceback", b'"level":', b" e"),
-    "warning": (b"warn", b"wrn", b'"level":', b" w"),
+    "error": (
+        b"err",
+        b"eror",
+        b"fatal",
+        b"crit",
+        b"panic",
+        b"emerg",
+        b"alert",
+        b"severe",
+        b"ftl",
+        b"exception",
+        b"traceback",
+        b"unhandled",
+        b"goroutine",
+        b" e",
+        b" f",
+        *_KEYS,
+    ),
+    "warning": (b"warn", b"wrn", b" w", *_KEYS),
     "info": (),
-    "debug": (b"debug", b"trace", b"verbose", b"silly", b"dbg", b"trc", b"fine", b'"level":'),
+    "debug": (b"debug", b"trace", b"verbose", b"silly", b"dbg", b"trc", b"fine", *_KEYS),
 }
 """In lower case: a text in which none of these stands has no line of that level; empty: nothing can be told so."""
 
@@ -38,6 +56,7 @@ _FAILURE = re.compile(
     r"^(?:Traceback \(most recent call last\)|thread '.*' (?:\(\d+\) )?panicked at |(?:Uncaught )?(?:[\w$]+\.)*[\w$]*(?:Error|Exception)"
     r"(?: \[\w+\])?(?:: |$)|Unhandled(?:PromiseRejection)?|goroutine \d+ )"
 )
+_EXCEPTION = re.compile(r"^(?:\w+\.)+[A-Z]\w*(?:: |$)")
 _KLOG_NAMES = {"I": "info", "W": "warning", "E": "error", "F": "error"}
 
 
@@ -57,6 +76,13 @@ def level_of(text: str) -> str:
     if found := _KLOG.match(head):
         return _KLOG_NAMES[found["word"]]
     return "error" if _FAILURE.match(head) else ""
+
+
+def level_behind(text: str, before: str) -> str:
+    """The level of a line that stands below one of a level: frames of a stack, and the exception behind them, have the same."""
+    if belongs_to_last(text) or (before == "error" and _EXCEPTION.match(text)):
+        return before
+    return level_of(text)
 
 
 def belongs_to_last(text: str) -> bool:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from tooltray.logs.levels import belongs_to_last, level_of
+from tooltray.logs.levels import level_behind
 from tooltray.logs.log_reader import LineFormat
 from tooltray.logs.log_segments import Found
 from tooltray.logs.plain_line import plain_line
@@ -68,7 +68,7 @@ def _read_server_line(position: str, found: Found, level_before: str) -> LogLine
     if kind == MARK:
         state, _, why = text.partition(" ")
         return LogLine(position, at, state, "error" if state in _FAILED_STATES else "", "mark", why)
-    return LogLine(position, at, text, level_before if belongs_to_last(text) else level_of(text), is_cut=found.is_cut)
+    return LogLine(position, at, text, level_behind(text, level_before), is_cut=found.is_cut)
 
 
 def _hub_time(line: bytes) -> float:

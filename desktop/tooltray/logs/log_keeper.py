@@ -74,8 +74,7 @@ class LogKeeper:
                 self._timer.cancel()
                 self._timer = None
             waiting, self._waiting, self._waiting_lines = self._waiting, {}, 0
-            if waiting:
-                self._problems |= await finish_in_thread(self._write, waiting)
+            self._problems |= await finish_in_thread(self._write, waiting) if waiting else {}
         for server in waiting:
             self._bus.publish(LogWritten(f"{SERVER}{server}"))
 
@@ -112,7 +111,7 @@ class LogKeeper:
         return problems
 
     def _on_state_changed(self, event: ServerStateChanged) -> None:
-        server, state = event.server, event.server.state
+        server, state = event.server, event.server.shown_state
         before = self._states.get(server.name)
         if server.is_builtin or state in NOT_MARKED or state is before:
             return

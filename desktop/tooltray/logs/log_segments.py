@@ -181,9 +181,8 @@ def _split(body: bytes, start: int, end: int, is_cut: bool) -> list[Found]:
         start += len(line) + 1
     if not found[-1].line:
         found.pop()
-    if found:
-        last = found[-1]
-        found[-1] = Found(last.start, end, last.line, is_cut or last.is_cut)
+    last = found[-1]
+    found[-1] = Found(last.start, end, last.line, is_cut or last.is_cut)
     return found
 
 

@@ -163,10 +163,6 @@ class ProtocolLog:
             self._listen(server, None)
             self._bus.publish(LogWritten(f"{MESSAGES}{server}"))
 
-    def close(self) -> None:
-        for server in list(self._recordings):
-            self.forget(server)
-
     def page(self, server: str, wanted: LogFilter, before: str, after: str, limit: int) -> LogPage:
         """A page of the recorded messages; may be called in a thread."""
         recording = self._recordings.get(server)
@@ -219,7 +215,7 @@ def _look(data: bytes, is_cut: bool) -> tuple[str, bytes, bool]:
         try:
             message = envelope.decode(data)
             return _named(message.method, bytes(message.params)), bytes(message.id), bool(message.error)
-        except ValueError:
+        except envelope.MalformedFrame:
             pass
     head = data[:HEAD_BYTES]
     method = _METHOD.search(head)

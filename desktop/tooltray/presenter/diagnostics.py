@@ -53,7 +53,8 @@ def _hub(hub: HubSnapshot, environment: EnvironmentSnapshot) -> Iterator[str]:
 
 
 def _server(diagnosis: Diagnosis) -> Iterator[str]:
-    yield f"server {diagnosis.server}: {diagnosis.state}, {diagnosis.transport}, tools: {diagnosis.tool_count}"
+    tools = diagnosis.tool_count if diagnosis.is_listed else "not known"
+    yield f"server {diagnosis.server}: {diagnosis.state}, {diagnosis.transport}, tools: {tools}"
     if diagnosis.problem:
         yield f"  problem: {diagnosis.problem}"
     if diagnosis.exit_code is not None:

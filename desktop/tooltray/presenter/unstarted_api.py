@@ -24,6 +24,9 @@ from tooltray.entries.setup_api import SetupApi
 from tooltray.errors import TooltrayError
 from tooltray.journal.api import ActivityApi
 from tooltray.journal.journal import Journal
+from tooltray.logs.api import LogsApi
+from tooltray.logs.log_pages import LogPages
+from tooltray.logs.server_log_files import ServerLogFiles
 from tooltray.phrases import Phrase
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.unstarted_parts import UnstartedParts
@@ -34,6 +37,7 @@ from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.settings.settings import BUILTIN_NAMES
 from tooltray.snapshots.http import NewApiToken, Scope
 from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.logs import ALL_LINES, LogFilter, LogPage
 from tooltray.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
 from tooltray.snapshots.setup import ServerRemoval, SetupChange
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
@@ -44,6 +48,7 @@ def unstarted_api(parts: UnstartedParts) -> Api:
     made: dict[str, Callable[[], object]] = {
         "hub": lambda: _HubApi(parts),
         "servers": lambda: _ServersApi(parts),
+        "logs": lambda: _LogsApi(parts),
         "secrets": lambda: _SecretsApi(parts),
         "access": lambda: _AccessApi(parts),
         "ai_clients": lambda: _AiClientsApi(parts),
@@ -114,6 +119,7 @@ class _HubApi(_Unstarted, HubApi):
             icon=config.icons,
             description=config.descriptions,
             tool_count=len(catalogue.definitions) if catalogue else 0,
+            is_listed=catalogue is not None,
             auto_approve=config.auto_approve,
             isolation=config.isolation,
             idle_stop_s=config.idle_stop,
@@ -127,6 +133,14 @@ class _HubApi(_Unstarted, HubApi):
         from tooltray.launch.remembered_variables import RememberedVariables
 
         RememberedVariables(self._parts.home.environment).forget()
+
+
+class _LogsApi(_Unstarted, LogsApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._pages = LogPages(ServerLogFiles(parts.home.server_logs), hub_logs=parts.home.logs)
+
+    async def get_log(self, source: str, wanted: LogFilter = ALL_LINES, before: str = "", after: str = "", limit: int = 200) -> LogPage:
+        return await self._pages.page(source, wanted, before, after, limit)
 
 
 class _AiClientsApi(_Unstarted, AiClientsApi):

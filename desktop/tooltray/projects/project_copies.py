@@ -136,7 +136,7 @@ class ProjectSnapshots:
 
     def detail(self, server: ManagedServer) -> str:
         """What a server does at the moment, or waits for."""
-        if server.state is not ServerState.WAITING:
+        if server.shown_state is not ServerState.WAITING:
             return server.first.detail
         sessions = [state for state in self._states if state.connections and has_server(state, server, self._includes)]
         if names := sorted({state.project.name for state in sessions if state.project}):
@@ -160,7 +160,7 @@ class ProjectSnapshots:
         return ProjectCopySnapshot(
             path=project.path,
             name=project.name,
-            state=copy.state,
+            state=copy.shown_state,
             session_count=len(users),
             target=shown_target(copy.config, copy.project),
             problem=copy.problem,

@@ -6,13 +6,14 @@ Above it: the REST interface's handler and its OpenAPI document. Below it: the o
 from collections.abc import Sequence
 from functools import cache
 
-from tooltray.rest import activity_operations, discovery_operations, hub_operations, server_operations, tool_operations
+from tooltray.rest import activity_operations, discovery_operations, hub_operations, log_operations, server_operations, tool_operations
 from tooltray.rest.operation import Operation
 
 OPERATIONS: tuple[Operation, ...] = (
     *server_operations.OPERATIONS,
     *tool_operations.OPERATIONS,
     *hub_operations.OPERATIONS,
+    *log_operations.OPERATIONS,
     *activity_operations.OPERATIONS,
     *discovery_operations.OPERATIONS,
 )

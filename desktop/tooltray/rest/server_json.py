@@ -34,7 +34,10 @@ _REASONS = {
     ServerState.ON_DEMAND: "its first use starts it",
     ServerState.WAITING: "it waits until a project is known",
     ServerState.NEEDS_SIGN_IN: "it needs somebody to sign in",
+    ServerState.STARTING: "it is starting",
+    ServerState.INSTALLING: "its packages are being downloaded",
     ServerState.RESTARTING: "it is being restarted",
+    ServerState.STOPPING: "it is being stopped",
 }
 
 _SPELLED = {spellings[0]: spellings for spellings in SPELLINGS.values()}

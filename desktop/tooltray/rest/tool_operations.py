@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol
 
 from tooltray.api import JsonObject
 from tooltray.calls.api import PromptsApi, ResourcesApi, ToolsApi
+from tooltray.calls.tries_api import TriesApi
 from tooltray.formats.api import FormatsApi
 from tooltray.formats.copilot_names import copilot_description, copilot_names, copilot_parameters
 from tooltray.presenter.mcp_presenter import McpPresenter
@@ -100,14 +101,20 @@ OPERATIONS = (
     ),
     Operation("POST", "/mcp/tools/call", ToolsApi.call_tool, scope="call"),
     Operation("POST", "/mcp/tools/run", ToolsApi.run_tool_call, whole="call", scope="call"),
+    Operation("POST", "/mcp/tries/{attempt}", TriesApi.try_tool, scope="call"),
+    Operation("DELETE", "/mcp/tries/{attempt}", TriesApi.cancel_try, status=204, scope="call"),
     Operation("GET", "/mcp/tool-costs", ViewsApi.get_tool_costs),
     Operation("POST", "/mcp/tool-names/reset", ToolsApi.reset_tool_names, status=204),
     Operation("PUT", "/mcp/lazy-load", ViewsApi.set_lazy_load, status=204, asks=Asks.lazy),
     Operation("GET", "/mcp/prompts", PromptsApi.get_all_prompts, page_key=_named),
     Operation("POST", "/mcp/prompts/get", PromptsApi.get_prompt, scope="call"),
+    Operation("POST", "/mcp/prompts/complete", PromptsApi.complete_prompt, wrap="values", scope="call"),
     Operation("GET", "/mcp/resources", ResourcesApi.get_all_resources, page_key=_named),
     Operation("GET", "/mcp/resource-templates", ResourcesApi.get_all_resource_templates, page_key=_named),
+    Operation("POST", "/mcp/resource-templates/complete", ResourcesApi.complete_resource, wrap="values", scope="call"),
     Operation("POST", "/mcp/resources/read", ResourcesApi.read_resource, scope="call"),
+    Operation("POST", "/mcp/resources/subscribe", ResourcesApi.subscribe_resource, status=204, scope="call"),
+    Operation("POST", "/mcp/resources/unsubscribe", ResourcesApi.unsubscribe_resource, status=204, scope="call"),
     Operation(
         "POST",
         "/mcp/formats/openai/call",

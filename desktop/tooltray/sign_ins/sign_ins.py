@@ -168,6 +168,15 @@ class SignIns:
         await self._load(access)
         return access
 
+    async def settled_authorization(
+        self, server: str, config: MCPServerConfig, resolved: ResolvedServer, environ: Mapping[str, str]
+    ) -> Authorization | None:
+        """Returns the same for an entry that is tried out: the sign-in of a server, if it is one to the same place, and no new one."""
+        now = self._config.settings.mcp_servers.get(server)
+        if now is None or binding_of(now) != binding_of(config):
+            return None
+        return await self.authorization(server, config, resolved, environ)
+
     # for ServerAccess
 
     def on_tokens(self, access: ServerAccess, tokens: Tokens | None) -> None:

@@ -45,7 +45,11 @@ class ElicitationField(msgspec.Struct, frozen=True):
 
 
 class ElicitationSnapshot(msgspec.Struct, frozen=True):
-    """A question that a server asks the person. Texts are the server's, made harmless."""
+    """A question that a server asks the person. Texts are the server's, made harmless.
+
+    Attributes:
+        attempt: of a call that the person makes by hand, during which it is asked; empty: it belongs to no such call.
+    """
 
     id: str
     server: str
@@ -54,3 +58,4 @@ class ElicitationSnapshot(msgspec.Struct, frozen=True):
     ends_at: float  # unix seconds
     url: str = ""  # to be opened by the person, not by us
     fields: tuple[ElicitationField, ...] = ()
+    attempt: str = ""

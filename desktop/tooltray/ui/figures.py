@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from PySide6.QtCore import QDate, QLocale
 
 from tooltray.ui.i18n import tr
+from tooltray.ui.state_language import UNKNOWN
 
 DAYS_BY_NAME = 6  # further back, a weekday's name could be misread as this week's
 
@@ -16,7 +17,7 @@ def moment(at: float, now: datetime) -> str:
         at: unix seconds; 0: not known.
     """
     if not at:
-        return "–"
+        return UNKNOWN
     then, locale = datetime.fromtimestamp(at), QLocale()
     clock = f"{then:%H:%M}"
     if then.date() == now.date():

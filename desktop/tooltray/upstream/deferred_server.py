@@ -28,7 +28,7 @@ from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ServerState
 from tooltray.upstream.idle_stop import IdleStop
 from tooltray.upstream.instance import Instance
-from tooltray.upstream.managed_server import ManagedServer, ServerEntry
+from tooltray.upstream.managed_server import RESTARTED_THROUGH, ManagedServer, ServerEntry
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.project_folder import is_inside
 
@@ -97,6 +97,11 @@ class ProjectCopy(ManagedServer):
     @property
     def project(self) -> SessionProject | None:
         return self._project
+
+    @property
+    def shown_state(self) -> ServerState:
+        """A restart is one of the whole server."""
+        return ServerState.RESTARTING if self._whole.restarts and self.state in RESTARTED_THROUGH else self.state
 
     @property
     def prefers_legacy(self) -> bool:

@@ -238,9 +238,11 @@ class ServerManager:
         """
         server = self.get(name)
         self._look_again(server)
-        await self._stops.discard(server)
         server.restarts += 1
+        if server.shown_state is not server.state:
+            self.publish_changed(name)  # one that rests is not stopped first: nothing else would say so at once
         try:
+            await self._stops.discard(server)
             with _by_person():
                 await server.stop(then=server.idle_state)
             if self._stops.since(name) is not None:

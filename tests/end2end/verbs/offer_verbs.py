@@ -1,5 +1,7 @@
 """Prompts and resources."""
 
+import json
+
 from tests.end2end.verbs.hub_at_work import Checks
 
 
@@ -28,10 +30,34 @@ async def read_resource(hub):
     assert "could not be read" in await hub.refusal("read_resource", uri="nothing://here")
 
 
+async def complete_prompt(hub):
+    assert await hub("complete_prompt", name="greet", argument="who", value="A") == ["Ada", "Alan"]
+
+
+async def complete_resource(hub):
+    assert await hub("complete_resource", template="note://item/{id}", variable="id", value="G") == ["Grace"]
+
+
+async def subscribe_resource(hub):
+    await hub("subscribe_resource", uri="note://kit")
+    await hub("call_tool", name="update", arguments={"uri": "note://kit"})
+    await hub.until(lambda kind, data: (kind, data) == ("ResourceUpdated", {"uri": "note://kit"}))
+
+
+async def unsubscribe_resource(hub):
+    await hub("unsubscribe_resource", uri="note://kit")
+    heard = await hub("call_tool", name="heard", arguments={})
+    assert json.loads(heard["content"][0]["text"])["subscribed"] == []
+
+
 CHECKS: Checks = {
     "get_all_prompts": prompts,
     "get_prompt": prompt,
     "get_all_resources": resources,
     "get_all_resource_templates": templates,
     "read_resource": read_resource,
+    "complete_prompt": complete_prompt,
+    "complete_resource": complete_resource,
+    "subscribe_resource": subscribe_resource,
+    "unsubscribe_resource": unsubscribe_resource,
 }

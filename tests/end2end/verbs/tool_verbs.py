@@ -37,6 +37,15 @@ async def run_tool_call(hub):
     assert (unknown["tool_call_id"], unknown["result"]["isError"]) == ("c2", True)
 
 
+async def try_tool(hub):
+    response = await hub("try_tool", attempt="t1", name="about", arguments={})
+    assert (response["tool"], response["server"], response["outcome"], response["tool_call_id"]) == ("about", "kit", "ok", "t1")
+
+
+async def cancel_try(hub):
+    await hub("cancel_try", attempt="nobody's")  # one that has ended is none
+
+
 async def reset_names(hub):
     await hub("reset_tool_names")
     assert "about" in {each["name"] for each in await hub("get_all_tool_definitions")}
@@ -48,5 +57,7 @@ CHECKS: Checks = {
     "set_tool_enabled": enable_tool,
     "call_tool": call_tool,
     "run_tool_call": run_tool_call,
+    "try_tool": try_tool,
+    "cancel_try": cancel_try,
     "reset_tool_names": reset_names,
 }

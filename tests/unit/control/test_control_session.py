@@ -37,10 +37,12 @@ from tooltray.events import (
     FeedbackEnded,
     GrantsChanged,
     ImportProgressed,
+    LogWritten,
     NpmRegistryChanged,
     ProblemReported,
     PromptListChanged,
     ResourceListChanged,
+    ResourceUpdated,
     ServerChanged,
     ServerFailed,
     ServerFilesChanged,
@@ -48,10 +50,12 @@ from tooltray.events import (
     ServerStarted,
     ServerStatusChanged,
     ServerStopped,
+    ServerTestOutput,
     SessionListChanged,
     SessionsChanged,
     ToolCallResult,
     ToolListChanged,
+    TryProgressed,
 )
 from tooltray.phrases import Phrase
 from tooltray.protocol.deadlines import DeadlineWheel
@@ -62,6 +66,7 @@ from tooltray.snapshots.feedback import FeedbackAttachment, FeedbackSnapshot
 from tooltray.snapshots.forms import FieldValue
 from tooltray.snapshots.http import Scope
 from tooltray.snapshots.hub import HubSnapshot
+from tooltray.snapshots.logs import LogFilter
 from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
@@ -83,6 +88,7 @@ VALUES: dict[Any, Any] = {
     ActivityFilter: ActivityFilter(text="x", kinds=("call",)),
     list[str] | None: ["x"],
     Sequence[FeedbackAttachment]: [FeedbackAttachment("a.png", "image/png", "eA==")],
+    LogFilter: LogFilter(text="x", levels=("error",)),
     MCPToolCall: MCPToolCall("1", "t", {"a": [1]}, "s"),
     MCPToolResponse: MCPToolResponse("t", "s", "c", "ok", 0.5, 1, 2, "1", {"content": []}),
 }
@@ -365,6 +371,10 @@ ALL = [
     ServerFilesChanged(),
     ImportProgressed(1, 2, "s"),
     ActivityWritten(7),
+    ServerTestOutput("1", ("a line",)),
+    LogWritten("server:s"),
+    TryProgressed("a", 1.0, 2.0, "m"),
+    ResourceUpdated("x://1"),
     NpmRegistryChanged(NpmRegistryStatus("https://r.example/", measurements=(RegistryMeasurement("https://r.example/", "R", "mirror"),))),
 ]
 

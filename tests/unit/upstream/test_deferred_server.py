@@ -9,7 +9,7 @@ from tests.fakes.project_hub import project_hub
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.events import ProblemReported, ServerRemoved, ServerStarted, ServerStopped
+from tooltray.events import ProblemReported, ServerChanged, ServerRemoved, ServerStarted, ServerStopped
 from tooltray.launch.program_launch import CannotStart
 from tooltray.protocol.eras import Era
 from tooltray.snapshots.clients import SessionProject
@@ -141,6 +141,22 @@ async def test_who_starts_it_again_after_a_stop_gets_it_for_the_same_projects(tm
         assert len(hub.program.copies.all) == 6
         await hub.parts.servers.start("s")  # it runs
         assert len(hub.program.copies.all) == 6
+
+
+async def test_a_restart_is_shown_of_the_whole_and_of_each_copy_until_they_run(tmp_path: Path) -> None:
+    async with project_hub(tmp_path) as hub:
+        await hub.opened(await hub.session(hub.folder("one")))
+        hub.parts.heard.all.clear()
+        go_on = hub.program.hold("initialize")
+        restart = asyncio.create_task(hub.parts.servers.restart("s"))
+        await hub.program.request("initialize", count=2)
+        shown = [event.server for event in hub.parts.heard.of(ServerChanged)]
+        assert {server.state for server in shown} == {ServerState.RESTARTING}
+        assert {copy.state for server in shown for copy in server.copies} == {ServerState.RESTARTING}
+        go_on.set()
+        await restart
+        last = hub.parts.heard.of(ServerChanged)[-1].server
+        assert (last.state, [copy.state for copy in last.copies]) == (ServerState.RUNNING, [ServerState.RUNNING])
 
 
 async def test_who_starts_it_by_hand_with_no_project_known_reads_that_it_waits(tmp_path: Path) -> None:

@@ -194,6 +194,17 @@ async def test_a_first_restart_of_a_server_that_does_not_run_is_shown_as_one_too
         assert states(parts) == [ServerState.RESTARTING, ServerState.RUNNING]
 
 
+async def test_a_restart_of_a_server_that_a_person_has_stopped_is_shown_from_the_first_moment(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(ScriptedServer())) as parts:
+        await parts.servers.stop("s")
+        parts.heard.all.clear()
+        restart = asyncio.create_task(parts.servers.restart("s"))
+        await asyncio.sleep(0)
+        assert states(parts) == [ServerState.RESTARTING]
+        await restart
+        assert states(parts) == [ServerState.RESTARTING, ServerState.RUNNING]
+
+
 async def test_a_server_that_is_not_there_cannot_be_stopped_or_restarted(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, servers={}) as parts:
         for act in (parts.servers.start, parts.servers.stop, parts.servers.restart):

@@ -88,14 +88,16 @@ def _file_lines(files: Sequence[ServerFileSnapshot]) -> Iterator[str]:
 def _hub_lines(info: HubInfo, snapshot: HubSnapshot, home: Home) -> Iterator[str]:
     servers = snapshot.servers
     running = sum(server.state is ServerState.RUNNING for server in servers)
-    tools = sum(server.tool_count for server in servers)
+    tools = count(sum(server.tool_count for server in servers), "tool")
+    if unlisted := sum(not server.is_listed for server in servers):
+        tools = tr("{tools}, and those of {servers} that are not known yet", tools=tools, servers=count(unlisted, "server"))
     yield tr(
         "Tooltray {version} is running ({kind}, pid {pid}) in {root}.", version=info.version, kind=info.kind, pid=info.pid, root=home.root
     )
     yield tr(
         "Up for {time}; {clients} connected.", time=_time_since(snapshot.started_at), clients=count(snapshot.session_count, "AI client")
     )
-    yield tr("{count}, {running} running; {count2}.", count=count(len(servers), "server"), running=running, count2=count(tools, "tool"))
+    yield tr("{count}, {running} running; {count2}.", count=count(len(servers), "server"), running=running, count2=tools)
     if snapshot.is_paused:
         yield tr("Paused: tools are listed, calls are refused.")
     for server in servers:

@@ -18,6 +18,7 @@ from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.person import confirmed, is_person_there
 from tooltray.cli.speech import in_one_line, tr
 from tooltray.cli.terminal import (
+    NOT_KNOWN,
     answer,
     answer_list,
     clean,
@@ -66,7 +67,7 @@ def list_servers(args: argparse.Namespace, home: Home) -> int:
 
 
 def _row(server: ServerSnapshot) -> list[str]:
-    tools = (str(server.tool_count) if server.tool_count else "-") + (" (lazy)" if server.is_lazy else "")
+    tools = (str(server.tool_count) if server.is_listed else NOT_KNOWN) + (" (lazy)" if server.is_lazy else "")
     problem = in_one_line(problem_line(server.problem), server.detail)
     return [server.name, state_in_words(server.state.value), server.transport, tools, _starts(server), problem]
 

@@ -84,7 +84,7 @@ def project_source(project: SessionProject) -> str:
 
 def activated(session: SessionSnapshot) -> str:
     """Returns which lazy servers a session has asked for."""
-    return ", ".join(session.activated) or "–"
+    return ", ".join(session.activated)
 
 
 def client_title(client: ClientModeSnapshot) -> str:

@@ -25,6 +25,7 @@ from tooltray.ui.origins import visible_path
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.pages.scan_words import here, scan_text, scan_title
+from tooltray.ui.state_language import not_known
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
@@ -47,7 +48,7 @@ class ComputerTable(Table):
             Column(tr("Client"), lambda client: client.name, Kind.TEXT, 0, lambda client: client.name),
             Column(tr("Here"), said.presence, Kind.QUIET, 110),
             Column(tr("Tooltray"), said.connection_look, Kind.STATE, 140),
-            Column(tr("Servers"), said.server_count, Kind.NUMBER, 84),
+            Column(tr("Servers"), said.server_count, Kind.NUMBER, 84, said.servers_tip),
             Column(tr("Plain keys"), said.secrets_chip, Kind.CHIP, 96, _secrets_tip),
             Column("", said.wish_word, Kind.BUTTON, 116),
         ]
@@ -59,6 +60,8 @@ class ComputerTable(Table):
 
 
 def _secrets_tip(client: AiClient) -> str:
+    if (why := said.unread(client)) and not any(server.secrets for server in said.own_servers(client)):
+        return not_known(why)
     return ", ".join(secret for server in said.own_servers(client) for secret in server.secrets)
 
 

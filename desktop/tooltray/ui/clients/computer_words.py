@@ -5,7 +5,7 @@ from tooltray.snapshots.ai_clients import AiClient, AiClientFile, ClientChange, 
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.scan_words import here
 from tooltray.ui.problem_words import in_a_row, whole
-from tooltray.ui.state_language import Look
+from tooltray.ui.state_language import UNKNOWN, Look, not_known
 
 
 def connection_look(client: AiClient) -> Look:
@@ -36,13 +36,24 @@ def own_servers(client: AiClient) -> list[ClientServer]:
 
 
 def server_count(client: AiClient) -> str:
-    return str(len(own_servers(client)) or "–")
+    """Returns how many servers are in its files; files that cannot be read may hold more."""
+    count = len(own_servers(client))
+    return str(count) if not unread(client) else f"{count}+" if count else UNKNOWN
+
+
+def unread(client: AiClient) -> str:
+    """Returns why some of a client's files cannot be read; empty if all can."""
+    return next((whole(file.problem) for file in client.files if file.problem and file.exists), "")
+
+
+def servers_tip(client: AiClient) -> str:
+    return not_known(why) if (why := unread(client)) else server_count(client)
 
 
 def secrets_chip(client: AiClient) -> tuple[str, str]:
     """Returns how many secrets stand in its files in plain text: word and tone."""
     count = sum(len(server.secrets) for server in own_servers(client))
-    return (str(count), "warning") if count else ("–", "")
+    return (str(count), "warning") if count else (UNKNOWN if unread(client) else "0", "")
 
 
 def wish_word(client: AiClient) -> str:

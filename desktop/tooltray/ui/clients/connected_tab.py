@@ -52,7 +52,7 @@ class SessionTable(Table):
             Column(tr("State"), session_look, Kind.STATE, 124),
             Column(tr("Tools are shown"), lambda session: mode_name(session.mode), Kind.TEXT, 160, reason),
             Column(tr("Project"), lambda session: project_name(session.project), Kind.QUIET, 150, path),
-            Column(tr("Profile"), lambda session: session.profile or "–", Kind.QUIET, 110),
+            Column(tr("Profile"), lambda session: session.profile, Kind.QUIET, 110),
             Column(tr("Loaded"), activated, Kind.QUIET, 140),
         ]
         super().__init__(theme, columns, tr("Sessions"), lambda session: session.id)
@@ -66,14 +66,14 @@ class ClientTable(Table):
     def __init__(self, theme: Theme) -> None:
         def seen(client: ClientModeSnapshot) -> tuple[str, str]:
             if not client.client:
-                return "–", ""  # who would that be
+                return "", ""  # who would that be
             return tr("Earlier") if client.is_seen else tr("Never"), ""
 
         columns = [
             Column(tr("Client"), client_title, Kind.TEXT, 0, lambda client: client.client),
             Column(tr("Choice"), lambda client: mode_name(client.mode), Kind.QUIET, 170),
             Column(tr("Tools are shown"), lambda client: mode_name(client.shown_mode), Kind.TEXT, 160, reason),
-            Column(tr("Profile"), lambda client: client.profile or "–", Kind.QUIET, 120),
+            Column(tr("Profile"), lambda client: client.profile, Kind.QUIET, 120),
             Column(tr("Last seen"), seen, Kind.CHIP, 96),
         ]
         super().__init__(theme, columns, tr("Kinds of clients"), lambda client: client.client)

@@ -40,7 +40,7 @@ def note_chip(candidate: ImportCandidate) -> tuple[str, str]:
     if candidate.secrets:
         count = len(candidate.secrets)
         return (tr("1 key") if count == 1 else tr("{count} keys", count=count)), "accent"
-    return "–", ""
+    return "", ""
 
 
 def source_line(source: ImportSource, names: Mapping[str, str]) -> str:

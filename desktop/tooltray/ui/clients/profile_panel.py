@@ -13,6 +13,7 @@ from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.ui.clients.profile_choice import CheckTable, Choice, choices, profile_choice
 from tooltray.ui.i18n import tr
+from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import OptionList
@@ -125,7 +126,7 @@ class ProfilePanel(SheetFrame):
     def _count(self, choice: Choice) -> str:
         names = self._choice.names(choice.server)
         ticked = sum(self._choice.has(choice.server, name) for name in names)
-        return tr("{count} of {all}", count=ticked, all=len(names)) if names else "–"
+        return tr("{count} of {all}", count=ticked, all=len(names)) if names else UNKNOWN
 
     def _draw(self) -> None:
         words = self._search.text().casefold().split()

@@ -33,6 +33,7 @@ from tooltray.ui.files.trust_sheet import TrustPanel
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.origins import visible_path
 from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
@@ -113,7 +114,7 @@ def _columns() -> list[Column]:
         Column(tr("Server"), lambda each: each.name),
         Column(tr("Called here"), here, Kind.QUIET, 170),
         Column(tr("State"), entry_look, Kind.STATE, 160),
-        Column(tr("Line"), lambda each: str(each.line or "–"), Kind.NUMBER, 60),
+        Column(tr("Line"), lambda each: str(each.line or UNKNOWN), Kind.NUMBER, 60),
     ]
 
 
@@ -205,6 +206,7 @@ class FileSheets(QObject):
         wishes = context.wishes
         wishes.file_requested.connect(self.open_file)
         wishes.trust_requested.connect(self._on_trust_requested)
+        context.links.trust_asked.connect(self.open_trust)
         wishes.refusal_requested.connect(self._on_refusal_requested)
         wishes.file_place_requested.connect(self.open_place)
         context.notices.look_requested.connect(self._on_look_requested)

@@ -4,7 +4,7 @@ Above it: LogView. Below it: widgets. Emits what a person wants; knows no log.
 """
 
 from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
 from tooltray.ui import icons
@@ -18,6 +18,7 @@ from tooltray.ui.widgets.menus import popup_below
 from tooltray.ui.widgets.surface import column, row
 
 LEVELS = {"": (), "error": ("error",), "warning": ("error", "warning"), "info": ("error", "warning", "info")}
+ROOM_FOR_ALL = 480  # px; below that the levels stand in a line of their own
 SEARCH_AFTER_LETTERS = 2  # one letter is found everywhere
 
 
@@ -87,6 +88,7 @@ class LogBar(QWidget):
         self._levels = Choice(theme, list(zip(LEVELS, titles, strict=True)), name=tr("Levels"))
         self._levels.setMaximumWidth(170)
         self._levels.chosen_changed.connect(self._on_levels)
+        self._line = line
         line.addWidget(self._levels)
         more = IconButton(theme, "more", tr("More about the log"))
         more.clicked.connect(self._on_more)
@@ -101,6 +103,7 @@ class LogBar(QWidget):
         self._progress.addStretch(1)
         layout.addLayout(self._progress)
         self._more = more
+        self._is_wide = True
         self.show_search(None)
 
     def show_search(self, search: LogSearch | None) -> None:
@@ -111,6 +114,14 @@ class LogBar(QWidget):
         for step in (self._older, self._newer):
             step.setEnabled(search is not None and bool(search.found))
         self._count.setText(found_words(search) if search is not None else "")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_wide = self.width() >= ROOM_FOR_ALL
+        if is_wide != self._is_wide:
+            self._is_wide = is_wide
+            target, place = (self._line, 3) if is_wide else (self._progress, 0)
+            target.insertWidget(place, self._levels)
 
     def _on_text(self, text: str) -> None:
         self.find_requested.emit(text if len(text) >= SEARCH_AFTER_LETTERS or not text.isascii() else "")

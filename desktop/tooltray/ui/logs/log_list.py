@@ -5,7 +5,7 @@ Above it: LogView. Below it: LogModel. Text in mono wraps by columns, so that a 
 
 import unicodedata
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetricsF, QKeyEvent, QKeySequence, QPainter, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
@@ -35,27 +35,34 @@ def columns_of(text: str) -> int:
 def wrapped(text: str, columns: int) -> list[str]:
     """A text in pieces of so many columns, MOST_WRAPPED at most; the last one ends in an ellipsis if there is more."""
     columns = max(columns, 8)
-    if columns_of(text) <= columns:
-        return [text]
-    if text.isascii():
-        pieces = [text[at : at + columns] for at in range(0, min(len(text), columns * MOST_WRAPPED), columns)]
-        is_all = len(text) <= columns * MOST_WRAPPED
-    else:
-        pieces, is_all = _by_width(text, columns)
-    return pieces if is_all else [*pieces[:-1], f"{pieces[-1][:-1]}…"]
+    pieces: list[str] = []
+    at = 0
+    while at < len(text) and len(pieces) < MOST_WRAPPED:
+        end = _end_of_piece(text, at, columns)
+        pieces.append(text[at:end])
+        at = end
+    if at < len(text):
+        pieces[-1] = f"{pieces[-1][:-1]}…"
+    return pieces or [""]
 
 
-def _by_width(text: str, columns: int) -> tuple[list[str], bool]:
-    pieces, piece, taken = [], "", 0
-    for sign in text:
-        width = columns_of(sign)
-        if taken + width > columns:
-            pieces.append(piece)
-            if len(pieces) == MOST_WRAPPED:
-                return pieces, False
-            piece, taken = "", 0
-        piece, taken = piece + sign, taken + width
-    return [*pieces, piece], True
+def _end_of_piece(text: str, at: int, columns: int) -> int:
+    """Where a piece ends that begins at a place: behind a space, if one stands in its last third."""
+    end = at + columns if text.isascii() else at + _fitting(text[at : at + columns], columns)
+    if end >= len(text):
+        return len(text)
+    space = text.rfind(" ", at + columns * 2 // 3, end + 1)
+    return space + 1 if space >= 0 else end
+
+
+def _fitting(text: str, columns: int) -> int:
+    """How many characters of a text fit into so many columns."""
+    taken = 0
+    for count, sign in enumerate(text):
+        taken += columns_of(sign)
+        if taken > columns:
+            return count
+    return len(text)
 
 
 class LogDelegate(QStyledItemDelegate):
@@ -222,6 +229,14 @@ class LogList(QListView):
         rect = self.visualRect(self._log.index(row, 0))
         bar = self.verticalScrollBar()
         bar.setValue(bar.value() + rect.top() - offset)
+
+    def go_to_end(self) -> None:
+        """Scrolls to the last line, from which the arrows go on where nothing is selected."""
+        if not self.selectionModel().hasSelection():
+            last = self._log.index(len(self._log.lines) - 1, 0)
+            self.selectionModel().setCurrentIndex(last, QItemSelectionModel.SelectionFlag.NoUpdate)
+        self.executeDelayedItemsLayout()
+        self.scrollToBottom()
 
     def select_row(self, row: int) -> None:
         """Selects a line and brings it to the middle."""

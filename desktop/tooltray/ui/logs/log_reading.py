@@ -112,6 +112,7 @@ class LogReading(QObject):
             return
         except TooltrayError as error:
             if generation == self._generation:
+                self.page = None
                 self.failed.emit(error.problem)
         else:
             if generation == self._generation:

@@ -7,7 +7,7 @@ two logs, what it writes and the protocol messages that a person had recorded; t
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, QRect, Qt, QTimer
+from PySide6.QtCore import QEvent, QModelIndex, QRect, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QHideEvent, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QStackedWidget, QWidget
 
@@ -24,11 +24,12 @@ from tooltray.ui.logs.log_search import LogSearch
 from tooltray.ui.logs.message_recording import MessageRecording
 from tooltray.ui.pages.action import run_action
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.widgets.banner import FaultArea
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.surface import Surface, clear, column, row
 
 HUB_LOOKED_AT_MS = 1000  # the hub's own log tells nobody of its lines: telling would be a line, too
 SEARCH_AFTER_MS = 200  # since the last key: a search through a large file is not begun for each letter
@@ -57,7 +58,7 @@ class LogView(QWidget):
         self.list = LogList(theme, self._model, _list_name(source))
         self.details = LogDetails(theme)
         self._recording = MessageRecording(context, source.removeprefix(SERVER))
-        self._faults = FaultArea(theme, top=0)
+        self._faults = column()
         if source.startswith(SERVER):
             tabs = row()
             tabs.addWidget(self._tabs)
@@ -68,7 +69,7 @@ class LogView(QWidget):
             self._tabs.hide()
         layout.addWidget(self._recording)
         layout.addWidget(self.bar)
-        layout.addWidget(self._faults)
+        layout.addLayout(self._faults)
         self._empty = Label(theme, "", "body", "secondary", wrap=True)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._parts = QStackedWidget()
@@ -236,12 +237,10 @@ class LogView(QWidget):
         if count:
             self.search.take(self._model.lines[-count:])
         if self.reading.is_following:
-            self.list.executeDelayedItemsLayout()
-            self.list.scrollToBottom()
+            self.list.go_to_end()
 
     def _on_renewed(self) -> None:
-        self.list.executeDelayedItemsLayout()
-        self.list.scrollToBottom()
+        self.list.go_to_end()
 
     def _on_shown(self, position: str) -> None:
         if (place := self._model.find(position)) >= 0:
@@ -258,24 +257,28 @@ class LogView(QWidget):
         self._parts.setCurrentIndex(0 if self._model.lines else 1)
         self._empty.setText(self._why_empty())
         if page is not None and page.problem is not None:
-            self._faults.show_fault(page.problem)
+            self._show_fault(page.problem)
         self._update_newest()
+        if self.isVisible() and not self.list.verticalScrollBar().maximum():
+            self.reading.read_older()  # there is room for more, and nothing to scroll by
 
     def _why_empty(self) -> str:
         page = self.reading.page
         if page is None:
             return ""
         if self.reading.levels and page.total_bytes:
-            return tr("No line of this level was found.")
+            return tr("Looks through older lines...") if self.reading.has_older else tr("No line of this level was found.")
         if self.reading.source.startswith(MESSAGES):
-            return tr("Messages appear here as they pass.") if page.recorded_until else ""
+            return tr("Messages appear here as they pass.") if page.recorded_until else tr("Recorded messages appear here.")
         return tr("Nothing yet. What the server writes to its error output appears here.")
 
     def _on_search_changed(self) -> None:
         self.bar.show_search(self.search)
 
     def _show_fault(self, problem: Problem | None) -> None:
-        self._faults.show_fault(problem)
+        clear(self._faults)
+        if problem is not None:
+            self._faults.addWidget(Banner(self._context.theme, "error", title(problem), sentences(problem)))
 
     def _update_newest(self) -> None:
         is_away = not self.reading.is_at_end or not self.list.is_at_end
@@ -290,6 +293,13 @@ class LogView(QWidget):
         self._newest.raise_()
 
     # events
+
+    def event(self, event: QEvent) -> bool:
+        """Ctrl+F is for this log while the keyboard is in it, and not for the page's own search."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and event.matches(QKeySequence.StandardKey.Find):
+            event.accept()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Find):

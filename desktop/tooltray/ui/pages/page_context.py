@@ -15,6 +15,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.pages.found_clients import ClientScans
 from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.notice_area import NoticeArea
+from tooltray.ui.pages.open_attempts import OpenAttempts
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
@@ -29,9 +30,11 @@ class PageLinks(QObject):
     about_asked = Signal()  # what is to be known of Tooltray itself
     server_asked = Signal(str)  # a server's name, from an address that was opened; there may be no such server
     part_asked = Signal(str, str, str)  # a page, the part of it that a person wants to see, and what is to stand there
+    approval_asked = Signal()  # a person wants to see in full which call waits for a yes
     install_asked = Signal(str)  # an address that adds a server, from wherever; the person decides
     projects_changed = Signal(object)  # list[str]: folders whose own files are in use
     entries_waiting_changed = Signal(object)  # list[TrustRequest] that nobody has looked at
+    trust_asked = Signal(str)  # the folder of a project whose entries a person wants to look at; empty: what programs have proposed
     entries_asked = Signal(object)  # list[TrustRequest] that nobody was told of before
 
 
@@ -100,6 +103,7 @@ class PageContext:
         self.theme, self.window, self.local, self.wishes = theme, window, local, wishes
         self.hub, self.servers, self.tools, self.tasks = presenters.hub, presenters.servers, presenters.tools, presenters.tasks
         self.sheets, self.notices, self.links = Sheets(theme, window), NoticeArea(theme), PageLinks(window)
+        self.attempts = OpenAttempts(window)
         self.scans = ClientScans(hub=presenters.hub, tasks=presenters.tasks)
         self.links.projects_changed.connect(self.scans.set_projects)
 

@@ -9,31 +9,37 @@ from PySide6.QtGui import QDesktopServices
 from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action, as_notice
+from tooltray.ui.pages.open_attempts import OpenAttempts
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.questions.question import QuestionPanel
 
 
 class QuestionLine(QObject):
-    """`changed`: a question came, or one has ended."""
+    """Those that wait here: not of a call that is made by hand and shows its questions itself. `changed`: one came, or one has ended."""
 
     changed = Signal()
 
-    def __init__(self, hub: QtMcpPresenter, parent: QObject | None = None) -> None:
+    def __init__(self, hub: QtMcpPresenter, attempts: OpenAttempts, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._hub = hub
+        self._hub, self._attempts = hub, attempts
         self._waiting: list[ElicitationSnapshot] = []
         hub.elicitation_asked.connect(self._on_asked)
         hub.elicitation_ended.connect(self.drop)
         hub.snapshot_changed.connect(self._on_snapshot_changed)
+        attempts.changed.connect(self.changed)
 
     @property
     def first(self) -> ElicitationSnapshot | None:
-        return self._waiting[0] if self._waiting else None
+        return self._here[0] if self._here else None
 
     @property
     def count_behind(self) -> int:
-        return max(0, len(self._waiting) - 1)
+        return max(0, len(self._here) - 1)
+
+    @property
+    def _here(self) -> list[ElicitationSnapshot]:
+        return [question for question in self._waiting if not self._attempts.is_shown(question.attempt)]
 
     def drop(self, id: str) -> None:
         """A question is answered or has ended; one that is not known is none."""
@@ -58,7 +64,7 @@ class Questions(Commands):
     def __init__(self, context: PageContext) -> None:
         super().__init__(hub=context.hub, tasks=context.tasks)
         self._context = context
-        self._line = QuestionLine(context.hub, self)
+        self._line = QuestionLine(context.hub, context.attempts, self)
         self._line.changed.connect(self._show)
         context.sheets.freed.connect(self._show)
         context.sheets.replacing.connect(self._on_replacing)

@@ -9,7 +9,7 @@ from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.servers.server_words import Action
+from tooltray.ui.servers.server_words import Action, missing_secret
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.menus import popup_below
 
@@ -45,6 +45,8 @@ class ServerMenu(QMenu):
         self._add("log", tr("Show log")).triggered.connect(self._on_log)
         if server.is_builtin:
             return
+        self._add("edit", tr("Edit…")).triggered.connect(self._on_edit)
+        self._add("layers", tr("Duplicate…")).triggered.connect(self._on_duplicate)
         self._add("settings", tr("Options…")).triggered.connect(self._on_options)
         if server.is_deferred:
             self._add("stop", tr("Reset projects")).triggered.connect(self._wishes.projects_reset_requested)
@@ -72,6 +74,12 @@ class ServerMenu(QMenu):
 
     def _on_open(self) -> None:
         self._wishes.open_requested.emit(self._name, "")
+
+    def _on_edit(self) -> None:
+        self._wishes.open_requested.emit(self._name, "settings")
+
+    def _on_duplicate(self) -> None:
+        self._wishes.duplicate_requested.emit(self._name)
 
     def _on_trust(self) -> None:
         self._wishes.trust_requested.emit(self._name)
@@ -136,12 +144,17 @@ class ServerActions(QObject):
             Action.TRUST: wishes.trust_requested,
             Action.CHOOSE_FOLDER: wishes.folder_requested,
         }
+        if action is Action.SECRET:
+            wishes.secret_requested.emit(self.server.name, missing_secret(self.server.problem))
         if action in wanted:
             wanted[action].emit(self.server.name)
 
     def open(self) -> None:
         """Opens all there is to know of it."""
         self._wishes.open_requested.emit(self.server.name, "")
+
+    def edit(self) -> None:
+        self._wishes.open_requested.emit(self.server.name, "settings")
 
     def show_tools(self) -> None:
         self._wishes.open_requested.emit(self.server.name, "tools")

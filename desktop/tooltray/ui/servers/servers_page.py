@@ -17,6 +17,7 @@ from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.discover.discover_tab import DiscoverTab
 from tooltray.ui.i18n import tr
+from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.servers.first_start import FirstStart, StarterCommands
@@ -30,6 +31,7 @@ from tooltray.ui.servers.server_details import ServerDetails
 from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_sheets import ServerSheets
 from tooltray.ui.servers.server_table import ServerTable
+from tooltray.ui.servers.server_tabs import LOG, SETTINGS
 from tooltray.ui.servers.server_toasts import ServerToasts
 from tooltray.ui.servers.server_views import ServerViews
 from tooltray.ui.servers.server_words import found_words
@@ -97,6 +99,7 @@ class ServersPage(Page):
         for content in (self._grid, self._nothing_found, self._table):
             self._list.addWidget(content)
         self._split = SplitView(self._list, most=WIDEST_PANE)
+        self._split.closing.connect(self._keep_unsaved)
         self._split.closed.connect(self._on_details_closed)
         self._split.resized.connect(self._fit_details)
         self._opened = ""  # whose details were opened last
@@ -131,6 +134,8 @@ class ServersPage(Page):
         self.notices.secrets_choice_requested.connect(commands.keep_secrets)
         self._wishes.folder_requested.connect(self._on_folder_requested)
         self._wishes.open_requested.connect(self.open_server)
+        self._wishes.duplicate_requested.connect(self.sheets.open_duplicate)
+        commands.duplicated.connect(self._on_duplicated)
         context.links.server_asked.connect(self._on_server_asked)
         context.scans.scan_changed.connect(self._on_scan)
         self.sheets.add_opened.connect(self.offers.complete)
@@ -275,13 +280,22 @@ class ServersPage(Page):
                 self.add(text)
             case "log" if self.is_usable:
                 name, _, at = text.partition("\n")
-                self.sheets.open_log(name, float(at or 0))
+                self._show_log(name, float(at or 0))
             case "hublog" if self.is_usable:
                 self.sheets.open_hub_log()
             case "bundle" if self.is_usable:
                 self.offers.open_bundle(text)
-            case "server" | "overview" | "tools":
+            case "edit":
+                self.show_server(text, SETTINGS)
+            case "server" | "overview" | "tools" | "settings" | "activity" | "offered":
                 self.show_server(text, part)
+
+    def _show_log(self, name: str, at: float) -> None:
+        """Opens a server at its log; `at`: when what is looked for was written, in unix seconds, 0: the newest lines are shown."""
+        self.show_server(name, LOG)
+        view = self.details.view(LOG) if self.details is not None else None
+        if at and isinstance(view, LogView):
+            view.show_time(at)
 
     def show_tab(self, tab: int) -> None:
         """Shows the servers there are, or those that can be found."""
@@ -342,7 +356,10 @@ class ServersPage(Page):
             self._ask_costs()
         own = [server for server in servers if not server.is_builtin]
         if (details := self.details) is not None and self._servers.find(details.server.name) is None:
-            self._split.close_details()
+            if details.unsaved:
+                details.set_gone()
+            else:
+                self._split.close_details()
         self._header.set_subtitle(str(len(servers)) if own else "")
         self._filter.setVisible(bool(own))
         self.notices.set_top_margin(0 if own else FIRST_MARGIN)
@@ -485,11 +502,14 @@ class ServersPage(Page):
         self._open_details(server)
         if (details := self.details) is not None:
             details.show_tab(tab)
+            if tab == SETTINGS and not self._split.is_wide:
+                self._on_wide(True)
             details.take_keyboard()
 
     def _open_details(self, server: ServerSnapshot) -> None:
         if (details := self.details) is not None and details.server.name == server.name:
             return
+        self._keep_unsaved()
         tab = details.tab if details is not None else ""  # who compares two servers looks at the same of both
         details = ServerDetails(self._context, server)
         details.close_requested.connect(self._on_close_details)
@@ -508,7 +528,20 @@ class ServersPage(Page):
         self._split.set_wide(is_wide)
         self._fit_details()
 
+    def _keep_unsaved(self) -> None:
+        """The details go; what a person has typed there can be had again for a while."""
+        if (details := self.details) is not None and (text := details.unsaved):
+            name = details.server.name
+            toast = self._context.offer_undo(tr("Your changes to {name} are not saved", name=name))
+            toast.action_requested.connect(partial(self._on_restore, name, text))
+
+    def _on_restore(self, name: str, text: str) -> None:
+        self.open_server(name, SETTINGS)
+        if (details := self.details) is not None:
+            details.restore(text)
+
     def _on_close_details(self) -> None:
+        self._keep_unsaved()
         self._split.close_details()
         self._on_details_closed()
 
@@ -533,6 +566,10 @@ class ServersPage(Page):
     def _on_scan(self, scan: ClientScan) -> None:
         """Says in the empty state what the AI clients on this computer have."""
         self._empty.show_scan(scan)
+
+    def _on_duplicated(self, name: str) -> None:
+        """The copy is opened to be given what is its own, as soon as it is there."""
+        self.show_server(name, SETTINGS)
 
     def _on_folder_requested(self, name: str) -> None:
         self._context.choose_folder(tr("For which project does {name} start?", name=name), partial(self.commands.start_for, name))

@@ -32,16 +32,28 @@ def _servers(context: PageContext) -> Page:
     return ServersPage(context)
 
 
+def _activity(context: PageContext) -> Page:
+    from tooltray.ui.activity.activity_page import ActivityPage
+
+    return ActivityPage(context)
+
+
+def _tools(context: PageContext) -> Page:
+    from tooltray.ui.tools.tools_page import ToolsPage
+
+    return ToolsPage(context)
+
+
 def _clients(context: PageContext) -> Page:
     from tooltray.ui.clients.clients_page import ClientsPage
 
     return ClientsPage(context)
 
 
-def _approvals(context: PageContext) -> Page:
-    from tooltray.ui.approvals.grants_page import GrantsPage
+def _permissions(context: PageContext) -> Page:
+    from tooltray.ui.permissions.permissions_page import PermissionsPage
 
-    return GrantsPage(context)
+    return PermissionsPage(context)
 
 
 def _settings(context: PageContext) -> Page:
@@ -52,7 +64,9 @@ def _settings(context: PageContext) -> Page:
 
 PAGES = (
     PageEntry("servers", "server", lambda: tr("Servers"), _servers),  # the first one shows the notices of the hub
+    PageEntry("tools", "tools", lambda: tr("Tools"), _tools),
+    PageEntry("activity", "activity", lambda: tr("Activity"), _activity),
     PageEntry("clients", "plug", lambda: tr("AI clients"), _clients),
-    PageEntry("approvals", "shield", lambda: tr("Approvals"), _approvals),
+    PageEntry("permissions", "shield", lambda: tr("Permissions"), _permissions),
     PageEntry("settings", "settings", lambda: tr("Settings"), _settings),
 )

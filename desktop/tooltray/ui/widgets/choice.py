@@ -10,6 +10,7 @@ from tooltray.ui import icons
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, PaintedButton
 from tooltray.ui.widgets.menus import popup_below
+from tooltray.ui.widgets.server_text import plain_tip
 from tooltray.ui.widgets.surface import column
 
 SMALLEST_WIDTH, PADDING, ARROW = 96, 12, 14
@@ -50,7 +51,7 @@ class Choice(Button):
         self._chosen = value
         title = self._title
         self.setAccessibleName(f"{self._name}: {title}")
-        self.setToolTip(title)
+        self.setToolTip(plain_tip(title))
         self.update()
 
     @property
@@ -137,7 +138,7 @@ class Option(PaintedButton):
 
     def set_title(self, text: str) -> None:
         self.setText(text)
-        self.setToolTip(text)
+        self.setToolTip(plain_tip(text))
         self.setAccessibleName(text)
 
     def sizeHint(self) -> QSize:

@@ -19,7 +19,8 @@ class FilterTab(PaintedButton):
 
     def __init__(self, theme: Theme, text: str, *, has_count: bool = True) -> None:
         super().__init__()
-        self._theme, self._count, self._has_count = theme, 0, has_count
+        self._theme, self._has_count = theme, has_count
+        self._count: int | None = 0
         self.setText(text)
         self.setCheckable(True)
         self.setAutoExclusive(True)  # one of several, also for screen readers: no check box
@@ -27,12 +28,14 @@ class FilterTab(PaintedButton):
         self.set_count(0)
 
     @property
-    def count(self) -> int:
+    def count(self) -> int | None:
         return self._count
 
-    def set_count(self, count: int) -> None:
+    def set_count(self, count: int | None) -> None:
+        """Shows a number; None: it is not known."""
         self._count = count
-        self.setAccessibleName(f"{self.text()}, {count}" if self._has_count else self.text())
+        has_words = self._has_count and count is not None
+        self.setAccessibleName(f"{self.text()}, {count}" if has_words else self.text())
         self.setFixedSize(self.sizeHint())
         self.update()
 
@@ -40,11 +43,15 @@ class FilterTab(PaintedButton):
         self.setText(text)
         self.set_count(self._count)
 
+    @property
+    def _number(self) -> str:
+        return "–" if self._count is None else str(self._count)
+
     def sizeHint(self) -> QSize:
         text = QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(self.text())
         if not self._has_count:
             return QSize(text + 22, self._theme.size("control_small"))
-        count = QFontMetrics(self._theme.font("caption", tabular=True)).horizontalAdvance(str(self._count))
+        count = QFontMetrics(self._theme.font("caption", tabular=True)).horizontalAdvance(self._number)
         return QSize(text + count + 28, self._theme.size("control_small"))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -74,7 +81,7 @@ class FilterTab(PaintedButton):
                 painter.setFont(theme.font("caption", tabular=True))
                 painter.setPen(theme.color("text.muted"))
                 place = QRectF(0, 0, self.width() - 11, self.height())
-                painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, str(self._count))
+                painter.drawText(place, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, self._number)
 
 
 class FilterTabs(QWidget):
@@ -111,7 +118,7 @@ class FilterTabs(QWidget):
         """Names a filter anew."""
         self._tabs[index].set_text(text)
 
-    def set_counts(self, counts: Sequence[int]) -> None:
+    def set_counts(self, counts: Sequence[int | None]) -> None:
         for tab, count in zip(self._tabs, counts, strict=True):
             if count != tab.count:
                 tab.set_count(count)

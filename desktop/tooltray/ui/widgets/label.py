@@ -5,6 +5,7 @@ from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy
 
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.server_text import plain_tip
 
 BREAK = "\u200b"  # a space without width: where a line may end
 LONGEST_WHOLE, PIECE = 32, 8  # characters; a label wraps between words only, and a path is one word
@@ -70,7 +71,7 @@ class ElidedLabel(Label):
     def _elide(self) -> None:
         shown = QFontMetrics(self.font()).elidedText(self._full, self._mode, self.width())
         self.setText(shown)
-        self.setToolTip(self._explanation or (self._full if shown != self._full else ""))
+        self.setToolTip(plain_tip(self._explanation or (self._full if shown != self._full else "")))
 
 
 class CodeLabel(Label):

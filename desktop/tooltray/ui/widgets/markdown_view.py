@@ -4,8 +4,6 @@ Above it: the feedback window. Below it: the theme. Knows nothing of who wrote t
 words before anything is laid out, since Qt would look for them on the disk; links are told, never followed.
 """
 
-import unicodedata
-
 from PySide6.QtCore import QSize, QUrl, Signal
 from PySide6.QtGui import (
     QFont,
@@ -25,6 +23,7 @@ from PySide6.QtWidgets import QTextBrowser
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.server_text import seen
 
 LINE_HEIGHT, PARAGRAPH_GAP, LIST_GAP, INDENT = 20, 8, 2, 18
 CELL_PADDING = 5
@@ -33,8 +32,6 @@ LONGEST_TEXT = 32_000  # characters; a whole log would freeze the window
 MOST_BLOCKS = 2_000  # paragraphs and cells; a table of 30,000 cells takes Qt 9 s
 DEEPEST = 16  # marks of quotations in a row; each is a frame within a frame
 FEATURES = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
-UNSEEN = ("Cc", "Cf", "Co", "Cs", "Cn")  # control, direction, invisible and unassigned signs: none says what it seems to say
-KEPT = "\n\t\u200c\u200d"  # joiners belong to words and to emoji
 
 
 class MarkdownView(QTextBrowser):
@@ -151,7 +148,7 @@ def words_of(text: str) -> str:
 
 def harmless(text: str) -> str:
     """A model's text without what a person cannot see, bounded in length and in depth."""
-    shown = "".join(sign for sign in text if sign in KEPT or unicodedata.category(sign) not in UNSEEN)
+    shown = seen(text)
     if len(shown) > LONGEST_TEXT:
         shown = shown[:LONGEST_TEXT] + "…"
     return "\n".join(_shallow(line) for line in shown.split("\n"))

@@ -1,0 +1,106 @@
+"""`tooltray log`: shows the log of a server or of the hub, and records the protocol messages with a server.
+
+Above it: run. Below it: a hub or, for what is kept in files, its API without one.
+"""
+
+import argparse
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+
+from tooltray import phrases
+from tooltray.cli.hubs import Hub, any_hub, started_hub
+from tooltray.cli.speech import tr
+from tooltray.cli.terminal import clean, clean_line, print_json, print_note, problem_line, to_json
+from tooltray.home.home import Home
+from tooltray.snapshots.logs import HUB, LEVELS, MESSAGES, SERVER, LogFilter, LogLine, LogPage
+
+FOLLOW_EVERY_S = 0.5
+RECORD_S = 600.0  # of messages; begun anew in time while somebody follows
+RENEW_BEFORE_S = 300.0
+SEARCH_TIMEOUT_S = 60.0  # of one turn of a search
+
+
+def show(args: argparse.Namespace, home: Home) -> int:
+    """Prints the last lines; with `--follow` or `--messages` goes on until Ctrl-C or the hub's end."""
+    if args.messages:
+        with started_hub(home) as running, _recording(running, args.server):
+            return _show(running, f"{MESSAGES}{args.server}", args)
+    with _hub(args, home) as hub:
+        return _show(hub, f"{SERVER}{args.server}" if args.server else HUB, args)
+
+
+def _hub(args: argparse.Namespace, home: Home) -> Hub:
+    """One that runs, if lines are followed: without one its lock would be held for as long as somebody looks."""
+    return started_hub(home) if args.follow else any_hub(home)
+
+
+def _show(hub: Hub, source: str, args: argparse.Namespace) -> int:
+    levels = LEVELS[: LEVELS.index(args.level) + 1] if args.level else ()
+    wanted = LogFilter(text=args.search or "", levels=levels, since=time.time() - args.since if args.since else 0.0)
+    page = _last_lines(hub, source, wanted, args.lines)
+    if page.problem:
+        print_note(problem_line(page.problem))
+    if args.json and not (args.follow or args.messages):
+        print_json(page.lines)
+        return 0
+    _print(page.lines, as_json=args.json)
+    while args.follow or args.messages:
+        time.sleep(FOLLOW_EVERY_S)
+        if args.messages and page.recorded_until - time.time() < RENEW_BEFORE_S:
+            _record(hub, args.server, RECORD_S)
+        page = _ask(hub, source, wanted, after=page.after)
+        _print(page.lines, as_json=args.json)
+    return 0
+
+
+def _last_lines(hub: Hub, source: str, wanted: LogFilter, count: int) -> LogPage:
+    """The newest page, with as many lines as are wanted: of a large log in several turns."""
+    first = page = _ask(hub, source, wanted, limit=count)
+    lines = page.lines
+    while page.before and len(lines) < count:
+        page = _ask(hub, source, wanted, before=page.before, limit=count - len(lines))
+        lines = (*page.lines, *lines)
+    return LogPage(lines=lines, after=first.after, recorded_until=first.recorded_until, problem=first.problem)
+
+
+def _ask(hub: Hub, source: str, wanted: LogFilter, *, before: str = "", after: str = "", limit: int = 1000) -> LogPage:
+    asked = hub.api.logs.get_log(source=source, wanted=wanted, before=before, after=after, limit=limit)
+    return hub.ask(asked, timeout_s=SEARCH_TIMEOUT_S)
+
+
+@contextlib.contextmanager
+def _recording(hub: Hub, server: str) -> Iterator[None]:
+    """While inside, messages are recorded; what somebody else has begun goes on."""
+    is_ours = not _ask(hub, f"{MESSAGES}{server}", LogFilter()).recorded_until
+    if is_ours:
+        _record(hub, server, RECORD_S)
+        text = tr("Recording the messages with {server}, whole arguments and results among them, until Ctrl-C.", server=clean_line(server))
+        print_note(text)
+    try:
+        yield
+    finally:
+        if is_ours:
+            _record(hub, server, 0.0)
+
+
+def _record(hub: Hub, server: str, for_s: float) -> None:
+    hub.ask(hub.api.logs.set_protocol_log(server=server, for_s=for_s))
+
+
+def _print(lines: Sequence[LogLine], *, as_json: bool) -> None:
+    for line in lines:
+        print(to_json(phrases.as_json(line), indent=None) if as_json else in_words(line), flush=True)
+
+
+def in_words(line: LogLine) -> str:
+    """A line with its time and its level."""
+    at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(line.at)) if line.at else ""
+    if line.kind == "mark":
+        text = f"--- {line.text}{': ' if line.detail else ''}{line.detail} ---"
+    elif line.kind == "message":
+        took = f" ({line.ms:.1f} ms)" if line.ms is not None else ""
+        text = f"{'->' if line.direction == 'out' else '<-'} {line.text}{took} {line.detail}"
+    else:
+        text = line.text
+    return clean(" ".join(filter(None, (at, line.level.upper(), text))))

@@ -1,0 +1,29 @@
+"""Calls that a person makes by hand and looks at just now: a question of such a call is shown there, and not over the window.
+
+Above it: Try, which says what it shows, and the window's questions, which leave these alone. Below it: nothing.
+"""
+
+from PySide6.QtCore import QObject, Signal
+
+
+class OpenAttempts(QObject):
+    """`changed`: one is looked at now, or no longer."""
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._shown: set[str] = set()
+
+    def show(self, attempt: str) -> None:
+        """From now on somebody looks at it."""
+        self._shown.add(attempt)
+        self.changed.emit()
+
+    def leave(self, attempt: str) -> None:
+        """Nobody looks at it any more."""
+        self._shown.discard(attempt)
+        self.changed.emit()
+
+    def is_shown(self, attempt: str) -> bool:
+        return attempt in self._shown

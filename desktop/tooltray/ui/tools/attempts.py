@@ -1,0 +1,85 @@
+"""Calls that a person has made by hand: what went out, what came back, how long it took; and the words for that.
+
+Above it: Try. Below it: snapshots. Kept in memory alone, and not for long.
+"""
+
+import json
+from collections import deque
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+
+from tooltray.errors import Problem
+from tooltray.shell_words import joined
+from tooltray.ui.i18n import tr
+
+KEPT = 20  # attempts, of all tools together
+LARGEST_KEPT = 1_000_000  # bytes of a result; a larger one is shown once
+OK, CANCELLED, REFUSED = "ok", "cancelled", "refused"
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        name: of the tool, as AI clients see it.
+        at: unix seconds at which it began.
+        outcome: as of MCPToolResponse.
+        result: None: there is none, or it was too large to be kept.
+        problem: why there is none.
+    """
+
+    name: str
+    arguments: Mapping[str, object]
+    at: float
+    outcome: str
+    duration_s: float
+    result: Mapping[str, object] | None = None
+    problem: Problem | None = None
+
+
+class Attempts:
+    """The last ones, the newest first."""
+
+    def __init__(self) -> None:
+        self._kept: deque[Attempt] = deque(maxlen=KEPT)
+
+    def add(self, attempt: Attempt, result_bytes: int) -> None:
+        """Keeps one; its result only if it is small."""
+        self._kept.appendleft(attempt if result_bytes <= LARGEST_KEPT else msgspec.structs.replace(attempt, result=None))
+
+    def of(self, name: str) -> list[Attempt]:
+        """Those of one tool."""
+        return [each for each in self._kept if each.name == name]
+
+
+def took(seconds: float) -> str:
+    """Returns a duration as a person reads it."""
+    if seconds < 0.001:
+        return "< 1 ms"
+    if seconds < 1:
+        return f"{seconds * 1_000:,.0f} ms"
+    return f"{seconds:.1f} s" if seconds < 60 else tr("{minutes} min {seconds} s", minutes=int(seconds // 60), seconds=int(seconds % 60))
+
+
+def outcome_words(outcome: str, seconds: float) -> str:
+    """Returns how a call ended, and how long it took."""
+    duration = took(seconds)
+    match outcome:
+        case "ok":
+            return tr("Done in {duration}", duration=duration)
+        case "cancelled":
+            return tr("Cancelled after {duration}", duration=duration)
+        case "refused":
+            return tr("Refused after {duration}", duration=duration)
+    return tr("Failed after {duration}", duration=duration)
+
+
+def title_of(attempt: Attempt) -> str:
+    """Returns an attempt as a line of a menu."""
+    return f"{datetime.fromtimestamp(attempt.at):%H:%M:%S} · {outcome_words(attempt.outcome, attempt.duration_s)}"
+
+
+def command_of(name: str, arguments: Mapping[str, object]) -> str:
+    """Returns the command that makes the same call."""
+    return joined(["tooltray", "tools", "call", name, *([json.dumps(arguments, ensure_ascii=False)] if arguments else [])])

@@ -1,0 +1,134 @@
+"""Prompts, resources and templates of servers as rows, and how a template becomes an address.
+
+Above it: the tabs Prompts and Resources, and the panel of one server. Below it: nothing. Pure functions; definitions are servers' JSON, of
+which nothing is taken for granted.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import quote
+
+import msgspec
+
+from tooltray.ui.widgets.server_text import one_line, seen
+
+PROMPT, RESOURCE, TEMPLATE = "prompt", "resource", "template"
+LONGEST_NAME, LONGEST_TEXT = 200, 2_000  # characters of a server's words that are shown
+MOST_ARGUMENTS = 40  # fields; a prompt with more asks nobody
+_EXPRESSION = re.compile(r"\{([+#./;?&]?)([^{}]*)\}")
+RESERVED = ":/?#[]@!$&'()*+,;="
+
+
+class Argument(msgspec.Struct, frozen=True):
+    name: str
+    description: str = ""
+    is_required: bool = False
+
+
+class Offered(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        kind: PROMPT, RESOURCE or TEMPLATE.
+        key: its name, address or template, as AI clients see it.
+        title: what it is called.
+        mime: kind of file, as the server says.
+        arguments: of a prompt, and the variables of a template.
+    """
+
+    kind: str
+    server: str
+    key: str
+    title: str
+    description: str = ""
+    mime: str = ""
+    size: int | None = None
+    arguments: tuple[Argument, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """In which words are looked for."""
+        return f"{self.key}\n{self.title}\n{self.server}\n{self.description}\n{self.mime}".casefold()
+
+
+def prompt_of(server: str, definition: Mapping[str, object]) -> Offered:
+    """Reads the definition of a prompt."""
+    given = definition.get("arguments")
+    arguments = [
+        Argument(str(each["name"]), _words(each.get("description")), each.get("required") is True)
+        for each in (given if isinstance(given, list) else [])[:MOST_ARGUMENTS]
+        if isinstance(each, Mapping) and isinstance(each.get("name"), str)
+    ]
+    name = str(definition.get("name", ""))
+    return Offered(PROMPT, server, name, _title(definition, name), _words(definition.get("description")), arguments=tuple(arguments))
+
+
+def resource_of(server: str, definition: Mapping[str, object]) -> Offered:
+    """Reads the definition of a resource."""
+    uri, size = str(definition.get("uri", "")), definition.get("size")
+    return Offered(
+        RESOURCE,
+        server,
+        uri,
+        _title(definition, uri),
+        _words(definition.get("description")),
+        one_line(str(definition.get("mimeType") or ""), LONGEST_NAME),
+        size if isinstance(size, int) and not isinstance(size, bool) else None,
+    )
+
+
+def template_of(server: str, definition: Mapping[str, object]) -> Offered:
+    """Reads the definition of a template."""
+    text = str(definition.get("uriTemplate", ""))
+    mime = one_line(str(definition.get("mimeType") or ""), LONGEST_NAME)
+    arguments = tuple(Argument(name, is_required=is_required) for name, is_required in variables(text))
+    return Offered(TEMPLATE, server, text, _title(definition, text), _words(definition.get("description")), mime, arguments=arguments)
+
+
+def _title(definition: Mapping[str, object], otherwise: str) -> str:
+    words = [word for key in ("title", "name") if isinstance(word := definition.get(key), str) and word]
+    return one_line([*words, otherwise][0], LONGEST_NAME)
+
+
+def _words(text: object) -> str:
+    return seen(text[:LONGEST_TEXT]) if isinstance(text, str) else ""
+
+
+def variables(template: str) -> list[tuple[str, bool]]:
+    """Returns the names in a template, and whether there is an address only with it; those of a query may be left out."""
+    found: dict[str, bool] = {}
+    for operator, names in _EXPRESSION.findall(template):
+        for name in names.split(","):
+            plain = name.split(":")[0].rstrip("*").strip()
+            if plain and len(found) < MOST_ARGUMENTS:
+                found.setdefault(plain, operator not in ("?", "&", "#", ";"))
+    return list(found.items())
+
+
+def expanded(template: str, values: Mapping[str, str]) -> str:
+    """Returns the address that a template is with these values (RFC 6570, for texts)."""
+
+    def one(match: re.Match[str]) -> str:
+        operator, names = match[1], [name.split(":")[0].rstrip("*").strip() for name in match[2].split(",")]
+        given = [(name, quote(values[name], safe=RESERVED if operator in ("+", "#") else "")) for name in names if values.get(name)]
+        if not given:
+            return ""
+        if operator in ("?", "&", ";"):
+            return operator + (";" if operator == ";" else "&").join(f"{name}={value}" for name, value in given)
+        parts = [value for _, value in given]
+        return {"#": "#", ".": ".", "/": "/"}.get(operator, "") + {".": ".", "/": "/"}.get(operator, ",").join(parts)
+
+    return _EXPRESSION.sub(one, template)
+
+
+def matching(offers: Iterable[Offered], text: str) -> list[Offered]:
+    """Returns those in which all words of a text are."""
+    wanted = text.casefold().split()
+    return [each for each in offers if all(word in each.text for word in wanted)]
+
+
+def by_server(offers: Sequence[Offered]) -> dict[str, list[Offered]]:
+    """Returns them by their servers, in the order of these names."""
+    found: dict[str, list[Offered]] = {}
+    for each in sorted(offers, key=lambda offer: (offer.server.casefold(), offer.kind == TEMPLATE)):
+        found.setdefault(each.server, []).append(each)
+    return found

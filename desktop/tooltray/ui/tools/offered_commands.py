@@ -1,0 +1,113 @@
+"""What is asked of the hub about prompts and resources: which there are, what they hold, what their arguments could be, when they change.
+
+Above it: the list and the preview. Below it: the Qt presenter layer. Definitions do not say whose they are, so each server is asked until
+all are found.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from PySide6.QtCore import Signal
+
+from tooltray.api import JsonObject
+from tooltray.errors import Problem, TooltrayError
+from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.ui.pages.action import CoalescedRead, Commands, action, as_notice
+from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.tools.offered import PROMPT, Offered, prompt_of, resource_of, template_of
+
+List = Callable[[str | None], Awaitable[list[JsonObject]]]
+Read = Callable[[str, Mapping[str, object]], Offered]
+
+
+class OfferedCommands(Commands):
+    """
+    Args:
+        kind: PROMPT, or anything else for resources and templates.
+        server: whose alone; empty: of all.
+    """
+
+    listed = Signal(object)  # list[Offered]
+    got = Signal(str, object)  # what was asked for, and its answer: a result object, or a Problem
+    completed = Signal(str, str, object)  # an argument, what was written in it, and the values that it could have
+
+    def __init__(self, context: PageContext, kind: str, server: str = "") -> None:
+        super().__init__(hub=context.hub, tasks=context.tasks)
+        self._context, self._kind, self._server = context, kind, server
+        self._followed = ""
+        self._reading = CoalescedRead(self._look, tasks=context.tasks, name=f"{kind}s of servers", show=self.failed.emit)
+
+    def look(self) -> None:
+        """Asks what there is: `listed`."""
+        self._reading.ask()
+
+    async def _look(self) -> None:
+        if self._kind == PROMPT:
+            found = await self._all(self._hub.prompts.get_all_prompts, prompt_of)
+        else:
+            resources, templates = self._hub.resources.get_all_resources, self._hub.resources.get_all_resource_templates
+            found = [*await self._all(resources, resource_of), *await self._all(templates, template_of)]
+        self.listed.emit(found)
+
+    async def _all(self, ask: List, read: Read) -> list[Offered]:
+        if self._server:
+            return [read(self._server, each) for each in await ask(self._server)]
+        left = len(await ask(None))
+        found: list[Offered] = []
+        for server in self._likely() if left else ():
+            if len(found) >= left:
+                break
+            try:
+                found += [read(server.name, each) for each in await ask(server.name)]
+            except TooltrayError:
+                continue  # it was removed just now
+        return found
+
+    def _likely(self) -> Sequence[ServerSnapshot]:
+        return [server for server in self._context.servers.servers if not server.is_disabled]
+
+    @action(as_notice, clears=False)
+    async def get(self, offer: Offered, key: str, arguments: Mapping[str, str]) -> None:
+        """Asks for a prompt with its arguments filled in, or for what a resource holds: `got`.
+
+        Args:
+            key: the prompt's name, or the address.
+        """
+        answer: Mapping[str, object] | Problem
+        try:
+            if offer.kind == PROMPT:
+                answer = await self._hub.prompts.get_prompt(key, dict(arguments))
+            else:
+                answer = await self._hub.resources.read_resource(key)
+        except TooltrayError as error:
+            answer = error.problem
+        self.got.emit(key, answer)
+
+    @action(as_notice, clears=False)
+    async def complete(self, offer: Offered, argument: str, value: str, others: Mapping[str, str]) -> None:
+        """Asks what an argument could be: `completed`; a server that does not say proposes nothing."""
+        ask = self._hub.prompts.complete_prompt if offer.kind == PROMPT else self._hub.resources.complete_resource
+        try:
+            values = await ask(offer.key, argument, value, dict(others))
+        except TooltrayError:
+            values = []
+        self.completed.emit(argument, value, values)
+
+    def follow(self, uri: str) -> None:
+        """Has changes of a resource told, in the place of the one that was followed before; empty: of none."""
+        before, self._followed = self._followed, uri
+        if before != uri:
+            self._follow(before, uri)
+
+    @action()
+    async def _follow(self, before: str, uri: str) -> None:
+        asked: list[Awaitable[None]] = []
+        if before:
+            asked.append(self._hub.resources.unsubscribe_resource(before))
+        if uri:
+            asked.append(self._hub.resources.subscribe_resource(uri))
+        try:
+            await asyncio.gather(*asked)
+        except TooltrayError:
+            self._followed = ""
+            raise

@@ -1,0 +1,221 @@
+"""One tool in full, at the right of the table: what it does and takes, whether it asks, how it was used.
+
+Above it: the tab Tools. Below it: the pane and its widgets. Draws frozen snapshots; all words of the server are plain text.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime
+
+import msgspec
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from tooltray.snapshots.activity import ActivityFilter
+from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.tools import tool_rows as said
+from tooltray.ui.tools.attempts import took
+from tooltray.ui.tools.tool_rows import ToolRow
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.chip import Chip
+from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
+from tooltray.ui.widgets.schema_form.slots import kind_words
+from tooltray.ui.widgets.schema_form.value_shapes import properties_of, required_of, resolved, shape_of
+from tooltray.ui.widgets.server_text import plain_tip, seen
+from tooltray.ui.widgets.split_view import MARGIN, DetailsPane
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+
+LONGEST_DESCRIPTION = 4_000  # characters; a screen holds half of it
+MOST_PARAMETERS = 30  # lines; the form of Try has all
+
+
+class ToolDetails(DetailsPane):
+    """`part_requested` carries a page, a part of it, and what is to stand there."""
+
+    try_requested = Signal(object)  # ToolSnapshot
+    copy_requested = Signal(str)
+    words_requested = Signal(object)  # ToolSnapshot
+    part_requested = Signal(str, str, str)
+
+    def __init__(self, theme: Theme, row: ToolRow) -> None:
+        super().__init__(theme, row.name)
+        self.row = row
+        self._definition: Mapping[str, object] | None = None
+        self._is_read = False
+        self._median_ms: float | None = None
+        self._lines = column(spacing=6)
+        self.body.addLayout(self._lines)
+        self.body.addStretch(1)
+        outer = self.layout()
+        assert isinstance(outer, QVBoxLayout)
+        outer.addWidget(divider())
+        outer.addLayout(self._foot())
+        self._draw()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.row.key
+
+    def set_row(self, row: ToolRow) -> None:
+        """Shows what is known now."""
+        if row != self.row:
+            self.row = row
+            self._draw()
+
+    def set_definition(self, definition: Mapping[str, object] | None) -> None:
+        """Shows how AI clients see the tool; None: they do not."""
+        self._definition, self._is_read = definition, True
+        self._draw()
+
+    def set_median(self, median_ms: float | None) -> None:
+        """Shows how long half of its calls took at most; None: not known."""
+        self._median_ms = median_ms
+        self._draw()
+
+    def _foot(self) -> QVBoxLayout:
+        lines = column()
+        line = row(margins=(MARGIN, 12, MARGIN, 14))
+        copy = Button(self._theme, tr("Copy name"), icon="copy")
+        copy.clicked.connect(self._on_copy)
+        line.addWidget(copy)
+        line.addStretch(1)
+        self._try = Button(self._theme, tr("Try it"), "primary", "play")
+        self._try.clicked.connect(self._on_try)
+        line.addWidget(self._try)
+        lines.addLayout(line)
+        return lines
+
+    def _draw(self) -> None:
+        clear(self._lines)
+        tool, theme = self.row.tool, self._theme
+        self._try.setEnabled(tool.is_enabled)
+        self._try.setToolTip("" if tool.is_enabled else tr("It is off."))
+        facts = [tr("from {server}", server=tool.server)]
+        if self.row.tokens is not None:
+            facts.append(tr("{count} tokens", count=f"{self.row.tokens:,}"))
+        self._lines.addWidget(Label(theme, " · ".join(facts), "caption", "secondary", wrap=True))
+        if tool.name != tool.original_name:
+            self._lines.addWidget(CodeLabel(theme, seen(tool.name), "muted"))
+        self._lines.addWidget(Label(theme, seen(tool.description[:LONGEST_DESCRIPTION]), "body", wrap=True))
+        self._add_hints()
+        self._add("  ", self._link(tr("Name and description for AI clients…"), self._on_words))
+        self._add(tr("Parameters"), self._parameters())
+        self._add_approval()
+        self._add_use()
+
+    def _add(self, title: str, *content: QWidget) -> None:
+        if title.strip():
+            self._lines.addSpacing(10)
+            self._lines.addWidget(Label(self._theme, title, "caption_strong", "muted"))
+        for widget in content:
+            self._lines.addWidget(widget)
+
+    def _link(self, words: str, slot: object) -> Button:
+        button = Button(self._theme, words, "link", small=True)
+        button.clicked.connect(slot)
+        return button
+
+    def _add_hints(self) -> None:
+        """What the server says of it; no more than that."""
+        hints = self._definition.get("annotations") if self._definition else None
+        words = {"readOnlyHint": tr("Only reads"), "destructiveHint": tr("May destroy"), "idempotentHint": tr("Can be repeated")}
+        said_so = [word for hint, word in words.items() if isinstance(hints, Mapping) and hints.get(hint) is True]
+        if said_so:
+            widget = QWidget()
+            line = row(widget, spacing=6)
+            for word in said_so:
+                line.addWidget(Chip(self._theme, word, "warning" if word == words["destructiveHint"] else "neutral"))
+            line.addStretch(1)
+            widget.setToolTip(tr("The server says so"))
+            self._lines.addWidget(widget)
+
+    def _parameters(self) -> QWidget:
+        if not self._is_read:
+            return Label(self._theme, tr("Reading…"), "caption", "muted")
+        if self._definition is None:
+            return Label(self._theme, tr("They can be seen while the tool is on."), "caption", "muted", wrap=True)
+        schema = self._definition.get("inputSchema")
+        root: Mapping[str, object] = schema if isinstance(schema, Mapping) else {}
+        read = resolved(root, root)
+        members, required = properties_of(read), required_of(read)
+        if not members:
+            return Label(self._theme, tr("It takes none."), "caption", "muted")
+        box = Surface(self._theme, "surface", "border", "m")
+        lines = column(box, margins=(12, 2, 12, 2))
+        ordered = sorted(members, key=lambda name: name not in required)
+        for number, name in enumerate(ordered[:MOST_PARAMETERS]):
+            if number:
+                lines.addWidget(divider())
+            lines.addWidget(self._parameter(root, name, members[name], is_required=name in required))
+        if len(members) > MOST_PARAMETERS:
+            more = tr("… and {count} more", count=len(members) - MOST_PARAMETERS)
+            lines.addWidget(Label(self._theme, more, "caption", "muted"))
+        return box
+
+    def _parameter(self, root: Mapping[str, object], name: str, schema: object, *, is_required: bool) -> QWidget:
+        shape = shape_of(root, schema)
+        widget = QWidget()
+        widget.setFixedHeight(34)
+        widget.setToolTip(plain_tip(shape.description))
+        line = row(widget, spacing=8)
+        line.addWidget(ElidedLabel(self._theme, seen(name), "mono"), 2)
+        line.addWidget(ElidedLabel(self._theme, kind_words(shape) or tr("choice"), "caption", "secondary"), 1)
+        line.addWidget(Chip(self._theme, tr("required") if is_required else tr("optional")))
+        return widget
+
+    def _add_approval(self) -> None:
+        tool = self.row.tool
+        words, tone = said.goes_through(tool)
+        self._add(tr("Goes through"), self._word(words, tone), Label(self._theme, said.why_so(tool), "caption", "secondary", wrap=True))
+        self._add("", self._link(tr("Change what runs without asking"), self._on_permissions))
+
+    def _word(self, words: str, tone: str) -> QWidget:
+        if not tone:
+            return Label(self._theme, words, "strong")
+        widget = QWidget()
+        line = row(widget)
+        line.addWidget(Chip(self._theme, words, tone))
+        line.addStretch(1)
+        return widget
+
+    def _add_use(self) -> None:
+        use, now = self.row.use, datetime.now()
+        if not self.row.is_use_known:
+            self._add(tr("Use in 30 days"), Label(self._theme, tr("The journal could not be read."), "caption", "muted", wrap=True))
+            return
+        facts = [(tr("Calls"), f"{use.calls:,}" if use else "0")]
+        if use is not None:
+            facts += [(tr("Median time"), took(self._median_ms / 1_000))] if self._median_ms is not None else []
+            facts += [(tr("Failed"), f"{use.failures:,}"), (tr("Last used"), said.last_used(self.row, now))]
+            facts.append((tr("Used by"), said.used_by(self.row)))
+        self._add(tr("Use in 30 days"), *(self._fact(*fact) for fact in facts))
+        if use is not None:
+            self._add("", self._link(tr("Show its calls"), self._on_calls))
+
+    def _fact(self, title: str, value: str) -> QWidget:
+        widget = QWidget()
+        widget.setFixedHeight(26)
+        line = row(widget)
+        line.addWidget(Label(self._theme, title, "body", "secondary"))
+        line.addStretch(1)
+        line.addWidget(Label(self._theme, value, "label", tabular=True))
+        return widget
+
+    def _on_copy(self) -> None:
+        self.copy_requested.emit(self.row.tool.name)
+
+    def _on_try(self) -> None:
+        self.try_requested.emit(self.row.tool)
+
+    def _on_words(self) -> None:
+        self.words_requested.emit(self.row.tool)
+
+    def _on_permissions(self) -> None:
+        self.part_requested.emit("permissions", "server", self.row.tool.server)
+
+    def _on_calls(self) -> None:
+        tool: ToolSnapshot = self.row.tool
+        filter = ActivityFilter(kinds=("call",), servers=(tool.server,), tools=(tool.original_name,))
+        self.part_requested.emit("activity", "filter", json.dumps(msgspec.to_builtins(filter)))

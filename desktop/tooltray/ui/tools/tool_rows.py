@@ -1,0 +1,160 @@
+"""The tools of the page as rows: what is known of each, which of them a person wants to see, and the words for that.
+
+Above it: the tab Tools and its details. Below it: snapshots. Pure functions; what could not be read is None, and never 0.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from tooltray.snapshots.activity import ToolUse
+from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
+from tooltray.ui.figures import moment
+from tooltray.ui.i18n import tr
+from tooltray.ui.state_language import UNKNOWN, not_known
+from tooltray.ui.widgets.server_text import one_line
+
+FILTERS = 5
+ALL, ASKS, HELD, OFF, UNUSED = range(FILTERS)
+USED_DAYS = 30
+LONGEST_NAME = 300  # characters
+LONGEST_TIP = 400  # characters of a description
+FEW_USED, MANY_TOOLS = 0.5, 20  # a profile of the used ones is worth a word where less than half of so many are used
+
+
+class ToolRow(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        key: its server, and the server's own name for it.
+        tokens: of its definition; None: not known.
+        use: in the last 30 days; None: it was not called.
+        is_use_known: whether the journal could be read.
+        text: in which words are looked for.
+        filters: a bit for each filter that it belongs to; looked at for 5,000 rows with each key of a search.
+    """
+
+    tool: ToolSnapshot
+    key: tuple[str, str]
+    tokens: int | None = None
+    use: ToolUse | None = None
+    is_use_known: bool = False
+    text: str = ""
+    filters: int = 0
+
+    @property
+    def name(self) -> str:
+        """The server's own name for it, as it can be shown."""
+        return one_line(self.tool.original_name, LONGEST_NAME)
+
+
+def rows_of(tools: Iterable[ToolSnapshot], costs: ToolCosts | None, uses: Sequence[ToolUse] | None) -> list[ToolRow]:
+    """Puts together what is known of tools."""
+    tokens: Mapping[str, int] = {cost.name: cost.tokens for server in costs.servers for cost in server.tools} if costs else {}
+    used = {(use.server, use.tool): use for use in uses or ()}
+    rows = []
+    for tool in tools:
+        key = tool.server, tool.original_name
+        use, text = used.get(key), f"{tool.name}\n{tool.original_name}\n{tool.server}\n{tool.description}".casefold()
+        filters = _filters(tool, is_unused=uses is not None and use is None)
+        rows.append(ToolRow(tool, key, tokens.get(tool.name), use, uses is not None, text, filters))
+    return rows
+
+
+def _filters(tool: ToolSnapshot, *, is_unused: bool) -> int:
+    asks = tool.is_enabled and not tool.is_approved and not tool.is_held
+    return 1 << ALL | asks << ASKS | tool.is_held << HELD | (not tool.is_enabled) << OFF | is_unused << UNUSED
+
+
+def is_in(row: ToolRow, filter: int) -> bool:
+    """Whether a row belongs to a filter."""
+    return bool(row.filters >> filter & 1)
+
+
+def counts(rows: Iterable[ToolRow]) -> list[int]:
+    """Returns how many rows belong to each filter."""
+    kinds = Counter(row.filters for row in rows)
+    return [sum(count for filters, count in kinds.items() if filters >> filter & 1) for filter in range(FILTERS)]
+
+
+def found(rows: Sequence[ToolRow], *, server: str = "", text: str = "") -> list[ToolRow]:
+    """Returns the rows that a person wants to see.
+
+    Args:
+        text: all of its words are in the name, the description or the server's name.
+    """
+    for word in text.casefold().split():
+        rows = [row for row in rows if word in row.text]
+    return [row for row in rows if row.key[0] == server] if server else list(rows)
+
+
+def goes_through(tool: ToolSnapshot) -> tuple[str, str]:
+    """Returns whether a call of a tool asks first, as a chip."""
+    if not tool.is_enabled:
+        return tr("Off"), ""
+    if tool.is_held:
+        return tr("Held"), "warning"
+    return (tr("Runs without asking"), "") if tool.is_approved else (tr("Asks first"), "neutral")
+
+
+def why_so(tool: ToolSnapshot) -> str:
+    """Returns why a call of a tool asks first, or does not, as a sentence."""
+    if not tool.is_enabled:
+        return tr("AI clients do not see it.")
+    if tool.is_held:
+        return tr("Its definition has changed since you allowed it. It asks until you have seen how.")
+    if tool.is_approved:
+        return tr("What you have allowed for this server covers it.")
+    return tr("It can change things, so you are asked first.") if tool.category == "write" else tr("You are asked before each call.")
+
+
+def tokens_words(row: ToolRow) -> str:
+    return UNKNOWN if row.tokens is None else f"{row.tokens:,}"
+
+
+def tokens_tip(row: ToolRow) -> str:
+    if row.tokens is not None:
+        return ""
+    return not_known("" if row.tool.is_enabled else tr("It is counted while the tool is on."))
+
+
+def use_tip(row: ToolRow) -> str:
+    return used_by(row) if row.is_use_known else not_known(tr("The journal could not be read."))
+
+
+def last_used(row: ToolRow, now: datetime) -> str:
+    if not row.is_use_known:
+        return UNKNOWN
+    return moment(row.use.last_at, now) if row.use is not None else tr("Never")
+
+
+def used_by(row: ToolRow) -> str:
+    if not row.is_use_known:
+        return UNKNOWN
+    names = row.use.clients if row.use is not None else ()
+    shown = [tr("You") if name == "tooltray" else one_line(name, 40) for name in names]
+    return ", ".join(filter(None, shown)) or tr("Nobody")
+
+
+def tip(row: ToolRow) -> str:
+    """Returns what a tool does, and its name for AI clients where that is another one."""
+    other = one_line(row.tool.name, LONGEST_NAME) if row.tool.name != row.tool.original_name else row.name
+    return "\n".join(filter(None, [one_line(row.tool.description, LONGEST_TIP), other]))
+
+
+def used_share(rows: Sequence[ToolRow]) -> tuple[int, int] | None:
+    """Returns how many of the tools that clients see were used, and how many these are; None: that is not known, or nothing to speak of."""
+    offered = [row for row in rows if row.tool.is_enabled]
+    used = sum(row.use is not None for row in offered)
+    if not offered or not all(row.is_use_known for row in offered):
+        return None
+    return (used, len(offered)) if used and len(offered) >= MANY_TOOLS and used / len(offered) < FEW_USED else None
+
+
+def profile_of(rows: Iterable[ToolRow]) -> dict[str, object]:
+    """Returns a profile that has these tools alone, as it stands in the settings."""
+    tools: dict[str, list[str]] = {}
+    for row in rows:
+        tools.setdefault(row.tool.server, []).append(row.tool.original_name)
+    return {"servers": list(tools), "tools": tools}

@@ -1,0 +1,405 @@
+"""The tab Tools: every tool of every server in one table, with what it costs, who uses it, and a switch.
+
+Above it: ToolsPage. Below it: ToolCommands, the details of a tool, and Try. Draws frozen snapshots.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from operator import attrgetter
+
+from msgspec.structs import replace
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.activity import ToolUse
+from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.page import Page
+from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.tools import tool_rows as said
+from tooltray.ui.tools.profile_sheet import ProfileNamePanel
+from tooltray.ui.tools.tool_commands import ToolCommands
+from tooltray.ui.tools.tool_details import ToolDetails
+from tooltray.ui.tools.tool_rows import ToolRow
+from tooltray.ui.tools.tries import TrySheets
+from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.filter_tabs import FilterTabs
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.page_frame import SearchField
+from tooltray.ui.widgets.split_view import SplitView
+from tooltray.ui.widgets.surface import clear, column, row
+from tooltray.ui.widgets.table import Column, Heading, Kind, Table
+
+ROOM_FOR_USERS, ROOM_FOR_USE, ROOM_FOR_TOKENS, ROOM_FOR_SERVER = 900, 700, 620, 480  # px; below that, these are in the details only
+SERVER, TOKENS, LAST, USERS = 2, 3, 5, 6  # the columns that can go
+DRAWN_AFTER_MS = 30  # several lists arrive together, and are drawn once
+SERVER_WIDTH = 132  # px; "All servers" is not cut
+MOST_NAMES = 3  # servers named in a sentence
+
+
+class ToolTable(Table):
+    """Its columns go one after the other where there is no room for them.
+
+    Attributes:
+        is_grouped: a heading stands above the tools of each server; set before the rows are.
+    """
+
+    is_grouped = False
+
+    def arranged(self, rows: Sequence[ToolRow]) -> list[ToolRow | Heading]:
+        if not self.is_grouped:
+            return super().arranged(rows)
+        by_server: dict[str, list[ToolRow]] = {}
+        for each in super().arranged(rows):
+            by_server.setdefault(each.key[0], []).append(each)
+        lines: list[ToolRow | Heading] = []
+        for server in sorted(by_server, key=str.casefold):
+            lines += [Heading(server, len(by_server[server])), *by_server[server]]
+        return lines
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for index, room in ((USERS, ROOM_FOR_USERS), (LAST, ROOM_FOR_USE), (TOKENS, ROOM_FOR_TOKENS), (SERVER, ROOM_FOR_SERVER)):
+            self.setColumnHidden(index, self.width() < room)
+
+
+class ToolsTab(Page):
+    """It has every tool of every server that was ever listed."""
+
+    def __init__(self, context: PageContext, tries: TrySheets) -> None:
+        super().__init__()
+        self._context, self._theme, self._tries = context, context.theme, tries
+        self._tools: Sequence[ToolSnapshot] | None = None
+        self._costs: ToolCosts | None = None
+        self._uses: Sequence[ToolUse] | None = None
+        self._rows: list[ToolRow] = []
+        self._shown: Sequence[ToolRow] = ()  # what the table was given last
+        self._wanted = ""  # a published name whose details are to be shown once it is known
+        self._is_hint_put_away = False
+        self.search = SearchField(self._theme, tr("Search tools"))
+        self.search.textChanged.connect(self._draw_rows)
+        self.header_actions = (self.search,)
+        self.commands = ToolCommands(hub=context.hub, tasks=context.tasks)
+        self._drawing = QTimer(self, singleShot=True, interval=DRAWN_AFTER_MS)
+        self._drawing.timeout.connect(self._draw)
+        self._build()
+        self._connect()
+        self.enable(False)
+
+    @property
+    def table(self) -> Table:
+        return self._table
+
+    @property
+    def details(self) -> ToolDetails | None:
+        details = self._split.details
+        return details if isinstance(details, ToolDetails) else None
+
+    def enable(self, is_usable: bool) -> None:
+        self._stack.setEnabled(is_usable)
+        self._bar.setEnabled(is_usable)
+
+    def show_tool(self, name: str) -> None:
+        """Shows the details of a tool, by the name that AI clients see; as soon as it is known."""
+        self._wanted = name
+        self._show_wanted()
+
+    def show_fault(self, problem: Problem | None) -> None:
+        """Shows on top what did not work; None takes it away."""
+        self._fault.show_fault(problem)
+
+    # building
+
+    def _build(self) -> None:
+        outer = column(self)
+        self._fault = FaultArea(self._theme)
+        content = QWidget()
+        lines = column(content)
+        self._hint = column(margins=(24, 0, 24, 0))
+        lines.addWidget(self._make_bar())
+        lines.addLayout(self._hint)
+        lines.addWidget(self._make_picked_bar())
+        self._stack = QStackedWidget()
+        self._empty = self._make_empty()
+        self._table = ToolTable(self._theme, self._columns(), tr("Tools"), attrgetter("key"))
+        self._loading = EmptyState(self._theme, tr("Loading the tools…"), "", ())
+        self._none_found = EmptyState(
+            self._theme, tr("No tool is like that"), tr("Search for something else, or choose another filter."), ()
+        )
+        for each in (self._loading, self._table, self._empty, self._none_found):
+            self._stack.addWidget(each)
+        lines.addWidget(self._stack, 1)
+        self._unknown = ElidedLabel(self._theme, "", "caption", "muted")
+        self._unknown.setContentsMargins(24, 6, 24, 6)
+        self._unknown.hide()
+        lines.addWidget(self._unknown)
+        self._split = SplitView(content)
+        outer.addWidget(NoticesAbove(self._fault, self._split), 1)
+
+    def _make_empty(self) -> EmptyState:
+        text = tr("Tools come from servers. What a server offers is listed here once it has run.")
+        ways = [("server", tr("Add a server"), tr("From the registry, a command, or an address"))]
+        empty = EmptyState(self._theme, tr("No tools yet"), text, ways)
+        empty.way_chosen.connect(lambda _: self._context.links.part_asked.emit("servers", "add", ""))
+        return empty
+
+    def _make_bar(self) -> QWidget:
+        self._bar = QWidget()
+        line = row(self._bar, margins=(24, 12, 24, 12), spacing=8)
+        names = [tr("All"), tr("Asks first"), tr("Held"), tr("Off"), tr("Never used")]
+        self._filters = FilterTabs(self._theme, names, name=tr("Which tools"))
+        self._filters.chosen.connect(self._draw_rows)
+        line.addWidget(self._filters)
+        line.addStretch(1)
+        self._server = Choice(self._theme, [("", tr("All servers"))], name=tr("Server"))
+        self._server.setMinimumWidth(SERVER_WIDTH)
+        self._server.setMaximumWidth(180)
+        self._server.chosen_changed.connect(self._draw_rows)
+        line.addWidget(self._server)
+        self._group = IconButton(self._theme, "layers", tr("Group by server"))
+        self._group.clicked.connect(self._on_group)
+        line.addWidget(self._group)
+        return self._bar
+
+    def _make_picked_bar(self) -> QWidget:
+        self._picked_bar = QWidget()
+        line: QHBoxLayout = row(self._picked_bar, margins=(24, 0, 24, 10), spacing=8)
+        self._picked_words = Label(self._theme, "", "label")
+        line.addWidget(self._picked_words)
+        line.addStretch(1)
+        for words, slot in (
+            (tr("Switch on"), partial(self._switch_picked, True)),
+            (tr("Switch off"), partial(self._switch_picked, False)),
+            (tr("Make a profile…"), self._profile_of_picked),
+        ):
+            button = Button(self._theme, words, small=True)
+            button.clicked.connect(slot)
+            line.addWidget(button)
+        self._picked_bar.hide()
+        return self._picked_bar
+
+    def _columns(self) -> list[Column]:
+        def last(row: ToolRow) -> str:
+            return said.last_used(row, datetime.now())
+
+        return [
+            Column("", lambda row: row.name, Kind.PICK, 52),
+            Column(tr("Tool"), lambda row: row.name, Kind.MONO, 0, said.tip, lambda row: row.tool.original_name.casefold()),
+            Column(tr("Server"), lambda row: row.tool.server, Kind.QUIET, 132, None, lambda row: row.tool.server.casefold()),
+            Column(tr("Tokens"), said.tokens_words, Kind.NUMBER, 84, said.tokens_tip, lambda row: row.tokens or 0, falls=True),
+            Column(tr("Goes through"), lambda row: said.goes_through(row.tool), Kind.CHIP, 158, lambda row: said.why_so(row.tool)),
+            Column(tr("Last used"), last, Kind.QUIET, 104, said.use_tip, lambda row: row.use.last_at if row.use else 0.0, falls=True),
+            Column(tr("Used by"), said.used_by, Kind.QUIET, 132, said.use_tip),
+            Column(tr("On"), lambda row: row.tool.is_enabled, Kind.SWITCH, 76),
+        ]
+
+    def _connect(self) -> None:
+        commands, hub = self.commands, self._context.hub
+        self.look_requested.connect(commands.look)
+        commands.tools_changed.connect(self._on_tools)
+        commands.costs_changed.connect(self._on_costs)
+        commands.use_changed.connect(self._on_use)
+        commands.definitions_read.connect(self._on_definitions)
+        commands.median_read.connect(self._on_median)
+        commands.switched.connect(self._on_switched)
+        commands.profile_made.connect(self._on_profile_made)
+        commands.failed.connect(self.show_fault)
+        self._context.tools.tool_list_changed.connect(self._on_list_changed)
+        self._context.servers.server_changed.connect(self._draw_soon)
+        hub.tool_call_result.connect(self._on_call)
+        hub.grants_changed.connect(self.look_again)
+        hub.config_changed.connect(self.look_again)
+        self._table.row_chosen.connect(self._on_row)
+        self._table.switched.connect(self._on_switch)
+        self._table.picked_changed.connect(self._draw_picked)
+        self._split.closed.connect(self._on_closed)
+
+    # what came in
+
+    def _on_tools(self, tools: Sequence[ToolSnapshot]) -> None:
+        self._tools = tools
+        self._draw_soon()
+
+    def _on_costs(self, costs: ToolCosts | None) -> None:
+        self._costs = costs
+        self._draw_soon()
+
+    def _on_use(self, uses: Sequence[ToolUse] | None) -> None:
+        self._uses = uses
+        self._draw_soon()
+
+    def _on_list_changed(self, _server: str) -> None:
+        self.look_again()
+
+    def _on_call(self, _response: object) -> None:
+        if self.is_usable and self.isVisible():
+            self.commands.look_at_use_soon()
+
+    def _draw_soon(self, *_news: object) -> None:
+        self._drawing.start()
+
+    # drawing
+
+    def _draw(self) -> None:
+        self._rows = said.rows_of(self._tools or (), self._costs, self._uses)
+        servers = sorted({row.tool.server for row in self._rows}, key=str.casefold)
+        self._server.set_options([("", tr("All servers")), *((name, name) for name in servers)])
+        self._draw_hint()
+        self._draw_unknown()
+        self._draw_rows()
+        self._show_wanted()
+        if (details := self.details) is not None:
+            current = next((row for row in self._rows if row.key == details.key), None)
+            if current is not None:
+                details.set_row(current)
+
+    def _draw_rows(self, *_news: object) -> None:
+        server, text = self._server.chosen, self.search.text()
+        here, filter = said.found(self._rows, server=server, text=text), self._filters.current
+        counts: list[int | None] = [*said.counts(here)]
+        if self._uses is None:
+            counts[said.UNUSED] = None
+        self._filters.set_counts(counts)
+        shown = [each for each in here if said.is_in(each, filter)] if filter else here
+        if shown != self._shown:
+            self._shown = shown
+            self._table.set_rows(shown)
+        self._draw_picked()
+        page = self._table if shown else self._none_found if self._rows else self._empty if self._tools is not None else self._loading
+        self._stack.setCurrentWidget(page)
+
+    def _draw_hint(self) -> None:
+        share = said.used_share(self._rows)
+        clear(self._hint)
+        is_shown = share is not None and not self._is_hint_put_away
+        self._hint.setContentsMargins(24, 0, 24, 12 if is_shown else 0)
+        if share is None or self._is_hint_put_away:
+            return
+        make = Button(self._theme, tr("Make a profile of them…"), small=True)
+        make.clicked.connect(self._profile_of_used)
+        close = IconButton(self._theme, "x", tr("Dismiss this notice"), small=True)
+        close.clicked.connect(self._on_hint_closed)
+        title = tr("{used} of {count} tools were used in {days} days", used=share[0], count=share[1], days=said.USED_DAYS)
+        text = tr("A client with a profile of these reads fewer tokens before the first word.")
+        self._hint.addWidget(Banner(self._theme, "info", title, text, make, close))
+
+    def _draw_unknown(self) -> None:
+        """Names the servers whose tools nobody knows: these are not none."""
+        unread = [server.name for server in self._context.servers.servers if not server.is_listed and not server.is_disabled]
+        names = ", ".join(unread[:MOST_NAMES]) + ("…" if len(unread) > MOST_NAMES else "")
+        parts = [tr("Not known yet: the tools of {names}", names=names)] if unread else []
+        if self._tools is not None and self._uses is None:
+            parts.append(tr("How tools were used could not be read"))
+        if self._tools is not None and self._costs is None:
+            parts.append(tr("What tools cost could not be read"))
+        self._unknown.set_text(" · ".join(parts))
+        self._unknown.setVisible(bool(parts))
+
+    def _draw_picked(self) -> None:
+        count = len(self._picked())
+        self._picked_words.setText(tr("{count} tools selected", count=f"{count:,}"))
+        self._picked_bar.setVisible(count > 1)
+
+    def _picked(self) -> list[ToolRow]:
+        return [each for each in self._table.picked if isinstance(each, ToolRow)]
+
+    # what a person wants
+
+    def _on_row(self, row: object) -> None:
+        if isinstance(row, ToolRow):
+            self._open(row)
+
+    def _open(self, row: ToolRow) -> None:
+        details = ToolDetails(self._theme, row)
+        details.close_requested.connect(self._close_details)
+        details.try_requested.connect(self._on_try)
+        details.copy_requested.connect(self._on_copy)
+        details.words_requested.connect(self._context.wishes.tool_requested)
+        details.part_requested.connect(self._context.links.part_asked)
+        self._split.open_details(details)
+        self.commands.read_definitions(row.tool.server)
+        if row.use is not None:
+            self.commands.read_median(*row.key)
+
+    def _show_wanted(self) -> None:
+        row = next((each for each in self._rows if self._wanted and self._wanted in (each.tool.name, each.tool.original_name)), None)
+        if row is not None:
+            self._wanted = ""
+            self._open(row)
+
+    def _close_details(self) -> None:
+        self._split.close_details()
+        self._on_closed()
+
+    def _on_closed(self) -> None:
+        self._table.setFocus()
+
+    def _on_definitions(self, server: str, definitions: dict[str, dict[str, object]]) -> None:
+        if (details := self.details) is not None and details.key[0] == server:
+            details.set_definition(definitions.get(details.row.tool.name))
+
+    def _on_median(self, server: str, tool: str, median_ms: float | None) -> None:
+        if (details := self.details) is not None and details.key == (server, tool):
+            details.set_median(median_ms)
+
+    def _on_try(self, tool: ToolSnapshot) -> None:
+        self._tries.open(tool.name)
+
+    def _on_copy(self, name: str) -> None:
+        self._context.copy(name, tr("The name is copied"))
+
+    def _on_switch(self, row: ToolRow, on: bool) -> None:
+        self._table.update_row(replace(row, tool=replace(row.tool, is_enabled=on)))  # at once; a failure brings the true list
+        self._shown = ()  # which is then shown in any case
+        self.commands.switch([row.tool], on)
+
+    def _switch_picked(self, on: bool) -> None:
+        tools = [row.tool for row in self._picked() if row.tool.is_enabled is not on]
+        if tools:
+            self.commands.switch(tools, on)
+
+    def _on_switched(self, tools: Sequence[ToolSnapshot], on: bool) -> None:
+        if len(tools) == 1:
+            name = tools[0].original_name
+            words = tr("{name} is on", name=name) if on else tr("{name} is off", name=name)
+        else:
+            words = tr("{count} tools are on", count=len(tools)) if on else tr("{count} tools are off", count=len(tools))
+        self._context.offer_undo(words).action_requested.connect(partial(self._switch_back, tuple(tools), not on))
+
+    def _switch_back(self, tools: Sequence[ToolSnapshot], on: bool) -> None:
+        self.commands.switch(tools, on)
+
+    def _on_group(self) -> None:
+        self._table.is_grouped = not self._table.is_grouped
+        self._group.set_name(tr("Do not group") if self._table.is_grouped else tr("Group by server"))
+        self._table.set_rows(self._shown)
+
+    def _on_hint_closed(self) -> None:
+        self._is_hint_put_away = True
+        self._draw_hint()
+
+    def _profile_of_used(self) -> None:
+        self._ask_for_profile([row for row in self._rows if row.use is not None and row.tool.is_enabled])
+
+    def _profile_of_picked(self) -> None:
+        self._ask_for_profile(self._picked())
+
+    def _ask_for_profile(self, rows: Sequence[ToolRow]) -> None:
+        panel = ProfileNamePanel(self._theme, rows)
+        sheet = self._context.sheets.open(panel)
+        panel.close_requested.connect(sheet.dismiss)
+        panel.save_requested.connect(self.commands.make_profile)
+        self.commands.refused.connect(panel.show_fault)
+        self.commands.profile_made.connect(sheet.dismiss)
+
+    def _on_profile_made(self, name: str) -> None:
+        self._is_hint_put_away = True
+        self._draw_hint()
+        toast = self._context.offer_undo(tr("The profile {name} is made. Give it to a client under AI clients.", name=name))
+        toast.action_requested.connect(partial(self.commands.remove_profile, name))

@@ -1,0 +1,114 @@
+"""What a server has answered, taken apart: the parts of a tool's result, of a resource, of the messages of a prompt.
+
+Above it: ResultView. Below it: nothing. A part that is not as the protocol has it is shown as JSON: nothing of an answer is hidden.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+import msgspec
+
+from tooltray.ui.i18n import tr
+from tooltray.ui.widgets.server_text import one_line
+
+LONGEST_JSON = 2_000_000  # characters of a text that is looked at for JSON; that takes 20 ms
+LONGEST_NAME = 200  # characters of a name, an address, a kind of file
+
+
+class Part(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        kind: "text", "json", "picture", "audio", "file" or "link".
+        heading: what stands above it; empty: nothing.
+        text: of a text as it came; of a picture, an audio or a file its Base64; of a link its address.
+        value: of JSON.
+        mime: kind of file, as the server says.
+        note: what else there is to say of it.
+    """
+
+    kind: str
+    heading: str = ""
+    text: str = ""
+    value: object = None
+    mime: str = ""
+    note: str = ""
+
+
+def parts_of(result: Mapping[str, object]) -> list[Part]:
+    """Returns the parts of a CallToolResult, a ReadResourceResult or a GetPromptResult."""
+    parts = list(_parts(result))
+    if "structuredContent" not in result or result["structuredContent"] is None:
+        return parts
+    value = result["structuredContent"]
+    others = [part for part in parts if not (part.kind == "json" and part.value == value)]  # servers repeat it as text for old clients
+    return [Part("json", tr("Structured result"), value=value), *others]
+
+
+def _parts(result: Mapping[str, object]) -> Iterator[Part]:
+    for item in _items(result.get("content")):
+        yield _content(item)
+    for item in _items(result.get("contents")):
+        yield _resource(item, _string(item, "uri"))
+    for message in _items(result.get("messages")):
+        role = _string(message, "role")
+        heading = {"user": tr("From the user"), "assistant": tr("From the assistant")}.get(role, role)
+        for item in _items(message.get("content")):
+            yield msgspec.structs.replace(_content(item), heading=heading)
+
+
+def _items(given: object) -> Sequence[Mapping[str, object]]:
+    """The objects in a list; one that stands alone is a list of one, and anything else stands as it is."""
+    items = given if isinstance(given, list | tuple) else [] if given is None else [given]
+    return [item if isinstance(item, Mapping) else {"": item} for item in items]
+
+
+def _content(item: Mapping[str, object]) -> Part:
+    match item.get("type"):
+        case "text" if isinstance(item.get("text"), str):
+            return _text(_string(item, "text"), "")
+        case "image" | "audio" as kind if isinstance(item.get("data"), str):
+            mime = _string(item, "mimeType")
+            return Part("picture" if kind == "image" else "audio", text=_string(item, "data"), mime=one_line(mime, LONGEST_NAME))
+        case "resource_link":
+            name, uri = _string(item, "title") or _string(item, "name"), _string(item, "uri")
+            note = one_line(_string(item, "description"), LONGEST_NAME)
+            return Part("link", one_line(name, LONGEST_NAME), uri, mime=one_line(_string(item, "mimeType"), LONGEST_NAME), note=note)
+        case "resource" if isinstance(resource := item.get("resource"), Mapping):
+            return _resource(resource, _string(resource, "uri"))
+    return Part("json", value=dict(item))
+
+
+def _resource(item: Mapping[str, object], uri: str) -> Part:
+    mime, heading = one_line(_string(item, "mimeType"), LONGEST_NAME), one_line(uri, LONGEST_NAME)
+    if isinstance(item.get("text"), str):
+        return msgspec.structs.replace(_text(_string(item, "text"), mime), heading=heading)
+    if isinstance(item.get("blob"), str):
+        kind = {"image": "picture", "audio": "audio"}.get(mime.split("/")[0], "file")
+        return Part(kind, heading, _string(item, "blob"), mime=mime)
+    return Part("json", heading, value=dict(item))
+
+
+def _text(text: str, mime: str) -> Part:
+    """A text, or the JSON that it is."""
+    if text.lstrip()[:1] in ("{", "[") and len(text) <= LONGEST_JSON:
+        try:
+            return Part("json", text=text, value=json.loads(text), mime=mime)
+        except (ValueError, RecursionError):
+            pass
+    return Part("text", text=text, mime=mime)
+
+
+def _string(item: Mapping[str, object], key: str) -> str:
+    value = item.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def whole_text(parts: Sequence[Part], result: Mapping[str, object]) -> str:
+    """Returns what is copied: the texts, or where there are none the whole result as JSON."""
+    texts = [part.text for part in parts if part.kind == "text" or (part.kind == "json" and part.text)]
+    return "\n\n".join(texts) if texts else as_json(parts[0].value if len(parts) == 1 and parts[0].kind == "json" else result)
+
+
+def as_json(value: object) -> str:
+    """Returns a value as JSON that a person can read."""
+    return json.dumps(value, ensure_ascii=False, indent=2, default=str)

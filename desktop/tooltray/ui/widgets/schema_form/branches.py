@@ -1,0 +1,213 @@
+"""Controls for lists and for values that can be of several kinds, and the choice of the control for each kind of value.
+
+Above it: SchemaForm. Below it: objects, slots, and the controls of plain values.
+"""
+
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from tooltray.ui.i18n import tr
+from tooltray.ui.widgets.button import Button, IconButton, leave_focus
+from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.schema_form.leaves import (
+    ChoiceControl,
+    Faults,
+    FixedControl,
+    JsonControl,
+    NumberControl,
+    SwitchControl,
+    TextControl,
+    ValueControl,
+)
+from tooltray.ui.widgets.schema_form.object_control import ObjectControl
+from tooltray.ui.widgets.schema_form.slots import Place, Slot
+from tooltray.ui.widgets.schema_form.value_shapes import ABSENT, Shape, fits, variant_title
+from tooltray.ui.widgets.surface import column, row
+
+MOST_ENTRIES = 50  # of a list, as fields; a longer one is written as JSON
+OPEN_TO = 2  # levels of members that have to be there; deeper ones are opened by a person
+
+
+def make_control(place: Place, shape: Shape, name: str, *, is_required: bool) -> ValueControl:
+    """Makes the control for a value.
+
+    Args:
+        name: of the value, for screen readers.
+    """
+    theme = place.theme
+    match shape.kind:
+        case "text":
+            return TextControl(theme, shape, name)
+        case "number" | "integer":
+            return NumberControl(theme, shape, name)
+        case "boolean" if is_required or isinstance(shape.default, bool):
+            return SwitchControl(theme, shape, name, is_required=is_required)
+        case "boolean":
+            return ChoiceControl(theme, ((True, tr("Yes")), (False, tr("No"))), name)
+        case "choice":
+            return ChoiceControl(theme, shape.options, name)
+        case "const":
+            return FixedControl(theme, shape.schema["const"], is_required=is_required)
+        case "null":
+            return FixedControl(theme, None, is_required=is_required)
+        case "object":
+            return ObjectControl(place, shape, name, is_open=is_required and place.depth <= OPEN_TO, can_go=not is_required)
+        case "list":
+            return ListControl(place, shape, name, is_required=is_required)
+        case "variants":
+            return VariantsControl(place, shape, name)
+    return JsonControl(theme, name)
+
+
+class ListControl(ValueControl):
+    """A list: a slot for each entry, with a button that takes it out. One that is empty is given only if it has to be there."""
+
+    def __init__(self, place: Place, shape: Shape, name: str, *, is_required: bool) -> None:
+        super().__init__()
+        self._place, self._name, self._items = place, name, shape.schema["items"]
+        self._is_empty_given = is_required
+        self._is_required = is_required
+        self._entries: list[tuple[QWidget, Slot]] = []
+        outer = column(self, spacing=6)
+        self._lines = column(spacing=6)
+        outer.addLayout(self._lines)
+        self._add = Button(place.theme, tr("Add"), small=True, icon="plus")
+        self._add.setAccessibleName(tr("Add an entry to {name}", name=name))
+        self._add.clicked.connect(self._on_add)
+        outer.addWidget(self._add)
+
+    @property
+    def slots(self) -> list[Slot]:
+        return [slot for _, slot in self._entries]
+
+    @property
+    def value(self) -> object:
+        values = [slot.value for slot in self.slots]
+        given = [value for value in values if value is not ABSENT]
+        return given if given or self._is_empty_given else ABSENT
+
+    @property
+    def target(self) -> QWidget:
+        return self._add
+
+    def can_show(self, value: object) -> bool:
+        return isinstance(value, list | tuple) and len(value) <= MOST_ENTRIES
+
+    def set_value(self, value: object) -> None:
+        while self._entries:
+            self._take_out(*self._entries[-1])
+        entries = value if isinstance(value, list | tuple) else ()
+        for entry in entries:
+            self._put_in().set_value(entry)
+        self._is_empty_given = self._is_required or (value is not ABSENT and not entries)
+
+    def show_faults(self, faults: Faults) -> list[str]:
+        by_entry: dict[int, Faults] = {}
+        for path, words in faults.items():
+            by_entry.setdefault(int(path[0]) if isinstance(path[0], int) else -1, {})[path[1:]] = words
+        filled = [slot for slot in self.slots if slot.value is not ABSENT]  # an empty entry is none
+        for slot in self.slots:
+            slot.show_faults(slot.own_faults())
+        for number, slot in enumerate(filled):
+            slot.show_faults({**by_entry.pop(number, {}), **slot.own_faults()})
+        return [words for below in by_entry.values() for words in below.values()]
+
+    def _on_add(self) -> None:
+        slot = self._put_in()
+        if slot.default is not ABSENT:
+            slot.set_value(slot.default)
+        slot.control.target.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.changed.emit()
+
+    def _put_in(self) -> Slot:
+        line_widget = QWidget()
+        line = row(line_widget, spacing=6)
+        name = tr("Entry {number} of {name}", number=len(self._entries) + 1, name=self._name)
+        slot = Slot(self._place.below, self._items, name, is_required=True, has_head=False)
+        slot.changed.connect(self.changed)
+        line.addWidget(slot, 1)
+        remove = IconButton(self._place.theme, "x", tr("Take out entry {number} of {name}", number=len(self._entries) + 1, name=self._name))
+        remove.clicked.connect(partial(self._on_remove, line_widget, slot))
+        line.addWidget(remove, 0, Qt.AlignmentFlag.AlignTop)
+        self._entries.append((line_widget, slot))
+        self._lines.addWidget(line_widget)
+        self._add.setEnabled(len(self._entries) < MOST_ENTRIES)
+        return slot
+
+    def _on_remove(self, widget: QWidget, slot: Slot) -> None:
+        self._take_out(widget, slot)
+        self._add.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.changed.emit()
+
+    def _take_out(self, widget: QWidget, slot: Slot) -> None:
+        self._entries.remove((widget, slot))
+        self._lines.removeWidget(widget)
+        leave_focus(widget)
+        widget.hide()
+        widget.deleteLater()
+        self._add.setEnabled(True)
+
+
+class VariantsControl(ValueControl):
+    """A value that can be of several kinds: which one, and the slot for it, made when it is chosen."""
+
+    def __init__(self, place: Place, shape: Shape, name: str) -> None:
+        super().__init__()
+        self._place, self._name, self._variants = place, name, shape.variants
+        self._slot: Slot | None = None
+        self._lines = column(self, spacing=6)
+        titles = [(str(number), variant_title(place.root, each, number + 1)) for number, each in enumerate(shape.variants)]
+        self._choice = Choice(place.theme, [("", tr("Nothing chosen")), *titles], name=tr("Kind of {name}", name=name))
+        self._choice.chosen_changed.connect(self._on_chosen)
+        self._lines.addWidget(self._choice)
+
+    @property
+    def slots(self) -> list[Slot]:
+        return [self._slot] if self._slot is not None else []
+
+    @property
+    def value(self) -> object:
+        return self._slot.value if self._slot is not None else ABSENT
+
+    @property
+    def target(self) -> QWidget:
+        return self._choice
+
+    def can_show(self, value: object) -> bool:
+        return self._fitting(value) is not None
+
+    def set_value(self, value: object) -> None:
+        number = None if value is ABSENT else self._fitting(value)
+        self._choice.choose("" if number is None else str(number))
+        self._show(number)
+        if self._slot is not None:
+            self._slot.set_value(value)
+
+    def show_faults(self, faults: Faults) -> list[str]:
+        if self._slot is None:
+            return super().show_faults(faults)
+        self._slot.show_faults({**faults, **self._slot.own_faults()})
+        return []
+
+    def _fitting(self, value: object) -> int | None:
+        return next((number for number, each in enumerate(self._variants) if fits(self._place.root, each, value)), None)
+
+    def _on_chosen(self, value: str) -> None:
+        self._show(int(value) if value else None)
+        self.changed.emit()
+
+    def _show(self, number: int | None) -> None:
+        if self._slot is not None:
+            leave_focus(self._slot)
+            self._lines.removeWidget(self._slot)
+            self._slot.hide()
+            self._slot.deleteLater()
+            self._slot = None
+        if number is not None:
+            self._slot = Slot(self._place.below, self._variants[number], self._name, is_required=True, has_head=False)
+            if self._slot.default is not ABSENT:
+                self._slot.set_value(self._slot.default)
+            self._slot.changed.connect(self.changed)
+            self._lines.addWidget(self._slot)

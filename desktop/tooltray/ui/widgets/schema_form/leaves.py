@@ -1,0 +1,337 @@
+"""Controls for values without members: text, numbers, yes or no, one of a few, and JSON for all else.
+
+Above it: the slots of a form. Below it: the widgets. A control holds a value exactly as it was given, or says beforehand that it cannot.
+"""
+
+import json
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
+
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Switch
+from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.code_view import CHROME, CodeView
+from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.schema_form.value_shapes import ABSENT, Shape, same
+from tooltray.ui.widgets.surface import column, row
+
+MOST_LINES = 8  # of a text in sight; more scroll
+JSON_LINES = 3
+EMPTY_JSON = "{ }"  # stands where nothing is typed yet; the same in every language
+LONGEST_LINE_FIELD = 32_767  # characters; what a line of Qt's holds
+LARGEST_NUMBER = 2**63  # one with more digits is written as JSON, and so is what is no number at all
+EXAMPLES = {"email": "name@example.org", "uri": "https://example.org/", "date": "2026-11-22", "date-time": "2026-11-22T14:30:00Z"}
+
+
+Faults = dict[tuple[str | int, ...], str]
+"""What is wrong, by the place below something."""
+
+
+class ValueControl(QWidget):
+    """`changed`: a person edited it."""
+
+    changed = Signal()
+
+    @property
+    def value(self) -> object:
+        """What stands there; ABSENT: nothing. Only without `fault`."""
+        raise NotImplementedError
+
+    @property
+    def fault(self) -> str:
+        """Why there is no value, in words; empty: there is one, or nothing stands there."""
+        return ""
+
+    @property
+    def target(self) -> QWidget:
+        """What the keyboard goes to."""
+        raise NotImplementedError
+
+    @property
+    def slots(self) -> Sequence[QWidget]:
+        """Those of its members that are built."""
+        return ()
+
+    def can_show(self, value: object) -> bool:
+        """Whether `value` would give back exactly this."""
+        raise NotImplementedError
+
+    def set_value(self, value: object) -> None:
+        """Shows what `can_show`, or ABSENT."""
+        raise NotImplementedError
+
+    def show_faults(self, faults: Faults) -> list[str]:
+        """Says at its members what is wrong with them; returns what could be said nowhere."""
+        return [f"{'.'.join(str(part) for part in path)}: {words}" for path, words in faults.items()]
+
+
+class GrowingText(QPlainTextEdit):
+    """Text that is as high as its lines, up to a few."""
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__()
+        self.setFont(theme.font())
+        self.setAccessibleName(name)
+        self.setTabChangesFocus(True)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.document().setDocumentMargin(1)
+        self._least = theme.size("control")
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._fit()
+
+    def _fit(self) -> None:
+        lines = max(1, min(MOST_LINES, int(self.document().size().height())))
+        self.setFixedHeight(max(self._least, int(lines * QFontMetricsF(self.font()).lineSpacing()) + 18))
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, self.height())
+
+
+class TextControl(ValueControl):
+    """A text; one that is given as empty stays a text, until somebody edits it."""
+
+    def __init__(self, theme: Theme, shape: Shape, name: str) -> None:
+        super().__init__()
+        self._is_empty_given = False
+        self._text = GrowingText(theme, name)
+        self._text.setPlaceholderText(EXAMPLES.get(str(shape.schema.get("format")), ""))
+        self._text.textChanged.connect(self._on_changed)
+        column(self).addWidget(self._text)
+
+    @property
+    def value(self) -> object:
+        text = self._text.toPlainText()
+        return text if text or self._is_empty_given else ABSENT
+
+    @property
+    def target(self) -> QWidget:
+        return self._text
+
+    def can_show(self, value: object) -> bool:
+        return isinstance(value, str) and len(value) <= LONGEST_LINE_FIELD and not set(value) & {"\r", "\0", "\u2028", "\u2029", "\xa0"}
+
+    def set_value(self, value: object) -> None:
+        self._text.setPlainText(value if isinstance(value, str) else "")
+        self._is_empty_given = value == ""
+
+    def _on_changed(self) -> None:
+        self._is_empty_given = False
+        self.changed.emit()
+
+
+class NumberControl(ValueControl):
+    """A number, written as a person writes it: 3 stays 3, and 3.0 stays 3.0."""
+
+    def __init__(self, theme: Theme, shape: Shape, name: str) -> None:
+        super().__init__()
+        self._is_whole = shape.kind == "integer"
+        self._line = QLineEdit()
+        self._line.setFont(theme.font(tabular=True))
+        self._line.setFixedHeight(theme.size("control"))
+        self._line.setAccessibleName(name)
+        self._line.setMaxLength(64)
+        self._line.setPlaceholderText(bounds(shape))
+        self._line.textChanged.connect(self._on_changed)
+        column(self).addWidget(self._line)
+
+    @property
+    def value(self) -> object:
+        text = self._line.text().strip()
+        if not text or self.fault:
+            return ABSENT
+        return read_json(text)
+
+    @property
+    def fault(self) -> str:
+        text = self._line.text().strip()
+        if not text:
+            return ""
+        try:
+            number = read_json(text)
+        except ValueError:
+            number = None
+        if isinstance(number, bool) or not isinstance(number, int | float) or number != number or abs(number) == float("inf"):
+            return tr("This must be a number.")
+        return tr("A whole number is needed") if self._is_whole and int(number) != number else ""
+
+    @property
+    def target(self) -> QWidget:
+        return self._line
+
+    def can_show(self, value: object) -> bool:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < LARGEST_NUMBER:
+            return False
+        return not self._is_whole or int(value) == value
+
+    def set_value(self, value: object) -> None:
+        self._line.setText("" if value is ABSENT else json.dumps(value))
+
+    def _on_changed(self) -> None:
+        self.changed.emit()
+
+
+def bounds(shape: Shape) -> str:
+    """Returns what a number may be, as a hint."""
+    least, most = shape.schema.get("minimum"), shape.schema.get("maximum")
+    if least is not None and most is not None:
+        return f"{least} – {most}"
+    if least is not None:
+        return f"≥ {least}"
+    return f"≤ {most}" if most is not None else ""
+
+
+class SwitchControl(ValueControl):
+    """Yes or no. One that need not be given is not, after `set_value(ABSENT)`, until somebody switches it."""
+
+    def __init__(self, theme: Theme, shape: Shape, name: str, *, is_required: bool) -> None:
+        super().__init__()
+        self._is_required = self._is_given = is_required
+        self._default = shape.default is True
+        line = row(self)
+        self._switch = Switch(theme, name)
+        self._word = Label(theme, tr("No"), "body", "secondary")
+        self._switch.toggled.connect(self._on_changed)
+        line.addWidget(self._switch)
+        line.addWidget(self._word)
+        line.addStretch(1)
+
+    @property
+    def value(self) -> object:
+        return self._switch.isChecked() if self._is_given else ABSENT
+
+    @property
+    def target(self) -> QWidget:
+        return self._switch
+
+    def can_show(self, value: object) -> bool:
+        return isinstance(value, bool)
+
+    def set_value(self, value: object) -> None:
+        self._switch.set_on(self._default if value is ABSENT else value is True)
+        self._is_given = self._is_required or value is not ABSENT
+
+    def _on_changed(self) -> None:
+        self._is_given = True
+        self._word.setText(tr("Yes") if self._switch.isChecked() else tr("No"))
+        self.changed.emit()
+
+
+class ChoiceControl(ValueControl):
+    """One of a few values; of an optional one also none."""
+
+    def __init__(self, theme: Theme, options: Sequence[tuple[object, str]], name: str) -> None:
+        super().__init__()
+        self._options = options
+        titles = [("", tr("Nothing chosen")), *((str(place), title) for place, (_, title) in enumerate(options))]
+        self._choice = Choice(theme, titles, name=name)
+        self._choice.chosen_changed.connect(self._on_chosen)
+        column(self).addWidget(self._choice)
+
+    @property
+    def value(self) -> object:
+        chosen = self._choice.chosen
+        return self._options[int(chosen)][0] if chosen else ABSENT
+
+    @property
+    def target(self) -> QWidget:
+        return self._choice
+
+    def can_show(self, value: object) -> bool:
+        return any(same(option, value) for option, _ in self._options)
+
+    def set_value(self, value: object) -> None:
+        places = [str(place) for place, (option, _) in enumerate(self._options) if value is not ABSENT and same(option, value)]
+        self._choice.choose(places[0] if places else "")
+
+    def _on_chosen(self, _value: str) -> None:
+        self.changed.emit()
+
+
+class FixedControl(ValueControl):
+    """A value that is the only one; left out after `set_value(ABSENT)` if it need not be given."""
+
+    def __init__(self, theme: Theme, value: object, *, is_required: bool) -> None:
+        super().__init__()
+        self._value, self._is_required, self._is_given = value, is_required, True
+        self._label = CodeLabel(theme, json.dumps(value, ensure_ascii=False), "secondary")
+        column(self).addWidget(self._label)
+
+    @property
+    def value(self) -> object:
+        return self._value if self._is_given else ABSENT
+
+    @property
+    def target(self) -> QWidget:
+        return self._label
+
+    def can_show(self, value: object) -> bool:
+        return same(value, self._value)
+
+    def set_value(self, value: object) -> None:
+        self._is_given = self._is_required or value is not ABSENT
+
+
+class JsonControl(ValueControl):
+    """Any value, written as JSON."""
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__()
+        self._code = CodeView(theme, "", name, editable=True, json=True)
+        self._code.setFixedHeight(int(JSON_LINES * QFontMetricsF(self._code.font()).lineSpacing()) + CHROME)
+        self._code.setPlaceholderText(EMPTY_JSON)
+        self._code.textChanged.connect(self.changed)
+        column(self).addWidget(self._code)
+
+    @property
+    def value(self) -> object:
+        text = self._code.toPlainText()
+        if not text.strip() or self.fault:
+            return ABSENT
+        return read_json(text)
+
+    @property
+    def fault(self) -> str:
+        return json_fault(self._code.toPlainText())
+
+    @property
+    def target(self) -> QWidget:
+        return self._code
+
+    def can_show(self, value: object) -> bool:
+        return True
+
+    def set_value(self, value: object) -> None:
+        text = "" if value is ABSENT else json.dumps(value, ensure_ascii=False, indent=2)
+        self._code.setPlainText(text)
+
+
+def read_json(text: str) -> object:
+    """Reads JSON; what only Python takes for JSON (NaN) is none.
+
+    Raises:
+        ValueError: it is none.
+    """
+    value: object = json.loads(text, parse_constant=_no_constant)
+    return value
+
+
+def _no_constant(name: str) -> object:
+    raise ValueError(name)
+
+
+def json_fault(text: str) -> str:
+    """Returns why a text is no JSON, with the line; empty: it is, or there is none."""
+    if not text.strip():
+        return ""
+    try:
+        read_json(text)
+    except json.JSONDecodeError as error:
+        return tr("This is no JSON from line {line} on: {reason}", line=error.lineno, reason=error.msg)
+    except (ValueError, RecursionError):
+        return tr("This is no JSON that can be read.")
+    return ""

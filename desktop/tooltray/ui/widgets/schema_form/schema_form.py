@@ -1,0 +1,151 @@
+"""SchemaForm: what a schema asks for, as fields or as JSON, and what is wrong with it.
+
+Above it: Try. Below it: the slots, and the check by `jsonschema`. What stands in the one view stands in the other, whole.
+"""
+
+import json
+from collections.abc import Mapping
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
+
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.filter_tabs import FilterTabs
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.schema_form.branches import make_control
+from tooltray.ui.widgets.schema_form.faults import faults_of
+from tooltray.ui.widgets.schema_form.leaves import json_fault, read_json
+from tooltray.ui.widgets.schema_form.object_control import ObjectControl
+from tooltray.ui.widgets.schema_form.slots import Place
+from tooltray.ui.widgets.schema_form.value_shapes import ABSENT, properties_of, resolved, shape_of
+from tooltray.ui.widgets.surface import column
+
+FIELDS, JSON = 0, 1  # the views
+LINES = 20  # of the JSON in sight; more scroll
+LARGEST_CHECKED = 200_000  # characters of JSON; a larger value is checked by the server alone
+
+
+class SchemaForm(QWidget):
+    """`changed`: a person edited something. `view_changed`: the other view is shown, FIELDS or JSON.
+
+    Args:
+        schema: of an object; one that has no fields is asked for as JSON alone.
+        values: what stands there at first; None: what the schema proposes.
+    """
+
+    changed = Signal()
+    view_changed = Signal(int)
+
+    def __init__(self, theme: Theme, schema: Mapping[str, object], *, values: Mapping[str, object] | None = None) -> None:
+        super().__init__()
+        self._theme, self._schema = theme, schema
+        shape = shape_of(schema, {**resolved(schema, schema), "type": "object"})
+        self._has_fields = shape.kind == "object" and bool(properties_of(shape.schema))
+        self._view = FIELDS if self._has_fields else JSON
+        self._object = ObjectControl(Place(theme, schema, make_control), shape, tr("Arguments"), is_open=values is None, is_root=True)
+        if values is not None:
+            self._object.set_value(values)
+        self._object.changed.connect(self._on_changed)
+        layout = column(self, spacing=8)
+        self.views = FilterTabs(theme, [tr("Form"), tr("JSON")], name=tr("How to fill it in"), have_counts=False)
+        self.views.chosen.connect(self.show_view)
+        layout.addWidget(self._object)
+        self._code = CodeView(theme, "", tr("Arguments as JSON"), lines=LINES, editable=True, json=True)
+        self._code.textChanged.connect(self._on_changed)
+        layout.addWidget(self._code)
+        self._fault = Label(theme, "", "caption", "error", wrap=True)
+        self._fault.hide()
+        layout.addWidget(self._fault)
+        self.views.setVisible(self._has_fields)
+        self._code.setVisible(not self._has_fields)
+        self._object.setVisible(self._has_fields)
+        self._write_code()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked for at all."""
+        return not self._has_fields and self._schema.get("additionalProperties") is False
+
+    @property
+    def value(self) -> dict[str, object] | None:
+        """The arguments; None: what is written is no object."""
+        if self._view == FIELDS:
+            value = self._object.value
+        else:
+            text = self._code.toPlainText()
+            value = {} if not text.strip() else ABSENT if json_fault(text) else read_json(text)
+        return dict(value) if isinstance(value, Mapping) else None
+
+    @property
+    def view(self) -> int:
+        return self._view
+
+    def set_value(self, value: Mapping[str, object]) -> None:
+        """Shows other arguments, in the view that is shown."""
+        self._object.set_value(value)
+        self._write_code(value)
+        self._say("")
+
+    def show_view(self, view: int) -> None:
+        """Shows fields or JSON; JSON that cannot be read stays until it can be."""
+        if view == self._view:
+            return
+        value = self.value
+        if value is None:
+            self.views.choose(self._view)
+            self._say(self._json_fault())
+            return
+        if view == FIELDS:
+            self._object.set_value(value)
+        else:
+            self._write_code(value)
+        self._view = view
+        self._say("")
+        self._object.setVisible(view == FIELDS)
+        self._code.setVisible(view == JSON)
+        self.views.choose(view)
+        self.view_changed.emit(view)
+
+    def check(self) -> bool:
+        """Says what is wrong, each at its field, and goes to the first; returns whether it can be used as it is."""
+        value = self.value
+        if value is None:
+            self._say(self._json_fault())
+            self._code.setFocus(Qt.FocusReason.OtherFocusReason)
+            return False
+        is_small = len(json.dumps(value)) <= LARGEST_CHECKED
+        faults = faults_of(self._schema, value) if is_small else {}
+        if self._view == JSON:
+            lines = [f"{'.'.join(str(part) for part in path)}: {words}" if path else words for path, words in faults.items()]
+            self._say("\n".join(lines))
+            return not faults
+        left = self._object.show_faults({path: words for path, words in faults.items() if path})
+        self._say("\n".join([*(words for path, words in faults.items() if not path), *left]))
+        first = next(filter(None, (slot.first_faulty() for slot in self._object.slots)), None)
+        if first is not None:
+            first.setFocus(Qt.FocusReason.OtherFocusReason)
+        return first is None and not faults
+
+    def focus(self) -> None:
+        """Gives the keyboard to the first field."""
+        target = self._object.target if self._view == FIELDS and self._object.slots else self._code
+        if target.isVisible():
+            target.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _json_fault(self) -> str:
+        return json_fault(self._code.toPlainText()) or tr("The arguments have to be an object.")
+
+    def _write_code(self, value: Mapping[str, object] | None = None) -> None:
+        shown = self._object.value if value is None else value
+        self._code.setPlainText(json.dumps({} if shown is ABSENT else shown, ensure_ascii=False, indent=2))
+
+    def _on_changed(self) -> None:
+        if self._fault.text():
+            self._say("")
+        self.changed.emit()
+
+    def _say(self, fault: str) -> None:
+        self._fault.setText(fault)
+        self._fault.setVisible(bool(fault))

@@ -1,0 +1,51 @@
+"""Text that a server or a model wrote, without what a person cannot see: terminal colours, control and direction marks.
+
+Above it: every view of such text. Below it: Qt's guess at what is HTML.
+"""
+
+import re
+import unicodedata
+from html import escape
+
+from PySide6.QtGui import Qt
+
+UNSEEN = ("Cc", "Cf", "Co", "Cs", "Cn")  # control, direction, invisible and unassigned signs: none says what it seems to say
+KEPT = "\n\t\u200c\u200d"  # joiners belong to words and to emoji
+LONGEST_LINE = 2_000  # characters; Qt lays a line out as a whole, and one of a million freezes the window
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]{0,2000}(?:\x07|\x1b\\)|[@-Z\\-_])")
+_PLAIN = re.compile(r"[\n\t\x20-\x7e]*")
+
+
+def seen(text: str) -> str:
+    """Returns a text without the signs that nobody sees, on as many lines as before."""
+    if _PLAIN.fullmatch(text):
+        return text
+    text = _ANSI.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    return "".join(sign for sign in text if sign in KEPT or unicodedata.category(sign) not in UNSEEN)
+
+
+def one_line(text: str, most: int) -> str:
+    """Returns the beginning of a text on one line.
+
+    Args:
+        most: characters.
+    """
+    cut = text[: most + 1]
+    line = " ".join(seen(cut).split())
+    return f"{line[:most]}…" if len(cut) > most else line
+
+
+def plain_tip(text: str) -> str:
+    """Returns a text that a tooltip shows as it is: what looks like HTML would be drawn as such, and its pictures looked for."""
+    return escape(text) if Qt.mightBeRichText(text) else text
+
+
+def broken(text: str) -> str:
+    """Returns a text whose lines end before they are too long to be laid out."""
+    if len(text) <= LONGEST_LINE:
+        return text
+    return "\n".join(line if len(line) <= LONGEST_LINE else _pieces(line) for line in text.split("\n"))
+
+
+def _pieces(line: str) -> str:
+    return "\n".join(line[place : place + LONGEST_LINE] for place in range(0, len(line), LONGEST_LINE))

@@ -1,0 +1,162 @@
+"""Prompts are filled in and read, resources are read and followed, templates become addresses; of all servers or of one."""
+
+import pytest
+from PySide6.QtCore import QStringListModel, Qt
+from PySide6.QtTest import QTest
+from tests.fakes.desk import Desk, until
+from tests.fakes.server_snapshots import server
+from tests.fakes.tools_in_memory import ToolsInMemory
+from tests.ui.seen import button, control, field, words
+from tests.ui.test_accessibility import nameless
+
+from tooltray.errors import TooltrayError
+from tooltray.snapshots.servers import ServerState
+from tooltray.ui.theme import Theme
+from tooltray.ui.tools import offered
+from tooltray.ui.tools.offer_preview import OfferPreview
+from tooltray.ui.tools.offered_list import OfferedList
+from tooltray.ui.tools.offered_panel import OfferedPanel
+from tooltray.ui.widgets.table import Heading
+
+NOTE = "file:///note"
+
+
+def engine() -> ToolsInMemory:
+    fake = ToolsInMemory([server("a"), server("b"), server("c", ServerState.STOPPED)])
+    arguments = [{"name": "who", "required": True, "description": "a name"}, {"name": "how"}, {"odd": 1}]
+    fake.prompts = {"a": [{"name": "greet", "title": "A <b>greeting</b>", "arguments": arguments}], "b": [{"name": "plain"}]}
+    fake.resources = {"a": [{"uri": NOTE, "name": "note", "mimeType": "text/plain", "size": 12}], "b": [{"uri": "b://x"}]}
+    fake.templates = {"b": [{"uriTemplate": "b://{id}{?lang}", "name": "things"}]}
+    fake.contents = {
+        "greet": {"messages": [{"role": "user", "content": {"type": "text", "text": "Hello"}}]},
+        "plain": {"messages": []},
+        NOTE: {"contents": [{"uri": NOTE, "text": "first"}]},
+        "b://7": {"contents": [{"uri": "b://7", "text": "seven"}]},
+    }
+    fake.values = ["Ada", "Alan"]
+    return fake
+
+
+async def listed(desk: Desk, tab: int) -> OfferedList:
+    desk.window.open_part("tools", ("tools", "prompts", "resources")[tab])
+    offers = desk.tools_page.prompts.list if tab == 1 else desk.tools_page.resources.list
+    await until(lambda: offers.table.rows)
+    return offers
+
+
+async def previewed(offers: OfferedList, title: str) -> OfferPreview:
+    offers.table.row_chosen.emit(
+        next(row for row in offers.table.rows if getattr(row, "title", "") == title and not isinstance(row, Heading))
+    )
+    assert offers.preview is not None
+    await until(lambda: offers.preview.isVisible())  # type: ignore[union-attr]
+    return offers.preview
+
+
+async def test_a_prompt_is_filled_in_with_proposals_and_read(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        offers = await listed(desk, 1)
+        assert [row.title for row in offers.table.rows] == ["a", "A <b>greeting</b>", "b", "plain"]
+        preview = await previewed(offers, "A <b>greeting</b>")
+        assert not button(preview, "Preview").isEnabled()
+        who = field(preview, "who")
+        await until(who.hasFocus)
+        QTest.keyClicks(who, "A")
+        await desk.asked("complete_prompt", "greet", "who", "A", {})
+        model = who.completer().model()
+        assert isinstance(model, QStringListModel)
+        await until(lambda: model.stringList() == ["Ada", "Alan"])
+        QTest.keyClick(who, Qt.Key.Key_Return)
+        await desk.asked("get_prompt", "greet", {"who": "A"})
+        await until(lambda: [part.text for part in preview.result.parts] == ["Hello"])
+        assert nameless(desk.window) == []
+
+
+async def test_a_resource_is_read_at_once_and_again_when_it_changes(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        offers = await listed(desk, 2)
+        preview = await previewed(offers, "note")
+        await until(lambda: [part.text for part in preview.result.parts] == ["first"])
+        fake = desk.engine
+        assert isinstance(fake, ToolsInMemory)
+        control(preview, "Follow changes").click()
+        await until(lambda: fake.followed == {NOTE})
+        fake.contents[NOTE] = {"contents": [{"uri": NOTE, "text": "second"}]}
+        fake.update(NOTE)
+        await until(lambda: [part.text for part in preview.result.parts] == ["second"])
+        QTest.keyClick(offers, Qt.Key.Key_Escape)
+        await until(lambda: not fake.followed)
+        assert offers.preview is None
+
+
+async def test_a_server_that_does_not_tell_changes_is_said_to_be_one(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        preview = await previewed(await listed(desk, 2), "note")
+        desk.engine.failures["subscribe_resource"] = TooltrayError("'a' does not tell when this resource changes")
+        switch = control(preview, "Follow changes")
+        switch.click()
+        await until(lambda: "'a' does not tell" in words(preview))
+        assert not switch.isChecked()
+
+
+async def test_a_template_becomes_an_address(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        preview = await previewed(await listed(desk, 2), "things")
+        field(preview, "id").setText("7")
+        await until(lambda: "b://7" in words(preview))
+        button(preview, "Read").click()
+        await until(lambda: [part.text for part in preview.result.parts] == ["seven"])
+        field(preview, "lang").setText("de")
+        button(preview, "Read").click()
+        await until(lambda: "'b://7?lang=de' could not be read" in words(preview))
+
+
+async def test_search_finds_in_all_that_is_known_and_nothing_is_said_to_be_nothing(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        offers = await listed(desk, 2)
+        offers.search("b template")
+        await until(lambda: "Nothing is like that" in words(offers))
+        offers.search("NOTE plain")
+        assert [row.title for row in offers.table.rows] == ["a", "note"]
+        desk.engine.failures["get_all_resources"] = TooltrayError("the list cannot be read")
+        offers.look()
+        await until(lambda: "The list cannot be read" in words(offers))
+    async with Desk(ToolsInMemory([server("a")]), theme) as desk:
+        desk.window.open_part("tools", "prompts")
+        await until(lambda: "No prompts" in words(desk.tools_page))
+
+
+async def test_the_panel_of_one_server_has_what_that_server_offers_and_previews_in_a_sheet(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel = OfferedPanel(desk.window.context, "b")
+        panel.resize(332, 400)
+        panel.show()
+        await until(lambda: [len(each.table.rows) for each in panel.lists] == [1, 2])
+        assert nameless(panel) == []
+        offers = panel.lists[0]
+        offers.table.row_chosen.emit(offers.table.rows[0])
+        await until(lambda: isinstance(desk.window.context.sheets.panel, OfferPreview))
+        await desk.asked("get_prompt", "plain", {})
+        assert nameless(desk.window) == []
+        panel.deleteLater()
+
+
+@pytest.mark.parametrize(
+    ("template", "values", "address"),
+    [
+        ("x://{a}/{b}", {"a": "1 2", "b": "c/d"}, "x://1%202/c%2Fd"),
+        ("x://{+path}{#part}", {"path": "a/b", "part": "c"}, "x://a/b#c"),
+        ("x://h{/one,two}{?q,r}{&s}", {"one": "1", "two": "2", "q": "a&b", "s": "3"}, "x://h/1/2?q=a%26b&s=3"),
+        ("x://{list*}{;v}{.ext}", {"list": "a", "v": "1", "ext": "md"}, "x://a;v=1.md"),
+        ("x://{a:3}", {}, "x://"),
+    ],
+)
+def test_templates_are_expanded_as_the_standard_has_it(template: str, values: dict[str, str], address: str) -> None:
+    assert offered.expanded(template, values) == address
+
+
+def test_what_a_server_writes_is_not_taken_for_granted() -> None:
+    assert offered.prompt_of("s", {"name": 5, "arguments": "x"}).title == "5"
+    odd = offered.resource_of("s", {"uri": "x://\u202ey", "size": True, "mimeType": 7, "description": 1})
+    assert (odd.title, odd.size, odd.mime, odd.description) == ("x://y", None, "7", "")
+    assert offered.variables("a{b,c*}{?d:3}") == [("b", True), ("c", True), ("d", False)]

@@ -1,0 +1,261 @@
+"""The page of tools: what is known of each stands in one line, what is not known is never none, many are switched at once."""
+
+import time
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
+from tests.fakes.desk import Desk, until
+from tests.fakes.server_snapshots import server, tool
+from tests.fakes.tools_in_memory import ToolsInMemory
+from tests.ui.seen import button, cells, control, words
+from tests.ui.test_accessibility import nameless
+
+from tooltray.errors import TooltrayError
+from tooltray.snapshots.activity import ActivityFigures, ToolUse
+from tooltray.snapshots.calls import MCPToolResponse
+from tooltray.snapshots.tools import ServerCost, ToolCost, ToolCosts
+from tooltray.ui.state_language import UNKNOWN
+from tooltray.ui.theme import Theme
+from tooltray.ui.tools import tool_rows
+from tooltray.ui.tools.tool_details import ToolDetails
+from tooltray.ui.tools.tools_tab import ToolsTab
+from tooltray.ui.widgets.table import Heading
+from tooltray.ui.widgets.toast import Toast
+
+SERVERS = [server("files"), server("git"), server("unread", is_listed=False)]
+TOOLS = [
+    tool("read", "files", description="Reads <b>a file</b>\u202e."),
+    tool("write", "files", category="write", is_approved=False),
+    tool("changed", "git", is_held=True, is_approved=False),
+    tool("off", "git", is_enabled=False),
+]
+USE = ToolUse("files", "read", 7, 2, time.time() - 60, ("cursor", "tooltray"))
+SCHEMA = {"type": "object", "properties": {"b": {"type": "integer"}, "a": {"type": "string", "description": "which"}}, "required": ["a"]}
+PICK, NAME, OF, TOKENS, GOES, LAST, USERS = range(7)
+
+
+def engine(**fields: Any) -> ToolsInMemory:
+    fake = ToolsInMemory(SERVERS, TOOLS)
+    fake.uses = [USE]
+    fake.schemas = {"read": SCHEMA}
+    fake.figures = [ActivityFigures("files/read", 7, 2, 0, 12.0, 20.0, 0.0)]
+    fake.costs = ToolCosts("", 9, 9, (ServerCost("files", 9, 9, (ToolCost("read", 1234, True), ToolCost("write", 5, True))),))
+    for name, value in fields.items():
+        setattr(fake, name, value)
+    return fake
+
+
+async def opened(desk: Desk) -> ToolsTab:
+    desk.window.open_page("tools")
+    tab = desk.tools_page.tools
+    await until(lambda: len(tab.table.rows) == len(desk.engine.tools))
+    return tab
+
+
+def toasts(desk: Desk) -> list[str]:
+    return [toast.text for toast in desk.window.findChildren(Toast) if toast.isVisible()]
+
+
+async def detailed(desk: Desk, name: str) -> ToolDetails:
+    tab = await opened(desk)
+    desk.window.open_part("tools", "tool", name)
+    await until(lambda: tab.details is not None and tab.details._is_read)
+    assert tab.details is not None
+    return tab.details
+
+
+async def test_a_line_has_all_that_is_known_of_a_tool_and_what_is_not_known_is_marked(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        tab = await opened(desk)
+        await until(lambda: cells(tab.table)[TOKENS] == "1,234")
+        assert cells(tab.table)[NAME:GOES] == ["read", "files", "1,234"]
+        assert cells(tab.table)[GOES] == "Runs without asking"
+        assert cells(tab.table)[USERS] == "cursor, You"
+        assert [cells(tab.table, row)[GOES] for row in (1, 2, 3)] == ["Asks first", "Held", "Off"]
+        assert [cells(tab.table, row)[LAST] for row in (1, 2, 3)] == ["Never"] * 3
+        assert cells(tab.table, 2)[TOKENS] == UNKNOWN
+        await until(lambda: "Not known yet: the tools of unread" in words(tab))
+        assert nameless(desk.window) == []
+
+
+async def test_a_journal_that_cannot_be_read_is_not_a_tool_that_nobody_uses(theme: Theme) -> None:
+    async with Desk(engine(uses=None), theme) as desk:
+        desk.engine.failures["get_tool_costs"] = TooltrayError("no tokenizer")
+        tab = await opened(desk)
+        await until(lambda: "How tools were used could not be read" in words(tab))
+        assert "What tools cost could not be read" in words(tab)
+        assert cells(tab.table)[TOKENS:GOES] + cells(tab.table)[LAST : USERS + 1] == [UNKNOWN, UNKNOWN, UNKNOWN]
+        assert [tab.count for tab in tab._filters._tabs] == [4, 1, 1, 1, None]
+        details = await detailed(desk, "read")
+        await until(lambda: "The journal could not be read." in words(details))
+
+
+async def test_filters_search_and_server_go_together(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        tab = await opened(desk)
+        for name, shown in [
+            ("Asks first", ["write"]),
+            ("Held", ["changed"]),
+            ("Off", ["off"]),
+            ("Never used", ["write", "changed", "off"]),
+        ]:
+            next(each for each in tab._filters._tabs if each.text() == name).click()
+            assert [row.tool.name for row in tab.table.rows] == shown
+        QTest.keyClicks(tab.search, "files wri")
+        assert [row.tool.name for row in tab.table.rows] == ["write"]
+        QTest.keyClicks(tab.search, "x")
+        await until(lambda: "No tool is like that" in words(tab))
+        QTest.keyClick(tab.search, Qt.Key.Key_Escape)
+        tab._server.choose("git")
+        tab._server.chosen_changed.emit("git")
+        assert [row.tool.name for row in tab.table.rows] == ["changed", "off"]
+
+
+async def test_tools_are_sorted_and_grouped_by_server(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        tab = await opened(desk)
+        await until(lambda: tab.table.rows[0].tokens)
+        control(tab, "Group by server").click()
+        assert [row if isinstance(row, Heading) else row.tool.name for row in tab.table.rows] == [
+            Heading("files", 2), "read", "write", Heading("git", 2), "changed", "off",
+        ]  # fmt: skip
+        tab.table.sort_by(TOKENS, False)
+        tab.table.sort_changed.emit()
+        assert [row.tool.name for row in tab.table.rows if not isinstance(row, Heading)] == ["write", "read", "changed", "off"]
+        control(tab, "Do not group").click()
+        assert [row.tool.name for row in tab.table.rows] == ["changed", "off", "write", "read"]
+
+
+async def test_a_switch_works_at_once_can_be_undone_and_goes_back_where_it_is_refused(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        tab = await opened(desk)
+        tab.table.setFocus()
+        tab.table.setCurrentIndex(tab.table.model().index(0, NAME))
+        QTest.keyClick(tab.table, Qt.Key.Key_Space)
+        await desk.asked("set_tool_enabled", "files", "read", False)
+        await until(lambda: "read is off" in toasts(desk))
+        button(desk.window, "Undo").click()
+        await desk.asked("set_tool_enabled", "files", "read", True)
+        await until(lambda: tab.table.rows[0].tool.is_enabled)
+        desk.engine.failures["set_tool_enabled"] = TooltrayError("its file cannot be written", "/a/.mcp.json")
+        tab.table.switched.emit(tab.table.rows[0], False)
+        assert not tab.table.rows[0].tool.is_enabled
+        await until(lambda: "Its file cannot be written" in words(desk.tools_page))
+        await until(lambda: tab.table.rows[0].tool.is_enabled)
+
+
+async def test_many_are_switched_at_once_with_undo_and_those_that_refuse_are_counted(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        tab = await opened(desk)
+        tab.table.selectAll()
+        await until(lambda: "4 tools selected" in words(tab))
+        button(tab, "Switch off").click()
+        await until(lambda: "3 tools are off" in toasts(desk))
+        await until(lambda: not any(row.tool.is_enabled for row in tab.table.rows))
+        button(desk.window, "Undo").click()
+        await until(lambda: [row.tool.is_enabled for row in tab.table.rows] == [True, True, True, False])
+        desk.engine.failures["set_tool_enabled"] = TooltrayError("no")
+        button(tab, "Switch off").click()
+        await until(lambda: "3 of 3 tools could not be switched" in words(desk.tools_page))
+
+
+async def test_a_profile_is_made_of_the_tools_that_are_used(theme: Theme) -> None:
+    many = [tool(f"t{number}", "files") for number in range(30)]
+    async with Desk(engine(tools=many, uses=[replace(USE, tool="t3"), replace(USE, tool="t5")]), theme) as desk:
+        tab = await opened(desk)
+        await until(lambda: "2 of 30 tools were used in 30 days" in words(tab))
+        button(tab, "Make a profile of them…").click()
+        panel = desk.window.sheet.panel  # type: ignore[union-attr]
+        name = panel.findChild(QLineEdit)
+        assert "t3, t5" in words(panel)
+        assert nameless(desk.window) == []
+        name.selectAll()
+        QTest.keyClicks(name, "daily")
+        QTest.keyClick(name, Qt.Key.Key_Return)
+        await desk.asked("set_profile", "daily", {"servers": ["files"], "tools": {"files": ["t3", "t5"]}})
+        await until(lambda: any(text.startswith("The profile daily is made") for text in toasts(desk)))
+        assert "were used in 30 days" not in words(tab)
+        tab._profile_of_used()
+        again = desk.window.sheet.panel  # type: ignore[union-attr]
+        again.save_requested.emit("daily", {})
+        await until(lambda: "There is a profile daily already" in words(again))
+        desk.window.sheet.dismiss()  # type: ignore[union-attr]
+        button(desk.window, "Undo").click()
+        await desk.asked("remove_profile", "daily")
+
+
+async def test_the_pane_has_what_a_tool_does_and_takes_and_how_it_was_used(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await detailed(desk, "read")
+        await until(lambda: "12 ms" in words(details))
+        shown = words(details)
+        for part in ("from files · 1,234 tokens", "Reads <b>a file</b>.", "Runs without asking", "7", "cursor, You"):
+            assert part in shown
+        assert shown.index("\na\n") < shown.index("\nb\n")
+        parts: list[tuple[str, str, str]] = []
+        desk.window.context.links.part_asked.disconnect()
+        desk.window.context.links.part_asked.connect(lambda *part: parts.append(part))
+        button(details, "Change what runs without asking").click()
+        button(details, "Show its calls").click()
+        assert parts[0] == ("permissions", "server", "files")
+        assert parts[1][:2] == ("activity", "filter")
+        assert '"tools": ["read"]' in parts[1][2]
+        button(details, "Copy name").click()
+        assert QGuiApplication.clipboard().text() == "read"
+        button(details, "Name and description for AI clients…").click()
+        assert desk.window.sheet is not None
+        desk.window.sheet.dismiss()
+        QTest.keyClick(desk.tools_page.tools._split, Qt.Key.Key_Escape)
+        assert desk.tools_page.tools.details is None
+
+
+async def test_a_tool_that_is_off_can_be_looked_at_but_not_tried(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await detailed(desk, "off")
+        await until(lambda: "They can be seen while the tool is on." in words(details))
+        assert not button(details, "Try it").isEnabled()
+        desk.engine.tools = [replace(each, is_enabled=True) for each in desk.engine.tools]
+        desk.tools_page.tools.look_again()
+        await until(lambda: button(details, "Try it").isEnabled())
+
+
+async def test_without_tools_the_page_says_where_they_come_from(theme: Theme) -> None:
+    async with Desk(ToolsInMemory(), theme) as desk:
+        desk.window.open_page("tools")
+        await until(lambda: "No tools yet" in words(desk.tools_page))
+
+
+async def test_a_call_is_news_of_use(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        tab = await opened(desk)
+        tab.commands._use_later.setInterval(0)
+        asked = len([call for call in desk.engine.calls if call[0] == "get_tool_use"])
+        desk.hub.tool_call_result.emit(MCPToolResponse("read", "files", "c", "ok", 0.0, 0, 0))
+        await until(lambda: len([call for call in desk.engine.calls if call[0] == "get_tool_use"]) > asked)
+
+
+@pytest.mark.parametrize(("used", "count", "share"), [(14, 183, (14, 183)), (0, 100, None), (15, 20, None), (2, 10, None)])
+def test_a_profile_is_proposed_where_few_of_many_tools_are_used(used: int, count: int, share: tuple[int, int] | None) -> None:
+    tools = [tool(f"t{number}", "s") for number in range(count)]
+    uses = [ToolUse("s", f"t{number}", 1, 0, 1.0, ()) for number in range(used)]
+    assert tool_rows.used_share(tool_rows.rows_of(tools, None, uses)) == share
+    assert tool_rows.used_share(tool_rows.rows_of(tools, None, None)) is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"is_enabled": False}, "AI clients do not see it."),
+        ({"is_held": True}, "Its definition has changed since you allowed it. It asks until you have seen how."),
+        ({}, "What you have allowed for this server covers it."),
+        ({"is_approved": False, "category": "write"}, "It can change things, so you are asked first."),
+        ({"is_approved": False}, "You are asked before each call."),
+    ],
+)
+def test_why_a_call_asks_is_said(theme: Theme, fields: dict[str, Any], words: str) -> None:
+    assert tool_rows.why_so(tool("t", "s", **fields)) == words

@@ -1,0 +1,216 @@
+"""A tool is tried by hand: filled in, called, watched, asked back, given up; and what came of it stays to be looked at."""
+
+from typing import Any
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLineEdit
+from tests.fakes.desk import Desk, until
+from tests.fakes.server_snapshots import server, tool
+from tests.fakes.tools_in_memory import ToolsInMemory, response, text
+from tests.ui.browser import Browser
+from tests.ui.seen import button, words
+from tests.ui.test_accessibility import nameless
+
+from tooltray.errors import TooltrayError
+from tooltray.events import ApprovalAsked, ApprovalEnded
+from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.snapshots.questions import AnswerKind, ElicitationField, ElicitationSnapshot
+from tooltray.ui.questions.question import QuestionPanel
+from tooltray.ui.theme import Theme
+from tooltray.ui.tools.attempts import KEPT, LARGEST_KEPT, Attempt, Attempts, command_of, outcome_words, took
+from tooltray.ui.tools.try_panel import TryPanel
+
+SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}, "count": {"type": "integer", "default": 2}}, "required": ["path"]}
+GIVEN = '{"path": "/a"}'
+FORM = ElicitationSnapshot("q1", "files", "form", "Sure?", 9e9, fields=(ElicitationField("why", "Why", AnswerKind.TEXT),))
+PAGE = ElicitationSnapshot("q2", "files", "url", "Sign in", 9e9, url="https://example.org/")
+APPROVAL = ApprovalSnapshot("a1", "files", "read", "tooltray", "write", "{}", "", 9e9, ("once",))
+
+
+def engine() -> ToolsInMemory:
+    fake = ToolsInMemory([server("files")], [tool("read", "files"), tool("off", "files", is_enabled=False)])
+    fake.schemas = {"read": SCHEMA}
+    return fake
+
+
+async def opened(desk: Desk, arguments: str = GIVEN) -> tuple[TryPanel, ToolsInMemory]:
+    desk.window.open_part("tools", "try", f"read\n{arguments}" if arguments else "read")
+    tries = desk.tools_page.tries
+    await until(lambda: tries.panel is not None and tries.panel.isVisible())
+    assert tries.panel is not None
+    assert isinstance(desk.engine, ToolsInMemory)
+    return tries.panel, desk.engine
+
+
+async def running(desk: Desk) -> tuple[TryPanel, ToolsInMemory]:
+    panel, fake = await opened(desk)
+    await until(lambda: (focused := QApplication.focusWidget()) is not None and panel.isAncestorOf(focused))
+    QTest.keyClick(panel, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    await until(lambda: fake.trying)
+    return panel, fake
+
+
+async def test_a_tool_is_called_with_what_is_filled_in_and_its_result_is_shown(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel, fake = await opened(desk, "")
+        assert panel.form.value == {"count": 2}
+        button(panel, "Call").click()
+        await until(lambda: "This is needed." in words(panel))
+        assert not panel.attempt
+        panel.form.set_value({"path": "/a"})
+        fake.answer = response("ok", text("hello"))
+        button(panel, "Call").click()
+        await until(lambda: "Done in 12 ms" in words(panel))
+        [call] = [call for call in fake.calls if call[0] == "try_tool"]
+        assert call[2:] == ("read", {"path": "/a"}, None)
+        assert [part.text for part in panel.result.parts] == ["hello"]
+        assert nameless(desk.window) == []
+
+
+async def test_progress_is_shown_while_it_runs_and_it_can_be_given_up(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel, fake = await running(desk)
+        fake.progress(3, 8, "reading")
+        await until(lambda: "3 / 8 · reading" in words(panel))
+        fake.progress(4)
+        await until(lambda: "\n4" in words(panel))
+        assert nameless(desk.window) == []
+        QTest.keyClick(panel, Qt.Key.Key_Escape)
+        await until(lambda: "The call was cancelled." in words(panel))
+        assert desk.window.sheet is not None
+        button(panel, "Call").click()
+        await until(lambda: fake.trying)
+        button(panel, "Cancel the call").click()
+        await until(lambda: not panel.attempt)
+
+
+async def test_a_question_is_asked_in_place_and_not_over_the_window(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel, fake = await running(desk)
+        fake.ask(FORM)
+        await until(lambda: "files asks you something" in words(panel))
+        assert desk.window.sheet is not None
+        assert desk.window.sheet.panel is panel
+        field = next(each for each in panel.findChildren(QLineEdit) if each.accessibleName() == "Why")
+        QTest.keyClicks(field, "because")
+        button(panel, "Send").click()
+        await desk.asked("answer_elicitation", "q1", "accept", {"why": "because"})
+        await until(lambda: "Calling…" in words(panel))
+        fake.finish(response("ok", text("x")))
+        await until(lambda: panel.result.parts)
+
+
+async def test_a_page_is_opened_in_the_browser_and_a_question_that_ends_by_itself_goes(theme: Theme, browser: Browser) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel, fake = await running(desk)
+        fake.ask(PAGE)
+        await until(lambda: "Opens in your browser" in words(panel))
+        button(panel, "Open page").click()
+        await desk.asked("answer_elicitation", "q2", "accept", None)
+        fake.ask(FORM)
+        await until(lambda: panel.findChild(QuestionPanel) is not None and "Sure?" in words(panel))
+        fake.end_question("q1")
+        await until(lambda: "Calling…" in words(panel))
+        fake.finish(response("ok", text("x")))
+        await until(lambda: not panel.attempt)
+
+
+async def test_a_question_that_nobody_sees_in_place_comes_over_the_window(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel, fake = await running(desk)
+        fake.ask(FORM)
+        await until(lambda: "Sure?" in words(panel))
+        panel.close_requested.emit()
+        await until(lambda: isinstance(desk.window.context.sheets.panel, QuestionPanel))
+
+
+async def test_closing_the_sheet_gives_the_call_up(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel, _ = await running(desk)
+        attempt = panel.attempt
+        panel.close_requested.emit()
+        await desk.asked("cancel_try", attempt)
+        assert desk.tools_page.tries.panel is None
+
+
+async def test_what_waits_for_the_person_says_so(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel, fake = await running(desk)
+        desk.engine.bus.publish(ApprovalAsked(APPROVAL))
+        await until(lambda: "Waits for your yes in the window that has opened" in words(panel))
+        desk.engine.bus.publish(ApprovalEnded("a1"))
+        await until(lambda: "Calling…" in words(panel))
+        fake.finish(response("refused", {**text("not allowed"), "isError": True}))
+        await until(lambda: "Refused after" in words(panel))
+
+
+async def test_a_hub_that_dies_under_a_call_is_said(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel, _ = await running(desk)
+        desk.link.detach()
+        await until(lambda: "The hub is not running" in words(panel))
+        assert "Failed after" in words(panel)
+
+
+async def test_earlier_attempts_can_be_looked_at_again_also_in_a_new_sheet(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel, fake = await opened(desk)
+        for path, said in (("/first", "1"), ("/second", "2")):
+            panel.form.set_value({"path": path})
+            fake.answer = response("ok", text(said))
+            panel.call()
+            await until(lambda: not panel.attempt)
+        panel.close_requested.emit()
+        again, _ = await opened(desk, "")
+        again._on_earlier("1")
+        assert again.form.value == {"path": "/first"}
+        assert [part.text for part in again.result.parts] == ["1"]
+        button(again, "Copy as a command").click()
+        assert QGuiApplication.clipboard().text() == """tooltray tools call read '{"path": "/first"}'"""
+
+
+async def test_what_cannot_be_tried_says_why(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        for asked, why in (
+            ("off", "Switch it on to try it."),
+            ("gone", "Its server may have to run first."),
+            ("read\n[1]", "These arguments"),
+        ):
+            desk.window.open_part("tools", "try", asked)
+            await until(lambda why=why: why in words(desk.tools_page))
+        desk.engine.failures["get_tools"] = TooltrayError("no hub")
+        desk.window.open_part("tools", "try", "read")
+        await until(lambda: "No hub" in words(desk.tools_page))
+
+
+async def test_try_it_opens_the_sheet_from_the_pane(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        desk.window.open_page("tools")
+        desk.window.open_part("tools", "tool", "read")
+        tab = desk.tools_page.tools
+        await until(lambda: tab.details is not None)
+        assert tab.details is not None
+        button(tab.details, "Try it").click()
+        await until(lambda: desk.tools_page.tries.panel is not None)
+
+
+def test_attempts_are_kept_for_a_while_and_large_results_are_not() -> None:
+    attempts = Attempts()
+    for number in range(KEPT + 5):
+        attempts.add(Attempt("t", {"n": number}, 0.0, "ok", 0.1, {"content": []}), LARGEST_KEPT + number - 23)
+    kept = attempts.of("t")
+    assert len(kept) == KEPT
+    assert kept[0].arguments == {"n": KEPT + 4}
+    assert kept[0].result is None
+    assert kept[-1].result is not None
+    assert attempts.of("other") == []
+
+
+def test_durations_and_outcomes_are_words() -> None:
+    assert [took(each) for each in (0.0001, 0.0124, 3.44, 125.0)] == ["< 1 ms", "12 ms", "3.4 s", "2 min 5 s"]
+    ends = [outcome_words(each, 1.0) for each in ("ok", "error", "refused", "cancelled")]
+    assert ends == ["Done in 1.0 s", "Failed after 1.0 s", "Refused after 1.0 s", "Cancelled after 1.0 s"]
+    arguments: dict[str, Any] = {}
+    assert command_of("a b", arguments) == "tooltray tools call 'a b'"
