@@ -35,6 +35,7 @@ SUBJECTS = (
     sign_in_scenes,
     approval_scenes,
     grant_scenes,
+    log_scenes,
     permission_scenes,
     project_scenes,
     client_scenes,
@@ -44,7 +45,6 @@ SUBJECTS = (
     feedback_scenes,
     palette_scenes,
     edit_scenes,
-    log_scenes,
     tool_scenes,
     activity_scenes,
 )

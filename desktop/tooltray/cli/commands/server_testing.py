@@ -28,15 +28,20 @@ def try_out(args: argparse.Namespace, home: Home) -> int:
 
 def _in_words(test: ServerTest) -> str:
     if not test.is_ok:
-        return tr("{name} does not work: {why}", name=test.server, why=problem_line(test.problem))
-    seconds, tools = f"{test.took_s:.1f}", count(len(test.tools), "tool")
-    if test.is_estimated:
-        return tr("Connected in {seconds} s, {tools}, about {count} tokens.", seconds=seconds, tools=tools, count=test.tokens)
-    return tr("Connected in {seconds} s, {tools}, {count} tokens.", seconds=seconds, tools=tools, count=test.tokens)
+        return tr("{server} does not work: {reason}", server=test.server, reason=problem_line(test.problem))
+    tokens = count(test.tokens, "token")
+    about = tr("about {tokens}", tokens=tokens) if test.is_estimated else tokens
+    return tr(
+        "Connected in {seconds} s, {tools}, {tokens}.", seconds=f"{test.took_s:.1f}", tools=count(len(test.tools), "tool"), tokens=about
+    )
 
 
 def duplicate(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         name = hub.ask(hub.api.servers.duplicate_mcp_server(name=args.name, new_name=args.new_name))
-    done = tr("Added {name}, a copy of {other}. It starts when it is used; give it an account of its own.", name=name, other=args.name)
+    done = tr(
+        "Added {name}, a copy of {other}. It starts when it is used; give it an account of its own in the window.",
+        name=name,
+        other=args.name,
+    )
     return answer(args, {"server": name}, done)
