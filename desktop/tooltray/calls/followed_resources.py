@@ -18,7 +18,6 @@ from tooltray.sessions.caller import OwnCaller
 from tooltray.upstream.managed_server import ServerNotified
 from tooltray.upstream.server_listen import UPDATED
 
-
 TOLD_EVERY_S = 0.25  # a server may write a line of a log with each update; who hears of it reads the whole again
 
 
