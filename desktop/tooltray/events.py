@@ -191,6 +191,27 @@ class ActivityWritten(Event, frozen=True):
     last_id: int
 
 
+class ServerTestOutput(Event, frozen=True):
+    """A server that is being tested has written to its stderr; secrets are masked.
+
+    Attributes:
+        test: as whoever began the test has named it.
+    """
+
+    test: str
+    lines: tuple[str, ...]
+
+
+class LogWritten(Event, frozen=True):
+    """A log has new lines; of each log not more often than four times a second.
+
+    Attributes:
+        source: "server:NAME", or "messages:NAME", whose recording may also have ended.
+    """
+
+    source: str
+
+
 class TryProgressed(Event, frozen=True):
     """A call that a person makes by hand goes on; told not more often than ten times a second for each.
 
@@ -210,16 +231,6 @@ class ResourceUpdated(Event, frozen=True):
     """A resource that somebody subscribed to with `subscribe_resource` has changed; `uri` as AI clients see it."""
 
     uri: str
-
-
-class LogWritten(Event, frozen=True):
-    """A log has new lines; of each log not more often than four times a second.
-
-    Attributes:
-        source: "server:NAME", or "messages:NAME", whose recording may also have ended.
-    """
-
-    source: str
 
 
 class HttpAddressChanged(Event, frozen=True):
@@ -253,9 +264,10 @@ EVENTS: tuple[type[Event], ...] = (
     ServerFilesChanged,
     ImportProgressed,
     ActivityWritten,
+    ServerTestOutput,
+    LogWritten,
     TryProgressed,
     ResourceUpdated,
-    LogWritten,
 )
 """The public ones. Names and fields are an interface to other programs."""
 

@@ -39,6 +39,7 @@ from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grants import GrantStore
+from tooltray.approvals.permissions import Permissions
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
@@ -85,6 +86,7 @@ from tooltray.discovery.starters import Starters
 from tooltray.discovery.updates import RegistryUpdates
 from tooltray.doctor.doctor import CheckUp, Doctor
 from tooltray.doctor.remedies import Remedies
+from tooltray.doctor.server_tests import ServerTests
 from tooltray.downstream.endpoints import Doors
 from tooltray.downstream.http_listener import EndpointTokens, HttpListener
 from tooltray.downstream.served.served_listener import ServedListener
@@ -93,6 +95,7 @@ from tooltray.downstream.served.surroundings import in_surroundings
 from tooltray.downstream.sessions import Sessions
 from tooltray.entries.api import ServersApi
 from tooltray.entries.clean_text import clean_text
+from tooltray.entries.entry_edits import EntryEdits
 from tooltray.entries.files_api import FilesApi
 from tooltray.entries.proposal_store import ProposalStore
 from tooltray.entries.proposals import Proposals
@@ -118,6 +121,7 @@ from tooltray.home.home import Home
 from tooltray.installs.bridge_entry import bridge_entry
 from tooltray.journal.api import ActivityApi
 from tooltray.journal.calls_under_way import CallsUnderWay
+from tooltray.journal.failures import Failures
 from tooltray.journal.journal import Journal
 from tooltray.journal.journal_reader import JournalReader
 from tooltray.launch.command_lookup import COMMON
@@ -137,6 +141,7 @@ from tooltray.presenter.hub_snapshots import HubSnapshots
 from tooltray.presenter.live_settings import LiveSettings
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.presenter.notices import Notices, Source, problems_of_settings
+from tooltray.presenter.past_stats import PastStats
 from tooltray.presenter.pauses import Pauses
 from tooltray.presenter.program_api import ProgramApi
 from tooltray.presenter.server_news import ServerNews
@@ -273,7 +278,8 @@ class Hub(Composition):
     )
     hub_log: HubLog = part()
     run: str = made(lambda hub: hub.control.execution_id[:8])
-    journal: Journal = part(journal_file="home.activity")
+    journal: Journal = part(journal_file="home.activity", run="run", release="journal_reader.close")
+    failures: Failures = part()
     journal_reader: JournalReader = part(journal_file="home.activity", run="run")
     remembered: RememberedVariables = read(lambda hub: _remembered(hub.home, hub.options))
     sources: VariableSources = part()
@@ -373,6 +379,7 @@ class Hub(Composition):
     waiting: WaitingApprovals = part()
     rounds: ApprovalRounds = part(masked="mask.masked_whole")
     approvals: Approvals = part()
+    permissions: Permissions = part()
     folders: ProjectFolders = part(home=lambda hub: str(hub.user_folder))
     project_sources: ProjectSources = part(is_wanted=lambda hub: lambda: bool(hub.servers.deferred()))
     root_rounds: RootRounds = part(sources="project_sources")
@@ -405,6 +412,7 @@ class Hub(Composition):
 
     stats: CallStats = part()
     under_way: CallsUnderWay = part()
+    past_stats: PastStats = part()
     look_at_project: Callable[[Session], Awaitable[None]] = made(lambda hub: lambda session: hub.files.before_listing(session))
     own: dict[tuple[str, str], OwnTool] = made(
         lambda hub: {
@@ -450,6 +458,15 @@ class Hub(Composition):
     hub_snapshots: HubSnapshots = part()
     doctor: Doctor = part(folder="user_folder")
     check_up: CheckUp = part()
+    test_transports: ServerTransports = part(
+        mask="mask.masked",
+        authorize="sign_ins.settled_authorization",
+        tool_schema=lambda hub: lambda server, tool: None,
+        may_run="inmemory_trust.allows",
+        packages=lambda hub: hub.packages,
+    )
+    server_tests: ServerTests = part()
+    entry_edits: EntryEdits = part()
     caller: OwnCaller = part()
     held: HeldCalls = part()
     own_calls: OwnCalls = part()
@@ -550,4 +567,5 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield lambda: filter(None, [hub.proposals.problem, hub.inmemory_trust.problem])
     yield lambda: hub.served.problems
     yield lambda: filter(None, [hub.login_shell.problem])
+    yield lambda: hub.journal.problems
     yield lambda: problems_of_settings(hub.config.settings)

@@ -11,8 +11,9 @@ from tests.fakes.fake_presenter import FakePresenter
 from tooltray.entries.pasted import parse_pasted
 from tooltray.entries.secret_spans import secret_spans
 from tooltray.files.atomic_file import write_atomically
+from tooltray.settings.entry_text import read_entry_text
 from tooltray.tasks import TaskKeeper
-from tooltray.ui.approvals.grants_page import GrantsPage
+from tooltray.ui.activity.activity_page import ActivityPage
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.computer_tab import ComputerTab
 from tooltray.ui.clients.connected_tab import ConnectedTab
@@ -23,10 +24,12 @@ from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.permissions.permissions_page import PermissionsPage
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
+from tooltray.ui.secrets.secrets_tab import SecretsTab
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_details import ServerDetails
 from tooltray.ui.servers.server_tools import ServerTools
@@ -68,7 +71,7 @@ class Desk:
         return MainWindow(
             self.theme,
             presenters=Presenters(self.hub, self.servers, self.tools, self.tasks),
-            local=LocalWork(parse_pasted, secret_spans, write_atomically),
+            local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry=read_entry_text),
             wishes=self.wishes,
             hides_on_close=lambda: self.has_tray,
         )
@@ -89,6 +92,10 @@ class Desk:
     def profiles(self) -> ProfilesTab:
         return self.clients_page.profiles
 
+    @property
+    def activity(self) -> ActivityPage:
+        return cast(ActivityPage, self.window.page("activity"))
+
     def open_tab(self, tab: str) -> None:
         """Shows a tab of the page of AI clients."""
         self.window.open_page("clients")
@@ -99,8 +106,8 @@ class Desk:
         return cast(ToolsPage, self.window.page("tools"))
 
     @property
-    def approvals(self) -> GrantsPage:
-        return cast(GrantsPage, self.window.page("approvals"))
+    def permissions(self) -> PermissionsPage:
+        return cast(PermissionsPage, self.window.page("permissions"))
 
     @property
     def files(self) -> FilesTab:
@@ -114,6 +121,12 @@ class Desk:
         """Shows a tab of the settings."""
         self.window.open_part("settings", tab)
         return self.settings.tab(tab)
+
+    def open_secrets(self, name: str = "") -> SecretsTab:
+        """Shows the Secrets tab of the settings, and one of them."""
+        self.window.open_page("settings")
+        self.settings.show_part("secrets", name)
+        return cast(SecretsTab, self.settings.findChild(SecretsTab))
 
     def open_network(self) -> NetworkTab:
         """Shows the Network tab of the settings."""

@@ -1,5 +1,6 @@
 """What a FakePresenter knows, and what a test does to it in place of the world. Its verbs work on it."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,9 +19,9 @@ from tooltray.events import (
     SessionsChanged,
     ToolListChanged,
 )
-from tooltray.snapshots.activity import ActivityRow, CallNow
+from tooltray.snapshots.activity import ActivityRow, CallNow, JournalStatus
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.discovery import (
     BundleOffer,
@@ -31,6 +32,7 @@ from tooltray.snapshots.discovery import (
     RegistryUpdate,
     StarterServer,
 )
+from tooltray.snapshots.edited_entries import ServerTest
 from tooltray.snapshots.feedback import FeedbackEntry, FeedbackSnapshot
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.forms import NewServer
@@ -40,6 +42,7 @@ from tooltray.snapshots.program import ProgramLoad, ProgramSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus
 from tooltray.snapshots.servers import InMemoryServer, ServerSnapshot, ServerState
 from tooltray.snapshots.setup import ServerRemoval, SetupChange
+from tooltray.snapshots.stored_secrets import StoredSecrets
 from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
@@ -53,12 +56,17 @@ class HubInMemory:
         self.bus = EventBus()
         self.calls: list[tuple[Any, ...]] = []
         self.failures: dict[str, TooltrayError] = {}
+        self.server_tests: dict[str, ServerTest] = {}  # what a test gives, by the server's name
+        self.running_tests: dict[str, asyncio.Event] = {}
         self.entries: dict[str, dict[str, Any]] = {each.name: {"command": "npx"} for each in servers if not each.is_builtin}
         self.names_in_files: dict[str, str] = {}  # of servers of other files that have another one there
         self.chosen: dict[str, dict[str, Any]] = {}  # beside the entries of such servers
         self.defaults: list[str] = [each.name for each in servers if each.is_default]
         self.secrets: dict[str, str] = {}
         self.settings: dict[str, Any] = {}  # besides the servers
+        self.journal_status = JournalStatus()
+        self.removed_secrets: dict[str, str] = {}
+        self.stored_secrets = StoredSecrets("keyring")  # its `secrets` besides those above and what entries use
         self.logs: dict[str, list[str]] = {}
         self.tools = list(tools)
         self.http = HttpStatus()
@@ -85,6 +93,8 @@ class HubInMemory:
         self.allowed_folders: list[str] = []
         self.approvals: list[ApprovalSnapshot] = []
         self.grants: list[GrantSnapshot] = []
+        self.taken_back: dict[str, GrantSnapshot] = {}
+        self.permissions: list[ServerPermissions] = []
         self.tool_changes: list[ToolChange] = []
         self.feedback: list[FeedbackSnapshot] = []
         self.feedback_history: list[FeedbackEntry] = []

@@ -1,5 +1,7 @@
 """Verbs of a FakePresenter that change what it knows, and what it publishes thereupon; under the real ones' names."""
 
+import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,14 +9,23 @@ from msgspec.structs import replace
 from tests.fakes.hub_in_memory import HubInMemory
 from tests.fakes.server_snapshots import STARTED_AT, server
 
+from tooltray.entries.entry_edits import entry_diff
+from tooltray.errors import Problem
 from tooltray.events import ElicitationEnded, ServerFilesChanged, ServerRemoved, ToolListChanged
+from tooltray.files.json_text import check_revision, revision_of
+from tooltray.settings.entry_text import check_entry
+from tooltray.snapshots.approvals import GrantSnapshot, ToolPermission
+from tooltray.snapshots.edited_entries import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.feedback import FeedbackAttachment
 from tooltray.snapshots.files import ReloadChange
 from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
 from tooltray.snapshots.program import ProgramSnapshot
 from tooltray.snapshots.servers import ServerEntry, ServerState
 from tooltray.snapshots.setup import ServerRemoval, SettingsDocument
+from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 from tooltray.snapshots.tools import ToolSnapshot
+
+SECRET = re.compile(r"\$\{secret:([^{}]+)\}")
 
 
 class VerbsInMemory(HubInMemory):
@@ -48,9 +59,35 @@ class VerbsInMemory(HubInMemory):
         return name
 
     def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
-        self.entries[name] = dict(config)
+        check_revision(revision_of(self.entries.get(name, {})), revision)
+        self.change_entry(name, config)
         self.tell(replace(self.find(name), is_disabled=bool(config.get("disable"))))
         self._publish_config()
+
+    def change_entry(self, name: str, config: Mapping[str, Any]) -> None:
+        """Somebody writes an entry, whoever that is."""
+        self.entries[name] = dict(config)
+        shown = {key: config.get(key, "") for key in ("label", "color")}
+        self.tell(replace(self.find(name), revision=revision_of(config), projects=tuple(config.get("projects", ())), **shown))
+
+    def preview_server_update(self, name: str, config: Mapping[str, Any]) -> ServerUpdatePreview:
+        there, file = self.entries.get(name, {}), self.find(name).file or "/home/me/.tooltray/settings.json"
+        return ServerUpdatePreview(file, entry_diff(name, there, config), True, revision_of(there), None, tuple(check_entry(config)))
+
+    def duplicate_mcp_server(self, name: str, new_name: str) -> str:
+        return self.add_mcp_server(new_name, self.entries[name], is_default=False)
+
+    async def test_server(self, test: str, name: str, config: Mapping[str, Any] | None = None) -> ServerTest:
+        """Ends as `server_tests` has it, by the server's name; without that it goes on until it is cancelled."""
+        ended = self.running_tests[test] = asyncio.Event()
+        if name not in self.server_tests:
+            await ended.wait()
+        del self.running_tests[test]
+        return self.server_tests.get(name, ServerTest(name, False, problem=Problem("The test was stopped")))
+
+    def cancel_server_test(self, test: str) -> None:
+        if test in self.running_tests:
+            self.running_tests[test].set()
 
     def remove_mcp_server(self, name: str, revision: str = "", keep_secrets: bool = False) -> ServerRemoval:
         removal = self.removal(name)
@@ -98,7 +135,22 @@ class VerbsInMemory(HubInMemory):
         self.secrets[name] = value
 
     def remove_secret(self, name: str) -> None:
-        del self.secrets[name]
+        self.removed_secrets[name] = self.secrets.pop(name)
+
+    def restore_secret(self, name: str) -> None:
+        self.secrets[name] = self.removed_secrets.pop(name)
+
+    def get_secrets(self) -> StoredSecrets:
+        users: dict[str, set[str]] = {name: set() for name in self.secrets}
+        for server_name, entry in self.entries.items():
+            for name in SECRET.findall(str(entry)):
+                users.setdefault(name, set()).add(server_name)
+        is_known = self.stored_secrets.problem is None
+        found = [SecretSnapshot(name, name in self.secrets if is_known else None, tuple(sorted(of))) for name, of in sorted(users.items())]
+        return replace(self.stored_secrets, secrets=(*found, *self.stored_secrets.secrets))
+
+    def set_secret_backend(self, kind: str) -> None:
+        self.stored_secrets = StoredSecrets(kind, secrets=self.stored_secrets.secrets)
 
     def get_unused_secrets(self) -> list[str]:
         return [secret for secret in sorted(self.secrets) if secret.partition("/")[0] not in self.entries]
@@ -125,6 +177,9 @@ class VerbsInMemory(HubInMemory):
     def remove_client_token(self, name: str) -> None:
         self.client_names.remove(name)
 
+    def restore_client_token(self, name: str) -> None:
+        self.client_names.add(name)
+
     def set_api_enabled(self, enabled: bool, trusted: bool | None = None) -> HttpStatus:
         is_asked = self.http.is_trust_asked and trusted is None
         url = self.http.url.replace("/mcp", "/api/mcp") if enabled else ""
@@ -145,6 +200,40 @@ class VerbsInMemory(HubInMemory):
 
     def answer_approval(self, id: str, answer: str) -> None:
         self.end_approval(id)
+
+    def remove_grant(self, id: str) -> None:
+        for each in self.grants:
+            if each.id == id:
+                self.taken_back[id] = each
+        self.grants = [each for each in self.grants if each.id != id]
+
+    def restore_grant(self, id: str) -> GrantSnapshot:
+        grant = self.taken_back.pop(id)
+        self.grants = [grant, *self.grants]
+        return grant
+
+    def set_server_auto_approve(self, server: str, rules: list[str]) -> None:
+        self.permissions = [
+            replace(each, rules=tuple(rules), single=tuple(rule for rule in rules if rule not in ("all", "read", "write")))
+            if each.server == server
+            else each
+            for each in self.permissions
+        ]
+
+    def set_tool_approval(self, server: str, tool: str, approval: str) -> None:
+        def chosen(of: ToolPermission) -> ToolPermission:
+            return replace(of, choice=approval, is_free=approval == "always") if of.tool == tool else of
+
+        self.permissions = [
+            replace(each, tools=tuple(map(chosen, each.tools))) if each.server == server else each for each in self.permissions
+        ]
+
+    def allow_folder(self, path: str) -> str:
+        self.allowed_folders = [*self.allowed_folders, path]
+        return path
+
+    def disallow_folder(self, path: str) -> None:
+        self.allowed_folders = [each for each in self.allowed_folders if each != path]
 
     def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[ToolSnapshot]:
         return [

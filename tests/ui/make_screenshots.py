@@ -16,50 +16,10 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 import qasync  # noqa: E402
 from PySide6.QtCore import QLocale  # noqa: E402
 from PySide6.QtWidgets import QApplication  # noqa: E402
-from tests.ui.scenes import (  # noqa: E402
-    add_scenes,
-    approval_scenes,
-    client_scenes,
-    feedback_scenes,
-    file_scenes,
-    found_scenes,
-    grant_scenes,
-    log_scenes,
-    network_scenes,
-    palette_scenes,
-    project_scenes,
-    question_scenes,
-    server_scenes,
-    settings_scenes,
-    sign_in_scenes,
-    tool_scenes,
-    tray_scenes,
-)
-from tests.ui.scenes.shot import Scene  # noqa: E402
+from tests.ui.scenes.all_scenes import SCENES  # noqa: E402
 
 from tooltray.ui.i18n import install_language  # noqa: E402
 from tooltray.ui.theme import Theme  # noqa: E402
-
-SUBJECTS = (
-    server_scenes,
-    add_scenes,
-    question_scenes,
-    settings_scenes,
-    network_scenes,
-    sign_in_scenes,
-    approval_scenes,
-    grant_scenes,
-    log_scenes,
-    project_scenes,
-    client_scenes,
-    found_scenes,
-    file_scenes,
-    tool_scenes,
-    tray_scenes,
-    feedback_scenes,
-    palette_scenes,
-)
-SCENES: dict[str, Scene] = {scene.__name__: scene for subject in SUBJECTS for scene in subject.SCENES}
 
 
 async def take_all(app: QApplication, folder: Path, names: Sequence[str], languages: Sequence[str], modes: Sequence[str]) -> None:

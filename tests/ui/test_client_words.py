@@ -50,7 +50,7 @@ def test_each_source_of_a_project_is_said_differently() -> None:
 
 def test_a_client_is_called_as_people_know_it() -> None:
     assert client_words.client_name(SessionSnapshot("1", "")) == "A client without a name"
-    assert client_words.client_name(SessionSnapshot("1", "cursor", "2.9")) == "cursor 2.9"
+    assert client_words.client_name(SessionSnapshot("1", "cursor", "2.9")) == "cursor"
     assert client_words.client_title(ClientModeSnapshot("", "", "", "lazy", "")) == "Every other client"
     assert client_words.client_title(ClientModeSnapshot("cursor", "Cursor", "", "lazy", "")) == "Cursor"
     assert client_words.client_title(ClientModeSnapshot("unknown", "", "", "lazy", "")) == "unknown"

@@ -69,7 +69,7 @@ async def test_each_server_has_a_card_and_the_built_in_one_comes_last(theme: The
 async def test_without_servers_the_page_says_how_to_begin(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         await until(lambda: "Add your first server" in page_words(desk))
-        assert "built-in" in page_words(desk)
+        assert "They need no account" in page_words(desk)
         begin = next(way for way in desk.page.findChildren(Beginning) if "Paste" in way.accessibleName())
         QTest.keyClick(begin, Qt.Key.Key_Return)
         assert desk.window.sheet is not None
@@ -391,3 +391,27 @@ async def test_a_server_that_is_not_there_is_forgotten_with_the_next_one(theme: 
         assert opened(desk) == ""
         desk.window.open_link("tooltray://servers/b")
         assert opened(desk) == "b"
+
+
+async def test_a_card_that_is_opened_stays_under_the_pointer_when_the_columns_change(theme: Theme) -> None:
+    async with Desk(FakePresenter([server(f"s{number}") for number in range(16)]), theme) as desk:
+        await until(lambda: desk.card("s0").isVisible() and desk.card("s1").x() > desk.card("s0").x())
+        card, bar = desk.card("s5"), desk.page._grid.verticalScrollBar()
+        await until(lambda: bar.maximum() > 0)
+        name = card.controls()[0]
+        name.setFocus(Qt.FocusReason.MouseFocusReason)
+        before = card.y() - bar.value()
+        desk.page.open_server("s5")
+        await until(lambda: card.x() == desk.card("s0").x() and card.y() > before)
+        name.setFocus(Qt.FocusReason.MouseFocusReason)
+        await until(lambda: card.y() - bar.value() == before)
+
+
+async def test_a_menu_opens_inside_the_window(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
+        await until(lambda: desk.card("b").isVisible() and desk.card("b").x() > desk.card("a").x())
+        control(desk.card("b"), "More for b").click()
+        menu = desk.card("b").findChild(QMenu)
+        assert isinstance(menu, QMenu)
+        assert menu.x() + menu.width() <= desk.window.mapToGlobal(desk.window.rect().topRight()).x()
+        menu.close()

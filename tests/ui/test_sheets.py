@@ -11,8 +11,8 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import control
 
-from tooltray.ui.approvals.allow_tools import AllowToolsPanel
-from tooltray.ui.approvals.grant_commands import GrantSubjects
+from tooltray.ui.permissions.allow_tools import AllowToolsPanel
+from tooltray.ui.permissions.grant_commands import GrantSubjects
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.code_view import CodeView
@@ -122,7 +122,7 @@ async def test_nothing_behind_an_open_sheet_can_take_the_keyboard(theme: Theme) 
         behind: QWidget = control(desk.card("a"), "Use a")
         behind.setFocus(Qt.FocusReason.TabFocusReason)
         await until(lambda: has_focus_inside(sheet))
-        QTest.keyClick(desk.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(desk.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
         await until(lambda: has_focus_inside(sheet))
 
 

@@ -279,7 +279,7 @@ async def test_remedies_for_a_person_s_own_hands_can_be_copied_and_advice_has_no
         control(panel, "Copy, Install uv").click()
         assert QGuiApplication.clipboard().text() == "pipx install uv"
         names = [each.accessibleName() or each.text() for each in panel.findChildren(QAbstractButton) if each.isVisibleTo(panel)]
-        assert sorted(names) == ["Close", "Close", "Copy, Install uv", "Show log"]
+        assert sorted(names) == ["Close", "Close", "Copy, Install uv", "Edit a", "Show log"]
 
 
 async def test_a_remedy_of_a_kind_that_nobody_knew_can_be_carried_out_too(theme: Theme) -> None:

@@ -354,3 +354,8 @@ def test_lines_of_the_menu() -> None:
     assert call_line(CallNow("", "1", "", "s", "t", 100.0, "start"), 101.0) == "A client · t (s) · waits for its server"
     assert load_line(ProgramLoad(1_000_000, 0.5, 0, 0)) == "Tooltray: 1 MB, 50 % of a processor"
     assert short("\u202eevil" + "x" * 300) == " evil" + "x" * 11 + "…" + "x" * 16
+
+
+def test_a_paused_hub_s_servers_are_not_said_to_be_ready(menu: TrayMenu) -> None:
+    menu.show_hub(HubPhase.RUNNING, hub(S.RUNNING, is_paused=True))
+    assert "s0 · Paused" in texts(menu)

@@ -6,6 +6,7 @@ Above it: CallRecorder, and the snapshots of servers. Below it: nothing. Belongs
 import math
 import time
 from collections import deque
+from collections.abc import Iterable, Mapping
 
 HOURS_SHOWN = 16  # bars on a card
 HOUR_S = 3600
@@ -28,6 +29,17 @@ class CallStats:
         if server not in self._servers:
             self._servers[server] = _ServerCalls()
         self._servers[server].add(duration_s, now)
+
+    def add_past(self, server: str, by_hour: Mapping[int, int], today: int, durations: Iterable[float], now: float) -> None:
+        """Adds calls from before this hub started; those that were counted since then stay.
+
+        Args:
+            by_hour: how many, by the hour (unix seconds divided by HOUR_S).
+            today: how many of them since midnight, local time.
+            durations: of the last of them, in seconds, the oldest first.
+            now: unix seconds.
+        """
+        self._servers.setdefault(server, _ServerCalls()).add_past(by_hour, today, durations, now)
 
     def hours(self, server: str, now: float) -> tuple[int, ...]:
         """Calls in each of the last HOURS_SHOWN hours, the current one last. Hours begin when the clock in UTC shows :00."""
@@ -60,6 +72,14 @@ class _ServerCalls:
         self.today = 0
         self.day_start = self.day_end = 0.0  # unix seconds of the day that `today` counts
 
+    def add_past(self, by_hour: Mapping[int, int], today: int, durations: Iterable[float], now: float) -> None:
+        self.durations = deque([*durations, *self.durations], maxlen=DURATIONS_KEPT)
+        self.by_hour = {hour: by_hour.get(hour, 0) + self.by_hour.get(hour, 0) for hour in {*by_hour, *self.by_hour}}
+        if not self.day_start <= now < self.day_end:
+            self.day_start, self.day_end = _day_around(now)
+            self.today = 0
+        self.today += today
+
     def add(self, duration_s: float | None, now: float) -> None:
         if duration_s is not None:
             self.durations.append(duration_s)
@@ -72,6 +92,11 @@ class _ServerCalls:
             self.day_start, self.day_end = _day_around(now)
             self.today = 0
         self.today += 1
+
+
+def day_start(now: float) -> float:
+    """The last midnight, local time, in unix seconds."""
+    return _day_around(now)[0]
 
 
 def _day_around(now: float) -> tuple[float, float]:

@@ -163,8 +163,11 @@ class ApprovalRounds:
             other, partial(self._snapshot, other, before, _REFUSED_ALREADY, replaces=question.snapshot.id)
         ).snapshot.id
 
-    async def take(self, question: Question, answer: str) -> None:
+    async def take(self, question: Question, answer: str, by: str) -> None:
         """Takes a person's answer; what lasts is written first.
+
+        Args:
+            by: see Question.answered_by.
 
         Raises:
             TooltrayError: the question has ended, this is no answer to it, or what lasts cannot be written: then it waits on.
@@ -180,6 +183,7 @@ class ApprovalRounds:
         question.is_being_answered = True
         try:
             await self._keep(question.call, answer)
+            question.answered_by = by
             question.end(answer)
         finally:
             question.is_being_answered = False
@@ -187,6 +191,7 @@ class ApprovalRounds:
                 question.end(EXPIRED)
         if not question.is_asked:
             self._waiting.forget(question)
+            self._waiting.note(question)
             if answer == ONCE:
                 self._waiting.let_pass(question.call.same)
             elif answer == REFUSE:
@@ -226,7 +231,7 @@ class ApprovalRounds:
             if answer is None:
                 break
             try:
-                await self.take(question, answer)
+                await self.take(question, answer, "client")
                 return
             except TooltrayError as error:
                 shown = replace(shown, why=f"{error}; {question.snapshot.why}")
@@ -250,7 +255,7 @@ class ApprovalRounds:
 
 def reads(tools: ToolManager, server: str) -> dict[str, Route]:
     """A server's tools that read, as they are now."""
-    return {name: route for name, route in tools.routes(server).items() if route.decision.category == "read"}
+    return {name: route for name, route in tools.routes(server).items() if route.decision.is_plain_read}
 
 
 def _name(call: AskedCall) -> str:

@@ -22,10 +22,13 @@ from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
+from tooltray.confirmation import asker_name
 from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
 from tooltray.protocol.member_scanner import closed, opened
+from tooltray.sessions.call_course import FROM_GRANT, FROM_PERSON
 from tooltray.sessions.caller import Question as ClientQuestion
 from tooltray.sessions.caller import lacking
 from tooltray.sessions.exchange import Exchange
@@ -88,9 +91,11 @@ class Approvals:
                 return failure(CONNECTION_CLOSED, str(error))
             if allowed:
                 return None
-        reply = await self._asked(call, exchange if is_answer else exchange.child(head=_first(head)), owner)
+        with exchange.course.at_person():
+            reply = await self._asked(call, exchange if is_answer else exchange.child(head=_first(head)), owner)
         if reply is not APPROVED:
             return reply
+        exchange.course.allowed_by = FROM_PERSON
         if is_answer:
             _take_off_answers(request, head)
         return None
@@ -117,20 +122,21 @@ class Approvals:
         """
         if self._tools.is_outdated(call.route, exchange):
             call = await self._rounds.renewed(call)
-        while self._is_allowed(call, exchange.head):
+        while allowed_by := self._allowed_by(call, exchange.head):
+            exchange.course.allowed_by = allowed_by
             now = await self._rounds.renewed(call)
             if now is call or now.decision.is_approved:
                 return True, now
             call = now
         return False, call
 
-    def _is_allowed(self, call: AskedCall, head: Head) -> bool:
-        """By what a person has said before."""
+    def _allowed_by(self, call: AskedCall, head: Head) -> str:
+        """By what a person has said before; empty: not."""
         if self._grants.allows(call.route, call.state, call.client):
-            return True
-        if head.era is Era.MODERN and (head.request_state or head.input_responses):
-            return self._waiting.passes((*call.same_in_session, head.request_state))
-        return self._waiting.passes(call.same)
+            return FROM_GRANT
+        is_further = head.era is Era.MODERN and bool(head.request_state or head.input_responses)
+        same = (*call.same_in_session, head.request_state) if is_further else call.same
+        return FROM_PERSON if self._waiting.passes(same) else ""
 
     async def _asked(self, call: AskedCall, exchange: Exchange, owner: str) -> Envelope:
         if self._waiting.is_shown:
@@ -153,8 +159,8 @@ class Approvals:
         """See ApprovalsApi.answer_approval."""
         question = self._waiting.find(id)
         if question is None:
-            raise NotFound("This call waits no longer", "it was answered, its AI client gave it up, or its time was over")
-        await self._rounds.take(question, answer)
+            raise NotFound(Phrase("This call waits no longer"), Phrase("it was answered, its AI client gave it up, or its time was over"))
+        await self._rounds.take(question, answer, asker_name() or "person")
 
     def grants(self) -> list[GrantSnapshot]:
         """See ApprovalsApi.get_grants."""
@@ -173,17 +179,22 @@ class Approvals:
         """See ApprovalsApi.add_grant."""
         if expires_in_s is not None and not 0 < expires_in_s <= LONGEST_GRANT_S:
             raise TooltrayError(
-                "a grant lasts for some time, and for a year at most", hint="Without a time it lasts until you take it back."
+                Phrase("a grant lasts for some time, and for a year at most"),
+                hint=Phrase("Without a time it lasts until you take it back."),
             )
         routes = await self._routes_for(server, kind, tool)
         now = {name: mark(route) for name, route in routes.items()}
         if self._shown.pop((server, kind, tool, client), now) != now:
-            raise Conflict("the tools have changed since they were shown", hint="Look at them once more.")
+            raise Conflict(Phrase("the tools have changed since they were shown"), hint=Phrase("Look at them once more."))
         return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, expires_in_s=expires_in_s)
 
     async def take_back(self, id: str) -> None:
         """See ApprovalsApi.remove_grant."""
         await self._grants.take_back(id)
+
+    async def give_back(self, id: str) -> GrantSnapshot:
+        """See ApprovalsApi.restore_grant."""
+        return await self._grants.give_back(id)
 
     def changes(self) -> list[ToolChange]:
         """See ApprovalsApi.get_tool_changes."""
@@ -207,17 +218,22 @@ class Approvals:
         self._servers.get(server)
         await self._tools.published(server)  # waits for one that was never listed
         if kind not in ("tool", "reads"):
-            raise TooltrayError(f"'{suspicion.visible(kind)}' is no kind of grant", hint="It is 'tool' or 'reads'.")
+            raise TooltrayError(
+                Phrase("'{kind}' is no kind of grant", kind=suspicion.visible(kind)), hint=Phrase("It is 'tool' or 'reads'.")
+            )
         if kind == "reads":
             routes = reads(self._tools, server)
             if not routes:
-                raise NotFound(f"'{server}' has no tools that read", hint="See them with `tooltray tools list`.")
+                raise NotFound(
+                    Phrase("'{server}' has no tools that read", server=server), hint=Phrase("See them with `tooltray tools list`.")
+                )
             return routes
         found = self._tools.routes(server).get(tool)
         if found is None:
             shown = suspicion.visible(tool)
             raise NotFound(
-                f"'{server}' offers no tool '{shown}'", hint="The server's own name is wanted; see `tooltray tools list --json`."
+                Phrase("'{server}' offers no tool '{shown}'", server=server, shown=shown),
+                hint=Phrase("The server's own name is wanted; see `tooltray tools list --json`."),
             )
         return {tool: found}
 

@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 
-from tooltray.approvals.approval_questions import AskedCall, mark
+from tooltray.approvals.approval_questions import REFUSE, AskedCall, mark
 from tooltray.events import ApprovalAsked, ApprovalEnded, EventBus, ToolListChanged
+from tooltray.journal.happenings import APPROVAL, Happened
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.protocol.envelope import dump
 from tooltray.sessions.exchange import Exchange
@@ -29,12 +30,16 @@ WAITS = "Waiting for a person to allow this call."
 
 # besides what a person answers
 EXPIRED, WITHDRAWN, CHANGED, UNASKED, TOO_MANY = "expired", "withdrawn", "changed", "unasked", "too many"
+OUTCOMES = {REFUSE: "refused", EXPIRED: "late", UNASKED: "late", WITHDRAWN: "cancelled", CHANGED: "cancelled"}
+"""What the journal calls an answer; a yes is called as it is."""
 
 
 class Question:
     """
     Attributes:
         answer: of the person, or why there is none.
+        answered_by: "person" at the desktop or a terminal, "client" at the AI client, or a program's name; empty: nobody.
+        asked_at: unix seconds.
         is_being_answered: an answer is being written to the disk.
         is_overdue: its time has passed meanwhile.
         is_asked: False for a call that was refused already: an answer counts for the next one that is the same.
@@ -44,12 +49,18 @@ class Question:
         self.call, self.snapshot, self.is_asked = call, snapshot, is_asked
         self.answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.is_being_answered = self.is_overdue = False
+        self.answered_by = ""
+        self.asked_at, self._clock = time.time(), time.perf_counter()
         self.deadline: Deadline
 
     def end(self, answer: str) -> None:
         """The first answer counts."""
         if not self.answer.done():
             self.answer.set_result(answer)
+
+    @property
+    def waited_s(self) -> float:
+        return time.perf_counter() - self._clock
 
     async def ended(self) -> str:
         """Who waits may be cancelled; others wait on."""
@@ -119,6 +130,25 @@ class WaitingApprovals:
         question.end(WITHDRAWN)
         del self._asked[question.snapshot.id]
         self._bus.publish(ApprovalEnded(question.snapshot.id))
+        self.note(question)
+
+    def note(self, question: Question) -> None:
+        """For the journal: a question has its answer, or will have none."""
+        call, answer = question.call, question.answer.result()
+        self._bus.publish(
+            Happened(
+                kind=APPROVAL,
+                at=question.asked_at,
+                outcome=OUTCOMES.get(answer, answer),
+                duration_s=question.waited_s,
+                client=call.client,
+                session=call.state.id,
+                project=call.project,
+                server=call.route.server,
+                tool=call.route.definition.name,
+                reason=question.answered_by or (answer if answer in OUTCOMES else ""),
+            )
+        )
 
     def progress(self, exchange: Exchange) -> "_Progress":
         """While the block lasts, the client hears that its call waits."""

@@ -15,6 +15,7 @@ from msgspec import Raw
 
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.events import ElicitationAsked, ElicitationEnded, EventBus
+from tooltray.journal.happenings import QUESTION, Happened
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope, failure, success
 from tooltray.sessions.elicitation_form import LONGEST_MESSAGE, CannotAsk, plain, read_form, read_url
@@ -25,6 +26,7 @@ MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # in line; one sheet is shown at a tim
 NOBODY_THERE = "nobody can be asked: no AI client of this call takes questions, and no Tooltray window is there to show them"
 TOO_MANY = "too many questions wait for the person already"
 ACTIONS = ("accept", "decline", "cancel")
+DESK = "tooltray"  # who is asked, for the journal: the person at the desktop
 _NO_ANSWER = {"action": "cancel"}  # what the protocol has for a question that was left alone
 
 
@@ -104,16 +106,24 @@ class Elicitations:
 
     async def _answer_to(self, question: ElicitationSnapshot) -> dict[str, Any]:
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        asked_at, clock, outcome = time.time(), time.perf_counter(), "cancelled"
         self._waiting[question.id] = question, answer
         try:
             self._bus.publish(ElicitationAsked(question))
             async with asyncio.timeout(self._wait_s):
-                return await answer
+                given = await answer
+            outcome = given["action"]
+            return given
         except TimeoutError:
+            outcome = "late"
             return _NO_ANSWER
         finally:
             del self._waiting[question.id]
             self._bus.publish(ElicitationEnded(question.id))
+            waited_s = time.perf_counter() - clock
+            self._bus.publish(
+                Happened(kind=QUESTION, at=asked_at, outcome=outcome, duration_s=waited_s, client=DESK, server=question.server)
+            )
 
 
 def _fits(question: ElicitationSnapshot, content: Mapping[str, Any] | None) -> bool:

@@ -110,11 +110,16 @@ class ToolForwarder:
 
     def forward(self, route: Route, exchange: Exchange) -> Coroutine[Any, Any, Envelope]:
         request, own_name = exchange.request, route.definition.name
-        if own := self._own.get((route.server, own_name)):  # one that asks, asks a modern client in the modern way
-            return exchange.held.run(own, exchange, owner=route.server) if exchange.era is Era.MODERN else own(exchange)
+        if own := self._own.get((route.server, own_name)):
+            return self._answer_here(own, route.server, exchange)
         if exchange.head.name != own_name or eras.may_repeat_name(request.params):
             request.params = eras.named_once(request.params, "name", name=dump(own_name))
         return self._relay.send_with_retry(self._servers.get(route.server), exchange)
+
+    async def _answer_here(self, own: OwnTool, server: str, exchange: Exchange) -> Envelope:
+        """One that asks, asks a modern client in the modern way."""
+        with exchange.course.at_server():
+            return await (exchange.held.run(own, exchange, owner=server) if exchange.era is Era.MODERN else own(exchange))
 
 
 class CallRecorder:
@@ -136,19 +141,20 @@ class CallRecorder:
         arguments_size = len(memoryview(exchange.request.params))
         record = MCPToolResponse(exchange.head.name, route.server, exchange.client, outcome, duration_s, arguments_size, size)
         self._bus.publish(ToolCallResult(record))
-        self._bus.publish(_happened(route, exchange, reply, record))
+        if not (outcome == REFUSED and reply and not reply.error):  # a modern client is being asked, and comes again
+            self._bus.publish(_happened(route, exchange, reply, record))
         return record
 
 
 def _happened(route: Route, exchange: Exchange, reply: Envelope | None, record: MCPToolResponse) -> Happened:
     """What the journal keeps of a call; it reads arguments and result itself, later."""
     state, course = exchange.session.state, exchange.course
-    project = state.project
+    project = state.project if state.projects else None
     return Happened(
         kind=CALL,
         at=time.time() - course.passed_s,
         outcome=record.outcome,
-        duration_s=record.duration_s,
+        duration_s=course.passed_s - (course.person_s or 0.0),
         client=state.client or exchange.client,
         session=state.id,
         project=project.path if project else "",

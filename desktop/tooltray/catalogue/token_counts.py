@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.programs import module_command
+from tooltray.protocol.envelope import load
 from tooltray.protocol.member_scanner import opened
 
 logger = logging.getLogger(__name__)
@@ -45,6 +46,15 @@ def _compact_size(value: Raw) -> int:
         return len(msgspec.json.encode(msgspec.json.decode(value)))
     except (ValueError, RecursionError):  # half a surrogate pair, or deeper than can be read
         return len(memoryview(value))
+
+
+def counted_text(definition: Raw) -> str:
+    """What is counted of a definition; as it stands where Python cannot hold it."""
+    try:
+        members = {key: load(value) for key, value in opened(definition).items() if key in COUNTED}
+        return json.dumps(members, ensure_ascii=False, separators=(",", ":"))
+    except (ValueError, RecursionError):
+        return bytes(definition).decode("utf-8", "replace")
 
 
 def counted(texts: Sequence[str]) -> list[int] | None:

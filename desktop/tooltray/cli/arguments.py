@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from tooltray import __version__
 from tooltray.cli.options import (
+    activity_options,
     bundle_options,
     clients_options,
     consent_options,
@@ -115,12 +116,14 @@ def _parser(_language: str) -> Usage:
     clients_options.declare_clients(commands)
     clients_options.declare_profiles(commands)
     command(commands, "sessions", tr("list the sessions of AI clients and what they see"), "views_command:sessions")
+    activity_options.declare_activity(commands)
     tools_options.declare_registry(commands)
     tools_options.declare_projects(commands)
     upkeep_options.declare_feedback(commands)
     consent_options.declare_approve(commands)
     consent_options.declare_trust(commands)
     consent_options.declare_grants(commands)
+    consent_options.declare_permissions(commands)
     upkeep_options.declare_bridge(commands)
     upkeep_options.declare_autostart(commands)
     upkeep_options.declare_doctor(commands)

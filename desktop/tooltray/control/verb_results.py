@@ -43,10 +43,12 @@ RESULTS: Mapping[str, str] = {
     "get_load": "snapshots.program:ProgramLoad",
     "get_mcp_clients": "snapshots.servers:McpClientSnapshot[]",
     "get_npm_registry_status": "snapshots.registries:NpmRegistryStatus",
+    "get_permissions": "snapshots.approvals:ServerPermissions[]",
     "get_profiles": "snapshots.clients:ProfileSnapshot[]",
     "get_recent_calls": "snapshots.calls:RecentCall[]",
     "get_registry_server": "snapshots.discovery:RegistryServer",
     "get_registry_updates": "snapshots.discovery:RegistryUpdate[]",
+    "get_secrets": "snapshots.stored_secrets:StoredSecrets",
     "get_server_entry": "snapshots.servers:ServerEntry",
     "get_server_files": "snapshots.files:ServerFileSnapshot[]",
     "get_sessions": "snapshots.clients:SessionSnapshot[]",
@@ -82,6 +84,7 @@ RESULTS: Mapping[str, str] = {
     "reload": "snapshots.files:ReloadChange[]",
     "remove_mcp_server": "snapshots.setup:ServerRemoval",
     "reset_to_default_servers": "snapshots.setup:SetupChange[]",
+    "restore_grant": "snapshots.approvals:GrantSnapshot",
     "run_tool_call": "snapshots.calls:MCPToolResponse",
     "scan_ai_clients": "snapshots.ai_clients:ClientScan",
     "search_registry": "snapshots.discovery:RegistrySearch",
@@ -93,6 +96,8 @@ RESULTS: Mapping[str, str] = {
     "test_npm_registry": "snapshots.registries:RegistryMeasurement",
     "try_tool": "snapshots.calls:MCPToolResponse",
     "undo_client_change": "snapshots.ai_clients:ClientChange",
+    "preview_server_update": "snapshots.edited_entries:ServerUpdatePreview",
+    "test_server": "snapshots.edited_entries:ServerTest",
 }
 
 

@@ -8,11 +8,13 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tooltray.confirmation import must_wait
+from tooltray.confirmation import confirm_widening, must_wait
 from tooltray.entries.outgoing_links import client_links
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_edits import name_is_taken
+from tooltray.snapshots.edited_entries import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.servers import InMemoryServer, McpClientSnapshot, ServerEntry, ServerState
 from tooltray.snapshots.setup import ServerRemoval
 from tooltray.tasks import finish_in_thread
@@ -21,6 +23,8 @@ from tooltray.transports.inmemory.packages import listed
 if TYPE_CHECKING:
     from tooltray.catalogue.connections import Connections
     from tooltray.catalogue.tool_manager import ToolManager
+    from tooltray.doctor.server_tests import ServerTests
+    from tooltray.entries.entry_edits import EntryEdits
     from tooltray.entries.proposals import Proposals
     from tooltray.entries.server_secrets import ServerSecrets
     from tooltray.server_files.project_servers import ProjectServers
@@ -38,6 +42,8 @@ class ServersApi:
         project_servers: "ProjectServers",
         proposals: "Proposals",
         server_secrets: "ServerSecrets",
+        entry_edits: "EntryEdits",
+        server_tests: "ServerTests",
         servers: "ServerManager",
         tools: "ToolManager",
         connections: "Connections",
@@ -53,6 +59,7 @@ class ServersApi:
         """
         self._config, self._project_servers, self._proposals, self._server_secrets = config, project_servers, proposals, server_secrets
         self._servers, self._tools, self._connections, self._on_removed = servers, tools, connections, on_removed
+        self._entry_edits, self._tests = entry_edits, server_tests
         self._packages, self._bridge_entry = packages, bridge_entry
 
     # entries
@@ -168,6 +175,59 @@ class ServersApi:
     async def get_inmemory_servers(self) -> list[InMemoryServer]:
         """The servers that installed packages bring and that can run inside Tooltray. None of them is imported for that."""
         return await asyncio.to_thread(listed, self._packages)
+
+    async def preview_server_update(self, name: str, config: Mapping[str, Any]) -> ServerUpdatePreview:
+        """What `update_mcp_server` would change, in which file, and what is wrong with the new entry; writes nothing.
+
+        Raises:
+            NotFound: there is no such server.
+            TooltrayError: it comes with Tooltray, and is in no file.
+        """
+        if self._proposals.is_new(name):
+            return self._proposals.preview(name, config)
+        check_is_in_settings(self._servers, name)
+        return self._entry_edits.preview(name, config)
+
+    async def duplicate_mcp_server(self, name: str, new_name: str) -> str:
+        """Adds a copy of a server to the settings, with the same rules and the same secrets, and returns its name. It does not start with
+        the hub before a person has given it an account of its own.
+
+        Raises:
+            NotFound: there is no such server.
+            Conflict: the new name is taken.
+            TooltrayError: it comes with Tooltray, or the settings cannot be written.
+        """
+        check_is_in_settings(self._servers, name)
+        rules = list(self._servers.get(name).config.auto_approve)
+        return await self.add_mcp_server(new_name, {**(await self.get_server_entry(name)).counts, "autoApprove": rules}, is_default=False)
+
+    async def test_server(self, test: str, name: str, config: Mapping[str, Any] | None = None) -> ServerTest:
+        """Connects once to a server, lists its tools and ends it again; nothing is saved. What it writes to its stderr meanwhile comes as
+        events `ServerTestOutput`. A program may test a server as it stands, but no entry of its own.
+
+        Args:
+            test: names this test; any text that no other one has.
+            name: of the server, which there need not be if an entry is given.
+            config: the entry that is tried; None: as the server stands.
+
+        Returns:
+            Its tools, or why it does not work and what can be done.
+
+        Raises:
+            NotFound: there is no such server.
+            Denied: nobody has confirmed that this entry may run.
+            TooltrayError: the entry is not valid, or too many tests run already.
+        """
+        if config is not None:
+            await confirm_widening("Running a server to test it")
+        else:
+            self._proposals.check_may_run(name)
+            check_is_in_settings(self._servers, name)
+        return await self._tests.run(test, name, config)
+
+    async def cancel_server_test(self, test: str) -> None:
+        """Ends a test of a server that runs, and its process; one that has ended stays so."""
+        self._tests.cancel(test)
 
     # what runs
 
@@ -296,4 +356,6 @@ def check_is_not_builtin(servers: "ServerManager", name: str) -> None:
     """
     server = servers.find(name)
     if server and server.is_builtin:
-        raise TooltrayError(f"'{name}' comes with Tooltray", "it has no entry in the settings that could be changed")
+        raise TooltrayError(
+            Phrase("'{name}' comes with Tooltray", name=name), Phrase("it has no entry in the settings that could be changed")
+        )

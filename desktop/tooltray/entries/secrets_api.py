@@ -4,11 +4,13 @@ from typing import TYPE_CHECKING, get_args
 
 from tooltray.access.trusted_tokens import TRUSTED_SECRET
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import BACKUP_SECRET, SecretStore
 from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.settings_edits import secret_backend
 from tooltray.snapshots.setup import ServerRemoval
+from tooltray.snapshots.stored_secrets import StoredSecrets
 
 if TYPE_CHECKING:
     from tooltray.entries.server_secrets import ServerSecrets
@@ -19,17 +21,40 @@ class SecretsApi:
     def __init__(self, *, config: McpConfHelper, secrets: SecretStore, server_secrets: "ServerSecrets", starts: "ServerStarts") -> None:
         self._config, self._secrets, self._server_secrets, self._starts = config, secrets, server_secrets, starts
 
+    async def get_secrets(self) -> StoredSecrets:
+        """The secrets: which are stored, which are used by what, and where they are kept. Values are not asked for, so that no keyring
+        shows a prompt.
+        """
+        return await self._server_secrets.all()
+
     async def get_secret_names(self) -> list[str]:
         return sorted(await self._secrets.names())
 
     async def set_secret(self, name: str, value: str) -> None:
         if name in (TRUSTED_SECRET, BACKUP_SECRET):
-            raise TooltrayError(f"'{name}' is kept by Tooltray itself", hint="Choose another name")
+            raise TooltrayError(Phrase("'{name}' is kept by Tooltray itself", name=name), hint=Phrase("Choose another name"))
         await self._secrets.set(name, value)
         self._starts.retry_failed()
 
     async def remove_secret(self, name: str) -> None:
+        """Forgets a secret; for half a minute `restore_secret` puts it back.
+
+        Raises:
+            NotFound: there is none of that name.
+            TooltrayError: the secrets cannot be reached.
+        """
         await self._secrets.remove(name)
+
+    async def restore_secret(self, name: str) -> None:
+        """Puts back a secret that was removed less than half a minute ago.
+
+        Raises:
+            NotFound: its value is forgotten.
+            Conflict: there is another one of that name now.
+            TooltrayError: the secrets cannot be reached.
+        """
+        await self._secrets.restore(name)
+        self._starts.retry_failed()
 
     async def preview_removal(self, name: str) -> ServerRemoval:
         """What goes among the secrets if a server is removed, and what stays since something else uses it."""
@@ -74,4 +99,7 @@ def _backend(kind: str) -> SecretBackend:
     for backend in get_args(SecretBackend):
         if kind == backend:
             return backend  # type: ignore[no-any-return]
-    raise TooltrayError(f"'{kind}' is no place for secrets", hint=f"Choose one of {', '.join(get_args(SecretBackend))}.")
+    raise TooltrayError(
+        Phrase("'{kind}' is no place for secrets", kind=kind),
+        hint=Phrase("Choose one of {secretbackend}.", secretbackend=", ".join(get_args(SecretBackend))),
+    )

@@ -13,11 +13,12 @@ from msgspec.structs import replace
 from tooltray.access.trusted_tokens import TRUSTED_SECRET
 from tooltray.entries.secret_uses import Names, SecretUses, Uses
 from tooltray.errors import TooltrayError
-from tooltray.secrets.secrets import BACKUP_SECRET, SecretStore
+from tooltray.secrets.secrets import BACKUP_SECRET, LIST_TIMEOUT_S, SecretStore
 from tooltray.secrets.vaults import SecretMissing
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.sign_ins.token_store import PREFIX
 from tooltray.snapshots.setup import ServerRemoval, SharedSecret
+from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 
 OWN_SECRETS = (TRUSTED_SECRET, BACKUP_SECRET)
 """Names of secrets that Tooltray keeps for itself: no server uses them, and nobody sets them."""
@@ -91,6 +92,25 @@ class ServerSecrets:
         except TooltrayError as error:
             return replace(removal, problem=error.problem)
         return replace(removal, secrets=tuple(gone), problem=None)
+
+    async def all(self) -> StoredSecrets:
+        """Returns the secrets that are stored, and those that are used; where that cannot be read, those that are used. Waits for no
+        prompt.
+        """
+        stored: list[str] | None = None
+        with contextlib.suppress(TooltrayError):
+            stored = await self._secrets.names(timeout_s=LIST_TIMEOUT_S)
+        uses = await self._uses()
+        found = tuple(self._snapshot(name, stored, uses) for name in sorted({*(stored or ()), *uses.users}))
+        return StoredSecrets(self._secrets.kind, self._secrets.is_proven, self._secrets.problem, found)
+
+    def _snapshot(self, name: str, stored: Collection[str] | None, uses: Uses) -> SecretSnapshot:
+        is_stored = None if stored is None else name in stored
+        if name in OWN_SECRETS:
+            return SecretSnapshot(name, is_stored, kind="own")
+        if self._is_of_sign_in(name):
+            return SecretSnapshot(name, is_stored, (name.removeprefix(PREFIX),), kind="sign-in")
+        return SecretSnapshot(name, is_stored, tuple(sorted(uses.users.get(name, ()))), tuple(sorted(uses.unreadable)))
 
     async def unused(self) -> list[str]:
         """Returns the stored secrets that no known server uses.

@@ -4,12 +4,21 @@ Below it: JournalReader, which reads `activity.db` in threads, Journal, which wr
 """
 
 import asyncio
+import contextlib
+import sqlite3
 import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import ParamSpec, TypeVar
 
+from tooltray.confirmation import confirm_widening
 from tooltray.errors import NotFound, TooltrayError
+from tooltray.events import ActivityWritten, EventBus
+from tooltray.journal.activity_export import write_entries
 from tooltray.journal.call_figures import GROUPS
 from tooltray.journal.calls_under_way import CallsUnderWay
 from tooltray.journal.journal import Journal
+from tooltray.journal.journal_file import JournalFile
 from tooltray.journal.journal_reader import DAY_S, JournalReader
 from tooltray.phrases import Phrase
 from tooltray.snapshots.activity import (
@@ -26,11 +35,13 @@ from tooltray.snapshots.activity import (
 from tooltray.snapshots.calls import RecentCall
 
 EVERYTHING = ActivityFilter()
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class ActivityApi:
-    def __init__(self, *, journal: Journal, journal_reader: JournalReader, under_way: CallsUnderWay) -> None:
-        self._journal, self._reader, self._under_way = journal, journal_reader, under_way
+    def __init__(self, *, journal: Journal, journal_reader: JournalReader, under_way: CallsUnderWay, bus: EventBus) -> None:
+        self._journal, self._reader, self._under_way, self._bus = journal, journal_reader, under_way, bus
 
     async def get_activity(
         self, filter: ActivityFilter | None = None, before: int = 0, limit: int = 200, collapsed: bool = False
@@ -42,7 +53,7 @@ class ActivityApi:
             limit: rows, at most 2,000.
             collapsed: neighbours that are the same but for their time, sizes and what they touched are one row.
         """
-        return await asyncio.to_thread(self._reader.rows, filter or EVERYTHING, before, limit, collapsed=collapsed)
+        return await self._read(self._reader.rows, filter or EVERYTHING, before, limit, collapsed=collapsed)
 
     async def get_activity_entry(self, id: int) -> ActivityDetails:
         """One thing that happened, in full.
@@ -50,7 +61,7 @@ class ActivityApi:
         Raises:
             NotFound: it was never there, or is kept no longer.
         """
-        found = await asyncio.to_thread(self._reader.details, id)
+        found = await self._read(self._reader.details, id)
         if found is None:
             raise NotFound(Phrase("There is no entry {id} in the journal", id=id), Phrase("entries go after some time, or were cleared"))
         return found
@@ -62,7 +73,7 @@ class ActivityApi:
             filter: without `until` up to now, without `since` the 24 hours before that.
             bars: how many stretches, at most 1,000.
         """
-        return await asyncio.to_thread(self._reader.series, filter or EVERYTHING, bars)
+        return await self._read(self._reader.series, filter or EVERYTHING, bars)
 
     async def get_activity_figures(self, by: str, filter: ActivityFilter | None = None) -> list[ActivityFigures]:
         """Calls, failures, tokens and times of each server, client or tool, most calls first.
@@ -77,11 +88,11 @@ class ActivityApi:
             raise TooltrayError(
                 Phrase("There are no figures by '{by}'", by=by), hint=Phrase("Choose one of {words}.", words=", ".join(GROUPS))
             )
-        return await asyncio.to_thread(self._reader.figures, by, filter or EVERYTHING)
+        return await self._read(self._reader.figures, by, filter or EVERYTHING)
 
     async def get_activity_choices(self) -> ActivityChoices:
         """The clients, projects and servers of which there are entries."""
-        return await asyncio.to_thread(self._reader.choices)
+        return await self._read(self._reader.choices)
 
     async def get_tool_use(self, days: float = 30) -> list[ToolUse]:
         """Which tools were called, how often and by whom, the latest first.
@@ -89,7 +100,7 @@ class ActivityApi:
         Args:
             days: that many, up to now.
         """
-        return await asyncio.to_thread(self._reader.tool_use, time.time() - days * DAY_S)
+        return await self._read(self._reader.tool_use, time.time() - days * DAY_S)
 
     async def get_calls_now(self) -> list[CallNow]:
         """The calls that are under way, the longest first."""
@@ -102,7 +113,51 @@ class ActivityApi:
 
     async def get_journal_status(self) -> JournalStatus:
         """Where the journal is, how much is in it, and what could not be kept."""
-        return await asyncio.to_thread(self._reader.status, self._journal.lost, self._journal.said)
+        return await self._read(self._reader.status, self._journal.lost, self._journal.said)
+
+    async def export_activity(self, path: str, filter: ActivityFilter | None = None) -> int:
+        """Writes what happened into a file, for its owner alone, as JSON Lines: an object for each entry, the oldest first.
+
+        Args:
+            path: absolute; a file that is there is replaced.
+
+        Returns:
+            How many entries there are in it.
+
+        Raises:
+            TooltrayError: the file cannot be written.
+        """
+        with contextlib.suppress(TooltrayError):  # what cannot be written is not read, either
+            await self._journal.flush()
+        return await self._read(write_entries, Path(path), self._reader.all_details(filter or EVERYTHING))
+
+    async def clear_activity(self) -> None:
+        """Empties the journal. Until the hub ends, or it is emptied again, that can be undone.
+
+        Raises:
+            TooltrayError: it cannot be written, or no person has confirmed it: who has done something must not be able to hide it.
+        """
+        await confirm_widening("Emptying the journal")
+        await self._journal.do(JournalFile.clear)
+        self._bus.publish(ActivityWritten(0))
+
+    async def undo_clear_activity(self) -> None:
+        """Brings back what the last `clear_activity` has taken away; what has happened since then stays.
+
+        Raises:
+            NotFound: nothing can be brought back.
+            TooltrayError: the journal cannot be written.
+        """
+        if not await self._journal.do(JournalFile.undo_clear):
+            raise NotFound(Phrase("There is nothing to bring back"), Phrase("the journal was not emptied since the hub started"))
+        self._bus.publish(ActivityWritten(0))
+
+    async def _read(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return await asyncio.to_thread(work, *args, **kwargs)
+        except sqlite3.Error as error:
+            self._journal.look_for_damage()
+            raise TooltrayError(Phrase("The journal cannot be read"), str(error)) from None
 
 
 def _recent(row: ActivityRow) -> RecentCall:

@@ -10,11 +10,14 @@ from msgspec import Raw
 
 from tooltray.activity.masking import Mask
 from tooltray.journal import touched
+from tooltray.journal.call_figures import bucket_of
 from tooltray.journal.happenings import CALL, Happened
-from tooltray.journal.journal_file import NewEntry
+from tooltray.journal.journal_file import Contents, NewEntry
 from tooltray.journal.journal_queries import kept_session
+from tooltray.journal.kept_contents import masked_json
 from tooltray.sessions.call_course import CallCourse
 from tooltray.sessions.elicitation_form import plain
+from tooltray.settings.settings import ActivitySettings
 
 LONGEST_REASON = 300  # characters
 LONGEST_NAME = 300
@@ -25,27 +28,43 @@ BYTES_PER_TOKEN = 4  # an estimate; counting would cost milliseconds for a large
 class EntryMaker:
     """Belongs to the journal's thread."""
 
-    def __init__(self, mask: Mask, run: str, *, keeps_line: Callable[[], bool]) -> None:
+    def __init__(self, mask: Mask, run: str, *, wanted: Callable[[], ActivitySettings], clock: Callable[[], float]) -> None:
         """
         Args:
             mask: of this thread.
             run: of the hub, see journal_queries.
-            keeps_line: whether the line of what was touched is wanted.
+            wanted: what is to be kept.
+            clock: unix seconds.
         """
-        self._mask, self._run, self._keeps_line = mask, run, keeps_line
+        self._mask, self._run, self._wanted, self._clock = mask, run, wanted, clock
 
     def entry(self, event: Happened) -> NewEntry:
-        line = touched.touched(event.params) if event.kind == CALL and self._keeps_line() else ""
+        wanted = self._wanted()
+        line = touched.touched(event.params) if event.kind == CALL and wanted.line else ""
         said = f"{self._text(line, touched.LONGEST)}\n{self._text(event.reason or _reason(event), LONGEST_REASON)}"
         names = (event.client, kept_session(event.session, self._run), event.project, event.server, event.tool, event.published)
         course = event.course
-        return NewEntry(
-            (
-                *(event.kind, event.at, said, event.outcome, event.duration_s, *(self._text(name, LONGEST_NAME) for name in names)),
-                *(event.argument_bytes, event.result_bytes, event.result_bytes // BYTES_PER_TOKEN),
-                *(course.allowed_by if course else "", *_times(course), False),
-            )
+        contents = self._contents(event) if event.kind == CALL and wanted.keeps_contents(self._clock()) else None
+        values = (
+            *(
+                event.kind,
+                event.at,
+                said,
+                event.outcome,
+                event.duration_s,
+                bucket_of(event.duration_s),
+                *(self._text(name, LONGEST_NAME) for name in names),
+            ),
+            *(event.argument_bytes, event.result_bytes, event.result_bytes // BYTES_PER_TOKEN),
+            *(course.allowed_by if course else "", *_times(course), contents is not None),
         )
+        return NewEntry(values, contents)
+
+    def _contents(self, event: Happened) -> Contents:
+        arguments, is_cut = masked_json(touched.arguments_of(event.params), self._mask)
+        result, is_result_cut = masked_json(event.reply, self._mask)
+        is_left_out = bool(event.argument_bytes and not event.params)
+        return Contents(arguments, result, is_cut or is_result_cut or is_left_out)
 
     def _text(self, text: str, most: int) -> str:
         return plain(self._mask.text(text), most) if text else ""

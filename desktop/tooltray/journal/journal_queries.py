@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from tooltray.journal.journal_file import NAMED
-from tooltray.snapshots.activity import ActivityEntry, ActivityFilter, ActivityTimes
+from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes
 
 MOST_CHOICES = 500  # of each kind, in a filter; of more names nobody chooses by hand
 SEARCHED = ("server", "tool", "client", "project")
@@ -19,6 +19,7 @@ _SHOWN = (
     "entries.id, kind, at, outcome, duration, client, session, project, server, tool, published, argument_bytes, result_bytes, tokens,"
     " said, has_contents"
 )
+TIMES = ("queue_s", "person_s", "start_s", "server_s", "back_s")
 _FIRST_NAME = 5
 _LAST_NAME = _FIRST_NAME + len(NAMED)
 Row: TypeAlias = tuple[Any, ...]
@@ -35,11 +36,12 @@ class Where(msgspec.Struct, frozen=True):
         return Where(f"{self.sql} AND {sql}", (*self.values, *values))
 
 
-def condition(wanted: ActivityFilter, cleared: int, run: str) -> Where:
+def condition(wanted: ActivityFilter, cleared: int, run: str, named: Sequence[int]) -> Where:
     """
     Args:
         cleared: entries up to this id were cleared.
         run: marks sessions of the hub that runs, see `kept_session`.
+        named: the numbers of the names in which the text stands, as `names_sql` finds them.
     """
     where = Where("entries.id > ?", (cleared,))
     for column, chosen in (("kind", wanted.kinds), ("outcome", wanted.outcomes)):
@@ -54,17 +56,21 @@ def condition(wanted: ActivityFilter, cleared: int, run: str) -> Where:
         where = where.also("at >= ?", wanted.since)
     if wanted.until:
         where = where.also("at < ?", wanted.until)
-    return with_text(where, wanted.text.strip()[:MAX_TEXT])
+    return _with_text(where, _patterns(wanted.text), named) if wanted.text.strip() else where
 
 
-def with_text(where: Where, text: str) -> Where:
-    """Those among them that have a text somewhere in what a list shows."""
-    if not text:
-        return where
+def names_sql(text: str) -> tuple[str, tuple[str, ...]]:
+    """Asks for the numbers of the names in which a text stands: there are few names, and many entries."""
     patterns = _patterns(text)
+    return f"SELECT id FROM names WHERE {_like('text', patterns)}", patterns
+
+
+def _with_text(where: Where, patterns: Sequence[str], named: Sequence[int]) -> Where:
+    """Those among them that have a text somewhere in what a list shows."""
     said = _like("said", patterns)
-    named = " OR ".join(f"{column} IN (SELECT id FROM names WHERE {_like('text', patterns)})" for column in SEARCHED)
-    return where.also(f"({said} OR {named})", *patterns * (1 + len(SEARCHED)))
+    numbers = ", ".join(map(str, named))
+    of_names = " OR ".join(f"{column} IN ({numbers})" for column in SEARCHED) if named else ""
+    return where.also(f"({said}{' OR ' if of_names else ''}{of_names})", *patterns)
 
 
 def _like(column: str, patterns: Sequence[str]) -> str:
@@ -73,6 +79,7 @@ def _like(column: str, patterns: Sequence[str]) -> str:
 
 def _patterns(text: str) -> tuple[str, ...]:
     """LIKE knows upper and lower case of ASCII alone; other letters are looked for in all their cases."""
+    text = text.strip()[:MAX_TEXT]
     cases = (text,) if text.isascii() else dict.fromkeys((text, text.lower(), text.upper(), text.title()))
     return tuple(f"%{_escaped(each)}%" for each in cases)
 
@@ -128,10 +135,25 @@ def read_entry(row: Row, names: Mapping[int, str], run: str) -> ActivityEntry:
     )
 
 
-def read_times(row: Row) -> ActivityTimes:
-    """`row`: the columns of TIMES."""
-    queue_s, person_s, start_s, server_s, back_s = row
-    return ActivityTimes(None, queue_s, person_s, start_s, server_s, back_s)
+def details_sql(where: Where, order: str) -> str:
+    """`order`: of the ids, "ASC" or "DESC"."""
+    more = f"{', '.join(TIMES)}, allowed_by, contents.arguments, contents.result, contents.is_cut"
+    joined = "entries LEFT JOIN contents ON contents.id = entries.id"
+    return f"SELECT {_SHOWN}, {more} FROM {joined} WHERE {where.sql} ORDER BY entries.id {order} LIMIT ?"
+
+
+def read_details(row: Row, names: Mapping[int, str], run: str) -> ActivityDetails:
+    """Of `details_sql`; the other arguments as above."""
+    count = len(row) - len(TIMES) - 4
+    *times, allowed_by, arguments, result, is_cut = row[count:]
+    return ActivityDetails(
+        entry=read_entry(row[:count], names, run),
+        times=ActivityTimes(**dict(zip(TIMES, times, strict=True))),
+        arguments=arguments or "",
+        result=result or "",
+        is_cut=bool(is_cut),
+        allowed_by=allowed_by,
+    )
 
 
 def kept_session(session: str, run: str) -> str:

@@ -15,9 +15,20 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from tooltray.journal import call_figures
+from tooltray.journal.call_figures import PastCalls
 from tooltray.journal.collapsing import Collapser
-from tooltray.journal.journal_file import VERSION, empty, files_of
-from tooltray.journal.journal_queries import MOST_CHOICES, Where, condition, entries_sql, numbers_of, read_entry, read_times
+from tooltray.journal.journal_file import CLEARED, VERSION, empty, files_of
+from tooltray.journal.journal_queries import (
+    MOST_CHOICES,
+    Where,
+    condition,
+    details_sql,
+    entries_sql,
+    names_sql,
+    numbers_of,
+    read_details,
+    read_entry,
+)
 from tooltray.snapshots.activity import (
     ActivityChoices,
     ActivityDetails,
@@ -37,8 +48,6 @@ SPARE = 2  # connections that stay open
 MOST_ROWS = 2_000  # of one page
 PAGE = 1_000  # entries that are read at once where neighbours are joined
 MOST_JOINED = 20_000  # entries behind one page, about 200 ms; longer rows of the same go on with the next page
-CLEARED = "cleared"
-"""The fact in the file up to which id entries were cleared."""
 
 
 class JournalReader:
@@ -87,19 +96,26 @@ class JournalReader:
 
     def _where(self, database: sqlite3.Connection, wanted: ActivityFilter) -> Where:
         found = database.execute("SELECT value FROM facts WHERE key = ?", (CLEARED,)).fetchone()
-        return condition(wanted, found[0] if found else 0, self._run)
+        named = database.execute(*names_sql(wanted.text)).fetchall() if wanted.text else []
+        return condition(wanted, found[0] if found else 0, self._run, [number for (number,) in named])
 
     def details(self, id: int) -> ActivityDetails | None:
         """One entry in full; None: there is none of this id."""
         with self._opened() as database:
-            entries = self._entries(database, self._where(database, ActivityFilter()).also("entries.id = ?", id), 1)
-            if not entries:
-                return None
-            times = "SELECT queue_s, person_s, start_s, server_s, back_s, allowed_by FROM entries WHERE id = ?"
-            *parts, allowed_by = database.execute(times, (id,)).fetchone()
-            kept = database.execute("SELECT arguments, result, is_cut FROM contents WHERE id = ?", (id,)).fetchone()
-            arguments, result, is_cut = kept or ("", "", 0)
-            return ActivityDetails(entries[0], read_times(tuple(parts)), arguments, result, bool(is_cut), allowed_by)
+            return next(self._details(database, self._where(database, ActivityFilter()).also("entries.id = ?", id), 1), None)
+
+    def all_details(self, wanted: ActivityFilter) -> Iterator[ActivityDetails]:
+        """All entries in full, the oldest first, as they are when it begins."""
+        with self._opened() as database:
+            where, last = self._where(database, wanted), 0
+            while some := list(self._details(database, where.also("entries.id > ?", last), PAGE, order="ASC")):
+                yield from some
+                last = some[-1].entry.id
+
+    def _details(self, database: sqlite3.Connection, where: Where, limit: int, *, order: str = "DESC") -> Iterator[ActivityDetails]:
+        rows = database.execute(details_sql(where, order), (*where.values, limit)).fetchall()
+        names = _names(database, numbers_of(rows))
+        return (read_details(row, names, self._run) for row in rows)
 
     def series(self, wanted: ActivityFilter, bars: int) -> list[ActivityPoint]:
         """See ActivityApi.get_activity_series."""
@@ -119,11 +135,20 @@ class JournalReader:
         with self._opened() as database:
             return call_figures.tool_use(database, self._where(database, ActivityFilter(since=since)))
 
+    def past_calls(self, since: float, until: float, midnight: float, most_durations: int) -> list[PastCalls]:
+        """Calls of each server between two times; see call_figures. All times in unix seconds."""
+        with self._opened() as database:
+            where = self._where(database, ActivityFilter(since=since, until=until))
+            return call_figures.past_calls(database, where, midnight, most_durations)
+
     def choices(self) -> ActivityChoices:
         """See ActivityApi.get_activity_choices."""
         with self._opened() as database:
             where = self._where(database, ActivityFilter())
-            return ActivityChoices(*(_distinct(database, column, where) for column in ("client", "project", "server")))
+            found = database.execute(f"SELECT DISTINCT client, project, server FROM entries WHERE {where.sql}", where.values).fetchall()
+            names = _names(database, {number for row in found for number in row})
+        chosen = (sorted({names[row[column]] for row in found} - {""})[:MOST_CHOICES] for column in range(3))
+        return ActivityChoices(*map(tuple, chosen))
 
     def status(self, lost: int, problem: str) -> JournalStatus:
         """See ActivityApi.get_journal_status; `lost` and `problem` are what the writer says."""
@@ -135,26 +160,29 @@ class JournalReader:
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        database = self._taken()
+        kept = self._taken()
+        database, is_kept = kept or empty(), False
         try:
             yield database
-        except BaseException:
-            database.close()
-            raise
-        self._give_back(database)
+            is_kept = database is kept and self._give_back(database)
+        finally:
+            if not is_kept:
+                database.close()
 
-    def _taken(self) -> sqlite3.Connection:
+    def _taken(self) -> sqlite3.Connection | None:
+        """None: there is no journal yet."""
         with self._lock:
             if self._spare:
                 return self._spare.pop()
-        return _connected(self._path) if self._path.exists() else empty()
+        return _connected(self._path) if self._path.exists() else None
 
-    def _give_back(self, database: sqlite3.Connection) -> None:
+    def _give_back(self, database: sqlite3.Connection) -> bool:
+        """Whether it stays open."""
         with self._lock:
-            if len(self._spare) < SPARE and self._path.exists():
+            is_kept = len(self._spare) < SPARE and self._path.exists()
+            if is_kept:
                 self._spare.append(database)
-                return
-        database.close()
+        return is_kept
 
     def close(self) -> None:
         """Closes what stays open; it is opened again when something is asked. Windows renames no file that is open."""
@@ -164,16 +192,20 @@ class JournalReader:
             each.close()
 
 
-def _connected(path: Path) -> sqlite3.Connection:
+def _connected(path: Path) -> sqlite3.Connection | None:
+    """None: it is just being made."""
     database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_S, check_same_thread=False)
     try:
-        if database.execute("PRAGMA user_version").fetchone() == (VERSION,):
-            return database
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version not in (0, VERSION):
+            raise sqlite3.DatabaseError("it is of another version")
     except BaseException:
         database.close()
         raise
+    if version:
+        return database
     database.close()
-    raise sqlite3.DatabaseError("it is of another version")
+    return None
 
 
 def _names(database: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, str]:
@@ -182,8 +214,3 @@ def _names(database: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, st
     while some := list(islice(numbers, 500)):  # SQLite takes a bounded number of values
         found |= dict(database.execute(f"SELECT id, text FROM names WHERE id IN ({', '.join('?' * len(some))})", some))
     return found
-
-
-def _distinct(database: sqlite3.Connection, column: str, where: Where) -> tuple[str, ...]:
-    chosen = f"SELECT text FROM names WHERE id IN (SELECT {column} FROM entries WHERE {where.sql}) AND text != '' ORDER BY text LIMIT ?"
-    return tuple(text for (text,) in database.execute(chosen, (*where.values, MOST_CHOICES)))

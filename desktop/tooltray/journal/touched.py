@@ -26,7 +26,7 @@ TARGETS = ("destination", "destinationpath", "newpath", "dst", "target", "to")
 """Where something is moved to; of a call with one of PATHS alone."""
 ADDRESSES = ("url", "uri", "urls", "href", "link", "endpoint", "host", "hostname", "domain", "website")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_SHORT_OPTION = re.compile(r"-[A-Za-z]{1,3}|--[a-z-]+")  # a longer one may be a password: -pSECRET
+_SHORT_OPTION = re.compile(r"-[A-Za-z]{1,2}|--[a-z-]+")  # a longer one may be a password: -pSECRET
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -39,10 +39,18 @@ def touched(params: Raw) -> str:
     if not params or len(memoryview(params)) > READ_BELOW_BYTES:
         return ""
     try:
-        given = msgspec.json.decode(msgspec.json.decode(params, type=_Params).arguments or b"{}")
+        given = msgspec.json.decode(arguments_of(params) or b"{}")
     except (ValueError, RecursionError):
         return ""
     return _line({_plain(name): value for name, value in given.items()}) if isinstance(given, Mapping) else ""
+
+
+def arguments_of(params: Raw) -> Raw:
+    """The arguments of a `tools/call`; empty where there are none, or the params are odd."""
+    try:
+        return msgspec.json.decode(params or b"{}", type=_Params).arguments
+    except (ValueError, RecursionError):
+        return NOTHING
 
 
 def _plain(name: str) -> str:

@@ -70,6 +70,9 @@ class ServerSnapshots:
             startup_template=config.template if config.deferred_startup else (),
             copies=self._projects.copies(server),
             waiting=self._waits(server.name),
+            label=config.label,
+            color=config.color,
+            projects=tuple(config.projects),
             **self._origin(server),
         )
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from tooltray.errors import NotFound
 from tooltray.journal.api import ActivityApi
-from tooltray.rest.operation import Arguments, Call, Operation
+from tooltray.rest.operation import Arguments, Call, Operation, always
 from tooltray.snapshots.activity import ActivityDetails, ActivityFigures, ActivityFilter, ActivityPoint, ActivityRow
 
 PATH = "/api/mcp/activity"
@@ -94,5 +94,8 @@ OPERATIONS = (
     Operation("GET", "/mcp/activity/now", ActivityApi.get_calls_now),
     Operation("GET", "/mcp/activity/tools", ActivityApi.get_tool_use),
     Operation("GET", "/mcp/activity/journal", ActivityApi.get_journal_status),
+    Operation("POST", "/mcp/activity/export", ActivityApi.export_activity, wrap="entries", needs_trust=always),
+    Operation("POST", "/mcp/activity/clear", ActivityApi.clear_activity, status=204, needs_trust=always),
+    Operation("POST", "/mcp/activity/undo-clear", ActivityApi.undo_clear_activity, status=204, needs_trust=always),
     Operation("GET", "/mcp/activity/{id}", ActivityApi.get_activity_entry, asks=Asks.entry, run=_entry, scope="manage"),
 )

@@ -26,6 +26,7 @@ from msgspec.structs import replace
 
 from tooltray.files.atomic_file import write_atomically
 from tooltray.hidden_fields import HidesFields
+from tooltray.phrases import Phrase
 from tooltray.secrets.vaults import SecretsDenied, SecretsLocked
 
 # OWASP's password storage cheat sheet gives these as one of five equal choices; this one takes 32 MB and about 0.3 s
@@ -36,7 +37,8 @@ VERSION = 1
 
 _BYTES = ("salt", "check", "nonce", "data")
 
-UNLOCK = "Unlock them: tooltray secrets unlock (or start the hub with TOOLTRAY_PASSPHRASE set)"
+UNLOCK = Phrase("Unlock them: tooltray secrets unlock (or start the hub with TOOLTRAY_PASSPHRASE set)")
+LOCKED = Phrase("The secrets are locked")
 
 
 class _Key(HidesFields, frozen=True):
@@ -102,12 +104,12 @@ class FileVault:
     def set(self, name: str, value: str) -> None:
         self._write({**self._read(), name: value})
 
-    def remove(self, name: str) -> bool:
+    def remove(self, name: str) -> str | None:
         values = self._read()
-        if name not in values:
-            return False
-        self._write({other: value for other, value in values.items() if other != name})
-        return True
+        value = values.pop(name, None)
+        if value is not None:
+            self._write(values)
+        return value
 
     def names(self) -> list[str]:
         return sorted(self._read())
@@ -120,7 +122,7 @@ class FileVault:
             SecretsDenied: the file is damaged or cannot be read.
         """
         if not passphrase:
-            raise SecretsLocked("The secrets are locked", "an empty passphrase opens nothing", UNLOCK)
+            raise SecretsLocked(LOCKED, Phrase("an empty passphrase opens nothing"), UNLOCK)
         box = self._load()
         if box is None:
             self._key = _derive(passphrase, os.urandom(SALT_BYTES), SCRYPT_N, SCRYPT_R, SCRYPT_P)
@@ -128,7 +130,7 @@ class FileVault:
             return
         key = _derive(passphrase, box.salt, box.n, box.r, box.p)
         if not hmac.compare_digest(key.check, box.check):
-            raise SecretsLocked("The passphrase is wrong", f"it does not open {self._path}", "Try again")
+            raise SecretsLocked(Phrase("The passphrase is wrong"), Phrase("it does not open {path}", path=self._path), Phrase("Try again"))
         self._key = key
 
     def _read(self) -> dict[str, str]:
@@ -137,7 +139,7 @@ class FileVault:
             return {}
         key = self._open_key()
         if key.salt != box.salt:
-            raise SecretsLocked("The secrets are locked", f"{self._path} was replaced by another file", UNLOCK)
+            raise SecretsLocked(LOCKED, Phrase("{path} was replaced by another file", path=self._path), UNLOCK)
         try:
             values = json.loads(AESGCM(key.key).decrypt(box.nonce, box.data, box.header()))
         except InvalidTag:
@@ -152,14 +154,15 @@ class FileVault:
         try:
             write_atomically(self._path, replace(box, data=data).to_json())
         except OSError as error:
-            raise SecretsDenied("The secrets could not be written", f"{self._path}: {error.strerror}; nothing was changed") from None
+            message = Phrase("{path}: {reason}; nothing was changed", path=self._path, reason=error.strerror)
+            raise SecretsDenied(Phrase("The secrets could not be written"), message) from None
 
     def _open_key(self) -> _Key:
         if self._key is None and self._passphrase is not None:
             self.unlock(self._passphrase)
             self._passphrase = None
         if self._key is None:
-            raise SecretsLocked("The secrets are locked", f"{self._path} needs its passphrase", UNLOCK)
+            raise SecretsLocked(LOCKED, Phrase("{path} needs its passphrase", path=self._path), UNLOCK)
         return self._key
 
     def _load(self) -> _Box | None:
@@ -169,13 +172,13 @@ class FileVault:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise SecretsDenied("The secrets cannot be read", f"{self._path}: {error.strerror}") from None
+            raise SecretsDenied(Phrase("The secrets cannot be read"), f"{self._path}: {error.strerror}") from None
         except (ValueError, TypeError, KeyError, RecursionError):
             raise self._damaged("it is not what Tooltray wrote") from None
 
     def _damaged(self, reason: str) -> SecretsDenied:
-        hint = "Put a copy of it back, or move it away and store the secrets again"
-        return SecretsDenied("The file of the secrets is damaged", f"{self._path}: {reason}", hint)
+        hint = Phrase("Put a copy of it back, or move it away and store the secrets again")
+        return SecretsDenied(Phrase("The file of the secrets is damaged"), f"{self._path}: {reason}", hint)
 
 
 def _derive(passphrase: str, salt: bytes, n: int, r: int, p: int) -> _Key:

@@ -18,6 +18,7 @@ from typing import Protocol, TypeVar
 
 from tooltray.errors import TooltrayError
 from tooltray.files.atomic_file import write_atomically
+from tooltray.phrases import Phrase
 from tooltray.secrets.vaults import SecretsAbsent, SecretsDenied, SecretsLocked
 
 logger = logging.getLogger(__name__)
@@ -33,15 +34,16 @@ ALLOWED = {
     "win32": ("keyring.backends.Windows", "WinVaultKeyring"),
 }
 
-CHOOSE = "Install a keyring (gnome-keyring, KWallet), or choose another place: tooltray secrets backend file (or memory)"
-UNLOCK = "Unlock the keyring of your desktop session and try again, or choose another place: tooltray secrets backend file"
-ANSWER = "Try again and enter the keyring's password in its prompt, or choose another place: tooltray secrets backend file"
+CHOOSE = Phrase("Install a keyring (gnome-keyring, KWallet), or choose another place: tooltray secrets backend file (or memory)")
+UNLOCK = Phrase("Unlock the keyring of your desktop session and try again, or choose another place: tooltray secrets backend file")
+ANSWER = Phrase("Try again and enter the keyring's password in its prompt, or choose another place: tooltray secrets backend file")
 NO_SERVICE = {
-    "linux": "no keyring service runs in this session (gnome-keyring, KWallet, ...)",
-    "darwin": "the keychain does not answer",
-    "win32": "the Windows credential store does not answer",
+    "linux": Phrase("no keyring service runs in this session (gnome-keyring, KWallet, ...)"),
+    "darwin": Phrase("the keychain does not answer"),
+    "win32": Phrase("the Windows credential store does not answer"),
 }
-ALLOW = "Allow Tooltray to use the keyring in your system's settings, and try again"
+NONE, LOCKED = Phrase("There is no keyring"), Phrase("The keyring is locked")
+ALLOW = Phrase("Allow Tooltray to use the keyring in your system's settings, and try again")
 
 # the libraries' errors by name, since each library is installed on one platform only; D-Bus errors have names of their own
 _LOCKED = {"KeyringLocked", "LockedException", "PromptDismissedException", "TimeoutError", "org.freedesktop.Secret.Error.IsLocked"}
@@ -71,16 +73,17 @@ def open_system_keyring(platform: str = sys.platform, allowed: Mapping[str, tupl
     try:
         module, name = allowed[platform]
     except KeyError:
-        raise SecretsAbsent("There is no keyring", f"none is known for {platform}", CHOOSE) from None
+        raise SecretsAbsent(NONE, Phrase("none is known for {platform}", platform=platform), CHOOSE) from None
     try:
         backend = getattr(importlib.import_module(module), name)
         backend.priority  # noqa: B018 - reading it checks that the service answers
         keyring: SystemKeyring = backend()
     except Exception as error:  # lane 1 begins here: third-party code reports a missing service by all kinds of errors
         logger.info("no keyring: %s: %s", type(error).__name__, error)
-        raise SecretsAbsent("There is no keyring", NO_SERVICE[platform], CHOOSE) from None
+        raise SecretsAbsent(NONE, NO_SERVICE[platform], CHOOSE) from None
     if not is_allowed(keyring, allowed):
-        raise SecretsAbsent("There is no keyring that is safe", f"{type(keyring).__module__} is not on Tooltray's list", CHOOSE)
+        reason = Phrase("{module} is not on Tooltray's list", module=type(keyring).__module__)
+        raise SecretsAbsent(Phrase("There is no keyring that is safe"), reason, CHOOSE)
     return keyring
 
 
@@ -110,13 +113,13 @@ class KeyringVault:
         self._call(lambda keyring: keyring.set_password(SERVICE, name, value), value)
         self._write_names(names)
 
-    def remove(self, name: str) -> bool:
+    def remove(self, name: str) -> str | None:
         names = {*self.names()} - {name}
-        is_there = self.get(name) is not None
-        if is_there:
+        value = self.get(name)
+        if value is not None:
             self._call(lambda keyring: keyring.delete_password(SERVICE, name))
         self._write_names(names)
-        return is_there
+        return value
 
     def names(self) -> list[str]:
         """The names of the stored secrets. A malformed file is set aside; the secrets themselves are still in the keyring."""
@@ -126,7 +129,7 @@ class KeyringVault:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise SecretsDenied("The names of the secrets cannot be read", f"{self._names_file}: {error.strerror}") from None
+            raise SecretsDenied(Phrase("The names of the secrets cannot be read"), f"{self._names_file}: {error.strerror}") from None
         except (ValueError, TypeError, RecursionError):
             self._set_names_aside()
             return []
@@ -147,8 +150,8 @@ class KeyringVault:
         try:
             write_atomically(self._names_file, json.dumps(sorted(names), indent=2).encode())
         except OSError as error:
-            message = f"{self._names_file}: {error.strerror}; the keyring itself was changed"
-            raise SecretsDenied("The list of secret names could not be written", message) from None
+            message = Phrase("{names_file}: {reason}; the keyring itself was changed", names_file=self._names_file, reason=error.strerror)
+            raise SecretsDenied(Phrase("The list of secret names could not be written"), message) from None
 
     def _set_names_aside(self) -> None:
         aside = self._names_file.with_name(self._names_file.name + ".broken")
@@ -163,14 +166,14 @@ def _classified(error: Exception, value: str) -> TooltrayError:
     logger.info("the keyring failed: %s: %s", type(error).__name__, text)
     for cause in reversed(list(_causes(error))):  # the innermost knows best: keyring says "locked" of a keychain that denied
         if cause & _DENIED:
-            return SecretsDenied("The keyring refused", text, ALLOW)
+            return SecretsDenied(Phrase("The keyring refused"), text, ALLOW)
         if cause & _DISMISSED:
-            return SecretsLocked("The keyring is locked", "its prompt was closed or not answered", ANSWER)
+            return SecretsLocked(LOCKED, Phrase("its prompt was closed or not answered"), ANSWER)
         if cause & _LOCKED:
-            return SecretsLocked("The keyring is locked", "it was not unlocked", UNLOCK)
+            return SecretsLocked(LOCKED, Phrase("it was not unlocked"), UNLOCK)
         if cause & _ABSENT:
-            return SecretsAbsent("There is no keyring", NO_SERVICE.get(sys.platform, ""), CHOOSE)
-    return SecretsDenied("The keyring failed", text, ALLOW)
+            return SecretsAbsent(NONE, NO_SERVICE.get(sys.platform, ""), CHOOSE)
+    return SecretsDenied(Phrase("The keyring failed"), text, ALLOW)
 
 
 def _causes(error: BaseException | None) -> Iterator[set[str]]:

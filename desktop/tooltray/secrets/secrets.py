@@ -13,16 +13,20 @@ import threading
 from collections.abc import Callable, Collection, MutableMapping
 from concurrent.futures import Future
 from functools import partial
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
-from tooltray.errors import TooltrayError
+from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.events import Event, EventBus
+from tooltray.hidden_fields import HidesFields
 from tooltray.home.home import Home
+from tooltray.phrases import Phrase
 from tooltray.secrets.keyring_vault import UNLOCK, KeyringVault, SystemKeyring, open_system_keyring
-from tooltray.secrets.vaults import MemoryVault, SecretBackend, SecretsLocked, Vault, missing
+from tooltray.secrets.vaults import MemoryVault, SecretBackend, SecretsAbsent, SecretsDenied, SecretsLocked, Vault, missing
 
 PASSPHRASE_VARIABLE = "TOOLTRAY_PASSPHRASE"  # opens the encrypted file where nobody can be asked; no child may get it
 CALL_TIMEOUT_S = 60.0  # time enough to type a password into the system's prompt
+LIST_TIMEOUT_S = 3.0  # somebody looks at a list; where a prompt holds everything up, they see at least that
+UNDO_S = 30.0  # a removed value stays in memory for so long; the window offers to put it back for 8 s
 CHECKED_NAME = "tooltray-check"  # a secret that need not exist
 BACKUP_SECRET = "tooltray-backups"  # encrypts copies of AI clients' files; Tooltray's own, which no server uses
 MAX_NAME_LENGTH = 200  # a server's name, a slash, and the name of a variable
@@ -41,8 +45,21 @@ class SecretsChanged(Event, frozen=True):
     """A secret may be another one than before, or can be read now. For other rooms of the engine."""
 
 
+class _Removed(HidesFields, frozen=True):
+    """A value that can still be put back, and the timer that forgets it."""
+
+    hidden: ClassVar = ("value",)
+
+    value: str
+    end: asyncio.TimerHandle
+
+
 class SecretStore:
     """The secrets of one home. Belongs to one event loop; methods may be called from any of its tasks.
+
+    Attributes:
+        is_proven: the backend has answered.
+        problem: why it did not, when it was last asked.
 
     Args:
         home: where the encrypted file and the list of names are.
@@ -50,7 +67,11 @@ class SecretStore:
         passphrase: opens the encrypted file; see `take_passphrase`.
         open_keyring: returns the system's keyring.
         timeout_s: seconds after which a call that waits for a prompt fails.
+        undo_s: seconds for which a removed value can be put back.
     """
+
+    is_proven: bool
+    problem: Problem | None
 
     def __init__(
         self,
@@ -61,15 +82,17 @@ class SecretStore:
         passphrase: str | None = None,
         open_keyring: Callable[[], SystemKeyring] = open_system_keyring,
         timeout_s: float = CALL_TIMEOUT_S,
+        undo_s: float = UNDO_S,
     ) -> None:
         self._home, self._bus = home, bus or EventBus()
         self._passphrase = passphrase
         self._open_keyring = open_keyring
-        self._timeout_s = timeout_s
+        self._timeout_s, self._undo_s = timeout_s, undo_s
         self._worker = SecretWorker()
         self._vaults: dict[SecretBackend, Vault] = {}
         self._known: frozenset[str] = frozenset()
         self._hidden: dict[str, tuple[frozenset[str], frozenset[str]]] = {}  # by owner: its values, and those before them
+        self._removed: dict[str, _Removed] = {}
         self.use(kind)
 
     @property
@@ -80,6 +103,7 @@ class SecretStore:
     def use(self, kind: SecretBackend | None) -> None:
         """Switches to another backend. No secret is moved: the old backend keeps its own, the one in memory until the hub ends."""
         self._kind: SecretBackend = kind or "keyring"
+        self.is_proven, self.problem = False, None
         self._publish_changed()
 
     async def get(self, name: str) -> str:
@@ -131,17 +155,42 @@ class SecretStore:
             SecretMissing: there is none of that name.
             SecretsAbsent, SecretsLocked, SecretsDenied: see there.
         """
-        if not await self._run(lambda vault: vault.remove(name)):
+        value = await self._run(lambda vault: vault.remove(name))
+        if value is None:
             raise missing(name)
+        self._forget_removed(name)
+        self._removed[name] = _Removed(value, asyncio.get_running_loop().call_later(self._undo_s, self._forget_removed, name))
         self._publish_changed()
 
-    async def names(self) -> list[str]:
-        """The names of all secrets, sorted; no values.
+    async def restore(self, name: str) -> None:
+        """Puts back a value that was removed a moment ago.
+
+        Raises:
+            NotFound: it is not in memory any more.
+            Conflict: there is another of that name meanwhile.
+            SecretsAbsent, SecretsLocked, SecretsDenied: see there; the value stays in memory until its time is over.
+        """
+        if (removed := self._removed.get(name)) is None:
+            raise NotFound(Phrase("The value of '{name}' is gone", name=name), "", Phrase("Store it again"))
+        if await self._run(lambda vault: vault.get(name)) is not None:
+            raise Conflict(Phrase("There is another secret '{name}' now", name=name))
+        await self.set(name, removed.value)
+        self._forget_removed(name)
+
+    def _forget_removed(self, name: str) -> None:
+        if removed := self._removed.pop(name, None):
+            removed.end.cancel()
+
+    async def names(self, *, timeout_s: float | None = None) -> list[str]:
+        """The names of all secrets, sorted; no values. Those of a keyring are known without asking it.
+
+        Args:
+            timeout_s: how long a list may wait; None: as long as everything else.
 
         Raises:
             SecretsLocked, SecretsDenied: see there.
         """
-        return await self._run(lambda vault: vault.names())
+        return await self._run(lambda vault: vault.names(), timeout_s=timeout_s, is_proof=self._kind != "keyring")
 
     async def check(self) -> None:
         """Checks that the backend can be used, by looking a secret up.
@@ -169,18 +218,37 @@ class SecretStore:
 
     async def close(self) -> None:
         """Ends the worker thread; a later call starts it again. May be called twice."""
+        for name in tuple(self._removed):
+            self._forget_removed(name)
         await self._worker.close()
 
     def _publish_changed(self) -> None:
         self._bus.publish(SecretsChanged())
 
-    async def _run(self, call: Callable[[Vault], T]) -> T:
-        kind = self._kind
+    async def _run(self, call: Callable[[Vault], T], *, timeout_s: float | None = None, is_proof: bool = True) -> T:
+        """
+        Args:
+            is_proof: that it works means that the backend can be used.
+        """
+        kind, timeout_s = self._kind, timeout_s or self._timeout_s
         try:
-            return await self._worker.run(lambda: call(self._vault(kind)), timeout_s=self._timeout_s)
+            result = await self._worker.run(lambda: call(self._vault(kind)), timeout_s=timeout_s)
         except TimeoutError:
-            message = f"no answer within {self._timeout_s:g} s; it may be showing a prompt"
-            raise SecretsLocked("The secrets cannot be reached", message, UNLOCK) from None
+            message = Phrase("no answer within {seconds} s; it may be showing a prompt", seconds=f"{timeout_s:g}")
+            error = SecretsLocked(Phrase("The secrets cannot be reached"), message, UNLOCK)
+            self._note(kind, error.problem)
+            raise error from None
+        except (SecretsAbsent, SecretsLocked, SecretsDenied) as error:
+            self._note(kind, error.problem)
+            raise
+        if is_proof:
+            self._note(kind, None)
+        return result
+
+    def _note(self, kind: SecretBackend, problem: Problem | None) -> None:
+        """Notes how a call went, unless another backend is in use meanwhile."""
+        if kind == self._kind:
+            self.is_proven, self.problem = problem is None, problem
 
     def _vault(self, kind: SecretBackend) -> Vault:
         """The vault of a backend, made at its first use; called on the worker thread, which also imports its libraries."""
@@ -201,19 +269,19 @@ class SecretStore:
 
 def _check_name(name: str) -> None:
     if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable() or name != name.strip() or set("{}") & set(name):
-        reason = f"a name has 1 to {MAX_NAME_LENGTH} printable characters without '{{' and '}}', and no space around it"
-        raise TooltrayError("This cannot be the name of a secret", reason, "Choose another name")
+        reason = Phrase("a name has 1 to {most} printable characters, no curly brackets, and no space around it", most=MAX_NAME_LENGTH)
+        raise TooltrayError(Phrase("This cannot be the name of a secret"), reason, Phrase("Choose another name"))
 
 
 def _check_value(name: str, value: str) -> None:
     """Refuses a value that a keyring, an environment variable or a header cannot hold; the error does not quote it."""
-    reason = "it is empty" if not value else "it has a zero character in it" if "\0" in value else ""
+    reason = Phrase("it is empty") if not value else Phrase("it has a zero character in it") if "\0" in value else ""
     try:
         value.encode()
     except UnicodeEncodeError:
-        reason = "it is not text"
+        reason = Phrase("it is not text")
     if reason:
-        raise TooltrayError(f"The value of secret '{name}' cannot be stored", reason, "Give another value")
+        raise TooltrayError(Phrase("The value of secret '{name}' cannot be stored", name=name), reason, Phrase("Give another value"))
 
 
 class SecretWorker:

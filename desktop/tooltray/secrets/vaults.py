@@ -49,11 +49,14 @@ def store_hint(name: str) -> str:
 
 
 class Vault(Protocol):
-    """A backend. Its methods block; call them on one thread only. They raise SecretsAbsent, SecretsLocked or SecretsDenied."""
+    """A backend. Its methods block; call them on one thread only. They raise SecretsAbsent, SecretsLocked or SecretsDenied.
+
+    `remove` returns what was there.
+    """
 
     def get(self, name: str) -> str | None: ...
     def set(self, name: str, value: str) -> None: ...
-    def remove(self, name: str) -> bool: ...
+    def remove(self, name: str) -> str | None: ...
     def names(self) -> list[str]: ...
     def unlock(self, passphrase: str) -> None: ...
 
@@ -70,8 +73,8 @@ class MemoryVault:
     def set(self, name: str, value: str) -> None:
         self._values[name] = value
 
-    def remove(self, name: str) -> bool:
-        return self._values.pop(name, None) is not None
+    def remove(self, name: str) -> str | None:
+        return self._values.pop(name, None)
 
     def names(self) -> list[str]:
         return sorted(self._values)

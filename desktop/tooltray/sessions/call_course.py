@@ -46,18 +46,42 @@ class CallCourse:
         """While the block lasts, its server is being started."""
         return _Waiting(self, "start")
 
+    def at_server(self) -> "_AtServer":
+        """While the block lasts, its server has it, but for the time that a person has."""
+        return _AtServer(self)
+
+
+class _AtServer:
+    __slots__ = ("_asked_s", "_began_at", "_course")
+
+    def __init__(self, course: CallCourse) -> None:
+        self._course, self._asked_s = course, course.person_s or 0.0
+
+    def __enter__(self) -> None:
+        self._began_at = time.perf_counter()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        course = self._course
+        passed_s = time.perf_counter() - self._began_at
+        if course.person_s:
+            passed_s -= course.person_s - self._asked_s
+        course.server_s = passed_s + course.server_s if course.server_s else passed_s
+
 
 class _Waiting:
-    __slots__ = ("_began_at", "_course", "_for")
+    __slots__ = ("_began_at", "_course", "_for", "_is_first")
 
     def __init__(self, course: CallCourse, waits_for: str) -> None:
         self._course, self._for = course, waits_for
 
     def __enter__(self) -> None:
-        self._course.waits_for = self._for
-        self._began_at = time.perf_counter()
+        self._is_first = self._course.waits_for == "server"  # several questions at once take a person's time once
+        if self._is_first:
+            self._course.waits_for, self._began_at = self._for, time.perf_counter()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if not self._is_first:
+            return
         passed_s, course = time.perf_counter() - self._began_at, self._course
         course.waits_for = "server"
         if self._for == "person":

@@ -13,12 +13,14 @@ Where an entry can be read in several ways, what its writer meant counts:
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Annotated, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -34,6 +36,7 @@ from pydantic.alias_generators import to_camel
 from tooltray.phrases import Phrase
 from tooltray.shell_words import joined
 
+LABEL_COLORS = ("blue", "green", "amber", "red", "violet", "grey")
 Transport = Literal["stdio", "http", "sse", "inmemory"]
 
 # fields that other programs spell in another way; the first spelling is ours
@@ -79,6 +82,12 @@ def _text_or_nothing(value: object) -> object:
     return value if isinstance(value, str) else ""
 
 
+def _is_absolute(folder: str) -> str:
+    if not folder.startswith("~") and not os.path.isabs(folder):
+        raise ValueError(Phrase("must be the whole path of a folder"))
+    return folder
+
+
 def plain_number(value: object) -> object:
     return float(value) if isinstance(value, Decimal) else value
 
@@ -89,6 +98,7 @@ GivenMembers = BeforeValidator(_without_null)
 Target = Annotated[StrictStr | None, BeforeValidator(_blank_is_absent)]
 Shown = Annotated[str, BeforeValidator(_text_or_nothing)]  # an odd icon is no reason to lose a server
 
+Folder = Annotated[StrictStr, AfterValidator(_is_absolute)]
 Port = Annotated[int, Field(ge=0, le=65535, strict=True)]
 Seconds = Annotated[float, BeforeValidator(plain_number), Field(gt=0, strict=True, allow_inf_nan=False)]
 
@@ -181,6 +191,9 @@ class MCPServerConfig(JsonModel):
         deferred_startup: starts when a project is known, one copy for each.
         startup_args_template: of a deferred server, in the place of `args`.
         tool_overrides: by the server's own name for a tool.
+        label: which of a person's accounts or machines it is, in their words: "work", "private".
+        color: the colour of that label, one of LABEL_COLORS; any other word is none.
+        projects: folders; sessions that work in one of them, or below it, alone have the server. Empty: all sessions.
     """
 
     command: Target = None
@@ -207,6 +220,9 @@ class MCPServerConfig(JsonModel):
     deferred_startup: StrictBool = False
     startup_args_template: tuple[Word, ...] | None = None
     tool_overrides: Annotated[Mapping[str, ToolOverride], GivenMembers] = Field(default_factory=dict)
+    label: Shown = ""
+    color: Shown = ""
+    projects: tuple[Folder, ...] = ()
 
     _spelled: dict[str, str] = PrivateAttr(default_factory=dict)
 

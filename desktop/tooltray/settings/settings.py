@@ -68,7 +68,13 @@ Default = TypeVar("Default")
 UNREADABLE_PROFILE = "(cannot be read)"
 """Of an AI client whose profile is no text. There is no profile of this name, and in one that there is not is nothing."""
 
-_MEANWHILE = {"http": Phrase("AI clients cannot connect over HTTP")}
+_NO_CONTENTS = Phrase("the journal keeps no arguments and no results")
+_MEANWHILE = {
+    "http": Phrase("AI clients cannot connect over HTTP"),
+    "line": Phrase("the journal does not keep what calls touched"),
+    "contents": _NO_CONTENTS,
+    "contentsUntil": _NO_CONTENTS,
+}
 _HELD = {"autoApprove": Phrase("each of its calls is asked about"), "profile": Phrase("it sees nothing")}
 
 
@@ -173,11 +179,41 @@ class WindowSettings(JsonModel):
         theme: None: the system's.
         keeps_running: closing it hides it, where there is a tray; otherwise that ends Tooltray.
         starts_hidden: it stays away until somebody opens it from the tray.
+        first_steps: somebody has just begun, and is led to a first call.
     """
 
     theme: Literal["light", "dark"] | None = None
     keeps_running: StrictBool = True
     starts_hidden: StrictBool = False
+    first_steps: StrictBool = False
+
+
+MostDays = Annotated[int, Field(gt=0, le=3650, strict=True)]
+MostMegabytes = Annotated[int, Field(gt=0, le=100_000, strict=True)]
+
+
+class ActivitySettings(JsonModel):
+    """What the journal keeps, and for how long.
+
+    Attributes:
+        line: of each call one line of what it touched.
+        contents: of each call all arguments and the result, without known secrets.
+        contents_until: unix seconds; from then on no more of them are kept. None: until a person switches it off.
+        contents_days: after which arguments and results are removed; the entries stay.
+        days: after which entries are removed.
+        megabytes: on disk; beyond that the oldest entries are removed.
+    """
+
+    line: StrictBool = True
+    contents: StrictBool = False
+    contents_until: Seconds | None = None
+    contents_days: MostDays = 7
+    days: MostDays = 30
+    megabytes: MostMegabytes = 200
+
+    def keeps_contents(self, now: float) -> bool:
+        """Whether arguments and results are kept at this moment. `now`: unix seconds."""
+        return self.contents and (self.contents_until is None or now < self.contents_until)
 
 
 class RegistryEntry(JsonModel):
@@ -232,6 +268,7 @@ class Settings(JsonModel):
         language: of the window and the command line, as its catalogue is called; None: the system's.
         window: how it looks, and when it is there.
         notifications: which kinds the person has switched on or off; see notification_kinds.
+        activity: what the journal keeps.
     """
 
     version: int = CURRENT_VERSION
@@ -253,6 +290,7 @@ class Settings(JsonModel):
     language: StrictStr | None = None
     window: WindowSettings = WindowSettings()
     notifications: Annotated[Mapping[str, StrictBool], GivenMembers] = Field(default_factory=dict)
+    activity: ActivitySettings = ActivitySettings()
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -378,6 +416,7 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         language=_read_language(document, slips),
         window=_read_part(document, "window", WindowSettings, WindowSettings(), slips),
         notifications=_read_part(document, "notifications", dict[str, StrictBool], {}, slips),
+        activity=_read_activity(document.get("activity"), slips),
     )
     return Reading(settings, tuple(slips))
 
@@ -416,6 +455,21 @@ def _read_publish(given: object, slips: list[Slip]) -> PublishSettings:
     if given.get("clients") is None:
         return publish
     return publish.model_copy(update={"clients": _read_clients(given["clients"], slips)})
+
+
+def _read_activity(given: object, slips: list[Slip]) -> ActivitySettings:
+    """By a slip in them the journal may keep less than its writer meant, and never more."""
+    if given is None:
+        return ActivitySettings()
+    if not isinstance(given, Mapping):
+        slips.append(_no_object("activity", _MEANWHILE["line"]))
+        return ActivitySettings(line=False)
+    activity, odd = read_fields(ActivitySettings, given)
+    fields = {to_camel(key) for key in odd}
+    for key, why in odd.items():
+        slips.append(not_used(f"activity.{key}", of_field("activity", joined(why)), _MEANWHILE.get(key, "")))
+    less = {"line": False} if "line" in fields else {}
+    return activity.model_copy(update=less | ({"contents": False} if fields & {"contents", "contentsUntil"} else {}))
 
 
 def _read_clients(given: object, slips: list[Slip]) -> dict[str, ClientSettings]:

@@ -61,6 +61,11 @@ def in_words(error: ValidationError) -> str:
     return joined([_one_in_words(details) for details in _details(error)])
 
 
+def places_in_words(error: ValidationError) -> list[tuple[Path, str]]:
+    """Why a value was refused, each reason with where; no value is quoted."""
+    return [(details["loc"], _why(details)) for details in _details(error)]
+
+
 def first_path(error: ValidationError) -> Path:
     """Where the first thing stands that was refused; empty: the whole."""
     return _details(error)[0]["loc"]

@@ -14,6 +14,7 @@ from typing import Any
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
 from tooltray.launch.login_shell import LoginShell
+from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.expansion import ResolvedServer, resolve
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -97,7 +98,10 @@ class SignIns:
         self._servers().get(server)
         flow, _ = self._flows.get(server, (None, None))
         if flow is None:
-            raise NotFound(f"no sign-in to '{server}' has begun", hint=f"Begin one: tooltray servers sign-in {server}")
+            raise NotFound(
+                Phrase("no sign-in to '{server}' has begun", server=server),
+                hint=Phrase("Begin one: tooltray servers sign-in {server}", server=server),
+            )
         if callback_url is not None and not flow.is_over:
             await flow.paste(callback_url)
         await flow.wait_until_over()
@@ -109,7 +113,7 @@ class SignIns:
     async def sign_out(self, server: str) -> None:
         self._servers().get(server)
         if not self.is_signed_in(server):
-            raise NotFound(f"nobody is signed in to '{server}'")
+            raise NotFound(Phrase("nobody is signed in to '{server}'", server=server))
         await self._end_flow(server)
         access = None
         with contextlib.suppress(TooltrayError):  # the settings cannot be filled in; stored tokens are deleted all the same
@@ -164,6 +168,15 @@ class SignIns:
         await self._load(access)
         return access
 
+    async def settled_authorization(
+        self, server: str, config: MCPServerConfig, resolved: ResolvedServer, environ: Mapping[str, str]
+    ) -> Authorization | None:
+        """Returns the same for an entry that is tried out: the sign-in of a server, if it is one to the same place, and no new one."""
+        now = self._config.settings.mcp_servers.get(server)
+        if now is None or binding_of(now) != binding_of(config):
+            return None
+        return await self.authorization(server, config, resolved, environ)
+
     # for ServerAccess
 
     def on_tokens(self, access: ServerAccess, tokens: Tokens | None) -> None:
@@ -197,8 +210,12 @@ class SignIns:
             raise reason
         target = target_of(server, config, resolved, environ)
         if target.signs_in_itself:
-            message = "its grant is client_credentials: it needs no person"
-            raise TooltrayError(f"'{server}' signs in by itself", message, f"Start it: tooltray servers start {server}")
+            message = Phrase("its grant is client_credentials: it needs no person")
+            raise TooltrayError(
+                Phrase("'{server}' signs in by itself", server=server),
+                message,
+                Phrase("Start it: tooltray servers start {server}", server=server),
+            )
         return target
 
     def _access(self, target: Target) -> ServerAccess:

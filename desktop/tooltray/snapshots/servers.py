@@ -75,6 +75,9 @@ class ServerSnapshot(msgspec.Struct, frozen=True):
     project: str = ""  # absolute path of the folder whose sessions alone have it; empty: all sessions
     revision: str = ""  # of its entry: another one where that is another one
     waiting: bool = False  # it waits for a person's yes, or a change of it does
+    label: str = ""  # which of a person's accounts it is
+    color: str = ""  # of the label
+    projects: tuple[str, ...] = ()  # as its entry has them: folders whose sessions, and those below, alone have it; empty: all sessions
 
 
 class InMemoryServer(msgspec.Struct, frozen=True):

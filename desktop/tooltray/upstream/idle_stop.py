@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.snapshots.servers import ServerState
+from tooltray.upstream.causes import IDLE, caused_by
 
 if TYPE_CHECKING:
     from tooltray.upstream.mcp_client import McpClient
@@ -105,8 +106,9 @@ class IdleStop:
         limit_s = self._limit_s()
         for group in list(self._groups()):
             if limit_s is not None and _is_running(group) and self._idle_s(group) >= limit_s:
-                for instance in [instance for instance in group if instance.client]:
-                    instance.begin_stop(then=ServerState.ON_DEMAND)
+                with caused_by(IDLE):
+                    for instance in [instance for instance in group if instance.client]:
+                        instance.begin_stop(then=ServerState.ON_DEMAND)
         self.follow()
 
     def _idle_s(self, group: Sequence[Stoppable]) -> float:

@@ -445,6 +445,7 @@ class Instance:
             usage=self.usage,
             tap=self._services.tap(self.name),
             on_notification=lambda client, method, params: self._on_notification(self, method, params),
+            on_question=self._services.bus.publish,
         )
 
     def _masked(self, text: str) -> str:

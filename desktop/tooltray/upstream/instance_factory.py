@@ -26,6 +26,7 @@ from tooltray.transports.transports import is_remote
 from tooltray.upstream.deferred_server import DeferredServer, StandIn
 from tooltray.upstream.instance import Failure, Instance, Program
 from tooltray.upstream.managed_server import InstanceOpened, ManagedServer, ServerNotified, ServerStateChanged
+from tooltray.upstream.server_lives import ServerLives
 from tooltray.upstream.server_transports import ServerTransports
 from tooltray.upstream.upstream_services import UpstreamServices
 
@@ -90,6 +91,7 @@ class InstanceFactory:
         """
         self._transports, self._eras, self._services = transports, eras, services
         self._is_current, self._before_start = is_current, before_start
+        self._lives = ServerLives(services.bus)
 
     def make(self, server: ManagedServer, era: Era, owner: Session | None, *, builtin: MemoryServer | None) -> Instance:
         """An instance of a server for an era and, if it is not for all, for one session; it does not run yet."""
@@ -125,6 +127,8 @@ class InstanceFactory:
 
     def _on_changed(self, server: ManagedServer, instance: Instance) -> None:
         whole, publish = server.whole, self._services.bus.publish
+        if not server.is_builtin:
+            self._lives.changed(instance, _project_of(server))
         whole.idle_stop.follow()
         if instance.state is ServerState.RUNNING and (client := instance.client):
             self._remember_eras(whole)

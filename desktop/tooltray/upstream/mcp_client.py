@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Raw
 
 from tooltray import __version__
+from tooltray.journal.happenings import Happened
 from tooltray.phrases import Phrase
 from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
@@ -26,10 +27,12 @@ from tooltray.protocol.in_flight import PendingCall
 from tooltray.sessions.caller import Caller, Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.transports.transport import Output, Transport
+from tooltray.upstream.asked_persons import at_person, noted
 from tooltray.upstream.handshake import Greeting, GreetingPlan, Introduction, greet
 from tooltray.upstream.idle_stop import Usage
 
 NO_CLIENT_TO_ASK = -32603
+ELICITATION = "elicitation/create"
 OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that asks these of us echoes (`cat`, a terminal)
 CLIENT_INFO = {"name": "tooltray", "version": __version__}
 DECLARED: dict[str, object] = {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}}
@@ -84,6 +87,7 @@ class McpClient:
         usage: Usage | None = None,
         tap: Tap | None = None,
         on_notification: Callable[["McpClient", str, Raw], None],
+        on_question: Callable[[Happened], None] = lambda question: None,
     ) -> None:
         """
         Args:
@@ -91,7 +95,9 @@ class McpClient:
             usage: notes calls, requests and questions; None: one of its own.
             tap: hears of all messages; None: nobody does.
             on_notification: called with what concerns no call: list changes, updates, log messages.
+            on_question: called when a question to an AI client's person has ended, with what the journal keeps of it.
         """
+        self._on_question = on_question
         self.name, self.transport = name, transport
         self._plan, self.owner, self._ask_person = plan, audience.owner, audience.ask_person
         self._declared = DECLARED_TO_ISOLATED if audience.is_isolated else DECLARED
@@ -287,8 +293,8 @@ class McpClient:
             return await self._ask(self.owner, request, NOTHING)
         if method == "roots/list" and not self._waits_for_a_call():
             return success({"roots": self._roots()})
-        if method == "elicitation/create" and self._ask_person:
-            with _clock_stopped(list(self._calls)):
+        if method == ELICITATION and self._ask_person:
+            with _clock_stopped(list(self._calls)), at_person(self.exchanges()):
                 return await self._ask_person(self.name, request.params)
         who = "no AI client" if not able else "more than one AI client"
         return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {method}")
@@ -309,9 +315,14 @@ class McpClient:
     async def _ask(self, caller: Caller, request: Envelope, about: Raw) -> Envelope:
         session = caller.session  # of a held call it is another one by the time of the answer
         self._asking.append(session)
+        calls = [call for call in self._calls if call.exchange.session is session]
         try:
-            with _clock_stopped([call for call in self._calls if call.exchange.session is session]):
-                return await caller.ask(request.method, request.params, about=about)
+            with _clock_stopped(calls):
+                if request.method != ELICITATION:
+                    return await caller.ask(request.method, request.params, about=about)
+                with at_person(call.exchange for call in calls):
+                    asking = caller.ask(request.method, request.params, about=about)
+                    return await noted(asking, self.name, session, self._on_question)
         finally:
             self._asking.remove(session)
 

@@ -13,6 +13,7 @@ from tooltray.protocol.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelop
 from tooltray.protocol.eras import LOG_LEVEL_KEY, Era
 from tooltray.sessions.exchange import Exchange
 from tooltray.upstream import asked_calls
+from tooltray.upstream.causes import CLIENT, caused_by
 from tooltray.upstream.log_levels import LogLevels
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
@@ -53,13 +54,14 @@ class ServerRelay:
                 client = managed.client_for(exchange.era, exchange.session) or await self._open(managed, exchange)
             except TooltrayError as error:
                 return failure(CONNECTION_CLOSED, str(error))
-            reply = await self._send(client, exchange, managed.config.call_timeout or CALL_TIMEOUT_S)
+            with exchange.course.at_server():
+                reply = await self._send(client, exchange, managed.config.call_timeout or CALL_TIMEOUT_S)
             if not isinstance(reply, NotDelivered):
                 break
         return reply
 
     async def _open(self, managed: ManagedServer, exchange: Exchange) -> McpClient:
-        with exchange.course.at_start():
+        with exchange.course.at_start(), caused_by(CLIENT, exchange.session.state.client or exchange.client):
             return await managed.running(exchange.era, timeout_s=self._start_wait_s, session=exchange.session)
 
     def _send(self, client: McpClient, exchange: Exchange, timeout_s: float) -> Coroutine[object, None, Envelope]:

@@ -6,13 +6,16 @@ Knows nothing of tools or AI clients.
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from functools import partial
 
 import msgspec
 
+from tooltray.confirmation import asker_name
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, ServerRemoved
 from tooltray.files.json_text import digest_of
+from tooltray.phrases import Phrase
 from tooltray.sessions.caller import Session
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -20,6 +23,7 @@ from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.shell_words import quoted
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.memory_transport import MemoryServer
+from tooltray.upstream.causes import BY_PERSON, CLIENT, HUB, PERSON, SETTINGS, caused_by
 from tooltray.upstream.deferred_server import DeferredServer, ProjectSource
 from tooltray.upstream.idle_stop import IdleStop
 from tooltray.upstream.instance_factory import EraMemory, InstanceFactory
@@ -93,7 +97,11 @@ class ServerManager:
             if broken.entry == name:
                 raise NotFound(broken.problem.title, broken.problem.message, broken.problem.hint)
         known = ", ".join(self._servers)
-        raise NotFound(f"there is no server '{name}'", f"there are: {known}", "See `tooltray servers list`.")
+        raise NotFound(
+            Phrase("there is no server '{name}'", name=name),
+            Phrase("there are: {known}", known=known),
+            Phrase("See `tooltray servers list`."),
+        )
 
     def find(self, name: str) -> ManagedServer | None:
         return self._servers.get(name)
@@ -142,8 +150,12 @@ class ServerManager:
         server = self.get(name)
         if isinstance(server, DeferredServer):
             return server
-        hint = f"Start it with: tooltray servers start {quoted(name)}"
-        raise TooltrayError(f"'{name}' is no server that starts for a project", "`deferredStartup` is not set in its settings", hint)
+        hint = Phrase("Start it with: tooltray servers start {name}", name=quoted(name))
+        raise TooltrayError(
+            Phrase("'{name}' is no server that starts for a project", name=name),
+            Phrase("`deferredStartup` is not set in its settings"),
+            hint,
+        )
 
     @property
     def pids(self) -> frozenset[int]:
@@ -180,10 +192,15 @@ class ServerManager:
         """
         server = self.get(name)
         if server.config.disable:
-            raise TooltrayError(f"server '{name}' is switched off", "`disable` is true in its settings", "Switch it on first.")
+            raise TooltrayError(
+                Phrase("server '{name}' is switched off", name=name),
+                Phrase("`disable` is true in its settings"),
+                Phrase("Switch it on first."),
+            )
         self._look_again(server)
         await self._stops.discard(server)
-        await server.run(timeout_s=STARTED_BY_HAND_WAIT_S)
+        with _by_person():
+            await server.run(timeout_s=STARTED_BY_HAND_WAIT_S)
 
     async def begin_start(self, name: str) -> None:
         """A person starts a server; does not wait until it runs.
@@ -192,7 +209,8 @@ class ServerManager:
             TooltrayError: there is none of this name.
         """
         await self._stops.discard(self.get(name))
-        self.get(name).start()
+        with _by_person():
+            self.get(name).start()
 
     async def allow_start(self, server: ManagedServer) -> None:
         """A person wants a server again, for a project perhaps; whoever calls this starts it."""
@@ -209,7 +227,8 @@ class ServerManager:
         try:
             await self._stops.add(server)
         finally:
-            await server.stop()
+            with _by_person():
+                await server.stop()
 
     async def restart(self, name: str) -> None:
         """Its tools stay listed meanwhile, and it is shown as RESTARTING until it runs or has failed.
@@ -224,9 +243,12 @@ class ServerManager:
             self.publish_changed(name)  # one that rests is not stopped first: nothing else would say so at once
         try:
             await self._stops.discard(server)
-            await server.stop(then=server.idle_state)
+            with _by_person():
+                await server.stop(then=server.idle_state)
             if self._stops.since(name) is not None:
-                raise TooltrayError(f"server '{name}' is stopped", "somebody stopped it while it was being restarted")
+                raise TooltrayError(
+                    Phrase("server '{name}' is stopped", name=name), Phrase("somebody stopped it while it was being restarted")
+                )
             await self.start(name)
         finally:
             server.restarts -= 1
@@ -253,11 +275,13 @@ class ServerManager:
 
     async def end_session(self, session: Session) -> None:
         """Ends the instances that an AI client had for itself."""
-        await asyncio.gather(*(server.end_session(session) for server in (*self, *self._leaving)))
+        with caused_by(CLIENT, session.state.client):
+            await asyncio.gather(*(server.end_session(session) for server in (*self, *self._leaving)))
 
     async def close(self) -> None:
         """Stops all servers together; bounded by the time that one server gets."""
-        await asyncio.gather(*(server.stop() for server in (*self, *self._leaving)))
+        with caused_by(HUB):
+            await asyncio.gather(*(server.stop() for server in (*self, *self._leaving)))
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
         settings = self._config.settings.mcp_servers
@@ -283,7 +307,8 @@ class ServerManager:
         """Settings that do not change what runs."""
         server.adopt(config, self._config.file_server(server.name))
         if config.disable and server.state is not ServerState.STOPPED:
-            self._spawn(server.stop(), name=f"stop '{server.name}'")
+            with caused_by(SETTINGS):
+                self._spawn(server.stop(), name=f"stop '{server.name}'")
         server.rest(_idle_state(config))
 
     def _replace(self, old: ManagedServer, config: MCPServerConfig) -> None:
@@ -296,14 +321,16 @@ class ServerManager:
         self._spawn(self._swap(old, new, start=is_to_run), name=f"replace '{old.name}'")
 
     async def _swap(self, old: ManagedServer, new: ManagedServer, *, start: bool) -> None:
-        await self._end(old)
-        if self._servers.get(new.name) is new:
-            self.publish_changed(new.name)
-            if start:
-                new.start()
+        with caused_by(SETTINGS):
+            await self._end(old)
+            if self._servers.get(new.name) is new:
+                self.publish_changed(new.name)
+                if start:
+                    new.start()
 
     async def _remove(self, server: ManagedServer) -> None:
-        await self._end(server)
+        with caused_by(SETTINGS):
+            await self._end(server)
         if server.name in self._servers:  # added again meanwhile
             self.publish_changed(server.name)
         else:
@@ -365,6 +392,11 @@ class ServerManager:
             await predecessor.stop()  # what it holds (a port, a database) is to be free
         if server.project:
             await self._needs.get_projects().check(server.project)
+
+
+def _by_person() -> AbstractContextManager[None]:
+    """What is begun inside is so because a person, or a program in a person's place, has asked for it."""
+    return caused_by(PERSON, asker_name() or BY_PERSON)
 
 
 def _idle_state(config: MCPServerConfig) -> ServerState:

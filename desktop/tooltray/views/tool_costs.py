@@ -9,7 +9,6 @@ one, though in the same proportions.
 """
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 
@@ -111,8 +110,8 @@ class ToolCosting:
 def _texts(listing: Raw, published: Sequence[tuple[str, Route]]) -> tuple[dict[str, Raw], dict[str, str], dict[str, str]]:
     """What is listed, by name; the texts of all tools; and those of what is listed besides."""
     shown = _by_name(listing)
-    texts = {name: _text(route.published(name)) for name, route in published}
-    return shown, texts, {name: _text(definition) for name, definition in shown.items() if name not in texts}
+    texts = {name: token_counts.counted_text(route.published(name)) for name, route in published}
+    return shown, texts, {name: token_counts.counted_text(definition) for name, definition in shown.items() if name not in texts}
 
 
 def _keys(texts: Mapping[str, str]) -> dict[str, bytes]:
@@ -131,12 +130,3 @@ def _server_cost(server: str, tools: Sequence[ToolCost], more: int) -> ServerCos
 def _by_name(listing: Raw) -> dict[str, Raw]:
     definitions = elements_of(opened(listing)[TOOLS.member])
     return {load(opened(definition)["name"]): definition for definition in definitions}
-
-
-def _text(definition: Raw) -> str:
-    """What is counted of a definition; as it stands where Python cannot hold it."""
-    try:
-        members = {key: load(value) for key, value in opened(definition).items() if key in token_counts.COUNTED}
-        return json.dumps(members, ensure_ascii=False, separators=(",", ":"))
-    except (ValueError, RecursionError):
-        return bytes(definition).decode("utf-8", "replace")

@@ -22,6 +22,16 @@ async def remove_secret(hub):
     assert "b/KEY" not in await hub("get_secret_names")
 
 
+async def restore_secret(hub):
+    await hub("set_secret_backend", kind="memory")
+    await hub("set_secret", name="back/KEY", value="a value of mine")
+    await hub("remove_secret", name="back/KEY")
+    await hub("restore_secret", name="back/KEY")
+    said = await hub("get_secrets")
+    assert (said["backend"], said["is_proven"]) == ("memory", True)
+    assert [each["is_stored"] for each in said["secrets"] if each["name"] == "back/KEY"] == [True]
+
+
 async def unused_secrets(hub):
     await hub("set_secret_backend", kind="memory")
     await hub("add_mcp_server", name="leaving", config={"command": "x", "disable": True, "env": {"KEY": "${secret:leaving/KEY}"}})
@@ -83,6 +93,8 @@ async def create_token(hub):
 async def remove_token(hub):
     await hub("create_client_token", name="short-lived")
     await hub("remove_client_token", name="short-lived")
+    await hub("restore_client_token", name="short-lived")
+    await hub("remove_client_token", name="short-lived")
     assert "short-lived" not in {each["name"] for each in await hub("list_client_tokens")}
 
 
@@ -120,6 +132,8 @@ CHECKS: Checks = {
     "get_secret_names": secret_names,
     "set_secret": set_secret,
     "remove_secret": remove_secret,
+    "restore_secret": restore_secret,
+    "get_secrets": restore_secret,
     "preview_removal": unused_secrets,
     "get_unused_secrets": unused_secrets,
     "remove_unused_secrets": unused_secrets,
@@ -137,5 +151,6 @@ CHECKS: Checks = {
     "revoke_api_token": api_tokens,
     "list_client_tokens": list_tokens,
     "create_client_token": create_token,
+    "restore_client_token": remove_token,
     "remove_client_token": remove_token,
 }

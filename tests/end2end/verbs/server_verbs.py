@@ -105,7 +105,35 @@ async def client_links(hub):
     assert "no server" in await hub.refusal("get_client_links", server="nobody")
 
 
+async def preview_update(hub):
+    found = await hub("preview_server_update", name="habits", config={**HABITS, "descriptions": "mine", "args": "x"})
+    assert (found["is_restarted"], [slip["path"] for slip in found["slips"]]) == (False, [["args"]])
+    assert any(line.startswith("+") for line in found["diff"])
+    assert (await hub("get_mcp_servers"))["habits"].get("descriptions") != "mine"
+
+
+async def duplicate(hub):
+    assert await hub("duplicate_mcp_server", name="habits", new_name="habits-2") == "habits-2"
+    assert (await hub("get_mcp_servers"))["habits-2"]["command"] == HABITS["command"]
+    assert "already" in await hub.refusal("duplicate_mcp_server", name="habits", new_name="habits-2")
+    await hub("remove_mcp_server", name="habits-2")
+
+
+async def try_one(hub):
+    found = await hub("test_server", test="1", name="kit")
+    assert (found["is_ok"], len(found["tools"]), found["tokens"] > 0) == (True, 9, True)
+    assert "there is no server 'gone'" in await hub.refusal("test_server", test="2", name="gone")
+
+
+async def cancel_test(hub):
+    await hub("cancel_server_test", test="3")
+
+
 CHECKS: Checks = {
+    "preview_server_update": preview_update,
+    "duplicate_mcp_server": duplicate,
+    "test_server": try_one,
+    "cancel_server_test": cancel_test,
     "get_client_links": client_links,
     "get_inmemory_servers": inmemory,
     "get_mcp_servers": get_servers,

@@ -16,9 +16,22 @@ class Shot:
     def __init__(self, desk: Desk | None = None, widget: QWidget | None = None, size: tuple[int, int] | None = None) -> None:
         self.desk, self._widget, self._size = desk, widget, size
 
-    async def take(self, path: Path) -> None:
+    @property
+    def window(self) -> QWidget:
+        """What is to be seen."""
         widget = self._widget or (self.desk.window if self.desk else None)
         assert widget is not None
+        return widget
+
+    async def close(self) -> None:
+        """Takes it away without a picture."""
+        if self._widget is not None:
+            self._widget.hide()
+        if self.desk:
+            await self.desk.close()
+
+    async def take(self, path: Path) -> None:
+        widget = self.window
         if self._size:
             widget.resize(*self._size)
         elif self._widget:

@@ -50,6 +50,7 @@ from tooltray.events import (
     ServerStarted,
     ServerStatusChanged,
     ServerStopped,
+    ServerTestOutput,
     SessionListChanged,
     SessionsChanged,
     ToolCallResult,
@@ -370,9 +371,10 @@ ALL = [
     ServerFilesChanged(),
     ImportProgressed(1, 2, "s"),
     ActivityWritten(7),
+    ServerTestOutput("1", ("a line",)),
+    LogWritten("server:s"),
     TryProgressed("a", 1.0, 2.0, "m"),
     ResourceUpdated("x://1"),
-    LogWritten("server:s"),
     NpmRegistryChanged(NpmRegistryStatus("https://r.example/", measurements=(RegistryMeasurement("https://r.example/", "R", "mirror"),))),
 ]
 

@@ -20,6 +20,10 @@ async def test_secrets_are_stored_named_and_removed(parts: HubParts) -> None:
     await p.remove_secret("a")
     assert await p.get_secret_names() == ["s/KEY"]
     assert "There is no secret 'a'" in await refusal(p.remove_secret("a"))
+    await p.set_secret("a", "value")
+    await p.remove_secret("a")
+    await p.restore_secret("a")
+    assert await p.get_secret_names() == ["a", "s/KEY"]
     assert await p.check_secrets() == "memory"
 
 

@@ -10,8 +10,10 @@ from tests.fakes.hub_parts import HubParts, hub_parts
 
 from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.errors import Conflict
+from tooltray.secrets.secrets import BACKUP_SECRET
 from tooltray.secrets.vaults import SecretsLocked
 from tooltray.snapshots.setup import ServerRemoval, SharedSecret
+from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 
 
 def uses(*secrets: str, **more: Any) -> dict[str, Any]:
@@ -34,6 +36,36 @@ async def test_a_removed_servers_own_secrets_go_and_shared_ones_stay(tmp_path: P
         assert await parts.presenter.remove_mcp_server("git") == said
         assert await parts.presenter.get_secret_names() == ["github/KEY", "other", "team"]
         assert (await parts.presenter.remove_mcp_server("wiki")).secrets == ("team",)
+
+
+async def test_secrets_are_listed_with_their_users_also_those_that_are_missing(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"git": uses("git/KEY", "team"), "wiki": uses("team")}) as parts:
+        await stored(parts, "team", "other", "oauth/wiki")
+        await parts.secrets.set(BACKUP_SECRET, "dummy-value")
+        said = await parts.presenter.get_secrets()
+        assert said == StoredSecrets(
+            "memory",
+            True,
+            None,
+            (
+                SecretSnapshot("git/KEY", False, ("git",)),
+                SecretSnapshot("oauth/wiki", True, ("wiki",), kind="sign-in"),
+                SecretSnapshot("other", True),
+                SecretSnapshot("team", True, ("git", "wiki")),
+                SecretSnapshot(BACKUP_SECRET, True, kind="own"),
+            ),
+        )
+
+
+async def test_of_a_locked_file_it_is_not_known_what_is_stored(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"git": uses("git/KEY")}) as parts:
+        await parts.presenter.set_secret_backend("file")
+        await parts.presenter.unlock_secrets("correct horse")
+    async with hub_parts(tmp_path, servers={"git": uses("git/KEY")}) as parts:
+        await parts.presenter.set_secret_backend("file")
+        said = await parts.presenter.get_secrets()
+        assert said.secrets == (SecretSnapshot("git/KEY", None, ("git",)),)
+        assert (said.is_proven, said.problem.title) == (False, "The secrets are locked")
 
 
 async def test_nothing_goes_with_a_name_that_no_server_has(tmp_path: Path) -> None:
@@ -191,7 +223,7 @@ class Slow:
     def __init__(self, parts: HubParts, *names: str) -> None:
         self._parts, self.stored = parts, list(names)
 
-    async def names(self) -> list[str]:
+    async def names(self, *, timeout_s: float | None = None) -> list[str]:
         return list(self.stored)
 
     async def remove(self, name: str) -> None:

@@ -24,18 +24,27 @@ WIDENING: dict[str, Verb] = {
     "a server for a folder": lambda hub, folder: hub.start_for_project("d", folder),
     "a client's project": lambda hub, folder: hub.set_session_project("x", folder),
     "wider rules of a server": lambda hub, folder: hub.set_server_auto_approve("s", ["all"]),
+    "a tool that runs without asking": lambda hub, folder: hub.set_tool_approval("s", "t", "always"),
+    "what was taken back": lambda hub, folder: hub.restore_grant("x"),
+    "a yes that was taken back": lambda hub, folder: hub.restore_trust(folder, "a"),
     "rules of a client": lambda hub, folder: hub.set_client_auto_approve("c", ["read"]),
+    "a token that was revoked": lambda hub, folder: hub.restore_client_token("x"),
     "a trusted token": lambda hub, folder: hub.create_api_token("x", trusted=True),
     "an address for others": lambda hub, folder: hub.change_settings({"publish": {"http": {"host": "0.0.0.0"}}}),
     "no token any more": lambda hub, folder: hub.change_settings({"publish": {"http": {"requireToken": False}}}),
+    "an empty journal": lambda hub, folder: hub.clear_activity(),
+    "contents of calls in the journal": lambda hub, folder: hub.change_settings({"activity": {"contents": True}}),
+    "an entry that is tried": lambda hub, folder: hub.test_server("1", "s", {"command": "p"}),
     "folders in the settings": lambda hub, folder: hub.change_settings({"allowedFolders": [folder]}),
 }
 NARROWING: dict[str, Verb] = {
     "fewer rules of a server": lambda hub, folder: hub.set_server_auto_approve("s", []),
+    "a tool that asks": lambda hub, folder: hub.set_tool_approval("s", "t", "ask"),
     "no rules of a client": lambda hub, folder: hub.set_client_auto_approve("c", []),
     "a token that is not trusted": lambda hub, folder: hub.create_api_token("x"),
     "other settings": lambda hub, folder: hub.change_settings({"publish": {"mode": "search"}}),
     "a server off": lambda hub, folder: hub.set_tool_enabled("s", "t", False),
+    "a server as it stands": lambda hub, folder: hub.test_server("1", "s"),
     "a command's own server": lambda hub, folder: hub.add_mcp_server("new", {"command": "p", "disable": True}),
 }
 

@@ -8,8 +8,9 @@ from typing import Literal
 import pytest
 from tests.fakes.system_keyring import FakeKeyring
 
-from tooltray.errors import TooltrayError
+from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.home.home import Home
+from tooltray.secrets.keyring_vault import CHOOSE, NO_SERVICE
 from tooltray.secrets.secrets import PASSPHRASE_VARIABLE, SecretStore, SecretWorker, take_passphrase
 from tooltray.secrets.vaults import SecretMissing, SecretsAbsent, SecretsDenied, SecretsLocked
 
@@ -187,6 +188,83 @@ def test_the_passphrase_is_taken_out_of_the_environment() -> None:
     assert take_passphrase(environ) == PASSPHRASE
     assert environ == {"OTHER": "1"}
     assert take_passphrase(environ) is None
+
+
+# what is removed, and how the place of secrets is
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_what_was_removed_a_moment_ago_is_put_back(store: SecretStore, kind: Kind) -> None:
+    store.use(kind)
+    await store.set("a", "1")
+    await store.remove("a")
+    await store.restore("a")
+    assert await store.get("a") == "1"
+    with pytest.raises(NotFound, match="The value of 'a' is gone"):
+        await store.restore("a")
+
+
+async def test_another_value_of_that_name_is_not_overwritten_by_the_removed_one(home: Home) -> None:
+    store = SecretStore(home, "memory")
+    for value in ("1", "2"):
+        await store.set("a", value)
+        await store.remove("a")
+    await store.set("a", "3")
+    with pytest.raises(Conflict, match="There is another secret 'a' now"):
+        await store.restore("a")
+    assert await store.get("a") == "3"
+    assert "'2'" not in repr(store._removed)
+    await store.close()
+    with pytest.raises(NotFound):
+        await store.restore("a")
+
+
+async def test_a_removed_value_is_forgotten_when_its_time_is_over(home: Home) -> None:
+    store = SecretStore(home, "memory", undo_s=0.0)
+    await store.set("a", "1")
+    await store.remove("a")
+    for _ in range(2):
+        await asyncio.sleep(0)
+    with pytest.raises(NotFound):
+        await store.restore("a")
+    await store.close()
+
+
+async def test_whether_the_place_answers_is_known_once_it_was_asked(store: SecretStore, fake_keyring: FakeKeyring) -> None:
+    await store.names()
+    assert (store.is_proven, store.problem) == (False, None)  # names stand in a file
+    fake_keyring.error = OSError()
+    with pytest.raises(SecretsAbsent):
+        await store.check()
+    await store.names()
+    assert not store.is_proven
+    assert store.problem == Problem("There is no keyring", NO_SERVICE["linux"], CHOOSE)
+    fake_keyring.error = None
+    await store.check()
+    assert (store.is_proven, store.problem) == (True, None)
+    store.use("file")
+    assert not store.is_proven
+
+
+async def test_an_answer_of_a_place_that_is_not_in_use_any_more_says_nothing(store: SecretStore, fake_keyring: FakeKeyring) -> None:
+    fake_keyring.prompt.clear()
+    call = asyncio.get_running_loop().create_task(store.check())
+    await asyncio.to_thread(fake_keyring.is_asked.wait, 10)
+    store.use("memory")
+    fake_keyring.prompt.set()
+    await call
+    assert not store.is_proven
+
+
+async def test_a_list_does_not_wait_long_for_a_prompt(store: SecretStore, fake_keyring: FakeKeyring) -> None:
+    fake_keyring.prompt.clear()
+    call = asyncio.get_running_loop().create_task(store.check())
+    await asyncio.to_thread(fake_keyring.is_asked.wait, 10)
+    with pytest.raises(SecretsLocked, match=r"no answer within 0\.01 s; it may be showing a prompt"):
+        await store.names(timeout_s=0.01)
+    fake_keyring.prompt.set()
+    await call
+    assert store.problem is None
 
 
 # what is hidden, wherever it is kept

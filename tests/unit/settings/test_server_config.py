@@ -274,3 +274,14 @@ def test_what_cannot_be_used_is_refused_without_its_value(oauth: Any, said: str)
 def test_another_way_to_sign_in_is_another_server() -> None:
     configs = [MCPServerConfig.model_validate({"url": "https://far.example/", "oauth": each}) for each in (None, False, {"clientId": "c"})]
     assert len({config_hash(config) for config in configs}) == 3
+
+
+def test_folders_of_a_server_are_whole_paths() -> None:
+    assert MCPServerConfig.model_validate({"command": "p", "projects": ["/srv/a", "~/b"]}).projects == ("/srv/a", "~/b")
+    with pytest.raises(TooltrayError, match="whole path"):
+        read_entry("s", {"command": "p", "projects": ["a/b"]})
+
+
+def test_an_odd_label_is_no_reason_to_lose_a_server() -> None:
+    config = MCPServerConfig.model_validate({"command": "p", "label": 3, "color": ["blue"]})
+    assert (config.label, config.color) == ("", "")

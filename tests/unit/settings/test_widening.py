@@ -75,6 +75,15 @@ def test_more_that_is_blocked_is_narrower_and_less_is_wider() -> None:
     assert not entry_widens("s", {**ENTRY, "disable": False}, ENTRY)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "widens"),
+    [([], ["/a"], False), (["/a", "/b"], ["/a"], False), (["/a"], [], True), (["/a"], ["/a", "/b"], True), (["/a"], ["/b"], True)],
+)
+def test_a_server_for_fewer_folders_is_narrower(before: list[str], after: list[str], widens: bool) -> None:
+    assert entry_widens("s", {**ENTRY, "projects": before}, {**ENTRY, "projects": after}) is widens
+    assert not entry_widens("s", ENTRY, {**ENTRY, "label": "work", "color": "blue"})
+
+
 def test_every_field_that_is_called_harmless_is_one() -> None:
     assert set(MCPServerConfig.model_fields) >= HARMLESS_FIELDS
 
@@ -82,6 +91,13 @@ def test_every_field_that_is_called_harmless_is_one() -> None:
 def test_rules_beside_all_are_nothing_more() -> None:
     assert not rules_widen(["all"], ["write", "x"])
     assert rules_widen(["read"], ["read", "x"])
+
+
+def test_an_exception_that_goes_widens_and_one_that_comes_does_not() -> None:
+    assert rules_widen(["all", "ask:x"], ["all"])
+    assert not rules_widen(["all"], ["all", "ask:x"])
+    assert not rules_widen(["read"], ["ask:x"])
+    assert rules_widen(["read", "ask:x"], ["read", "x", "ask:x"])
 
 
 @pytest.mark.parametrize(

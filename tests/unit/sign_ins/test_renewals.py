@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,17 @@ async def test_a_token_that_is_about_to_expire_serves_while_its_renewal_cannot_b
         assert await whoami(parts)
         assert len(server.forms("refresh_token")) >= 1
         assert snapshot(parts).state is RUNNING
+
+
+async def test_an_entry_that_is_tried_out_has_the_sign_in_of_its_server_and_begins_none(tmp_path: Path) -> None:
+    async with authorizing() as server, hub(tmp_path, server) as parts:
+        await sign_in(parts)
+        config = parts.servers.get("far").config
+        settled = partial(parts.sign_ins.settled_authorization, environ={})
+        resolved = await resolve(config, secrets=parts.secrets, environ={})
+        assert await settled("far", config, resolved) is await parts.sign_ins.authorization("far", config, resolved, {})
+        assert await settled("far", config.model_copy(update={"base_url": "https://elsewhere.example/"}), resolved) is None
+        assert await settled("new", config, resolved) is None
 
 
 async def test_a_server_that_wants_more_rights_gets_them_beside_those_it_had(tmp_path: Path) -> None:

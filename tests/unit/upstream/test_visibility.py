@@ -84,3 +84,27 @@ def test_what_is_gone_is_not_kept_without_bound(config: McpConfHelper) -> None:
     assert not visibility.sees(NOBODY, "s0")
     has(config)
     assert [visibility.sees(NOBODY, name) for name in ("s0", "s1")] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("project", "seen"),
+    [
+        ("/srv/work", True),
+        ("/srv/work/shop", True),
+        ("/srv/working", False),
+        ("/srv", False),
+        (str(Path.home() / "src"), True),
+        ("", False),
+    ],
+)
+async def test_a_server_of_the_settings_may_be_for_some_folders_and_all_below_them(config: McpConfHelper, project: str, seen: bool) -> None:
+    await config.set_server("work", {"command": "p", "projects": ["/srv/./work/", "~/src"]})
+    visibility = Visibility(config)
+    assert visibility.sees(in_project(project) if project else NOBODY, "work") is seen
+    assert visibility.sees(PERSON, "work")
+    assert not visibility.is_plain
+
+
+async def test_a_server_for_the_root_folder_is_for_all_projects(config: McpConfHelper) -> None:
+    await config.set_server("work", {"command": "p", "projects": ["/"]})
+    assert Visibility(config).sees(in_project("/srv/work"), "work")

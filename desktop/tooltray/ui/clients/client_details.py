@@ -195,6 +195,8 @@ class SessionDetails(DetailsPane):
         self._session = session
         self._badge = StateBadge(theme, session_look(session))
         self.body.addWidget(self._badge)
+        self._version = Label(theme, "", "caption", "muted", wrap=True)
+        self.body.addWidget(self._version)
         self._mode = Label(theme, "", "strong", wrap=True)
         self._reason = Label(theme, "", "body", "secondary", wrap=True)
         self._alone = Label(theme, "", "body", "secondary", wrap=True)
@@ -227,6 +229,7 @@ class SessionDetails(DetailsPane):
     def _draw(self) -> None:
         session, project = self._session, self._session.project
         self._badge.set_look(session_look(session))
+        _say(self._version, tr("Version {version}", version=session.version) if session.version else "")
         self._mode.setText(mode_name(session.mode))
         _say(self._reason, reason(session))
         _say(self._alone, tr("It has the server {name} alone.", name=session.server) if session.server else "")

@@ -49,8 +49,14 @@ def reason(of: SessionSnapshot | ClientModeSnapshot) -> str:
 
 
 def client_name(session: SessionSnapshot) -> str:
-    """Returns who a session belongs to."""
-    return " ".join(part for part in (session.client or tr("A client without a name"), session.version) if part)
+    """Returns who a session belongs to; its version is a fact beside it."""
+    return session.client or tr("A client without a name")
+
+
+def client_in_full(session: SessionSnapshot) -> str:
+    """Returns the same with its version, where that is known."""
+    name = client_name(session)
+    return tr("{name}, version {version}", name=name, version=session.version) if session.version else name
 
 
 def session_look(session: SessionSnapshot) -> Look:

@@ -16,7 +16,16 @@ from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, Sess
 from tooltray.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_commands import ClientCommands
 from tooltray.ui.clients.client_details import ClientDetails, SessionDetails
-from tooltray.ui.clients.client_words import activated, client_name, client_title, mode_name, project_name, reason, session_look
+from tooltray.ui.clients.client_words import (
+    activated,
+    client_in_full,
+    client_name,
+    client_title,
+    mode_name,
+    project_name,
+    reason,
+    session_look,
+)
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
@@ -39,7 +48,7 @@ class SessionTable(Table):
             return session.project.path if session.project is not None else ""
 
         columns = [
-            Column(tr("Client"), client_name),
+            Column(tr("Client"), client_name, Kind.TEXT, 0, client_in_full),
             Column(tr("State"), session_look, Kind.STATE, 124),
             Column(tr("Tools are shown"), lambda session: mode_name(session.mode), Kind.TEXT, 160, reason),
             Column(tr("Project"), lambda session: project_name(session.project), Kind.QUIET, 150, path),

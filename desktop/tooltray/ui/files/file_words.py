@@ -3,7 +3,7 @@
 Above it: those views. Below it: events, errors and the language of states.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import PurePath
 
 from msgspec.structs import replace
@@ -39,8 +39,8 @@ def server_count(count: int) -> str:
     return tr("1 server") if count == 1 else tr("{count} servers", count=count)
 
 
-def file_look(file: ServerFileSnapshot) -> Look:
-    """Returns how a file is: shape, colour and word."""
+def file_look(file: ServerFileSnapshot, failing: Collection[str] = ()) -> Look:
+    """Returns how a file is: shape, colour and word; `failing`: names of servers that run only when somebody acts."""
     states = [entry.state for entry in file.entries]
     if file.problems:
         count = len(file.problems)
@@ -49,6 +49,8 @@ def file_look(file: ServerFileSnapshot) -> Look:
         return Look("state-off", "neutral", tr("Not there"))
     if waiting := sum(state in ("waits", "changed") for state in states):
         return Look("state-waiting", "warning", tr("1 waits") if waiting == 1 else tr("{count} wait", count=waiting))
+    if bad := sum(entry.server in failing for entry in file.entries if entry.state == "used"):
+        return Look("state-error", "error", tr("1 fails") if bad == 1 else tr("{count} fail", count=bad))
     return Look("state-connected", "success", tr("In use"))
 
 

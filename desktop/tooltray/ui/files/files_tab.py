@@ -33,6 +33,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.origins import folder_name
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.state_language import needs_person
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button, Switch
@@ -127,11 +128,14 @@ class FilesTab(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__()
         theme = context.theme
-        self._theme = theme
+        self._theme, self._servers = theme, context.servers
+        self._failing: frozenset[str] = frozenset()
         outer = column(self)
         self._fault = FaultArea(theme)
         outer.addWidget(NoticesAbove(self._fault, self._lists()), 1)
         self.enable(False)
+        context.servers.servers_changed.connect(self._on_servers_changed)
+        self._on_servers_changed()
         self.commands = FileCommands(hub=context.hub, tasks=context.tasks)
         self.sheets = FileSheets(context, self, commands=self.commands)
         self._connect(context)
@@ -162,6 +166,13 @@ class FilesTab(Page):
         self._wrong.setVisible(any(file.problems for file in files))
         self._fill(self._files, files)
         self._used.setVisible(bool(files))
+
+    def _on_servers_changed(self) -> None:
+        """A file is not said to be well while a server of it fails."""
+        failing = frozenset(server.name for server in self._servers.servers if needs_person(server))
+        if failing != self._failing:
+            self._failing = failing
+            self._files.viewport().update()
 
     def show_requests(self, requests: Sequence[TrustRequest]) -> None:
         projects = dict.fromkeys(request.project for request in requests)
@@ -238,7 +249,7 @@ class FilesTab(Page):
             Column(tr("File"), file_title, Kind.TEXT, 0, lambda each: each.path),
             Column(tr("Used"), file_kind, Kind.QUIET, 196),
             Column(tr("Servers"), lambda each: server_count(len(each.entries)), Kind.QUIET, 108),
-            Column(tr("State"), file_look, Kind.STATE, 128),
+            Column(tr("State"), lambda each: file_look(each, self._failing), Kind.STATE, 128),
         ]
 
     def _trusted_columns(self) -> list[Column]:

@@ -3,7 +3,7 @@
 Above it: LogView. Below it: widgets. Emits what a person wants; knows no log.
 """
 
-from PySide6.QtCore import QPoint, QRectF, Qt, Signal
+from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
@@ -14,6 +14,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton, is_enter
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.menus import popup_below
 from tooltray.ui.widgets.surface import column, row
 
 LEVELS = {"": (), "error": ("error",), "warning": ("error", "warning"), "info": ("error", "warning", "info")}
@@ -150,7 +151,7 @@ class LogBar(QWidget):
         menu.addSeparator()
         menu.addAction(tr("Copy all")).triggered.connect(self.copy_all_requested)
         menu.addAction(tr("Save as...")).triggered.connect(self.save_requested)
-        menu.popup(self._more.mapToGlobal(QPoint(0, self._more.height() + 2)))
+        popup_below(menu, self._more)
 
     def _on_wraps(self, is_on: bool) -> None:
         self.wraps = is_on

@@ -120,7 +120,8 @@ def state_word(value: str) -> str:
 
 
 def duration(ms: float) -> str:
-    return f"{ms:.1f} ms" if ms < 10 else f"{ms:,.0f} ms"
+    """Whole milliseconds, as everywhere, so that numbers below each other can be compared."""
+    return "< 1 ms" if 0 < ms < 1 else f"{ms:,.0f} ms"
 
 
 def copied_text(lines: Sequence[LogLine], *, with_times: bool) -> str:

@@ -5,6 +5,7 @@ from typing import Protocol
 
 import msgspec
 
+from tooltray.snapshots.edited_entries import EntryText
 from tooltray.ui.pages.window_memory import SaveFile, WindowMemory
 from tooltray.ui.widgets.code_view import FindSpans
 
@@ -48,10 +49,12 @@ class LocalWork(msgspec.Struct, frozen=True):
         read_pasted: reads what a person pastes to add a server.
         find_secrets: where secrets stand in it.
         save_file: writes a backup.
+        read_entry: what the JSON of a server's entry comes to, and what is wrong in which line; see settings/entry_text.py.
         memory: what the window remembers of how it is used.
     """
 
     read_pasted: ReadPasted
     find_secrets: FindSpans
     save_file: SaveFile
+    read_entry: Callable[[str], EntryText]
     memory: WindowMemory = msgspec.field(default_factory=WindowMemory)

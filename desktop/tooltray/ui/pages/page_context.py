@@ -30,9 +30,11 @@ class PageLinks(QObject):
     about_asked = Signal()  # what is to be known of Tooltray itself
     server_asked = Signal(str)  # a server's name, from an address that was opened; there may be no such server
     part_asked = Signal(str, str, str)  # a page, the part of it that a person wants to see, and what is to stand there
+    approval_asked = Signal()  # a person wants to see in full which call waits for a yes
     install_asked = Signal(str)  # an address that adds a server, from wherever; the person decides
     projects_changed = Signal(object)  # list[str]: folders whose own files are in use
     entries_waiting_changed = Signal(object)  # list[TrustRequest] that nobody has looked at
+    trust_asked = Signal(str)  # the folder of a project whose entries a person wants to look at; empty: what programs have proposed
     entries_asked = Signal(object)  # list[TrustRequest] that nobody was told of before
 
 

@@ -2,7 +2,7 @@
 itself."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit
 
 from tooltray.errors import Problem
 from tooltray.ui.i18n import tr
@@ -11,6 +11,8 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import Surface, column, row
+
+PASSPHRASE_WIDTH = 320  # px
 
 
 class SecretsHelp(Surface):
@@ -26,13 +28,27 @@ class SecretsHelp(Surface):
         layout.addWidget(self._title)
         self._text = Label(theme, sentences(problem), "caption", "secondary", wrap=True)
         layout.addWidget(self._text)
-        line = row()
+        ways = row()
+        again = Button(theme, tr("Try again"), small=True)
+        again.clicked.connect(self._on_keyring)
+        ways.addWidget(again)
+        memory = Button(theme, tr("Only in memory"), small=True)
+        memory.setToolTip(tr("Forgotten when Tooltray ends"))
+        memory.clicked.connect(self._on_memory)
+        ways.addWidget(memory)
+        ways.addStretch(1)
+        layout.addLayout(ways)
+        layout.addLayout(self._file_line())
+
+    def _file_line(self) -> QHBoxLayout:
+        theme, line = self._theme, row()
         self._passphrase = QLineEdit()
         self._passphrase.setEchoMode(QLineEdit.EchoMode.Password)
         self._passphrase.setPlaceholderText(tr("Passphrase for the file"))
         self._passphrase.setAccessibleName(tr("Passphrase for the file"))
         self._passphrase.setFont(theme.font())
         self._passphrase.setFixedHeight(theme.size("control_small"))
+        self._passphrase.setMaximumWidth(PASSPHRASE_WIDTH)
         self._passphrase.returnPressed.connect(self._on_file)
         self._passphrase.textChanged.connect(self._on_passphrase_changed)
         line.addWidget(self._passphrase, 1)
@@ -40,14 +56,8 @@ class SecretsHelp(Surface):
         self._file.setEnabled(False)
         self._file.clicked.connect(self._on_file)
         line.addWidget(self._file)
-        memory = Button(theme, tr("Only in memory"), small=True)
-        memory.setToolTip(tr("Forgotten when Tooltray ends"))
-        memory.clicked.connect(self._on_memory)
-        line.addWidget(memory)
-        again = Button(theme, tr("Try again"), small=True)
-        again.clicked.connect(self._on_keyring)
-        line.addWidget(again)
-        layout.addLayout(line)
+        line.addStretch(0)
+        return line
 
     def set_problem(self, problem: Problem) -> None:
         self._title.setText(title(problem))

@@ -11,6 +11,8 @@ class ServerWishes(QObject):
     stop_requested = Signal(str)
     restart_requested = Signal(str)
     log_requested = Signal(str)
+    secret_requested = Signal(str, str)  # to be typed in: its name, which the server's entry has
+    duplicate_requested = Signal(str)
     open_requested = Signal(str, str)  # and which tab of it; empty: the first
     copy_requested = Signal(str)  # of its entry in the settings
     link_requested = Signal(str)  # a link that adds it to an AI client

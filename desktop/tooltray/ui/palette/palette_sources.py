@@ -94,8 +94,9 @@ def _of_server(context: PaletteContext, server: ServerSnapshot) -> Iterator[Pale
 def _tools(context: PaletteContext) -> Iterator[PaletteEntry]:
     """A tool is shown, tried, allowed for an hour, switched on or off."""
     has_page, wishes = context.has_page("tools"), context.page.wishes
-    allow, switch_on, switch_off = (_template(tr(text)) for text in (ALLOW, "Switch {tool} on", "Switch {tool} off"))
-    attempt, kind, action = _template(tr("Try {tool}")), tr("Tool"), tr("Action")
+    allow, attempt = _template(tr("Allow {tool} for an hour", tool=HERE)), _template(tr("Try {tool}", tool=HERE))
+    switch_on, switch_off = _template(tr("Switch {tool} on", tool=HERE)), _template(tr("Switch {tool} off", tool=HERE))
+    kind, action = tr("Tool"), tr("Action")
     for tool in context.tools:
         name, key = short(tool.original_name), f"{tool.server}/{tool.original_name}"
         where = short(tool.server)
@@ -107,18 +108,20 @@ def _tools(context: PaletteContext) -> Iterator[PaletteEntry]:
             yield PaletteEntry(f"try:{key}", attempt(name), run, "play", action, where, f"try call test {tool.name}", TOOL - 2)
         if not tool.is_approved and not tool.is_held and tool.is_enabled:
             run = partial(context.commands.allow_for_an_hour, tool)
-            yield PaletteEntry(f"allow:{key}", allow(name), run, "shield", action, where, ALLOW, TOOL - 3)
+            yield PaletteEntry(
+                f"allow:{key}", allow(name), run, "shield", action, where, "allow approve permit grant for an hour", TOOL - 3
+            )
         switch = partial(wishes.tool_switch_requested.emit, tool.server, tool.original_name, not tool.is_enabled)
         title, also = (switch_off(name), "disable tool off") if tool.is_enabled else (switch_on(name), "enable tool on")
         yield PaletteEntry(f"switch:{key}", title, switch, "power", action, where, f"{also} {tool.name}", TOOL - 4)
 
 
-ALLOW = "Allow {tool} for an hour"
+HERE = "\0"  # where the name of a tool comes; no text of ours has it
 
 
 def _template(text: str) -> Callable[[str], str]:
     """Fills a text in, much faster than it is translated."""
-    before, _, after = text.partition("{tool}")
+    before, _, after = text.partition(HERE)
     return lambda name: f"{before}{name}{after}"
 
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import Property, QObject, Signal
 
 from tooltray.api import Api, remote_parts
 from tooltray.events import (
+    ActivityWritten,
     ApprovalAsked,
     ApprovalEnded,
     ClientListUpdated,
@@ -29,6 +30,7 @@ from tooltray.events import (
     ServerStarted,
     ServerStatusChanged,
     ServerStopped,
+    ServerTestOutput,
     SessionListChanged,
     SessionsChanged,
     ToolCallResult,
@@ -63,9 +65,11 @@ class QtMcpPresenter(Api, QObject):
     feedback_ended = Signal(str)
     server_files_changed = Signal()
     http_address_changed = Signal()
+    activity_written = Signal(int)  # the newest entry of the journal; 0: it was emptied
+    server_test_output = Signal(str, object)  # a test as whoever began it has named it; tuple[str, ...]: lines of the server's stderr
+    log_written = Signal(str)  # the source of the log that has new lines
     try_progressed = Signal(object)  # TryProgressed
     resource_updated = Signal(str)  # its URI
-    log_written = Signal(str)  # the source of the log that has new lines
     import_progressed = Signal(int, int, str)  # servers that have come in, of how many; and the last one's name
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
@@ -123,6 +127,8 @@ class QtMcpPresenter(Api, QObject):
                 self.approval_asked.emit(approval)
             case ApprovalEnded(id=id):
                 self.approval_ended.emit(id)
+            case ServerTestOutput(test=test, lines=lines):
+                self.server_test_output.emit(test, lines)
             case GrantsChanged():
                 self.grants_changed.emit()
             case FeedbackAsked(request=feedback):
@@ -133,6 +139,8 @@ class QtMcpPresenter(Api, QObject):
                 self.server_files_changed.emit()
             case HttpAddressChanged():
                 self.http_address_changed.emit()
+            case ActivityWritten(last_id=last):
+                self.activity_written.emit(last)
             case TryProgressed():
                 self.try_progressed.emit(item)
             case ResourceUpdated(uri=uri):

@@ -1,10 +1,10 @@
 """Add a server: paste anything, see what will run, keep its secrets safe. One scroll, no wizard."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.errors import Problem, TooltrayError
@@ -14,7 +14,10 @@ from tooltray.ui.origins import file_name
 from tooltray.ui.pages.local_work import Pasted, ReadPasted
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.servers.entry_values import with_values
 from tooltray.ui.servers.pasted_preview import PastedPreview
+from tooltray.ui.servers.server_tester import ServerTester
+from tooltray.ui.servers.test_panel import TestPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
@@ -37,6 +40,7 @@ class AddServerPanel(Surface):
         text: to begin with.
         projects: folders into whose own files it can go.
         find_secrets: where in a text something stands that is not to be read by who looks at the screen.
+        tester: tries a server before it is added.
     """
 
     add_requested = Signal(object)
@@ -53,11 +57,13 @@ class AddServerPanel(Surface):
         projects: Sequence[str] = (),
         *,
         find_secrets: FindSpans,
+        tester: ServerTester,
         prompt_after_ms: int = PROMPT_AFTER_MS,
     ) -> None:
         super().__init__(theme, "surface.raised", "border", "xl")
         self._read_pasted, self._taken, self._find_secrets = read_pasted, taken, find_secrets
-        self._has_projects = bool(projects)
+        self._has_projects, self._tester = bool(projects), tester
+        tester.setParent(self)
         self._previews: list[PastedPreview] = []
         self._failure: QWidget | None = None
         self._is_busy = False
@@ -85,10 +91,13 @@ class AddServerPanel(Surface):
         self._where = Choice(theme, _places(projects), name=tr("Where it is written"))
         self._target = self._target_line()
         self._body.addWidget(self._target)
+        self._test_panel = TestPanel(theme)
+        self._body.addWidget(self._test_panel)
         self._body.addStretch(1)
         self._scroll = FittedScroll(tr("Add server"), WIDTH)
         self._scroll.setWidget(content)
         self._scroll.verticalScrollBar().rangeChanged.connect(self._on_range_changed)
+        self._connect_test()
         layout.addWidget(self._scroll, 1)
         layout.addWidget(divider())
         layout.addLayout(self._buttons())
@@ -183,6 +192,10 @@ class AddServerPanel(Surface):
     def _buttons(self) -> QHBoxLayout:
         theme = self._theme
         line = row(margins=(24, 14, 24, 14))
+        self._test = Button(theme, tr("Test"), icon="plug")
+        self._test.setToolTip(tr("Connects once, and adds nothing"))
+        self._test.clicked.connect(self._on_test)
+        line.addWidget(self._test)
         line.addStretch(1)
         cancel = Button(theme, tr("Cancel"))
         cancel.clicked.connect(self.cancel_requested)
@@ -197,6 +210,7 @@ class AddServerPanel(Surface):
         text = self._field.toPlainText()
         if text.strip():
             self.edited.emit()
+        self._end_test()
         self._field.set_lines(max(FEWEST_LINES, min(MOST_LINES, text.count("\n") + 1)))
         self._drop_failure()
         self._draw_cover()
@@ -251,11 +265,36 @@ class AddServerPanel(Surface):
         ready = [preview for preview in self._previews if preview.is_ready]
         self._add.setEnabled(bool(ready) and len(ready) == len(self._previews) and not self._is_busy)
         self._add.setText(tr("Add server") if len(ready) < 2 else tr("Add {count} servers", count=len(ready)))
+        self._test.setVisible(len(self._previews) == 1)
+        self._test.setEnabled(bool(ready) and not self._is_busy)
+
+    def _connect_test(self) -> None:
+        self._tester.began.connect(self._test_panel.begin)
+        self._tester.output.connect(self._test_panel.add_lines)
+        self._tester.ended.connect(self._test_panel.show_result)
+        self._test_panel.cancel_requested.connect(self._end_test)
+
+    def _on_test(self) -> None:
+        """Tries what would be added, with the values of its secrets, none of which is stored for that."""
+        new = self._previews[0].new_server
+        entry = with_values(new.entry, new.secrets)
+        if isinstance(entry, Mapping):
+            self._tester.test(new.name, entry)
+            self._scroll.ensureWidgetVisible(self._test_panel)
+
+    def _end_test(self) -> None:
+        self._tester.cancel()
+        self._test_panel.end()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._tester.cancel()
 
     def _on_add(self) -> None:
         self._on_preview_changed()
         if self._add.isEnabled():
             self._drop_failure()
+            self._end_test()  # what it holds, such as a port, is to be free
             self._set_busy(True)
             new = [preview.new_server for preview in self._previews if preview.is_ready]
             self.add_requested.emit([replace(server, project=self._where.chosen) for server in new])
@@ -270,7 +309,7 @@ class AddServerPanel(Surface):
             self._add.setText(tr("Adding…"))
 
     def _on_range_changed(self, _first: int, last: int) -> None:
-        if self._failure is not None:  # it is the last thing in the sheet, and it has just got its place
+        if self._failure is not None or not self._test_panel.isHidden():  # the last thing in the sheet, which has just got its place
             self._scroll.verticalScrollBar().setValue(last)
 
     def _drop_failure(self) -> None:

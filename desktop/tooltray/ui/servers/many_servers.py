@@ -77,24 +77,24 @@ class ManyServers(Commands):
         stopped = [server.name for server in servers if server.state is ServerState.STOPPED]
         back = partial(self._stop_again, stopped) if stopped else None
         self.undoable.emit(Undo(tr("{count} servers are starting", count=len(servers)), back))
-        await self._each([server.name for server in servers], self._commands.started, tr("{count} servers did not start"))
+        await self._each([server.name for server in servers], self._commands.started, _not_started)
 
     @action(as_notice)
     async def _stop(self, servers: Sequence[ServerSnapshot]) -> None:
         names = [server.name for server in servers]
-        done = await self._each(names, self._hub.servers.stop_server, tr("{count} servers could not be stopped"))
+        done = await self._each(names, self._hub.servers.stop_server, _not_stopped)
         if done:
             self.undoable.emit(Undo(tr("{count} servers are stopped", count=len(done)), partial(self._start_again, done)))
 
     @action(as_notice)
     async def _restart(self, servers: Sequence[ServerSnapshot]) -> None:
         self.undoable.emit(Undo(tr("{count} servers are being restarted", count=len(servers))))
-        await self._each([server.name for server in servers], self._hub.servers.restart_server, tr("{count} servers did not start"))
+        await self._each([server.name for server in servers], self._hub.servers.restart_server, _not_started)
 
     @action(as_notice)
     async def _on_demand(self, servers: Sequence[ServerSnapshot]) -> None:
         names = [server.name for server in servers]
-        done = await self._each(names, self._hub.servers.remove_mcp_default_server, _not_changed())
+        done = await self._each(names, self._hub.servers.remove_mcp_default_server, _not_changed)
         if done:
             words = tr("{count} servers start when a client needs them", count=len(done))
             self.undoable.emit(Undo(words, partial(self._start_with_hub, done)))
@@ -106,11 +106,12 @@ class ManyServers(Commands):
         async def remove(name: str) -> None:
             gone.append(await self._commands.taken_out(name))
 
-        await self._each([server.name for server in servers], remove, tr("{count} servers could not be removed"), at_once=1)
+        await self._each([server.name for server in servers], remove, _not_removed, at_once=1)
         if gone:
-            files = any(is_of_file(server) for server in servers)
-            words = tr("{count} servers are removed, also from files") if files else tr("{count} servers are removed")
-            undo = Undo(words.format(count=len(gone)), partial(self._bring_back, gone), partial(self._forget, gone))
+            words = tr("{count} servers are removed", count=len(gone))
+            if any(is_of_file(server) for server in servers):
+                words = tr("{count} servers are removed, also from files", count=len(gone))
+            undo = Undo(words, partial(self._bring_back, gone), partial(self._forget, gone))
             self.undoable.emit(undo)
 
     @action(as_notice)
@@ -123,7 +124,7 @@ class ManyServers(Commands):
             await self._hub.views.set_lazy_load(True, name)
             before[name] = own
 
-        await self._each(names, show, _not_changed(), at_once=1)
+        await self._each(names, show, _not_changed, at_once=1)
         self._context.wishes.costs_requested.emit()
         if before:
             words = tr("The tools of {name} are shown on demand", name=names[0])
@@ -134,22 +135,22 @@ class ManyServers(Commands):
 
     @action(as_notice)
     async def _stop_again(self, names: Sequence[str]) -> None:
-        await self._each(names, self._hub.servers.stop_server, tr("{count} servers could not be stopped"))
+        await self._each(names, self._hub.servers.stop_server, _not_stopped)
 
     @action(as_notice)
     async def _start_again(self, names: Sequence[str]) -> None:
-        await self._each(names, self._commands.started, tr("{count} servers did not start"))
+        await self._each(names, self._commands.started, _not_started)
 
     @action(as_notice)
     async def _start_with_hub(self, names: Sequence[str]) -> None:
-        await self._each(names, self._hub.servers.add_mcp_default_server, _not_changed())
+        await self._each(names, self._hub.servers.add_mcp_default_server, _not_changed)
 
     @action(as_notice)
     async def _show_as_before(self, before: dict[str, bool | None]) -> None:
         async def show(name: str) -> None:
             await self._hub.views.set_lazy_load(before[name], name)
 
-        await self._each(list(before), show, _not_changed(), at_once=1)
+        await self._each(list(before), show, _not_changed, at_once=1)
         self._context.wishes.costs_requested.emit()
 
     def _bring_back(self, removed: Sequence[NewServer]) -> None:
@@ -170,11 +171,11 @@ class ManyServers(Commands):
         if undo.over is not None:
             toast.passed.connect(undo.over)
 
-    async def _each(self, names: Sequence[str], work: Work, failure: str, *, at_once: int = AT_ONCE) -> list[str]:
+    async def _each(self, names: Sequence[str], work: Work, failure: Callable[[int], str], *, at_once: int = AT_ONCE) -> list[str]:
         """Does the work with each; returns with whom it worked, and shows of the others why not.
 
         Args:
-            failure: the title of a notice about those, with `{count}`.
+            failure: the title of a notice about those, of whom there are so many.
         """
         free = asyncio.Semaphore(at_once)
         problems: dict[str, Problem] = {}
@@ -189,12 +190,24 @@ class ManyServers(Commands):
 
         await asyncio.gather(*(one(name) for name in names))
         if problems:
-            self.failed.emit(Problem(failure.format(count=len(problems)), _listed(list(problems)), tr("Each of them says why.")))
+            self.failed.emit(Problem(failure(len(problems)), _listed(list(problems)), tr("Each of them says why.")))
         return [name for name in names if name not in problems]
 
 
-def _not_changed() -> str:
-    return tr("{count} servers could not be changed")
+def _not_started(count: int) -> str:
+    return tr("{count} servers did not start", count=count)
+
+
+def _not_stopped(count: int) -> str:
+    return tr("{count} servers could not be stopped", count=count)
+
+
+def _not_removed(count: int) -> str:
+    return tr("{count} servers could not be removed", count=count)
+
+
+def _not_changed(count: int) -> str:
+    return tr("{count} servers could not be changed", count=count)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -19,7 +19,19 @@ from tooltray.ui.origins import origin, origin_chip
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.servers.card_name import CardName
 from tooltray.ui.servers.server_menu import ServerActions
-from tooltray.ui.servers.server_words import Action, Foot, button_face, foot, reached, reached_shortly, sign, tool_count
+from tooltray.ui.servers.server_words import (
+    Action,
+    Foot,
+    button_face,
+    foot,
+    label_tone,
+    label_words,
+    reached,
+    reached_shortly,
+    shown_label,
+    sign,
+    tool_count,
+)
 from tooltray.ui.state_language import IN_USE, paused_look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, Switch
@@ -129,6 +141,8 @@ class ServerCard(GridCard):
         self._lazy = Chip(self._theme, tr("Lazy"), "accent")
         self._lazy.setToolTip(tr("Clients see one small tool; using it loads the rest."))
         line.addWidget(self._lazy)
+        self._label = Chip(self._theme)
+        line.addWidget(self._label)
         self._origin = Chip(self._theme)
         line.addWidget(self._origin)
         self._facts = ElidedLabel(self._theme, "", "caption", "muted")
@@ -185,6 +199,9 @@ class ServerCard(GridCard):
         self._switch.set_on(server.state in IN_USE if self._wanted is None else self._wanted)
         self._badge.set_look(shown)
         self._lazy.setVisible(server.is_lazy)
+        self._label.set_word(shown_label(server), label_tone(server))
+        self._label.setToolTip(label_words(server))
+        self._label.setVisible(bool(shown_label(server)))
         chip = origin_chip(server)
         self._origin.set_word(chip, "neutral")
         self._origin.setToolTip(origin(server))
@@ -194,7 +211,7 @@ class ServerCard(GridCard):
         self._draw_foot(foot(server, self._refusal, datetime.now()))
 
     def _fact_words(self) -> str:
-        count = tool_count(self._server)
+        count = tool_count(self._server, self._cost)
         if self._matches >= 0:
             return f"{count} · {tr('{count} found', count=self._matches)}"
         cost = self._cost

@@ -18,7 +18,7 @@ from tooltray.snapshots.setup import ServerRemoval
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import change_there, is_of_file, project_of
-from tooltray.ui.pages.action import CoalescedRead, Commands, action, as_notice
+from tooltray.ui.pages.action import CoalescedRead, Commands, action, as_notice, at_sheet
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
@@ -61,6 +61,7 @@ class ServerCommands(Commands):
     tool_worded = Signal(str)  # its server
     costs_changed = Signal(object)  # ToolCosts for a client that nothing is known of
     costs_failed = Signal(object)  # Problem
+    duplicated = Signal(str)  # the copy's name
     entry_read = Signal(str, object)  # a server's name, and its entry with what was chosen here
     secrets_closed = Signal(object)  # Problem: servers do not start because of it; None once that is over
 
@@ -155,6 +156,11 @@ class ServerCommands(Commands):
         is_default = name in await self._hub.servers.get_mcp_default_servers()
         gone = await self._hub.servers.remove_mcp_server(name, keep_secrets=True)
         return NewServer(name, entry, is_default, removal=gone)
+
+    @action(at_sheet)
+    async def duplicate(self, name: str, new_name: str) -> None:
+        """Adds a copy of a server under another name: `duplicated`."""
+        self.duplicated.emit(await self._hub.servers.duplicate_mcp_server(name, new_name))
 
     @action(at_server)
     async def copy_entry(self, name: str) -> None:

@@ -1,6 +1,6 @@
 """What a person can do with one server: its menu, and the slots of the buttons of its card and its details."""
 
-from PySide6.QtCore import QObject, QPoint
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QWidget
 
@@ -9,8 +9,9 @@ from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.servers.server_words import Action
+from tooltray.ui.servers.server_words import Action, missing_secret
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.menus import popup_below
 
 
 class ServerMenu(QMenu):
@@ -44,6 +45,8 @@ class ServerMenu(QMenu):
         self._add("log", tr("Show log")).triggered.connect(self._on_log)
         if server.is_builtin:
             return
+        self._add("edit", tr("Edit…")).triggered.connect(self._on_edit)
+        self._add("layers", tr("Duplicate…")).triggered.connect(self._on_duplicate)
         self._add("settings", tr("Options…")).triggered.connect(self._on_options)
         if server.is_deferred:
             self._add("stop", tr("Reset projects")).triggered.connect(self._wishes.projects_reset_requested)
@@ -71,6 +74,12 @@ class ServerMenu(QMenu):
 
     def _on_open(self) -> None:
         self._wishes.open_requested.emit(self._name, "")
+
+    def _on_edit(self) -> None:
+        self._wishes.open_requested.emit(self._name, "settings")
+
+    def _on_duplicate(self) -> None:
+        self._wishes.duplicate_requested.emit(self._name)
 
     def _on_trust(self) -> None:
         self._wishes.trust_requested.emit(self._name)
@@ -115,9 +124,6 @@ class ServerMenu(QMenu):
         self._wishes.removal_requested.emit(self._name)
 
 
-BELOW_BUTTON = 2  # px between a button and its menu
-
-
 class ServerActions(QObject):
     """Goes with its view, which keeps `server` up to date."""
 
@@ -138,12 +144,17 @@ class ServerActions(QObject):
             Action.TRUST: wishes.trust_requested,
             Action.CHOOSE_FOLDER: wishes.folder_requested,
         }
+        if action is Action.SECRET:
+            wishes.secret_requested.emit(self.server.name, missing_secret(self.server.problem))
         if action in wanted:
             wanted[action].emit(self.server.name)
 
     def open(self) -> None:
         """Opens all there is to know of it."""
         self._wishes.open_requested.emit(self.server.name, "")
+
+    def edit(self) -> None:
+        self._wishes.open_requested.emit(self.server.name, "settings")
 
     def show_tools(self) -> None:
         self._wishes.open_requested.emit(self.server.name, "tools")
@@ -173,4 +184,4 @@ class ServerActions(QObject):
     def open_menu(self, button: QWidget) -> None:
         """Opens the menu below a button."""
         menu = ServerMenu(self._theme, self.server, self._wishes, self._view)
-        menu.popup(button.mapToGlobal(QPoint(0, button.height() + BELOW_BUTTON)))
+        popup_below(menu, button)

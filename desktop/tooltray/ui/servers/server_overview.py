@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
@@ -15,7 +16,7 @@ from tooltray.ui.servers.server_facts import OriginLine, ProjectCopies
 from tooltray.ui.servers.server_menu import ServerActions
 from tooltray.ui.servers.server_tools import cost_words
 from tooltray.ui.servers.server_view import ServerView
-from tooltray.ui.servers.server_words import Action, button_face, foot, own_action, reached, saved_processes
+from tooltray.ui.servers.server_words import Action, button_face, facts, foot, label_tone, own_action, reached, saved_processes, shown_label
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
@@ -23,7 +24,9 @@ from tooltray.ui.widgets.chip import Chip, StateBadge
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import clear, column, row
+
+FACT_COLUMN = 140  # px
 
 
 class ServerOverview(ServerView):
@@ -43,6 +46,8 @@ class ServerOverview(ServerView):
         self._lazy = Chip(theme, tr("Lazy"), "accent")
         self._lazy.setToolTip(tr("Clients see one small tool; using it loads the rest."))
         state.addWidget(self._lazy)
+        self._label = Chip(theme)
+        state.addWidget(self._label)
         state.addStretch(1)
         body.addLayout(state)
         self._reached = CodeLabel(theme, "", "secondary")
@@ -64,6 +69,10 @@ class ServerOverview(ServerView):
         body.addWidget(self._copies)
         self._count = Label(theme, "", "caption_strong", "muted")
         body.addWidget(self._count)
+        body.addSpacing(10)
+        self._facts = column(spacing=8)
+        body.addLayout(self._facts)
+        self._told: list[tuple[str, str]] = []
         body.addStretch(1)
         area.setWidget(content)
         outer.addWidget(area, 1)
@@ -93,6 +102,10 @@ class ServerOverview(ServerView):
         self._why.setAccessibleName(tr("Why does {name} not run?", name=self._server.name))
         self._why.clicked.connect(self._actions.show_why)
         line.addWidget(self._why)
+        self._edit = Button(self._theme, tr("Edit"), icon="edit")
+        self._edit.setAccessibleName(tr("Edit {name}", name=self._server.name))
+        self._edit.clicked.connect(self._actions.edit)
+        line.addWidget(self._edit)
         line.addStretch(1)
         self._anyway = IconButton(self._theme, "play", tr("Start {name} anyway", name=self._server.name))
         self._anyway.clicked.connect(self._actions.start_anyway)
@@ -118,16 +131,22 @@ class ServerOverview(ServerView):
         self._headline.setVisible(bool(shown.headline))
         self._headline.set_tone(shown.tone)
         problem = self._refusal or server.problem
-        facts = in_a_row(sentences(problem), sentences(Problem("", server.detail))) if problem else ""
-        text = facts if problem and shown.tone == "error" else shown.detail
+        said = in_a_row(sentences(problem), sentences(Problem("", server.detail))) if problem else ""
+        text = said if problem and shown.tone == "error" else shown.detail
         self._detail.setText(text)
         self._detail.setVisible(bool(text))
         self._saved.setText(saved_processes(server))
         self._saved.setVisible(server.saved_processes > 0)
         self._why.setVisible(shown.has_why)
+        self._edit.setVisible(shown.has_why and not server.is_builtin and server.origin != "served")
         for button in (self._again, self._copy):
             button.setVisible(shown.action is Action.CANCEL_SIGN_IN)
         self._lazy.setVisible(server.is_lazy)
+        self._label.set_word(shown_label(server), label_tone(server))
+        self._label.setVisible(bool(shown_label(server)))
+        if facts(server) != self._told:
+            self._told = facts(server)
+            self._draw_facts()
         self._copies.set_copies(server.copies)
         self._count.setText(cost_words(server, self._cost))
         self._anyway.setVisible(server.state is ServerState.WAITING and server.is_deferred)
@@ -135,6 +154,17 @@ class ServerOverview(ServerView):
         self._button.setVisible(action is not Action.NONE and not server.is_builtin)
         text, icon = button_face(action)
         self._button.set_face(text or tr("Stop"), icon if text else "stop")
+
+    def _draw_facts(self) -> None:
+        clear(self._facts)
+        for title, value in self._told:
+            fact = QWidget()
+            line = row(fact, spacing=12)
+            name = Label(self._theme, title, "caption", "muted")
+            name.setFixedWidth(FACT_COLUMN)
+            line.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
+            line.addWidget(Label(self._theme, value, "caption", wrap=True), 1)
+            self._facts.addWidget(fact)
 
     def _on_button(self) -> None:
         action = own_action(self._server)

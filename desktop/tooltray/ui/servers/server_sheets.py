@@ -19,8 +19,11 @@ from tooltray.ui.logs.log_sheet import LogSheet
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
 from tooltray.ui.servers.add_server import AddServerPanel
+from tooltray.ui.servers.duplicate_panel import DuplicatePanel
+from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_options import ServerOptionsPanel
+from tooltray.ui.servers.server_tester import ServerTester
 from tooltray.ui.servers.tool_table import ToolWordsPanel
 from tooltray.ui.servers.why_panel import WhyPanel
 from tooltray.ui.theme import Theme
@@ -82,6 +85,7 @@ class ServerSheets(QObject):
         self._projects: Sequence[str] = ()
         wishes = context.wishes
         wishes.options_requested.connect(self.open_options)
+        wishes.secret_requested.connect(self.open_secret)
         wishes.tool_requested.connect(self._open_tool)
         wishes.log_requested.connect(self.open_log)
         wishes.diagnosis_requested.connect(self.open_why)
@@ -101,7 +105,15 @@ class ServerSheets(QObject):
             return False
         context, commands = self._context, self._commands
         names = frozenset(server.name for server in context.servers.servers)
-        panel = AddServerPanel(self._theme, context.local.read_pasted, names, text, self._projects, find_secrets=context.local.find_secrets)
+        panel = AddServerPanel(
+            self._theme,
+            context.local.read_pasted,
+            names,
+            text,
+            self._projects,
+            find_secrets=context.local.find_secrets,
+            tester=ServerTester(context.hub, context.tasks),
+        )
         panel.add_requested.connect(commands.add)
         panel.secrets_choice_requested.connect(commands.keep_secrets)
         commands.adding_failed.connect(panel.show_failure)
@@ -113,6 +125,17 @@ class ServerSheets(QObject):
         commands.servers_added.connect(sheet.dismiss)
         self.add_opened.emit(panel)
         return True
+
+    def open_duplicate(self, name: str) -> None:
+        """Asks how the copy of a server is called."""
+        if self._place.sheet is not None or (server := self._context.servers.find(name)) is None:
+            return
+        panel = DuplicatePanel(self._theme, server, [each.name for each in self._context.servers.servers])
+        panel.duplicate_requested.connect(partial(self._commands.duplicate, name))
+        self._commands.refused.connect(panel.show_fault)
+        sheet = self._place.open(panel)
+        panel.close_requested.connect(sheet.dismiss)
+        self._commands.duplicated.connect(sheet.dismiss)
 
     def open_log(self, name: str, at: float = 0.0) -> None:
         """Opens the log of a server, in place of what lies over the window.
@@ -146,7 +169,22 @@ class ServerSheets(QObject):
         panel.copy_requested.connect(self._on_remedy_copied)
         panel.log_requested.connect(self._open_log_of_failure)
         panel.sign_in_requested.connect(self._commands.sign_in)
+        panel.edit_requested.connect(self._on_edit)
+        panel.secret_requested.connect(self._on_secret)
         panel.close_requested.connect(self._place.open(panel).dismiss)
+
+    def open_secret(self, server: str, secret: str) -> None:
+        """Opens a field for a secret that a server lacks; once it is stored the engine tries the server again."""
+        if not secret or self._place.sheet is not None:
+            return
+        panel = SecretSheet(self._context, server, secret)
+        panel.close_requested.connect(self._place.open(panel).dismiss)
+
+    def _on_edit(self, name: str) -> None:
+        self._context.wishes.open_requested.emit(name, "settings")
+
+    def _on_secret(self, server: str, secret: str) -> None:
+        self._context.wishes.secret_requested.emit(server, secret)
 
     def open_options(self, name: str) -> None:
         """Opens when a server starts, and how its tools are shown."""

@@ -13,12 +13,13 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.servers.server_menu import ServerMenu
 from tooltray.ui.servers.server_order import GROUPINGS, Grouping, grouped, state_rank
-from tooltray.ui.servers.server_words import milliseconds, reached, reached_shortly, tool_count
+from tooltray.ui.servers.server_words import label_words, milliseconds, reached, reached_shortly, titled, tool_count
 from tooltray.ui.state_language import IN_USE, UNKNOWN, Look, not_known, paused_look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.table import Column, Heading, Kind, Table
 
 ROOM_FOR_TRAFFIC, ROOM_FOR_TOKENS = 850, 710  # px; below that, calls with their time, and tokens, are in the details only
+ROOM_FOR_RUNS = 640  # px; below that, what runs is in the details that lie beside
 PICK_COLUMN, NAME_COLUMN, TRAFFIC_COLUMNS, TOKENS_COLUMN, FOUND_COLUMN = 0, 1, (6, 7), 5, 3
 SORTS = ("", "name", "state", "runs", "tools", "tokens", "calls", "p95", "on")
 """Names of the columns by which servers can be sorted, in the memory of the window; "": none."""
@@ -32,10 +33,10 @@ class ServerTable(Table):
         self._grouping: Grouping = GROUPINGS[0]
         columns = [
             Column("", lambda server: not server.is_builtin, Kind.PICK, 48),
-            Column(tr("Name"), lambda server: server.name, Kind.TEXT, 178, order=lambda server: server.name.casefold()),
+            Column(tr("Name"), titled, Kind.TEXT, 178, label_words, order=lambda server: server.name.casefold()),
             Column(tr("State"), self._look, Kind.STATE, 156, order=state_rank),
             Column(tr("Runs"), self._runs, Kind.QUIET, 0, self._runs_tip, order=lambda server: reached_shortly(server).casefold()),
-            Column(tr("Tools"), _tool_count, Kind.NUMBER, 72, _tool_words, order=lambda server: server.tool_count, falls=True),
+            Column(tr("Tools"), _tool_count, Kind.NUMBER, 72, self._tools_tip, order=lambda server: server.tool_count, falls=True),
             Column(tr("Tokens"), self._tokens, Kind.NUMBER, 84, self._token_words, order=self._token_count, falls=True),
             Column(tr("Calls today"), _calls, Kind.NUMBER, 108, order=lambda server: server.calls_today, falls=True),
             Column(tr("p95"), _p95, Kind.NUMBER, 92, order=lambda server: server.p95_ms, falls=True),
@@ -90,6 +91,11 @@ class ServerTable(Table):
     def _runs_tip(self, server: ServerSnapshot) -> str:
         return self._found.get(server.name) or reached(server)
 
+    def _tools_tip(self, server: ServerSnapshot) -> str:
+        if not server.is_listed:
+            return not_known(tr("it has not listed its tools yet"))
+        return tool_count(server, self._costs.get(server.name))
+
     def _token_count(self, server: ServerSnapshot) -> int:
         cost = self._costs.get(server.name)
         return cost.shown_tokens if cost is not None else -1
@@ -111,6 +117,7 @@ class ServerTable(Table):
         for index in TRAFFIC_COLUMNS:
             self.setColumnHidden(index, self.width() < ROOM_FOR_TRAFFIC or bool(self._found))
         self.setColumnHidden(TOKENS_COLUMN, self.width() < ROOM_FOR_TOKENS)
+        self.setColumnHidden(FOUND_COLUMN, self.width() < ROOM_FOR_RUNS)
 
     def _on_switched(self, server: ServerSnapshot, on: bool) -> None:
         wish = self._wishes.start_requested if on else self._wishes.stop_requested
@@ -124,10 +131,6 @@ class ServerTable(Table):
 
 def _tool_count(server: ServerSnapshot) -> str:
     return f"{server.tool_count:,}" if server.tool_count or server.is_listed else UNKNOWN
-
-
-def _tool_words(server: ServerSnapshot) -> str:
-    return tool_count(server) if server.is_listed else not_known(tr("it has not listed its tools yet"))
 
 
 def _calls(server: ServerSnapshot) -> str:

@@ -8,12 +8,16 @@ from collections.abc import Callable
 import msgspec
 from PySide6.QtWidgets import QWidget
 
+from tooltray.snapshots.activity import ActivityFilter
 from tooltray.snapshots.logs import SERVER
+from tooltray.ui.activity.activity_list import ActivityList
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.servers.server_overview import overview
+from tooltray.ui.servers.server_settings import ServerSettings
 from tooltray.ui.servers.server_tools import ServerTools
+from tooltray.ui.tools.offered_panel import OfferedPanel
 
 
 class ServerTab(msgspec.Struct, frozen=True):
@@ -30,17 +34,24 @@ class ServerTab(msgspec.Struct, frozen=True):
 
 
 LOG_MARGINS = (20, 0, 20, 16)  # as the other tabs have them
-OVERVIEW, TOOLS, LOG = "overview", "tools", "log"
+OVERVIEW, TOOLS, OFFERED, SETTINGS, LOG, ACTIVITY = "overview", "tools", "offered", "settings", "log", "activity"
 
 
-def log(context: PageContext, server: str) -> LogView:
+def _log(context: PageContext, server: str) -> LogView:
     view = LogView(context, f"{SERVER}{server}")
     view.setContentsMargins(*LOG_MARGINS)
     return view
 
 
+def _activity(context: PageContext, server: str) -> QWidget:
+    return ActivityList(context, ActivityFilter(servers=(server,)))
+
+
 SERVER_TABS = (
     ServerTab(OVERVIEW, lambda: tr("Overview"), overview),
     ServerTab(TOOLS, lambda: tr("Tools"), ServerTools),
-    ServerTab(LOG, lambda: tr("Log"), log),
+    ServerTab(SETTINGS, lambda: tr("Settings"), ServerSettings),
+    ServerTab(LOG, lambda: tr("Log"), _log),
+    ServerTab(ACTIVITY, lambda: tr("Activity"), _activity),
+    ServerTab(OFFERED, lambda: tr("Prompts and resources"), OfferedPanel),
 )

@@ -62,5 +62,5 @@ class ServerTools(ServerView):
 
 def cost_words(server: ServerSnapshot, cost: ServerCost | None) -> str:
     """Returns how many tools a server has, and what they cost where that is known."""
-    count = tool_count(server)
+    count = tool_count(server, cost)
     return f"{count} · {tokens(cost.shown_tokens, cost.tokens)}" if cost is not None and cost.tokens else count

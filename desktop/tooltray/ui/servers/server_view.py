@@ -22,5 +22,16 @@ class ServerView(QWidget):
     def set_cost(self, cost: ServerCost | None) -> None:
         """Shows what the definitions of its tools cost; None: that is not known."""
 
+    def set_gone(self) -> None:
+        """The server was removed, and what a person has typed here is `unsaved`."""
+
+    @property
+    def unsaved(self) -> str:
+        """What a person has typed and not saved; empty: nothing."""
+        return ""
+
+    def restore(self, text: str) -> None:
+        """Shows what was `unsaved`."""
+
     def set_tools(self, tools: Sequence[ToolSnapshot]) -> None:
         """Shows its tools."""

@@ -6,7 +6,7 @@ Above it: the Servers page. Below it: buttons, menus, and the memory of the wind
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QPoint, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu
 
@@ -16,6 +16,7 @@ from tooltray.ui.servers.server_order import GROUPINGS, Grouping, grouping
 from tooltray.ui.servers.server_table import SORTS, ServerTable
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton
+from tooltray.ui.widgets.menus import popup_below
 
 MOST_CARDS = 24  # beyond that a table, unless a person wants cards: scanning beats looking, and no widget is built per server
 CARDS, TABLE = "cards", "table"
@@ -64,7 +65,7 @@ class ServerViews(IconButton):
         if is_table:
             self._add_choices(menu, tr("Group by"), [(each.title(), each.name) for each in GROUPINGS], self.grouping.name, GROUP)
             self._add_choices(menu, tr("Sort by"), self._sorts(), self._memory.text(SORT).partition(" ")[0], SORT)
-        menu.popup(self.mapToGlobal(QPoint(self.width() - menu.sizeHint().width(), self.height() + 2)))
+        popup_below(menu, self)
 
     def _sorts(self) -> list[tuple[str, str]]:
         titles = [column.title for column in self._table.columns]

@@ -13,9 +13,12 @@ from msgspec.structs import replace
 from PySide6.QtCore import QDate, QLocale
 
 from tooltray.errors import Problem
+from tooltray.phrases import Phrase
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.figures import since
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 
 LAUNCHERS = ("npx", "pnpx", "bunx", "uvx")
@@ -35,6 +38,7 @@ class Action(Enum):
     CANCEL_SIGN_IN = "cancel sign-in"
     CHOOSE_FOLDER = "choose folder"
     TRUST = "trust"
+    SECRET = "secret"
 
 
 class Foot(msgspec.Struct, frozen=True):
@@ -98,6 +102,14 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
             return Foot(action, stopped(server, now))
 
 
+def missing_secret(problem: Problem | None) -> str:
+    """Returns the name of a secret for want of which a server does not run; empty: that is not why."""
+    title = problem.title if problem is not None else ""
+    if not isinstance(title, Phrase) or title.template != "There is no secret '{name}'":
+        return ""
+    return str(title.fields["name"])
+
+
 def _waiting(server: ServerSnapshot) -> Foot:
     """What a program has proposed, and a person has not answered."""
     if server.origin == "proposal":
@@ -109,6 +121,8 @@ def _waiting(server: ServerSnapshot) -> Foot:
 
 def _next_step(problem: Problem) -> str:
     """Returns what to do, then the facts: where there is no room for both, the first is what counts."""
+    if missing_secret(problem):
+        return sentences(Problem("", tr("Enter it here, and the server starts."), problem.message))
     return sentences(Problem("", problem.hint, problem.message))
 
 
@@ -124,7 +138,7 @@ def own_action(server: ServerSnapshot) -> Action:
         case ServerState.NEEDS_SIGN_IN:
             return Action.CANCEL_SIGN_IN if server.has_sign_in_page else Action.SIGN_IN
         case ServerState.ERROR:
-            return Action.RETRY
+            return Action.SECRET if missing_secret(server.problem) else Action.RETRY
         case ServerState.STOPPED:
             return Action.START
         case ServerState.WAITING:
@@ -146,6 +160,8 @@ def button_face(action: Action) -> tuple[str, str]:
             return tr("Choose folder"), "folder"
         case Action.TRUST:
             return tr("Look"), "shield"
+        case Action.SECRET:
+            return tr("Enter the secret"), "key"
         case Action.CANCEL | Action.CANCEL_SIGN_IN:
             return tr("Cancel"), ""
         case Action.EXPAND | Action.NONE:
@@ -191,13 +207,64 @@ def milliseconds(value: float) -> str:
     return "< 1" if 0 < value < 1 else f"{value:,.0f}"
 
 
-def tool_count(server: ServerSnapshot) -> str:
-    """Returns how many tools a server has; one that has not listed them yet may have any number."""
+def tool_count(server: ServerSnapshot, cost: ServerCost | None = None) -> str:
+    """Returns how many tools a server has; one that has not listed them yet may have any number. `cost`: knows which are switched on."""
     if not server.is_listed and not server.tool_count:
         return tr("Tools not known yet")
     if not server.tool_count:
         return tr("No tools")
+    on = len(cost.tools) if cost is not None else 0
+    if 0 < on < server.tool_count:
+        return tr("{on} of {count} tools", on=f"{on:,}", count=f"{server.tool_count:,}")
     return tr("1 tool") if server.tool_count == 1 else tr("{count} tools", count=f"{server.tool_count:,}")
+
+
+LABEL_TONES = {"blue": "info", "green": "success", "amber": "warning", "red": "error", "violet": "accent"}
+
+
+def label_tone(server: ServerSnapshot) -> str:
+    """Returns the tone of a server's label: which of a person's accounts it is."""
+    return LABEL_TONES.get(server.color, "neutral")
+
+
+def label_words(server: ServerSnapshot) -> str:
+    """Returns what its label says at length, with the folders that alone have it."""
+    where = tr("Only for {folders}", folders=", ".join(visible_path(folder) for folder in server.projects)) if server.projects else ""
+    return " · ".join(filter(None, (shown_label(server), where)))
+
+
+def titled(server: ServerSnapshot) -> str:
+    """Returns a server's name, with its label where a line is all there is."""
+    label = shown_label(server)
+    return f"{server.name} · {label}" if label else server.name
+
+
+def shown_label(server: ServerSnapshot) -> str:
+    """Returns a server's label as it is shown where there is little room."""
+    label = visible_path(server.label.strip())
+    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
+
+
+def facts(server: ServerSnapshot) -> list[tuple[str, str]]:
+    """Returns what there is to know of a server besides its state: titles and values; none of one that comes with Tooltray."""
+    if server.is_builtin:
+        return []
+    by_itself = tr("With the hub") if server.is_default else tr("When a client needs it")
+    starts = tr("When a project is known") if server.is_deferred else by_itself
+    found = [(tr("Starts"), starts), (tr("Runs without asking"), _rules(server))]
+    if server.isolation == "session":
+        found.append((tr("Copies"), tr("One for each AI client")))
+    if server.projects:
+        found.append((tr("Only for"), ", ".join(visible_path(folder) for folder in server.projects)))
+    return found
+
+
+def _rules(server: ServerSnapshot) -> str:
+    rules = server.auto_approve
+    if "all" in rules:
+        return tr("All its tools")
+    words = {"read": tr("What reads"), "write": tr("What writes")}
+    return ", ".join(words.get(rule, rule) for rule in rules) or tr("Nothing; each call is asked about")
 
 
 MOST_FOUND = 8  # tools named; more do not fit into a line
@@ -235,6 +302,7 @@ def saved_processes(server: ServerSnapshot) -> str:
     return tr("Started directly: {count} processes saved", count=server.saved_processes)
 
 
+LONGEST_LABEL = 18  # characters; a card has room for that beside its state
 LONGEST_SIGN = 4  # an emoji may have several code points; a path or a URL has more and is no sign
 
 ICONS = (

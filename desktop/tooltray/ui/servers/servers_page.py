@@ -20,8 +20,8 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.pages.scan_words import here, scan_text, scan_title
-from tooltray.ui.problem_words import in_a_row
+from tooltray.ui.servers.first_start import FirstStart, StarterCommands
+from tooltray.ui.servers.first_steps import FirstStepsStrip
 from tooltray.ui.servers.many_bar import ManyBar
 from tooltray.ui.servers.many_servers import ManyServers
 from tooltray.ui.servers.offer_sheets import OfferSheets
@@ -31,7 +31,7 @@ from tooltray.ui.servers.server_details import ServerDetails
 from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_sheets import ServerSheets
 from tooltray.ui.servers.server_table import ServerTable
-from tooltray.ui.servers.server_tabs import LOG
+from tooltray.ui.servers.server_tabs import LOG, SETTINGS
 from tooltray.ui.servers.server_toasts import ServerToasts
 from tooltray.ui.servers.server_views import ServerViews
 from tooltray.ui.servers.server_words import found_words
@@ -80,6 +80,8 @@ class ServersPage(Page):
         outer.addWidget(self._parts, 1)
         self._parts.addWidget(installed)
         layout = column(installed)
+        self.steps = FirstStepsStrip(context)
+        layout.addWidget(self.steps)
         self._filter = ServerFilter(theme, wishes)
         self._filter.changed.connect(self._show_matching)
         layout.addWidget(self._filter)
@@ -97,6 +99,7 @@ class ServersPage(Page):
         for content in (self._grid, self._nothing_found, self._table):
             self._list.addWidget(content)
         self._split = SplitView(self._list, most=WIDEST_PANE)
+        self._split.closing.connect(self._keep_unsaved)
         self._split.closed.connect(self._on_details_closed)
         self._split.resized.connect(self._fit_details)
         self._opened = ""  # whose details were opened last
@@ -131,6 +134,8 @@ class ServersPage(Page):
         self.notices.secrets_choice_requested.connect(commands.keep_secrets)
         self._wishes.folder_requested.connect(self._on_folder_requested)
         self._wishes.open_requested.connect(self.open_server)
+        self._wishes.duplicate_requested.connect(self.sheets.open_duplicate)
+        commands.duplicated.connect(self._on_duplicated)
         context.links.server_asked.connect(self._on_server_asked)
         context.scans.scan_changed.connect(self._on_scan)
         self.sheets.add_opened.connect(self.offers.complete)
@@ -162,8 +167,11 @@ class ServersPage(Page):
 
     def enable(self, is_usable: bool) -> None:
         self._add.setEnabled(is_usable)
+        self._empty.enable(is_usable)
         if self._stack.currentWidget() is self._empty:
             self._look_for_clients()
+        if is_usable:
+            self.steps.look()
         self._on_hub_changed()
         if is_usable and self._install:
             self.show_install(self._install)
@@ -264,6 +272,8 @@ class ServersPage(Page):
         match part:
             case "discover":
                 self.show_tab(DISCOVER)
+                if text:
+                    self.discover.show_starter(text)
             case "installed":
                 self.show_tab(INSTALLED)
             case "add":
@@ -275,7 +285,9 @@ class ServersPage(Page):
                 self.sheets.open_hub_log()
             case "bundle" if self.is_usable:
                 self.offers.open_bundle(text)
-            case "server" | "overview" | "tools":
+            case "edit":
+                self.show_server(text, SETTINGS)
+            case "server" | "overview" | "tools" | "settings" | "activity" | "offered":
                 self.show_server(text, part)
 
     def _show_log(self, name: str, at: float) -> None:
@@ -295,20 +307,16 @@ class ServersPage(Page):
         else:
             self._parts.setCurrentIndex(INSTALLED)
 
-    def _build_empty(self) -> EmptyState:
-        empty = EmptyState(
-            self._theme,
-            tr("Add your first server"),
-            tr("Every AI client that you connect can use it right away."),
-            [
-                ("download", tr("Move servers from your AI clients"), tr("With their keys, after a preview, and with Undo")),
-                ("search", tr("Find a server"), tr("Well-known ones, and the official registry")),
-                ("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config")),
-                ("plug", tr("Connect your AI clients"), tr("An entry in their settings, after a preview")),
-            ],
-            tr("The built-in server hub already works: its tools tell a client what runs here."),
-        )
-        empty.way_chosen.connect(self._on_way_chosen)
+    def _build_empty(self) -> FirstStart:
+        empty, links = FirstStart(self._theme), self._context.links.part_asked
+        empty.move_requested.connect(partial(links.emit, "clients", "import", ""))
+        empty.paste_requested.connect(partial(links.emit, "servers", "add", ""))
+        empty.discover_requested.connect(partial(links.emit, "servers", "discover", ""))
+        starters = self.starters = StarterCommands(hub=self._context.hub, tasks=self._context.tasks)
+        empty.starter_requested.connect(starters.add)
+        starters.form_wanted.connect(partial(links.emit, "servers", "discover"))
+        starters.failed.connect(self.notices.add_notice)
+        starters.done.connect(self._context.say)
         return empty
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -348,11 +356,16 @@ class ServersPage(Page):
             self._ask_costs()
         own = [server for server in servers if not server.is_builtin]
         if (details := self.details) is not None and self._servers.find(details.server.name) is None:
-            self._split.close_details()
+            if details.unsaved:
+                details.set_gone()
+            else:
+                self._split.close_details()
         self._header.set_subtitle(str(len(servers)) if own else "")
         self._filter.setVisible(bool(own))
         self.notices.set_top_margin(0 if own else FIRST_MARGIN)
         self._filter.set_servers(servers)
+        if servers:
+            self.steps.set_empty(not own)
         if not servers:
             if self._stack.currentWidget() not in (self._loading, self._blank):
                 self._stack.setCurrentWidget(self._blank)
@@ -489,11 +502,14 @@ class ServersPage(Page):
         self._open_details(server)
         if (details := self.details) is not None:
             details.show_tab(tab)
+            if tab == SETTINGS and not self._split.is_wide:
+                self._on_wide(True)
             details.take_keyboard()
 
     def _open_details(self, server: ServerSnapshot) -> None:
         if (details := self.details) is not None and details.server.name == server.name:
             return
+        self._keep_unsaved()
         tab = details.tab if details is not None else ""  # who compares two servers looks at the same of both
         details = ServerDetails(self._context, server)
         details.close_requested.connect(self._on_close_details)
@@ -512,7 +528,20 @@ class ServersPage(Page):
         self._split.set_wide(is_wide)
         self._fit_details()
 
+    def _keep_unsaved(self) -> None:
+        """The details go; what a person has typed there can be had again for a while."""
+        if (details := self.details) is not None and (text := details.unsaved):
+            name = details.server.name
+            toast = self._context.offer_undo(tr("Your changes to {name} are not saved", name=name))
+            toast.action_requested.connect(partial(self._on_restore, name, text))
+
+    def _on_restore(self, name: str, text: str) -> None:
+        self.open_server(name, SETTINGS)
+        if (details := self.details) is not None:
+            details.restore(text)
+
     def _on_close_details(self) -> None:
+        self._keep_unsaved()
         self._split.close_details()
         self._on_details_closed()
 
@@ -534,14 +563,13 @@ class ServersPage(Page):
     def _on_paste(self) -> None:
         self.add(QGuiApplication.clipboard().text())
 
-    def _on_way_chosen(self, index: int) -> None:
-        page, part = (("clients", "import"), ("servers", "discover"), ("servers", "add"), ("clients", "computer"))[index]
-        self._context.links.part_asked.emit(page, part, "")
-
     def _on_scan(self, scan: ClientScan) -> None:
         """Says in the empty state what the AI clients on this computer have."""
-        if here(scan):
-            self._empty.set_text(in_a_row(scan_title(scan), scan_text(scan)))
+        self._empty.show_scan(scan)
+
+    def _on_duplicated(self, name: str) -> None:
+        """The copy is opened to be given what is its own, as soon as it is there."""
+        self.show_server(name, SETTINGS)
 
     def _on_folder_requested(self, name: str) -> None:
         self._context.choose_folder(tr("For which project does {name} start?", name=name), partial(self.commands.start_for, name))

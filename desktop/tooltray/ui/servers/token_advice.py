@@ -6,7 +6,6 @@ Above it: the filter of the Servers page. Below it: buttons, and ServerWishes, w
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import QPoint
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
@@ -16,6 +15,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.menus import popup_below
 
 MOST_ADVISED = 8  # servers in the menu, those that save most; a menu of all would hang out of the window
 LEAST_SAVED = 2000  # tokens; less is not worth a word
@@ -69,7 +69,7 @@ class TokenAdvice(Button):
         for name, tokens in self._saved[:MOST_ADVISED]:
             text = tr("{name}: saves {tokens} tokens", name=_short(name), tokens=f"{tokens:,}")
             self._add(menu, text).triggered.connect(partial(self._wishes.lazy_many_requested.emit, [name]))
-        menu.popup(self.mapToGlobal(QPoint(self.width() - menu.sizeHint().width(), self.height() + 2)))
+        popup_below(menu, self)
 
     def _add(self, menu: QMenu, text: str) -> QAction:
         return menu.addAction(icons.icon("state-lazy", self._theme.color("text.secondary"), 14), text.replace("&", "&&"))

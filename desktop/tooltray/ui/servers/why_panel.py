@@ -8,6 +8,7 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
+from tooltray.phrases import Phrase
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import run_action
@@ -27,8 +28,12 @@ STDERR_LINES = 6
 
 
 class WhyPanel(SheetFrame):
-    """`copy_requested` carries a text; `sign_in_requested` and `log_requested` a server's name."""
+    """`copy_requested` carries a text; `sign_in_requested`, `edit_requested` and `log_requested` a server's name; `secret_requested` that,
+    and the name of a secret.
+    """
 
+    edit_requested = Signal(str)
+    secret_requested = Signal(str, str)
     copy_requested = Signal(str)
     sign_in_requested = Signal(str)
     log_requested = Signal(str)
@@ -47,6 +52,10 @@ class WhyPanel(SheetFrame):
         log = Button(theme, tr("Show log"), icon="log")
         log.clicked.connect(self._on_log)
         self.buttons.addWidget(log)
+        edit = Button(theme, tr("Edit"), icon="edit")
+        edit.setAccessibleName(tr("Edit {name}", name=client.name))
+        edit.clicked.connect(self._on_edit)
+        self.buttons.addWidget(edit)
         self.buttons.addStretch(1)
         self._close = Button(theme, tr("Close"))
         self._close.clicked.connect(self.close_requested)
@@ -110,7 +119,7 @@ class WhyPanel(SheetFrame):
             line = row(margins=(0, 8, 0, 8), spacing=12)
             words = column(spacing=2)
             words.addWidget(Label(self._theme, _sentence(remedy.title), "label", wrap=True))
-            if remedy.value:
+            if remedy.value and remedy.kind != "store_secret":
                 words.addWidget(CodeLabel(self._theme, remedy.value, "secondary"))
             line.addLayout(words, 1)
             if (button := self._remedy_button(remedy)) is not None:
@@ -122,6 +131,9 @@ class WhyPanel(SheetFrame):
         if remedy.is_automatic or remedy.kind == "sign_in":
             button = Button(self._theme, _verb(remedy.kind), small=True)
             button.clicked.connect(partial(self._on_remedy, remedy))
+        elif remedy.kind == "store_secret":
+            button = Button(self._theme, tr("Enter it"), small=True, icon="key")
+            button.clicked.connect(partial(self._on_secret, remedy))
         elif remedy.value:
             button = Button(self._theme, tr("Copy"), icon="copy", small=True)
             button.clicked.connect(partial(self._on_copy, remedy.value))
@@ -172,6 +184,14 @@ class WhyPanel(SheetFrame):
 
     def _on_copy(self, text: str) -> None:
         self.copy_requested.emit(text)
+
+    def _on_edit(self) -> None:
+        self.close_requested.emit()
+        self.edit_requested.emit(self._client.name)
+
+    def _on_secret(self, remedy: Remedy) -> None:
+        self.close_requested.emit()
+        self.secret_requested.emit(self._client.name, str(remedy.title.fields["name"]) if isinstance(remedy.title, Phrase) else "")
 
     def _on_log(self) -> None:
         self.log_requested.emit(self._client.name)

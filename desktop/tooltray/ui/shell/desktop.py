@@ -159,6 +159,7 @@ class Desktop:
         window.context.links.entries_asked.connect(self._teller.on_trust_asked)
         for window_in_front in (window.show_up, self._feedback.go_there, self._approvals.go_there):  # the last: somebody waits for it
             tray.open_requested.connect(window_in_front)
+        window.context.links.approval_asked.connect(self._approvals.go_there)
         tray.menu.pause_requested.connect(window.hub_commands.pause)
         tray.menu.about_requested.connect(window.show_about)
 

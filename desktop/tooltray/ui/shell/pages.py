@@ -32,6 +32,12 @@ def _servers(context: PageContext) -> Page:
     return ServersPage(context)
 
 
+def _activity(context: PageContext) -> Page:
+    from tooltray.ui.activity.activity_page import ActivityPage
+
+    return ActivityPage(context)
+
+
 def _tools(context: PageContext) -> Page:
     from tooltray.ui.tools.tools_page import ToolsPage
 
@@ -44,10 +50,10 @@ def _clients(context: PageContext) -> Page:
     return ClientsPage(context)
 
 
-def _approvals(context: PageContext) -> Page:
-    from tooltray.ui.approvals.grants_page import GrantsPage
+def _permissions(context: PageContext) -> Page:
+    from tooltray.ui.permissions.permissions_page import PermissionsPage
 
-    return GrantsPage(context)
+    return PermissionsPage(context)
 
 
 def _settings(context: PageContext) -> Page:
@@ -59,7 +65,8 @@ def _settings(context: PageContext) -> Page:
 PAGES = (
     PageEntry("servers", "server", lambda: tr("Servers"), _servers),  # the first one shows the notices of the hub
     PageEntry("tools", "tools", lambda: tr("Tools"), _tools),
+    PageEntry("activity", "activity", lambda: tr("Activity"), _activity),
     PageEntry("clients", "plug", lambda: tr("AI clients"), _clients),
-    PageEntry("approvals", "shield", lambda: tr("Approvals"), _approvals),
+    PageEntry("permissions", "shield", lambda: tr("Permissions"), _permissions),
     PageEntry("settings", "settings", lambda: tr("Settings"), _settings),
 )

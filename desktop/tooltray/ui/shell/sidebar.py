@@ -27,6 +27,7 @@ class NavItem(PaintedButton):
         self._theme, self._icon, self._badge = theme, icon, ""
         self.setText(text)
         self.setCheckable(True)
+        self.setAutoExclusive(True)  # one of several, also for screen readers: no check box
         self.setFixedHeight(theme.size("nav"))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)

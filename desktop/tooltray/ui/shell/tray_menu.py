@@ -24,7 +24,7 @@ from tooltray.ui.shell.hub_words import summary
 from tooltray.ui.shell.pause_menu import PauseMenu
 from tooltray.ui.shell.tray_reads import TrayReadings
 from tooltray.ui.shell.tray_words import approval_line, call_line, can_answer, failure_line, load_line, short
-from tooltray.ui.state_language import Look, needs_person, server_look
+from tooltray.ui.state_language import Look, needs_person, paused_look, server_look
 from tooltray.ui.theme import Theme
 
 SHOWN_SERVERS = 8  # more are in the window, so that the menu fits a small screen
@@ -50,8 +50,8 @@ class ServerEntry(QMenu):
         self._restart.triggered.connect(self._on_restart)
         self._log.triggered.connect(self._on_log)
 
-    def set_server(self, server: ServerSnapshot) -> None:
-        shown = server_look(server)
+    def set_server(self, server: ServerSnapshot, *, is_paused: bool = False) -> None:
+        shown = paused_look(server) if is_paused else server_look(server)
         if shown == self._look:
             return
         self._look = shown
@@ -236,11 +236,10 @@ class TrayMenu(QMenu):
             self._entries = {}
             for server in servers:
                 entry = ServerEntry(self._theme, server.name, self._wishes, self)
-                entry.set_server(server)
                 self._entries[server.name] = entry
                 self.insertMenu(self._after_servers, entry)
         for server in servers:
-            self._entries[server.name].set_server(server)
+            self._entries[server.name].set_server(server, is_paused=self._is_paused)
 
     def _add(self, icon: str) -> QAction:
         action = self.addAction("")

@@ -40,8 +40,10 @@ def failure_line(entry: ActivityEntry, now: datetime) -> str:
 
 def approval_line(request: ApprovalSnapshot) -> str:
     """Which call waits for a yes, and whose it is."""
-    names = {"tool": short(request.tool), "server": short(request.server), "client": short(request.client)}
-    return tr("{tool} of {server}, for {client}", **names) if request.client else tr("{tool} of {server}", **names)
+    tool, server, client = short(request.tool), short(request.server), short(request.client)
+    if not client:
+        return tr("{tool} of {server}", tool=tool, server=server)
+    return tr("{tool} of {server}, for {client}", tool=tool, server=server, client=client)
 
 
 def can_answer(request: ApprovalSnapshot) -> bool:

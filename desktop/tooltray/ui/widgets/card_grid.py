@@ -1,10 +1,12 @@
 """Cards in as many columns as fit, and a layout that breaks lines as text does."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLayout, QLayoutItem, QScrollArea, QWidget
+from shiboken6 import isValid
 
 from tooltray.ui.widgets.button import BY_KEYBOARD, PASSING
 from tooltray.ui.widgets.page_frame import MARGIN, PageScroll
@@ -76,8 +78,23 @@ class CardGrid(PageScroll):
         super().resizeEvent(event)
         columns = max(1, (self.width() - 2 * MARGIN + GAP) // (MIN_CARD + GAP))
         if columns != self._columns:
+            kept = self._in_use()
             self._columns = columns
             self._place()
+            if kept is not None:  # what a person looks at stays where it is
+                QTimer.singleShot(0, self, partial(self._keep, *kept))
+
+    def _in_use(self) -> tuple[GridCard, int] | None:
+        """The card below the pointer or with the keyboard, and how far below the upper edge it is; None: there is no such card."""
+        focused = self.window().focusWidget()
+        for card in self._cards:
+            if card.underMouse() or (focused is not None and card.isAncestorOf(focused)):
+                return card, card.y() - self.verticalScrollBar().value()
+        return None
+
+    def _keep(self, card: GridCard, below_edge: int) -> None:
+        if isValid(card) and card in self._cards:
+            self.verticalScrollBar().setValue(card.y() - below_edge)
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
 from tooltray.ui import icons
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, PaintedButton
+from tooltray.ui.widgets.menus import popup_below
 from tooltray.ui.widgets.server_text import plain_tip
 from tooltray.ui.widgets.surface import column
 
@@ -80,7 +81,7 @@ class Choice(Button):
             if value == self._chosen:
                 menu.setActiveAction(action)
         menu.triggered.connect(self._on_triggered)
-        menu.popup(self.mapToGlobal(QPoint(0, self.height() + 2)))
+        popup_below(menu, self)
 
     def _on_triggered(self, action: QAction) -> None:
         if (value := str(action.data())) != self._chosen:

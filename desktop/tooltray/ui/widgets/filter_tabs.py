@@ -23,6 +23,7 @@ class FilterTab(PaintedButton):
         self._count: int | None = 0
         self.setText(text)
         self.setCheckable(True)
+        self.setAutoExclusive(True)  # one of several, also for screen readers: no check box
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.set_count(0)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QSize, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QButtonGroup, QLayout, QMenu, QWidget
 
@@ -10,6 +10,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton
 from tooltray.ui.widgets.filter_tabs import FilterTab
+from tooltray.ui.widgets.menus import popup_below
 from tooltray.ui.widgets.surface import row
 
 GAP = 4
@@ -88,7 +89,7 @@ class TabRow(QWidget):
             if tab.isHidden():
                 menu.addAction(tab.text()).setData(index)
         menu.triggered.connect(self._on_triggered)
-        menu.popup(self._more.mapToGlobal(QPoint(0, self._more.height() + 2)))
+        popup_below(menu, self._more)
 
     def _on_triggered(self, action: QAction) -> None:
         self._tabs[int(action.data())].click()

@@ -18,6 +18,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import HEIGHT, WIDTH, paint_switch
 from tooltray.ui.widgets.chip import paint_chip
 from tooltray.ui.widgets.choice import paint_check
+from tooltray.ui.widgets.server_text import plain_tip
 
 PADDING = 12
 PAGE_INSET, CARD_INSET = 24, 0  # left padding of the first column; theme.qss has the same for headers
@@ -107,6 +108,10 @@ class RowModel(QAbstractTableModel):
         """Which row it is; a heading is one for itself."""
         return row if isinstance(row, Heading) else self._key(row)
 
+    def row(self, place: int) -> Any:
+        """Returns the row at a place."""
+        return self.rows[place]
+
     def find(self, key: Hashable) -> int:
         """Returns a row's place, -1 if it is not there."""
         return self._places.get(key, -1)
@@ -118,16 +123,17 @@ class RowModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        row = self.rows[index.row()]
+        row = self.row(index.row())
         if isinstance(row, Heading):
             return _of_heading(row, role) if not index.column() else None
         column = self.columns[index.column()]
         value = column.value(row)
         if role == Qt.ItemDataRole.UserRole:
             return value
-        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole) and column.tip is not None:
-            return column.tip(row)
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole):
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
+            words = column.tip(row) if column.tip is not None else _words(column.kind, value)
+            return plain_tip(words) if role == Qt.ItemDataRole.ToolTipRole else words
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return _words(column.kind, value)
         return None
 
@@ -143,7 +149,7 @@ class RowModel(QAbstractTableModel):
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        is_heading = index.isValid() and isinstance(self.rows[index.row()], Heading)
+        is_heading = index.isValid() and isinstance(self.row(index.row()), Heading)
         return Qt.ItemFlag.ItemIsEnabled if is_heading else super().flags(index)
 
     def _arrow(self, section: int) -> str:
@@ -307,13 +313,18 @@ class Table(QTableView):
         in_card: bool = False,
         has_header: bool | None = None,
         row_height: int = 0,
+        model: RowModel | None = None,
     ) -> None:
+        """
+        Args:
+            model: has the rows where they are not all in memory.
+        """
         super().__init__()
         row_height = row_height or theme.size("row")
         self._hovered_row = -1
         self.given: Sequence[Any] = ()  # as they were before they were sorted
         self._pick = _first(columns, Kind.PICK)
-        self._model = RowModel(columns, key)
+        self._model = model if model is not None else RowModel(columns, key)
         self._switch = max(_first(columns, Kind.SWITCH), _first(columns, Kind.CHECK))
         self._button = _first(columns, Kind.BUTTON)
         self.setModel(self._model)
@@ -370,7 +381,7 @@ class Table(QTableView):
         selection = self.selectionModel().selection()
         ranges = [selection.at(place) for place in range(selection.size())]
         places = {place for each in ranges for place in range(each.top(), each.bottom() + 1)}  # `selectedRows` asks for flags 40,000 times
-        rows = (self._model.rows[place] for place in sorted(places))
+        rows = (self._model.row(place) for place in sorted(places))
         return [row for row in rows if not isinstance(row, Heading)]
 
     @property
@@ -396,7 +407,7 @@ class Table(QTableView):
         """Replaces the rows; selection, focus and scroll position stay, as far as their rows do."""
         self.given = rows
         current = self.currentIndex()
-        key = self._model.key(self._model.rows[current.row()]) if current.isValid() else None
+        key = self._model.key(self._model.row(current.row())) if current.isValid() else None
         picked = [self._model.key(row) for row in self.picked] if self._pick >= 0 else []
         scrolled = self.verticalScrollBar().value()
         if self._model.set_rows(self.arranged(rows)):
@@ -492,18 +503,18 @@ class Table(QTableView):
             self._choose(index.row())
 
     def _choose(self, place: int) -> None:
-        row = self._model.rows[place]
+        row = self._model.row(place)
         if not isinstance(row, Heading):
             self.row_chosen.emit(row)
 
     def _toggle(self, place: int) -> None:
-        row = self._model.rows[place]
+        row = self._model.row(place)
         value = self._model.columns[self._switch].value(row) if not isinstance(row, Heading) else None
         if value is not None:
             self.switched.emit(row, not value)
 
     def _press(self, place: int) -> None:
-        row = self._model.rows[place]
+        row = self._model.row(place)
         if not isinstance(row, Heading) and self._model.columns[self._button].value(row):
             self.pressed.emit(row)
 

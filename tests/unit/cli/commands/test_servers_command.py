@@ -505,7 +505,7 @@ def test_without_a_hub_a_removed_servers_own_secret_goes_and_a_shared_one_stays(
         "Its secret git/KEY is removed, too.",
         "Secret team stays: wiki still uses it.",
     ]
-    assert typed("secrets", "list") == ["team"]
+    assert json.loads("".join(typed("secrets", "list", "--json"))) == ["team"]
     assert typed("servers", "remove", "wiki", "--keep-secrets") == ["Removed wiki."]
     assert typed("secrets", "remove", "--unused", "--yes") == ["No server that is known here uses:", "  team", "Forgot 1 secret."]
     assert typed("secrets", "remove", "--unused") == ["Every secret is used, or may be."]
@@ -515,7 +515,7 @@ def test_without_a_hub_a_removed_servers_own_secret_goes_and_a_shared_one_stays(
     said = tooltray("secrets", "remove", "--unused", "--yes")
     assert said.out == "Every secret is used, or may be.\n"
     assert said.err.count("none of it counts") == 1
-    assert typed("secrets", "list") == ["project/KEY"]
+    assert json.loads("".join(typed("secrets", "list", "--json"))) == ["project/KEY"]
     assert settings_of(hub_home)["mcpServers"] == {}
     assert settings_of(hub_home)["defaultServers"] == []
 
@@ -539,7 +539,7 @@ def test_without_a_hub_a_removal_ends_the_sign_in_and_knows_the_projects(
     hub_home.trust.write_text(json.dumps({"version": 1, "projects": {str(tmp_path): entries}}))
     (tmp_path / ".mcp.json").write_text('{"mcpServers": {"db": {"command": "x", "args": ["${secret:team}"]}}}')
     assert typed("servers", "remove", "far") == "Removed far.\nIts sign-in has ended.\nSecret team stays: db-shop still uses it.\n"
-    assert typed("secrets", "list") == "team\n"
+    assert typed("secrets", "list").splitlines()[2].split() == ["team", "yes", "db-shop"]
     assert json.loads(hub_home.sign_ins.read_text()) == {}
 
 

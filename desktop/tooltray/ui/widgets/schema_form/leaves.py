@@ -21,6 +21,7 @@ from tooltray.ui.widgets.surface import column, row
 
 MOST_LINES = 8  # of a text in sight; more scroll
 JSON_LINES = 3
+EMPTY_JSON = "{ }"  # stands where nothing is typed yet; the same in every language
 LONGEST_LINE_FIELD = 32_767  # characters; what a line of Qt's holds
 LARGEST_NUMBER = 2**63  # one with more digits is written as JSON, and so is what is no number at all
 EXAMPLES = {"email": "name@example.org", "uri": "https://example.org/", "date": "2026-11-22", "date-time": "2026-11-22T14:30:00Z"}
@@ -282,7 +283,7 @@ class JsonControl(ValueControl):
         super().__init__()
         self._code = CodeView(theme, "", name, editable=True, json=True)
         self._code.setFixedHeight(int(JSON_LINES * QFontMetricsF(self._code.font()).lineSpacing()) + CHROME)
-        self._code.setPlaceholderText("{ }")
+        self._code.setPlaceholderText(EMPTY_JSON)
         self._code.textChanged.connect(self.changed)
         column(self).addWidget(self._code)
 

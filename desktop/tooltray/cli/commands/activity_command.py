@@ -1,0 +1,203 @@
+"""`tooltray activity`: what happened, one entry in full, export, and emptying the journal.
+
+Above it: run. Below it: the running hub, or the journal's file where none runs.
+"""
+
+import argparse
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+
+import msgspec
+
+from tooltray.cli.hubs import Hub, any_hub
+from tooltray.cli.person import check_terminal
+from tooltray.cli.speech import say, tr
+from tooltray.cli.terminal import answer, clean_line, count, print_json, print_table, to_json
+from tooltray.control.control_client import ControlClient, HubLost
+from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
+from tooltray.phrases import Phrase, as_json
+from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityRow, ActivityTimes
+
+READ_TIMEOUT_S = 60.0  # of 200 MB on a slow disk
+EXPORT_TIMEOUT_S = 600.0
+PAGE = 200  # entries that are asked for at once while following
+WRITTEN = "ActivityWritten"
+_TITLES = (Phrase("ID"), Phrase("TIME"), Phrase("CLIENT"), Phrase("WHAT"), Phrase("OUTCOME"), "MS", Phrase("ABOUT"))
+_PARTS = {
+    "bridge_s": Phrase("from the AI client to the hub"),
+    "queue_s": Phrase("in the hub"),
+    "person_s": Phrase("a person"),
+    "start_s": Phrase("its server's start"),
+    "server_s": Phrase("the server"),
+    "back_s": Phrase("back to the AI client"),
+}
+_ALLOWED = {"rules": Phrase("the settings"), "grant": Phrase("an earlier yes"), "person": Phrase("a person")}
+
+
+def activity(args: argparse.Namespace, home: Home) -> int:
+    """The first word decides."""
+    if args.follow:
+        return _follow(args, home)
+    match args.words:
+        case ["show", id]:
+            return _show(args, home, int(id))
+        case ["export", file]:
+            return _export(args, home, file)
+        case ["clear"]:
+            return _clear(args, home)
+        case ["undo-clear"]:
+            with any_hub(home) as hub:
+                hub.ask(hub.api.activity.undo_clear_activity())
+            return answer(args, {"is_cleared": False}, tr("The journal is as it was."))
+    with any_hub(home) as hub:
+        rows = _rows(hub, args)
+    if args.json:
+        print_json(rows)
+    elif rows:
+        print_table([say(title) for title in _TITLES], [_cells(row) for row in rows])
+    else:
+        print(tr("Nothing of this kind is in the journal."))
+    return 0
+
+
+def _rows(hub: Hub, args: argparse.Namespace) -> list[ActivityRow]:
+    """The newest last."""
+    is_joined = not (args.each or args.json)
+    asked = hub.api.activity.get_activity(filter=_filter(args), limit=args.limit, collapsed=is_joined)
+    return hub.ask(asked, timeout_s=READ_TIMEOUT_S)[::-1]
+
+
+def _filter(args: argparse.Namespace) -> ActivityFilter:
+    return ActivityFilter(
+        text=args.text,
+        kinds=tuple(args.kind),
+        outcomes=("error", "refused") if args.failed else (),
+        clients=tuple(args.client),
+        projects=tuple(os.path.abspath(each) for each in args.project),
+        servers=tuple(args.server),
+        tools=tuple(args.tool),
+        since=time.time() - args.since if args.since else 0.0,
+    )
+
+
+def _cells(row: ActivityRow) -> tuple[str, ...]:
+    entry = row.entry
+    what = _what(entry) + (f" x {row.count}" if row.count > 1 else "")
+    about = " - ".join(filter(None, (entry.touched, entry.reason)))
+    return str(entry.id), _moment(entry.at), entry.client or "-", what, entry.outcome, f"{entry.duration_s * 1000:.0f}", about
+
+
+def _what(entry: ActivityEntry) -> str:
+    where = "/".join(filter(None, (entry.server, entry.tool)))
+    return where if entry.kind == "call" else f"{entry.kind} {where}".strip()
+
+
+def _moment(at: float) -> str:
+    """Local time; a clock may have shown anything."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+    except (OverflowError, OSError, ValueError):
+        return "?"
+
+
+# while it happens
+
+
+def _follow(args: argparse.Namespace, home: Home) -> int:
+    """Shows the last rows, and then each that comes; ends when the hub does."""
+    events = ControlClient.connect(home, with_events=True)
+    if events is None:
+        raise TooltrayError(tr("No hub is running"), tr("nothing happens that could be followed"), tr("Start one with: tooltray serve"))
+    with events, any_hub(home) as hub, contextlib.suppress(HubLost):
+        args.each = True
+        rows = _rows(hub, args)
+        last = rows[-1].entry.id if rows else 0
+        _print_lines(args, rows)
+        for kind, _ in events.events():
+            if kind == WRITTEN:
+                rows = list(_newer(hub, args, last))[::-1]
+                last = rows[-1].entry.id if rows else last
+                _print_lines(args, rows)
+    return 0
+
+
+def _newer(hub: Hub, args: argparse.Namespace, last: int) -> Iterator[ActivityRow]:
+    """The newest first."""
+    before = 0
+    while True:
+        asked = hub.api.activity.get_activity(filter=_filter(args), before=before, limit=PAGE)
+        rows = [row for row in hub.ask(asked, timeout_s=READ_TIMEOUT_S) if row.entry.id > last]
+        yield from rows
+        if len(rows) < PAGE:
+            return
+        before = rows[-1].entry.id
+
+
+def _print_lines(args: argparse.Namespace, rows: list[ActivityRow]) -> None:
+    for row in rows:
+        line = to_json(as_json(row.entry), indent=None) if args.json else clean_line("  ".join(_cells(row)[1:]))
+        print(line, flush=True)
+
+
+# one entry
+
+
+def _show(args: argparse.Namespace, home: Home, id: int) -> int:
+    with any_hub(home) as hub:
+        found = hub.ask(hub.api.activity.get_activity_entry(id=id), timeout_s=READ_TIMEOUT_S)
+    return answer(args, found, *(clean_line(line) for line in _lines(found)))
+
+
+def _lines(found: ActivityDetails) -> Iterator[str]:
+    entry = found.entry
+    yield f"{_what(entry)}: {entry.outcome}"
+    yield f"{_moment(entry.at)}, {entry.duration_s * 1000:.1f} ms"
+    yield from _named(tr("AI client"), entry.client, f"session {entry.session}" if entry.session else "")
+    yield from _named(tr("Project"), entry.project)
+    yield from _named(tr("Touched"), entry.touched)
+    yield from _named(tr("Reason"), entry.reason)
+    yield from _named(tr("Allowed by"), say(_ALLOWED.get(found.allowed_by, found.allowed_by)))
+    if entry.kind == "call":
+        yield tr(
+            "Sizes: {argument_bytes} bytes of arguments, {result_bytes} of result (about {tokens} tokens)",
+            argument_bytes=f"{entry.argument_bytes:,}",
+            result_bytes=f"{entry.result_bytes:,}",
+            tokens=f"{entry.tokens:,}",
+        )
+    yield from _named(tr("Time"), *_times(found.times))
+    yield from _named(tr("Arguments"), found.arguments)
+    yield from _named(tr("Result"), found.result)
+
+
+def _named(name: str, *values: str) -> Iterator[str]:
+    if given := [value for value in values if value]:
+        yield f"{name}: {', '.join(given)}"
+
+
+def _times(times: ActivityTimes) -> Iterator[str]:
+    for name, value in msgspec.structs.asdict(times).items():
+        if value is not None:
+            yield tr("{value} ms {part}", value=f"{value * 1000:.2f}", part=say(_PARTS[name]))
+
+
+# all of them
+
+
+def _export(args: argparse.Namespace, home: Home, file: str) -> int:
+    path = os.path.abspath(file)
+    with any_hub(home) as hub:
+        asked = hub.api.activity.export_activity(path=path, filter=_filter(args))
+        written = hub.ask(asked, timeout_s=EXPORT_TIMEOUT_S)
+    return answer(
+        args, {"path": path, "entries": written}, tr("{count} written to {path}.", count=count(written, "line"), path=clean_line(path))
+    )
+
+
+def _clear(args: argparse.Namespace, home: Home) -> int:
+    check_terminal(tr("Emptying the journal"))
+    with any_hub(home) as hub:
+        hub.ask(hub.api.activity.clear_activity())
+    return answer(args, {"is_cleared": True}, tr("The journal is empty. Until the hub ends: tooltray activity undo-clear"))

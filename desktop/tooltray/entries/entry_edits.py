@@ -1,0 +1,76 @@
+"""A server's entry before it is saved: what would change where, and whether it can be.
+
+Above it: the API. Below it: the settings and projects' files, with what they say now. Writes nothing.
+"""
+
+import difflib
+import json
+from collections.abc import Mapping
+
+from tooltray.entries.portable_entry import without_secrets
+from tooltray.errors import Problem, TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.settings.entry_text import check_entry
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_config import MCPServerConfig, config_hash
+from tooltray.settings.settings import check_runs_outside
+from tooltray.snapshots.edited_entries import ServerUpdatePreview
+
+LINES_AROUND = 3  # of what stays, around each change
+MASK = "••••••"
+
+
+class EntryEdits:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, config: McpConfHelper) -> None:
+        self._config = config
+
+    def preview(self, name: str, entry: Mapping[str, object]) -> ServerUpdatePreview:
+        """See ServersApi.preview_server_update."""
+        there = self._config.server_entry(name).entry
+        slips = tuple(check_entry(entry))
+        server = self._config.file_server(name)
+        return ServerUpdatePreview(
+            file=server.file if server else str(self._config.path),
+            diff=entry_diff(name, there, entry),
+            is_restarted=not slips and self._runs_another(name, entry),
+            revision=self._config.revision(name),
+            problem=self._why_not(name, entry) if not slips else None,
+            slips=slips,
+        )
+
+    def _runs_another(self, name: str, entry: Mapping[str, object]) -> bool:
+        now = self._config.settings.mcp_servers.get(name)
+        return now is None or config_hash(now) != config_hash(MCPServerConfig.model_validate(entry))
+
+    def _why_not(self, name: str, entry: Mapping[str, object]) -> Problem | None:
+        if not (server := self._config.file_server(name)):
+            return None
+        if server.origin == "served":
+            title, where = Phrase("'{name}' is not changed", name=name), Phrase("its entry is in {file}", file=server.file)
+            return Problem(title, where, Phrase("Change it there."))
+        try:
+            check_runs_outside(name, MCPServerConfig.model_validate(entry))
+        except TooltrayError as error:
+            return error.problem
+        return None
+
+
+def entry_diff(name: str, before: Mapping[str, object], after: Mapping[str, object]) -> tuple[str, ...]:
+    """The lines by which two entries differ, with some around them; a secret that is another one is marked, and none is shown."""
+    if before == after:
+        return ()
+    was, now = without_secrets(name, before), without_secrets(name, after)
+    old = _lines(was.entry, dict.fromkeys(was.values, MASK))
+    changed = Phrase("{masked} (another value)", masked=MASK)
+    new = _lines(now.entry, {secret: MASK if was.values.get(secret, value) == value else changed for secret, value in now.values.items()})
+    lines = list(difflib.unified_diff(old, new, lineterm="", n=LINES_AROUND))[2:]
+    return tuple(" …" if line.startswith("@@") else line for line in lines[1:])
+
+
+def _lines(entry: Mapping[str, object], masks: Mapping[str, str]) -> list[str]:
+    text = json.dumps(entry, indent=2, ensure_ascii=False, default=str)
+    for secret, mask in masks.items():
+        text = text.replace(f"${{secret:{secret}}}", mask)
+    return text.splitlines()

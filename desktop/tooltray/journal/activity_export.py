@@ -1,0 +1,51 @@
+"""Writes entries of the journal into a file for other programs: JSON Lines, one object for each entry, the oldest first.
+
+Above it: ActivityApi, in a thread. Below it: JournalReader. The file is for its owner alone, and is there whole or not at all.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import mkstemp
+
+import msgspec
+
+from tooltray.errors import TooltrayError
+from tooltray.files.atomic_file import replace
+from tooltray.home.home import hint_for
+from tooltray.phrases import Phrase
+from tooltray.snapshots.activity import ActivityDetails
+
+
+def write_entries(path: Path, entries: Iterator[ActivityDetails]) -> int:
+    """Returns how many were written. `path`: absolute; what is there is replaced.
+
+    Raises:
+        TooltrayError: it cannot be written; what was there is as it was.
+    """
+    if not path.is_absolute() or "\0" in str(path):
+        raise TooltrayError(Phrase("The journal cannot be exported"), Phrase("'{path}' is no absolute path", path=path))
+    try:
+        descriptor, temporary = mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.", suffix=".tmp")
+        try:
+            count = _write(descriptor, entries)
+            replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        message = f"{path}: {error.strerror or error}"
+        raise TooltrayError(Phrase("The journal cannot be exported"), message, hint_for(error, Phrase("Choose another place"))) from None
+    return count
+
+
+def _write(descriptor: int, entries: Iterator[ActivityDetails]) -> int:
+    with open(descriptor, "wb") as file:
+        return sum(1 for each in entries if file.write(msgspec.json.encode(line_of(each)) + b"\n"))
+
+
+def line_of(details: ActivityDetails) -> dict[str, object]:
+    """An entry, its times and what is kept of its contents, side by side."""
+    times = {name: value for name, value in msgspec.structs.asdict(details.times).items() if value is not None}
+    kept = {"arguments": details.arguments, "result": details.result, "is_cut": details.is_cut} if details.entry.has_contents else {}
+    return {**msgspec.structs.asdict(details.entry), **times, "allowed_by": details.allowed_by, **kept}

@@ -1,0 +1,274 @@
+"""The list of what happened, with its tabs for failures and refusals: on the Activity page, and in the details of a server.
+
+Above it: ActivityPage, and views of other pages that embed it. Below it: ActivityTable and the verb that reads the journal. It asks for
+nothing while nobody sees it.
+"""
+
+import time
+
+from msgspec.structs import replace
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.snapshots.activity import ActivityFilter, ActivityRow
+from tooltray.ui.activity.activity_table import ActivityTable
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import CoalescedRead
+from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.filter_tabs import FilterTabs
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import column, row
+
+ALL, FAILED, REFUSED = range(3)  # the tabs
+OUTCOMES: dict[int, tuple[str, ...]] = {ALL: (), FAILED: ("error",), REFUSED: ("refused",)}
+COUNT_EVERY_MS = 3000  # the numbers on the tabs; a person reads no faster
+SETTLE_MS = 300  # after the last key of a search; the rows do not wait for it
+SHARE = 10  # of the time goes to counting at most: what is counted over a long journal is counted less often
+NEW_TOP = 8  # px of the button that leads to the newest rows, below the head of the table
+
+
+class ActivityList(QWidget):
+    """`entry_chosen` carries the ActivityRow that a person wants to see; an embedded list opens the Activity page by itself.
+
+    Args:
+        filter: which entries it shows, besides what its tabs leave out.
+        is_embedded: it stands in another page's details.
+    """
+
+    entry_chosen = Signal(object)
+    failed = Signal(object)  # Problem, or None once it is over
+
+    def __init__(self, context: PageContext, filter: ActivityFilter, *, is_embedded: bool = True) -> None:
+        super().__init__()
+        theme = context.theme
+        self._context, self._filter, self._is_embedded = context, filter, is_embedded
+        self._is_collapsed, self._is_held, self._is_asked_for = True, False, False
+        self._count_cost_ms = 0
+        self._waiting = 0  # rows above what is in sight
+        layout = column(self)
+        self._tabs = FilterTabs(theme, [tr("All"), tr("Failed"), tr("Refused")], name=tr("Outcome"))
+        self._tabs.set_counts((None, None, None))
+        self._tabs.chosen.connect(self._on_tab)
+        edge = 20 if is_embedded else 24
+        self.tools = row(margins=(edge, 10, edge, 8), spacing=8)
+        self.tools.addWidget(self._tabs)
+        if is_embedded:
+            self.tools.addStretch(1)
+        layout.addLayout(self.tools)
+        self._below = column(margins=(edge, 0, edge, 0))
+        layout.addLayout(self._below)
+        self.table = ActivityTable(theme, context.hub.activity.get_activity, context.tasks)
+        self.table.entry_chosen.connect(self._on_chosen)
+        self.table.left_top.connect(self._on_left_top)
+        self.table.at_top.connect(self._on_top)
+        self._nothing = Label(theme, "", "body", "muted", wrap=True)
+        self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(self.table)
+        self._stack.addWidget(self._nothing)
+        self._fault = FaultArea(theme, top=0)
+        layout.addWidget(NoticesAbove(self._fault, self._stack), 1)
+        self._new = Button(theme, "", "primary", small=True)
+        self._new.setParent(self._stack)
+        self._new.clicked.connect(self._on_show_new)
+        self._new.hide()
+        self._counts = CoalescedRead(self._read_counts, tasks=context.tasks, name="numbers of activity")
+        self._count_timer = QTimer(self, singleShot=True)
+        self._count_timer.timeout.connect(self._counts.ask)
+        self._connect()
+
+    def _connect(self) -> None:
+        model, hub = self.table.activity, self._context.hub
+        model.failed.connect(self._on_failed)
+        model.reset_done.connect(self._on_reset)
+        model.rowsInserted.connect(self._draw)
+        model.fell_behind.connect(self._on_fell_behind)
+        hub.activity_written.connect(self._on_written)
+        hub.snapshot_changed.connect(self._on_hub_changed)
+
+    @property
+    def filter(self) -> ActivityFilter:
+        """What it shows, besides the tab."""
+        return self._filter
+
+    @property
+    def shown_filter(self) -> ActivityFilter:
+        """What it shows, the tab included."""
+        outcomes = OUTCOMES[self._tabs.current]
+        return replace(self._filter, outcomes=outcomes) if outcomes else self._filter
+
+    @property
+    def tab(self) -> int:
+        return self._tabs.current
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the numbers on the tabs are known."""
+        return self._count_cost_ms > 0
+
+    @property
+    def is_collapsed(self) -> bool:
+        """Whether repeats are one row."""
+        return self._is_collapsed
+
+    @property
+    def is_held(self) -> bool:
+        """Whether new rows wait until a person wants to see them."""
+        return self._is_held
+
+    def show_below_tabs(self, widget: QWidget) -> None:
+        """Puts something between the tabs and the table; it hides itself while it has nothing to say."""
+        self._below.addWidget(widget)
+
+    def set_filter(self, filter: ActivityFilter) -> None:
+        """Shows other entries; what stands there stays until they are known."""
+        if filter != self._filter:
+            self._filter = filter
+            self._ask()
+
+    def show_tab(self, tab: int) -> None:
+        """Shows all entries, those that failed, or those that were refused."""
+        if tab != self._tabs.current:
+            self._tabs.choose(tab)
+            self._ask()
+
+    def set_collapsed(self, is_collapsed: bool) -> None:
+        """Shows repeats as one row, or each for itself."""
+        if is_collapsed != self._is_collapsed:
+            self._is_collapsed = is_collapsed
+            self._ask()
+
+    def hold(self, is_held: bool) -> None:
+        """Keeps new rows away until it is released."""
+        self._is_held = is_held
+        if not is_held:
+            self._on_show_new()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._ask()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_new()
+
+    def look_again(self) -> None:
+        """Something may have happened."""
+        if not self.isVisible():
+            return
+        if self._is_held:
+            self._wait(0)
+        else:
+            self.table.activity.look_for_new()
+        if not self._count_timer.isActive():
+            self._count_timer.start(max(COUNT_EVERY_MS, self._count_cost_ms * SHARE))
+
+    def _ask(self) -> None:
+        self._waiting = 0
+        self._new.hide()
+        if self.isVisible() and self._context.hub.snapshot is not None:
+            self._is_asked_for = True
+            self.table.activity.show_filter(self.shown_filter, is_collapsed=self._is_collapsed)
+            self._count_timer.start(SETTLE_MS if self._count_cost_ms else 0)
+
+    def _on_written(self, last_id: int) -> None:
+        if last_id:
+            self.look_again()
+        elif self.isVisible():
+            self._ask()
+
+    def _on_hub_changed(self) -> None:
+        """It is there, or gone; what was read stays in sight."""
+        if self._context.hub.snapshot is None:
+            self._is_asked_for = False
+        elif not self._is_asked_for:
+            self._ask()
+
+    async def _read_counts(self) -> None:
+        """What the tabs say; of calls alone, since starts and stops are no failures of anybody."""
+        filter, begun = self._filter, time.monotonic()
+        read = self._context.hub.activity.get_activity_figures
+        try:
+            whole = await read("server", filter)
+            refused = await read("server", replace(filter, outcomes=("refused",)))
+        except TooltrayError:
+            self._tabs.set_counts((None, None, None))
+            return  # the list says why
+        self._count_cost_ms = 1 + int((time.monotonic() - begun) * 1000)
+        if filter == self._filter:
+            calls, bad = sum(each.calls for each in whole), sum(each.failures for each in whole)
+            not_let = sum(each.calls for each in refused)
+            self._tabs.set_counts((calls, bad - not_let, not_let))
+
+    def _on_tab(self, _tab: int) -> None:
+        self._ask()
+
+    def _on_chosen(self, row: ActivityRow) -> None:
+        self.entry_chosen.emit(row)
+        if self._is_embedded:
+            self._context.links.part_asked.emit("activity", "entry", str(row.entry.id))
+
+    def _on_failed(self, problem: Problem | None) -> None:
+        if self._is_embedded:
+            self._fault.show_fault(problem)
+        self.failed.emit(problem)
+        self._draw(problem)
+
+    def _on_reset(self) -> None:
+        self._on_top()
+        self._draw()
+
+    def _draw(self, problem: object = None, *_: object) -> None:
+        model = self.table.activity
+        if model.rowCount():
+            self._stack.setCurrentWidget(self.table)
+            return
+        self._nothing.setText(self._words(isinstance(problem, Problem)))
+        self._stack.setCurrentWidget(self._nothing)
+
+    def _words(self, has_failed: bool) -> str:
+        """What stands there in the place of rows; what could not be read is not said to be nothing."""
+        if has_failed:
+            return tr("Not known: the journal could not be read.")
+        if not self.table.activity.is_known:
+            return ""
+        return tr("Nothing yet.") if self.shown_filter == ActivityFilter() else tr("Nothing matches.")
+
+    def _on_left_top(self, count: int) -> None:
+        self._wait(count)
+
+    def _on_fell_behind(self) -> None:
+        if self.table.is_at_top and not self._is_held:
+            self.table.activity.begin_anew()
+        else:
+            self._wait(0)
+
+    def _wait(self, count: int) -> None:
+        """Says that there are new rows above."""
+        self._waiting += count
+        many = tr("1 new") if self._waiting == 1 else tr("{count} new", count=f"{self._waiting:,}")
+        self._new.set_face(many if self._waiting else tr("Show new"), "chevron-up")
+        self._new.show()
+        self._place_new()
+
+    def _on_top(self) -> None:
+        if not self._is_held:
+            self._waiting = 0
+            self._new.hide()
+
+    def _on_show_new(self, *_: object) -> None:
+        self._waiting = 0
+        self._new.hide()
+        self.table.show_top()
+        self.table.activity.begin_anew()
+        self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _place_new(self) -> None:
+        head = self.table.horizontalHeader().height()
+        self._new.adjustSize()
+        self._new.move((self._stack.width() - self._new.width()) // 2, head + NEW_TOP)
+        self._new.raise_()

@@ -1,0 +1,278 @@
+"""The table of what happened: its columns, how its cells are drawn, and how it stays where a person reads while rows come on top.
+
+Above it: ActivityList. Below it: ActivityModel, which has the rows.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+import msgspec
+from PySide6.QtCore import QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem
+
+from tooltray.snapshots.activity import ActivityRow
+from tooltray.tasks import TaskKeeper
+from tooltray.ui import icons
+from tooltray.ui.activity.activity_model import ActivityModel, ReadActivity, shown_key
+from tooltray.ui.activity.activity_words import (
+    ICONS,
+    LONGEST,
+    at,
+    client_of,
+    is_named,
+    outcome_look,
+    reason,
+    row_time,
+    spoken,
+    subject,
+    took,
+    touched,
+)
+from tooltray.ui.activity.row_pages import ShownRow
+from tooltray.ui.i18n import tr
+from tooltray.ui.state_language import Look
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.chip import paint_chip
+from tooltray.ui.widgets.server_text import one_line
+from tooltray.ui.widgets.table import FOCUS_BAR, PADDING, PAGE_INSET, CellDelegate, Column, Index, Kind, Table
+
+TIME, TOOL, TOUCHED, CLIENT, SERVER, TOOK, OUTCOME = range(7)
+EXTRAS = ((TOUCHED, 740), (SERVER, 660), (CLIENT, 520), (TOOK, 440))
+"""Columns that are in the details only, and the width in px below which that is so."""
+NARROW = 440  # px: of a pane; there the columns of time and outcome give way
+WIDTHS, NARROW_WIDTHS = (104, 128), (96, 96)  # px of these two
+INDENT = 20  # px of the entries of a group
+MARK, GAP = 14, 6  # px of a shape before the name, and behind it
+LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+RIGHT = int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
+WIDEST = 14  # px of a sign; what is surely short enough is not measured
+NOT_READ = 60, 8  # px of the bar in a cell that is being read
+
+
+class ToolCell(msgspec.Struct, frozen=True):
+    """What the column of tools draws."""
+
+    name: str
+    is_code: bool
+    icon: str
+    count: int
+    is_inside: bool
+    is_open: bool
+
+    def __str__(self) -> str:
+        return self.name if self.count < 2 else tr("{name}, {count} times", name=self.name, count=f"{self.count:,}")
+
+
+def _columns() -> list[Column]:
+    def time(row: ActivityRow) -> str:
+        return at(row.entry.at, datetime.now())
+
+    def why(row: ActivityRow) -> str:
+        return reason(row.entry) or outcome_look(row.entry).word
+
+    def tool(shown: ShownRow) -> ToolCell | None:
+        if shown.row is None:
+            return None
+        entry = shown.row.entry
+        return ToolCell(subject(entry), is_named(entry), ICONS.get(entry.kind, ""), shown.row.count, shown.is_inside, shown.is_open)
+
+    return [
+        Column(tr("Time"), _of(time), Kind.QUIET, WIDTHS[0], _tip(row_time)),
+        Column(tr("Tool"), tool, Kind.TEXT, 0, _tip(spoken)),
+        Column(tr("What it touched"), _of(lambda row: touched(row.entry)), Kind.QUIET, 0, _tip(lambda row: touched(row.entry))),
+        Column(tr("Client"), _of(lambda row: client_of(row.entry)), Kind.TEXT, 118),
+        Column(tr("Server"), _of(lambda row: one_line(row.entry.server, LONGEST)), Kind.QUIET, 108),
+        Column(tr("Took"), _of(lambda row: took(row.entry.duration_s) if row.entry.duration_s else ""), Kind.NUMBER, 80),
+        Column(tr("Outcome"), _of(lambda row: outcome_look(row.entry)), Kind.STATE, WIDTHS[1], _tip(why)),
+    ]
+
+
+def _of(value: Callable[[ActivityRow], object]) -> Callable[[ShownRow], object]:
+    """A cell's value; None while its row has to be read."""
+    return lambda shown: value(shown.row) if shown.row is not None else None
+
+
+def _tip(words: Callable[[ActivityRow], str]) -> Callable[[ShownRow], str]:
+    return lambda shown: words(shown.row) if shown.row is not None else tr("Being read")
+
+
+class ActivityDelegate(CellDelegate):
+    """Draws names with the number of their repeats, and rows that are not read yet. Fonts are made once: a list
+    that scrolls asks for them a thousand times."""
+
+    def __init__(self, theme: Theme, columns: Sequence[Column], parent: "ActivityTable", row_height: int) -> None:
+        super().__init__(theme, columns, parent, PAGE_INSET, row_height)
+        self._table = parent
+        self._fonts: dict[str, tuple[QFont, QFontMetrics]] = {}
+        self._colors: dict[str, QColor] = {}
+        theme.changed.connect(self._colors.clear)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """As the other tables' cells, with less work for each: a screen of a large window has 300 of them."""
+        rect, view, place = option.rect, self._table, index.row()
+        left, top, width, height = rect.left(), rect.top(), rect.width(), rect.height()
+        if QStyle.StateFlag.State_Selected in option.state:
+            painter.fillRect(left, top, width, height, self._color("surface.selected"))
+            if view.hasFocus():
+                painter.fillRect(left, top + height - FOCUS_BAR, width, FOCUS_BAR, self._color("accent"))
+        elif view.hovered_row == place:
+            painter.fillRect(left, top, width, height, self._color("surface.hover"))
+        painter.fillRect(left, top + height - 1, width, 1, self._color("chart.grid"))
+        column = self._columns[index.column()]
+        inset = PAGE_INSET if index.column() == 0 else PADDING
+        cell = QRectF(left + inset, top, width - inset - PADDING, height)
+        self._paint_value(painter, cell, column.kind, column.value(view.activity.row(place)))
+
+    def _paint_value(self, painter: QPainter, cell: QRectF, kind: Kind, value: object) -> None:
+        if value is None:
+            width, height = NOT_READ
+            bar = QRectF(cell.left(), cell.center().y() - height / 2, min(width, cell.width()), height)
+            painter.fillRect(bar, self._theme.color("neutral.subtle"))
+        elif isinstance(value, ToolCell):
+            self._tool(painter, cell, value)
+        elif isinstance(value, Look):
+            if value.icon:
+                shape = QRectF(cell.left(), cell.center().y() - MARK / 2, MARK, MARK)
+                icons.draw(painter, value.icon, shape, self._color(value.tone), self._color("surface"))
+            self._text(painter, cell.adjusted(MARK + GAP + 1, 0, 0, 0), value.word, "body", value.text_color)
+        else:
+            ink = "text.primary" if kind is Kind.TEXT else "text.secondary"
+            self._text(painter, cell, str(value), "body", ink, right=kind is Kind.NUMBER)
+
+    def _tool(self, painter: QPainter, cell: QRectF, tool: ToolCell) -> None:
+        theme, left = self._theme, cell.left() + (INDENT if tool.is_inside else 0)
+        icon = tool.icon or (("chevron-down" if tool.is_open else "chevron-right") if tool.count > 1 else "")
+        if icon:
+            icons.draw(painter, icon, QRectF(left, cell.center().y() - MARK / 2, MARK, MARK), self._color("text.muted"))
+        left += MARK + GAP
+        style = "mono" if tool.is_code else "body"
+        count = f"× {tool.count:,}" if tool.count > 1 else ""
+        room = cell.right() - left - (self._font("caption_strong")[1].horizontalAdvance(count) + 16 + GAP if count else 0)
+        words = QRectF(left, cell.top(), max(0.0, room), cell.height())
+        self._text(painter, words, tool.name, style, "text.primary" if tool.is_code and not tool.icon else "text.secondary")
+        if count:
+            used = min(room, self._font(style)[1].horizontalAdvance(tool.name))
+            paint_chip(painter, theme, left + used + GAP + 2, cell.center().y(), count, "neutral")
+
+    def _text(self, painter: QPainter, cell: QRectF, text: str, style: str, color: str, *, right: bool = False) -> None:
+        font, metrics = self._font(style)
+        painter.setFont(font)
+        painter.setPen(self._color(color))
+        mode = Qt.TextElideMode.ElideMiddle if style == "mono" else Qt.TextElideMode.ElideRight
+        shown = text if len(text) * WIDEST < cell.width() else metrics.elidedText(text[:LONGEST], mode, int(cell.width()) + 1)
+        painter.drawText(cell, RIGHT if right else LEFT, shown)
+
+    def _color(self, name: str) -> QColor:
+        if name not in self._colors:
+            self._colors[name] = self._theme.color(name)
+        return self._colors[name]
+
+    def _font(self, style: str) -> tuple[QFont, QFontMetrics]:
+        if style not in self._fonts:
+            font = self._theme.font(style, tabular=style == "body")
+            self._fonts[style] = (font, QFontMetrics(font))
+        return self._fonts[style]
+
+
+class ActivityTable(Table):
+    """`entry_chosen` carries the ActivityRow that a person wants to see; `left_top`: rows have come above what is in sight."""
+
+    entry_chosen = Signal(object)
+    left_top = Signal(int)
+    at_top = Signal()
+
+    def __init__(self, theme: Theme, read: ReadActivity, tasks: TaskKeeper) -> None:
+        columns = _columns()
+        self.activity = ActivityModel(columns, read, tasks)
+        super().__init__(theme, columns, tr("Activity"), shown_key, model=self.activity)
+        self.setItemDelegate(ActivityDelegate(theme, columns, self, theme.size("row")))
+        self._theme = theme
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # so that scrolling moves what is drawn already
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.row_chosen.connect(self._on_row_chosen)
+        self.verticalScrollBar().valueChanged.connect(self._look)
+        for news in (self.activity.rowsInserted, self.activity.rowsRemoved, self.activity.reset_done):
+            news.connect(self._look)
+        self.activity.grown.connect(self._on_grown)
+
+    @property
+    def is_at_top(self) -> bool:
+        return self.verticalScrollBar().value() == 0
+
+    def show_top(self) -> None:
+        """Scrolls to the newest rows."""
+        self.verticalScrollBar().setValue(0)
+
+    def show_entry(self, id: int) -> None:
+        """Makes the row with an entry the current one, if it is in memory."""
+        if (place := self.activity.find(id)) >= 0:
+            self.setCurrentIndex(self.activity.index(place, TOOL))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        with QPainter(self.viewport()) as painter:
+            painter.fillRect(event.rect(), self._theme.color("surface"))
+        super().paintEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for place, width in EXTRAS:
+            self.setColumnHidden(place, self.width() < width)
+        widths = NARROW_WIDTHS if self.width() < NARROW else WIDTHS
+        for place, width in zip((TIME, OUTCOME), widths, strict=True):
+            self.setColumnWidth(place, width)
+        self._look()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._look()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        index, key = self.currentIndex(), Qt.Key(event.key())
+        shown = self.activity.row(index.row()) if index.isValid() else None
+        if shown is None or key not in (Qt.Key.Key_Space, Qt.Key.Key_Right, Qt.Key.Key_Left):
+            super().keyPressEvent(event)
+        elif key == Qt.Key.Key_Space or shown.is_open == (key == Qt.Key.Key_Left):
+            self.activity.toggle(index.row())
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """A second click opens a group; the first has shown its newest entry."""
+        index = self.indexAt(event.position().toPoint())
+        if index.isValid():
+            self.activity.toggle(index.row())
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        index = self.indexAt(event.position().toPoint())
+        if index.isValid() and index.column() == TOOL and self._is_on_arrow(index.row(), event.position().x()):
+            self.setCurrentIndex(index)
+            self.activity.toggle(index.row())
+        else:
+            super().mouseReleaseEvent(event)
+
+    def _is_on_arrow(self, place: int, x: float) -> bool:
+        shown = self.activity.row(place)
+        return shown.row is not None and shown.row.count > 1 and x < self.columnViewportPosition(TOOL) + ARROW_ROOM
+
+    def _on_row_chosen(self, shown: ShownRow) -> None:
+        if shown.row is not None:
+            self.entry_chosen.emit(shown.row)
+
+    def _look(self, *_: object) -> None:
+        if self.isVisible():
+            last = self.rowAt(self.viewport().height() - 1)
+            self.activity.look_at(max(0, self.rowAt(0)), last if last >= 0 else self.activity.rowCount() - 1)
+        if self.is_at_top:
+            self.at_top.emit()
+
+    def _on_grown(self, count: int) -> None:
+        """What a person reads stays where it is; who is at the top and does nothing there sees the newest rows."""
+        is_busy = self.hasFocus() or self.viewport().underMouse()
+        if self.is_at_top and not is_busy:
+            return
+        self.updateGeometries()
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.value() + count * self.verticalHeader().defaultSectionSize())
+        self.left_top.emit(count)
+
+
+ARROW_ROOM = 12 + MARK + GAP  # px from the left edge of the column of tools

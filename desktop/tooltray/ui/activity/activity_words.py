@@ -1,0 +1,297 @@
+"""What the list of activity, its details and its charts say. Pure functions of snapshots.
+
+Above it: those views. Below it: figures and the language of states.
+"""
+
+from datetime import datetime
+from functools import lru_cache
+
+import msgspec
+from PySide6.QtCore import QDate, QLocale
+
+from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityRow, ActivityTimes, CallNow
+from tooltray.ui.figures import moment
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.state_language import Look
+from tooltray.ui.widgets.server_text import one_line, seen
+
+PERSON = "tooltray"  # the client of what a person does in the window or on the command line
+LONGEST = 400  # characters of a name; more is in no line
+SHORT = 40  # characters of a name on a chip
+PLAIN = "neutral"  # the tone of what needs no look
+
+
+def took(seconds: float) -> str:
+    """Returns how long something took, in three digits at most."""
+    milliseconds = seconds * 1000
+    if milliseconds < 10:
+        return tr("{ms} ms", ms=f"{milliseconds:.1f}")
+    if milliseconds < 1000:
+        return tr("{ms} ms", ms=f"{milliseconds:.0f}")
+    if seconds < 100:
+        return tr("{seconds} s", seconds=f"{seconds:.1f}")
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return tr("{minutes} min {seconds} s", minutes=minutes, seconds=rest)
+    return tr("{hours} h {minutes} min", hours=f"{minutes // 60:,}", minutes=minutes % 60)
+
+
+def milliseconds(value: float | None) -> str:
+    """Returns a figure of latency; "–" where there were no calls."""
+    return took(value / 1000) if value is not None else "–"
+
+
+def at(seconds: float, now: datetime) -> str:
+    """Returns when something happened: with seconds today, else as people say it."""
+    return _at(int(seconds), now.toordinal())
+
+
+@lru_cache(maxsize=2000)  # a list asks for the same times again and again while it scrolls
+def _at(seconds: int, day: int) -> str:
+    then = datetime.fromtimestamp(seconds)
+    return f"{then:%H:%M:%S}" if then.toordinal() == day else moment(seconds, datetime.fromordinal(day))
+
+
+def whole_time(seconds: float) -> str:
+    """Returns a time with its date."""
+    then = datetime.fromtimestamp(seconds)
+    return f"{QLocale().toString(QDate(then.year, then.month, then.day), QLocale.FormatType.ShortFormat)} {then:%H:%M:%S}"
+
+
+def client_of(entry: ActivityEntry) -> str:
+    """Returns who had to do with it."""
+    return client_words(entry.client)
+
+
+def client_words(client: str) -> str:
+    return tr("You") if client == PERSON else one_line(client, LONGEST) or "–"
+
+
+def subject(entry: ActivityEntry) -> str:
+    """Returns what it is about: the tool, or what happened to a server."""
+    match entry.kind:
+        case "start":
+            return tr("Server started") if entry.outcome == "ok" else tr("Server did not start")
+        case "stop":
+            return tr("Server stopped")
+        case "failure":
+            return tr("Server failed") if entry.server else tr("Entries are missing")
+        case "question":
+            return tr("Question to you")
+        case "approval" if not entry.tool:
+            return tr("Permission")
+        case _:
+            return one_line(entry.tool or entry.published, LONGEST) or "–"
+
+
+def touched(entry: ActivityEntry) -> str:
+    """Returns what a call touched: a path, a host, or the first words of a command; of what happened to a server, why."""
+    return one_line(entry.touched or (reason(entry) if entry.kind in OF_SERVERS else ""), LONGEST)
+
+
+def is_named(entry: ActivityEntry) -> bool:
+    """Whether `subject` gives a name from code."""
+    return entry.kind in ("call", "approval") and bool(entry.tool or entry.published)
+
+
+OF_SERVERS = ("start", "stop", "failure")
+"""Kinds that are about a server, and not about a call of its tools."""
+
+ICONS = {"call": "", "question": "message", "approval": "shield", "start": "play", "stop": "stop", "failure": "alert"}
+"""Of the kinds; a call, which is the normal case, has none."""
+
+
+def kind_name(kind: str) -> str:
+    """Returns what a kind of entries is called, as a filter."""
+    match kind:
+        case "call":
+            return tr("Calls")
+        case "question":
+            return tr("Questions")
+        case "approval":
+            return tr("Permissions")
+        case "start":
+            return tr("Starts")
+        case "stop":
+            return tr("Stops")
+        case _:
+            return tr("Failures")
+
+
+def outcome_name(outcome: str) -> str:
+    """Returns what an outcome is called."""
+    match outcome:
+        case "ok":
+            return tr("Done")
+        case "error":
+            return tr("Failed")
+        case "refused":
+            return tr("Refused")
+        case _:
+            return tr("Cancelled")
+
+
+def outcome_look(entry: ActivityEntry) -> Look:
+    """Returns how it ended. Only what failed or was refused has a shape and a colour."""
+    if entry.kind == "approval":
+        return _approval_look(entry.outcome)
+    if entry.kind == "question":
+        return _question_look(entry.outcome)
+    if entry.kind == "failure" or entry.outcome == "error":
+        return Look("state-error", "error", tr("Failed"))
+    if entry.outcome == "refused":
+        return Look("state-waiting", "warning", tr("Refused"))
+    return Look("", PLAIN, outcome_name(entry.outcome))
+
+
+def _approval_look(outcome: str) -> Look:
+    match outcome:
+        case "once":
+            return Look("", PLAIN, tr("Allowed once"))
+        case "session":
+            return Look("", PLAIN, tr("Allowed for the session"))
+        case "always" | "reads":
+            return Look("", PLAIN, tr("Always allowed"))
+        case "refused":
+            return Look("state-waiting", "warning", tr("Not allowed"))
+        case "late":
+            return Look("state-waiting", "warning", tr("Nobody answered"))
+        case _:
+            return Look("", PLAIN, tr("Cancelled"))
+
+
+def _question_look(outcome: str) -> Look:
+    match outcome:
+        case "accept":
+            return Look("", PLAIN, tr("Answered"))
+        case "decline" | "cancel":
+            return Look("", PLAIN, tr("Declined"))
+        case "error":
+            return Look("state-error", "error", tr("Failed"))
+        case "late":
+            return Look("state-waiting", "warning", tr("Nobody answered"))
+        case _:
+            return Look("", PLAIN, tr("Cancelled"))
+
+
+def row_time(row: ActivityRow) -> str:
+    """Returns when an entry or a group of them happened, in full."""
+    if row.count < 2:
+        return whole_time(row.entry.at)
+    return tr("{first} to {last}", first=whole_time(row.first_at), last=whole_time(row.entry.at))
+
+
+def spoken(row: ActivityRow) -> str:
+    """Returns what a screen reader says of the subject of a row."""
+    name = subject(row.entry)
+    return tr("{name}, {count} times", name=name, count=f"{row.count:,}") if row.count > 1 else name
+
+
+def allowed_by(details: ActivityDetails) -> str:
+    """Returns what let a call through."""
+    match details.allowed_by:
+        case "rules":
+            return tr("Your settings: it runs without asking")
+        case "grant":
+            return tr("A permission that you gave earlier")
+        case "person":
+            return tr("You, when it asked")
+        case _:
+            return tr("Not known")
+
+
+def stages(times: ActivityTimes) -> list[tuple[str, float | None]]:
+    """Returns where the time of a call went, in order, in seconds."""
+    return [
+        (tr("From the client"), times.bridge_s),
+        (tr("In the hub"), times.queue_s),
+        (tr("Waiting for you"), times.person_s),
+        (tr("Server starts"), times.start_s),
+        (tr("Server works"), times.server_s),
+        (tr("Way back"), times.back_s),
+    ]
+
+
+def waits(call: CallNow) -> str:
+    """Returns what a call that is under way waits for."""
+    match call.waits_for:
+        case "person":
+            return tr("waits for your yes")
+        case "start":
+            return tr("waits for {server} to start", server=call.server)
+        case _:
+            return tr("waits for {server}", server=call.server)
+
+
+def reason(entry: ActivityEntry) -> str:
+    """Returns why it failed, was refused, or happened to a server; the engine's own sentences in the person's language."""
+    if entry.outcome == "ok" and entry.kind in ("start", "stop"):
+        return _cause(entry)
+    if entry.kind == "approval":
+        return _answered_by(entry)
+    return seen(say(entry.reason))
+
+
+def _answered_by(entry: ActivityEntry) -> str:
+    """Returns who has answered whether a call may be made."""
+    match entry.reason:
+        case "":
+            return ""
+        case "person":
+            return tr("You answered in Tooltray.")
+        case "client":
+            return tr("It was answered in {client}.", client=client_of(entry))
+        case program:
+            return tr("The program {name} answered.", name=one_line(program, LONGEST))
+
+
+def _cause(entry: ActivityEntry) -> str:
+    """Returns why a server was started or stopped."""
+    is_start = entry.kind == "start"
+    match entry.reason:
+        case "person":
+            return tr("You started it.") if is_start else tr("You stopped it.")
+        case "client":
+            client = client_of(entry)
+            return tr("{client} needed it.", client=client) if is_start else tr("{client} needs it no more.", client=client)
+        case "idle":
+            return tr("Nobody used it for a while.")
+        case "settings":
+            return tr("Its settings were changed.")
+        case "hub":
+            return tr("It starts with Tooltray, or had ended by itself.") if is_start else tr("Tooltray ended or was paused.")
+        case _:
+            return seen(entry.reason)
+
+
+def stretch(since: float, until: float, now: datetime) -> str:
+    """Returns a stretch of time as a chip names it; 0: no bound."""
+    if since and until:
+        end = f"{datetime.fromtimestamp(until):%H:%M}"
+        is_same_day = datetime.fromtimestamp(since).date() == datetime.fromtimestamp(until - 1).date()
+        return f"{moment(since, now)} – {end if is_same_day else moment(until, now)}"
+    if since:
+        return tr("From {time}", time=moment(since, now))
+    return tr("Until {time}", time=moment(until, now))
+
+
+class FilterChip(msgspec.Struct, frozen=True):
+    """A value that a list is filtered by: the field of ActivityFilter, the value, and what the chip says."""
+
+    field: str
+    value: str
+    label: str
+
+
+def chips(filter: ActivityFilter, now: datetime) -> list[FilterChip]:
+    """Returns what a list is filtered by, besides text and the outcome of a tab, which have controls of their own."""
+    found = [FilterChip("kinds", kind, kind_name(kind)) for kind in filter.kinds]
+    found += [FilterChip("outcomes", outcome, outcome_name(outcome)) for outcome in filter.outcomes]
+    found += [FilterChip("clients", client, tr("Client: {name}", name=one_line(client_words(client), SHORT))) for client in filter.clients]
+    found += [FilterChip("servers", server, tr("Server: {name}", name=one_line(server, SHORT))) for server in filter.servers]
+    found += [FilterChip("tools", tool, tr("Tool: {name}", name=one_line(tool, SHORT))) for tool in filter.tools]
+    found += [FilterChip("projects", project, tr("Project: {name}", name=one_line(project, SHORT))) for project in filter.projects]
+    found += [FilterChip("sessions", session, tr("One session")) for session in filter.sessions]
+    if filter.since or filter.until:
+        found.append(FilterChip("since", "", stretch(filter.since, filter.until, now)))
+    return found

@@ -1,0 +1,287 @@
+"""The tab of what happened: a glance at the last 24 hours, the calls that wait, and the list, with one entry in full beside it.
+
+Above it: ActivityPage. Below it: ActivityList, ActivityCommands and the details of an entry.
+"""
+
+from datetime import datetime
+from functools import partial
+
+import msgspec
+from msgspec.structs import replace
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QMenu, QStackedWidget, QWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow, JournalStatus
+from tooltray.ui.activity.activity_commands import ActivityCommands
+from tooltray.ui.activity.activity_list import ALL, OUTCOMES, SETTLE_MS, SHARE, ActivityList
+from tooltray.ui.activity.entry_details import EntryDetails
+from tooltray.ui.activity.filter_bar import FilterBar, with_value
+from tooltray.ui.activity.glance import LOW, GlancePanel
+from tooltray.ui.activity.journal_notice import JournalNotice
+from tooltray.ui.activity.waiting_calls import WaitingCalls
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.page import Page
+from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.widgets.banner import NoticesAbove
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.page_frame import SearchField
+from tooltray.ui.widgets.split_view import SplitView
+from tooltray.ui.widgets.surface import column
+
+LOOK_EVERY_MS = 2000  # the glance, while calls go on
+NOW_EVERY_MS = 1000  # who is working
+
+
+class CallsTab(Page):
+    """The list and everything around it."""
+
+    def __init__(self, context: PageContext) -> None:
+        super().__init__()
+        theme = self._theme = context.theme
+        self._context = context
+        self.commands = ActivityCommands(hub=context.hub, tasks=context.tasks)
+        self.search = SearchField(theme, tr("Search calls"))
+        self.search.textChanged.connect(self._on_text)
+        self.search.returnPressed.connect(self._focus_list)
+        self._menu_button = IconButton(theme, "more", tr("More for activity"))
+        self._menu_button.clicked.connect(self._on_menu)
+        self.header_actions = (self.search, self._menu_button)
+        self._notice = JournalNotice(theme)
+        self._stack = QStackedWidget()
+        self.glance = GlancePanel(theme)
+        self.waiting = WaitingCalls(context)
+        self.list = ActivityList(context, ActivityFilter(), is_embedded=False)
+        self.filters = FilterBar(theme)
+        self._stack.addWidget(self._content())
+        self._stack.addWidget(self._build_empty())
+        self._split = SplitView(NoticesAbove(self._notice, self._stack))
+        self._split.closed.connect(self._focus_list)
+        column(self).addWidget(self._split)
+        self._look_timer = self._timer(LOOK_EVERY_MS, self._look_glance)
+        self._now_timer = self._timer(NOW_EVERY_MS, self._look_now)
+        self._wanted = 0  # the entry whose details are on their way
+        self.enable(False)
+        self._connect()
+
+    def _content(self) -> QWidget:
+        content = QWidget()
+        layout = column(content)
+        top = column(margins=(24, 16, 24, 0))
+        top.addWidget(self.glance)
+        layout.addLayout(top)
+        layout.addWidget(self.waiting)
+        self.list.tools.addWidget(self.filters.add)
+        self.list.tools.addStretch(1)
+        self._hold = Button(self._theme, tr("Pause list"), "ghost", "pause", small=True)
+        self._hold.clicked.connect(self._on_hold)
+        self.list.tools.addWidget(self._hold)
+        self.list.show_below_tabs(self.filters)
+        layout.addWidget(self.list, 1)
+        return content
+
+    def _build_empty(self) -> EmptyState:
+        empty = EmptyState(
+            self._theme,
+            tr("No calls yet"),
+            tr("Each call of an AI client stands here, with what it touched and how long it took."),
+            [
+                ("plug", tr("Connect the AI clients on this computer"), tr("An entry in their settings, after a preview")),
+                ("play", tr("Try a tool by hand"), tr("Choose one, fill in its form, and see what it answers")),
+            ],
+        )
+        empty.way_chosen.connect(self._on_way)
+        return empty
+
+    def _timer(self, interval_ms: int, slot: object) -> QTimer:
+        timer = QTimer(self, singleShot=True, interval=interval_ms)
+        timer.timeout.connect(slot)
+        return timer
+
+    def _connect(self) -> None:
+        commands, hub = self.commands, self._context.hub
+        self.look_requested.connect(self._look)
+        commands.glance_changed.connect(self.glance.show_glance)
+        commands.calls_now_changed.connect(self._on_calls_now)
+        commands.status_changed.connect(self._on_status)
+        commands.choices_changed.connect(self.filters.set_choices)
+        commands.entry_read.connect(self._on_entry)
+        commands.entry_missing.connect(self._on_entry_missing)
+        for of, failed in (
+            ("glance", commands.read_failed),
+            ("list", self.list.failed),
+            ("wish", commands.failed),
+            ("answer", self.waiting.answers.failed),
+        ):
+            failed.connect(partial(self._notice.show_fault, of))
+        commands.cleared.connect(self._on_cleared)
+        commands.done.connect(self._context.say)
+        self.list.entry_chosen.connect(self._on_chosen)
+        self.filters.filter_changed.connect(self.set_filter)
+        self.filters.menu_opened.connect(commands.look_choices)
+        self.glance.stretch_chosen.connect(self._on_stretch)
+        hub.activity_written.connect(self._on_written)
+        hub.approval_ended.connect(self._look_now)
+
+    @property
+    def details(self) -> EntryDetails | None:
+        """The entry that is open."""
+        return self._split.details if isinstance(self._split.details, EntryDetails) else None
+
+    def enable(self, is_usable: bool) -> None:
+        self._menu_button.setEnabled(is_usable)
+        self.waiting.setEnabled(is_usable)
+
+    def set_filter(self, filter: ActivityFilter) -> None:
+        """Shows other entries; outcomes are the tabs' business."""
+        tab = next((tab for tab, outcomes in OUTCOMES.items() if tab != ALL and outcomes == filter.outcomes), None)
+        if tab is not None:
+            filter = replace(filter, outcomes=())
+            self.list.show_tab(tab)
+        if self.search.text() != filter.text:
+            self.search.blockSignals(True)
+            self.search.setText(filter.text)
+            self.search.blockSignals(False)
+        self.filters.show_filter(filter)
+        self.glance.show_stretch(filter.since, filter.until)
+        self.list.set_filter(filter)
+        self._look_timer.start(SETTLE_MS)
+
+    def show_entry(self, id: int) -> None:
+        """Opens an entry in full."""
+        self._wanted = id
+        self.commands.read_entry(id)
+
+    def show_part(self, part: str, text: str = "") -> None:
+        """Shows what is meant by the JSON of a filter ("filter"), or one entry ("entry", an id)."""
+        if part == "entry" and text.isdecimal():
+            self.show_entry(int(text))
+        elif part == "filter":
+            try:
+                filter = msgspec.json.decode(text, type=ActivityFilter)
+            except msgspec.DecodeError:
+                return  # an address that somebody made up
+            self._split.close_details()
+            self.list.show_tab(ALL)
+            self.set_filter(filter)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.glance.set_low(self.height() < LOW)
+
+    def _look(self) -> None:
+        self._look_glance()
+        self._look_now()
+        self.commands.look_choices()
+        self.list.look_again()
+
+    def _look_glance(self) -> None:
+        if self.is_usable and self.isVisible():
+            self.commands.look(self.list.filter)
+
+    def _look_now(self, *_: object) -> None:
+        if self.is_usable and self.isVisible():
+            self.commands.look_now()
+
+    def _on_calls_now(self, calls: object) -> None:
+        self.glance.working.show_calls(calls)  # type: ignore[arg-type]
+        if self.isVisible():
+            self._now_timer.start()
+
+    def _on_written(self, last_id: int) -> None:
+        if not last_id or self._stack.currentIndex():  # it was emptied, or filled again, or this is a first call
+            self._look_glance()
+        elif not self._look_timer.isActive():
+            self._look_timer.start(max(LOOK_EVERY_MS, self.commands.glance_cost_ms * SHARE))
+
+    def _on_status(self, status: JournalStatus | None) -> None:
+        self._notice.show_status(status)
+        is_empty = status is not None and not (status.entries or status.problem or status.lost)
+        self._stack.setCurrentIndex(1 if is_empty and not self.waiting.rows else 0)
+
+    def _on_text(self, text: str) -> None:
+        self.set_filter(replace(self.list.filter, text=text.strip()))
+
+    def _on_stretch(self, since: float, until: float) -> None:
+        self.set_filter(replace(self.list.filter, since=since, until=until))
+
+    def _on_hold(self) -> None:
+        is_held = not self.list.is_held
+        self._hold.set_face(*((tr("Go on"), "play") if is_held else (tr("Pause list"), "pause")))
+        self.list.hold(is_held)
+
+    def _on_chosen(self, row: ActivityRow) -> None:
+        self.show_entry(row.entry.id)
+
+    def _on_entry(self, details: ActivityDetails) -> None:
+        if details.entry.id != self._wanted:
+            return  # a person has chosen another one meanwhile
+        self._notice.show_fault("entry", None)
+        pane = EntryDetails(self._context, details, datetime.now())
+        pane.close_requested.connect(self._on_close_details)
+        pane.only_requested.connect(self._on_only)
+        self._split.open_details(pane)
+        self.list.table.show_entry(details.entry.id)
+
+    def _on_entry_missing(self, id: int, problem: Problem) -> None:
+        if id == self._wanted:
+            self._notice.show_fault("entry", problem)
+
+    def _on_only(self, field: str, value: str) -> None:
+        self.set_filter(with_value(replace(self.list.filter, **{field: ()}), field, value))
+
+    def _on_close_details(self) -> None:
+        self._wanted = 0
+        self._split.close_details()
+        self._focus_list()
+
+    def _focus_list(self) -> None:
+        self.list.table.setFocus()
+
+    def _on_menu(self) -> None:
+        menu = QMenu(self)
+        menu.setFont(self._theme.font())
+        menu.setAccessibleName(self._menu_button.accessibleName())
+        menu.aboutToHide.connect(menu.deleteLater)
+        repeats = menu.addAction(tr("Show repeats as one row"))
+        repeats.setCheckable(True)
+        repeats.setChecked(self.list.is_collapsed)
+        repeats.triggered.connect(self.list.set_collapsed)
+        menu.addSeparator()
+        menu.addAction(tr("Export what is listed…"), self._on_export)
+        menu.addAction(tr("Clear activity"), self._on_clear)
+        menu.popup(self._menu_button.mapToGlobal(QPoint(0, self._menu_button.height() + 2)))
+
+    def _on_clear(self) -> None:
+        self.commands.clear()
+
+    def _on_export(self) -> None:
+        dialog = QFileDialog(self._context.window, tr("Export activity"))
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter(tr("JSON Lines (*.jsonl)"))
+        dialog.setDefaultSuffix("jsonl")
+        dialog.selectFile("tooltray-activity.jsonl")
+        filter = self.list.shown_filter
+        dialog.fileSelected.connect(partial(self._on_export_file, filter))
+        dialog.open()
+
+    def _on_export_file(self, filter: ActivityFilter, path: str) -> None:
+        self.commands.export(path, filter)
+
+    def _on_cleared(self) -> None:
+        self._split.close_details()
+        self._look_glance()
+        toast = self._context.offer_undo(tr("The activity is cleared"))
+        toast.action_requested.connect(self._on_undo)
+
+    def _on_undo(self) -> None:
+        self.commands.undo_clear()
+
+    def _on_way(self, index: int) -> None:
+        if index == 0:
+            self._context.links.part_asked.emit("clients", "computer", "")
+        else:
+            self._context.links.part_asked.emit("tools", "", "")

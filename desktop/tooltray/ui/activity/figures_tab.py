@@ -1,0 +1,253 @@
+"""The tab of figures: calls, failures, tokens and times of each server, client or tool, and a chart of the one that is chosen.
+
+Above it: ActivityPage. Below it: the verbs of the journal, and charts of our own.
+"""
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+
+import msgspec
+from msgspec.structs import replace
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from tooltray.snapshots.activity import ActivityFigures, ActivityFilter, ActivityPoint
+from tooltray.ui.activity.activity_words import client_words, milliseconds
+from tooltray.ui.activity.journal_notice import JournalNotice
+from tooltray.ui.figures import moment
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import CoalescedRead
+from tooltray.ui.pages.page import Page
+from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import NoticesAbove
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.filter_tabs import FilterTabs
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.line_chart import Line, LineChart
+from tooltray.ui.widgets.server_text import one_line
+from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.table import Column, Kind, Table
+
+BY = ("server", "client", "tool")
+DAY_S = 86400.0
+SPANS = (DAY_S, 7 * DAY_S, 30 * DAY_S)
+POINTS = (24, 42, 30)  # of the chart: an hour, four hours, a day each
+EXTRAS = ((7, 900), (4, 780))  # columns that give way, and below which width in px
+LOW = 560  # px of the page; then the chart is lower
+CHART, LOW_CHART = 170, 120  # px
+LOOK_EVERY_MS = 5000  # while calls go on: of a long journal, figures take half a second
+LONGEST = 120  # characters of a name
+
+
+class FiguresTable(Table):
+    def __init__(self, theme: Theme) -> None:
+        self._most = 1
+        columns = [
+            Column(tr("Name"), _title, Kind.TEXT, 0, _title, order=lambda each: _title(each).casefold()),
+            Column(tr("Calls"), self._share, Kind.BAR, 170, order=lambda each: each.calls, falls=True),
+            Column(tr("Failed"), _failures, Kind.CHIP, 108, order=lambda each: each.failures, falls=True),
+            Column(tr("Tokens"), lambda each: f"{each.tokens:,}", Kind.NUMBER, 104, order=lambda each: each.tokens, falls=True),
+            Column(tr("Each"), _tokens_each, Kind.NUMBER, 84, order=lambda each: each.tokens / max(1, each.calls), falls=True),
+            Column("p50", lambda each: milliseconds(each.p50_ms), Kind.NUMBER, 84, order=lambda each: each.p50_ms or 0.0, falls=True),
+            Column("p95", lambda each: milliseconds(each.p95_ms), Kind.NUMBER, 84, order=lambda each: each.p95_ms or 0.0, falls=True),
+            Column(tr("Last"), lambda each: moment(each.last_at, datetime.now()), Kind.QUIET, 108, order=lambda e: e.last_at, falls=True),
+        ]
+        super().__init__(theme, columns, tr("Figures"), lambda each: each.name)
+
+    def set_figures(self, figures: Sequence[ActivityFigures]) -> None:
+        """Shows rows; the bars compare them with the one that was called most."""
+        self._most = max((each.calls for each in figures), default=1) or 1
+        self.set_rows(figures)
+        self.viewport().update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        for place, width in EXTRAS:
+            self.setColumnHidden(place, self.width() < width)
+
+    def _share(self, each: ActivityFigures) -> tuple[float, str, str]:
+        return each.calls / self._most, "chart.p50", f"{each.calls:,}"
+
+
+def _title(each: ActivityFigures) -> str:
+    return one_line(client_words(each.name), LONGEST)
+
+
+def _failures(each: ActivityFigures) -> tuple[str, str]:
+    if not each.failures:
+        return "0", ""
+    share = 100 * each.failures / each.calls
+    return f"{each.failures:,} · {share:.2g} %" if share < 99.5 else f"{each.failures:,} · 100 %", "error"
+
+
+def _tokens_each(each: ActivityFigures) -> str:
+    return f"{each.tokens / each.calls:,.0f}" if each.calls else "–"
+
+
+class FiguresTab(Page):
+    """`filter_requested` carries the JSON of an ActivityFilter: a person wants to see these calls."""
+
+    filter_requested = Signal(str)
+
+    def __init__(self, context: PageContext) -> None:
+        super().__init__()
+        theme = self._theme = context.theme
+        self._context = context
+        self._chosen = ""  # whose chart is shown
+        self._by = FilterTabs(theme, [tr("Servers"), tr("Clients"), tr("Tools")], name=tr("Figures of"), have_counts=False)
+        self._by.chosen.connect(self._on_by)
+        self._span = FilterTabs(theme, [tr("24 hours"), tr("7 days"), tr("30 days")], name=tr("How far back"), have_counts=False)
+        self._span.chosen.connect(self._on_span)
+        self.table = FiguresTable(theme)
+        self.table.row_chosen.connect(self._on_row)
+        self.table.selectionModel().currentChanged.connect(self._on_current)
+        self._notice = JournalNotice(theme)
+        self._nothing = Label(theme, "", "body", "muted")
+        content = QWidget()
+        layout = column(content)
+        head = row(margins=(24, 16, 24, 12), spacing=8)
+        head.addWidget(self._by)
+        head.addStretch(1)
+        head.addWidget(self._span)
+        layout.addLayout(head)
+        layout.addWidget(self._build_chart())
+        layout.addWidget(self.table, 1)
+        outer = column(self)
+        outer.addWidget(NoticesAbove(self._notice, content), 1)
+        self._figures = CoalescedRead(
+            self._read_figures, tasks=context.tasks, name="figures", show=partial(self._notice.show_fault, "figures")
+        )
+        self._series = CoalescedRead(
+            self._read_series, tasks=context.tasks, name="chart of figures", show=partial(self._notice.show_fault, "chart")
+        )
+        self.look_requested.connect(self._figures.ask)
+        self._timer = QTimer(self, singleShot=True, interval=LOOK_EVERY_MS)
+        self._timer.timeout.connect(self.look_again)
+        context.hub.activity_written.connect(self._on_written)
+        self.enable(False)
+
+    def _build_chart(self) -> QWidget:
+        theme = self._theme
+        outer = QWidget()
+        box = Surface(theme)
+        column(outer, margins=(24, 0, 24, 12)).addWidget(box)
+        layout = column(box, margins=(18, 12, 14, 6), spacing=6)
+        head = row(spacing=16)
+        self._name = ElidedLabel(theme, "", "strong")
+        head.addWidget(self._name, 1)
+        for word, tone in (("p50", "chart.p50"), ("p95", "chart.p95")):
+            head.addWidget(Legend(theme, word, tone))
+        self._show = Button(theme, tr("Show these calls"), "link", small=True)
+        self._show.clicked.connect(self._on_show)
+        head.addWidget(self._show)
+        layout.addLayout(head)
+        self.chart = LineChart(theme, tr("How long calls took, in ms"), tr("No calls in this time."))
+        layout.addWidget(self.chart)
+        return outer
+
+    @property
+    def by(self) -> str:
+        """Whose figures are shown: those of each server, client or tool."""
+        return BY[self._by.current]
+
+    def enable(self, is_usable: bool) -> None:
+        for widget in (self._by, self._span, self.table, self._show):
+            widget.setEnabled(is_usable)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.chart.setFixedHeight(LOW_CHART if self.height() < LOW else CHART)
+
+    def _filter(self) -> ActivityFilter:
+        return ActivityFilter(since=time.time() - SPANS[self._span.current])
+
+    def _of_chosen(self) -> ActivityFilter:
+        """The calls of the one whose chart is shown, or all."""
+        filter = self._filter()
+        if not self._chosen:
+            return filter
+        server, _, tool = self._chosen.partition("/")
+        match self.by:
+            case "server":
+                return replace(filter, servers=(self._chosen,))
+            case "client":
+                return replace(filter, clients=(self._chosen,))
+            case _:
+                return replace(filter, servers=(server,), tools=(tool,))
+
+    async def _read_figures(self) -> None:
+        by = self.by
+        figures = await self._context.hub.activity.get_activity_figures(by, self._filter())
+        if by != self.by:
+            return
+        self.table.set_figures(sorted(figures, key=lambda each: -each.calls))
+        if self._chosen not in {each.name for each in figures}:
+            self._chosen = ""
+        self._series.ask()
+
+    async def _read_series(self) -> None:
+        chosen, filter = self._chosen, self._of_chosen()
+        points = await self._context.hub.activity.get_activity_series(replace(filter, until=time.time()), POINTS[self._span.current])
+        if chosen == self._chosen:
+            self._draw(points)
+
+    def _draw(self, points: Sequence[ActivityPoint]) -> None:
+        calls, failed = sum(point.calls for point in points), sum(point.failures for point in points)
+        name = one_line(client_words(self._chosen), LONGEST) if self._chosen else tr("All together")
+        self._name.set_text(tr("{name}: {calls} calls, {failed} failed or refused", name=name, calls=f"{calls:,}", failed=f"{failed:,}"))
+        now = datetime.now()
+        is_day = SPANS[self._span.current] == DAY_S
+        times = [f"{datetime.fromtimestamp(point.at):%H:%M}" if is_day else moment(point.at, now) for point in points]
+        words = [
+            tr("{time}: p50 {p50}, p95 {p95}, {calls} calls", time=moment(each.at, now), p50=p50, p95=p95, calls=f"{each.calls:,}")
+            for each in points
+            for p50, p95 in [(milliseconds(each.p50_ms), milliseconds(each.p95_ms))]
+        ]
+        lines = [
+            Line("p95", tuple(point.p95_ms for point in points), "chart.p95"),
+            Line("p50", tuple(point.p50_ms for point in points), "chart.p50", is_filled=True),
+        ]
+        self.chart.set_lines(lines, times, words, ". ".join(word for word, point in zip(words, points, strict=True) if point.calls))
+
+    def _on_written(self, _last_id: int) -> None:
+        if self.isVisible() and not self._timer.isActive():
+            self._timer.start()
+
+    def _on_by(self, _index: int) -> None:
+        self._chosen = ""
+        self._figures.ask()
+
+    def _on_span(self, _index: int) -> None:
+        self._figures.ask()
+
+    def _on_row(self, each: ActivityFigures) -> None:
+        self._choose(each.name)
+
+    def _on_current(self, *_: object) -> None:
+        index = self.table.currentIndex()
+        if index.isValid():
+            self._choose(self.table.rows[index.row()].name)
+
+    def _choose(self, name: str) -> None:
+        if name != self._chosen:
+            self._chosen = name
+            self._series.ask()
+
+    def _on_show(self) -> None:
+        self.filter_requested.emit(msgspec.json.encode(self._of_chosen()).decode())
+
+
+class Legend(QWidget):
+    """What a line of a chart is."""
+
+    def __init__(self, theme: Theme, word: str, tone: str) -> None:
+        super().__init__()
+        line = row(self, spacing=6)
+        mark = Surface(theme, tone, None, "s")
+        mark.setFixedSize(14, 3)
+        line.addWidget(mark)
+        line.addWidget(Label(theme, word, "caption", "secondary"))

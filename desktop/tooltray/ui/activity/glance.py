@@ -1,0 +1,184 @@
+"""What one sees first: the last 24 hours as bars, the numbers of the stretch that is listed, and who is working now.
+
+Above it: ActivityPage. Below it: the histogram. Draws frozen snapshots; what is not known is not drawn as nothing.
+"""
+
+import time
+from collections.abc import Sequence
+from datetime import datetime
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from tooltray.snapshots.activity import ActivityPoint, CallNow
+from tooltray.ui.activity.activity_commands import BAR_S, Glance
+from tooltray.ui.activity.activity_words import client_words, milliseconds, took, waits
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.histogram import Bar, Histogram
+from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.server_text import one_line
+from tooltray.ui.widgets.surface import Surface, column, divider, row
+
+HEIGHT, LOW_HEIGHT = 92, 66  # px of the bars; in a low window
+LOW = 560  # px of the page
+MOST_WORKING = 3  # calls that are named at once
+FOOT = 36  # px
+ROOM_FOR_WORDS, ROOM_FOR_TOKENS = 720, 540  # px of the panel; below them, words and tokens give way
+
+
+class Figure(QWidget):
+    """A number with its name below it; a dash where it is not known."""
+
+    def __init__(self, theme: Theme, name: str) -> None:
+        super().__init__()
+        self._name = name
+        layout = column(self)
+        self._number = Label(theme, "–", "number", tabular=True)
+        layout.addWidget(self._number)
+        layout.addWidget(Label(theme, name, "caption", "muted"))
+        self.set_value("–")
+
+    def set_value(self, text: str, *, tone: str = "primary") -> None:
+        self._number.setText(text)
+        self._number.set_tone(tone)
+        self._number.setAccessibleName(f"{self._name}: {tr('not known') if text == '–' else text}")
+
+
+class WorkingNow(QWidget):
+    """Which calls are under way."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self.setFixedHeight(FOOT)
+        line = row(self, margins=(18, 0, 18, 0), spacing=8)
+        self._icon = Icon(theme, "state-off", 14, "neutral", "surface")
+        line.addWidget(self._icon)
+        self._words = ElidedLabel(theme, "", "caption", "secondary")
+        line.addWidget(self._words, 1)
+        self.show_calls(None)
+
+    def show_calls(self, calls: Sequence[CallNow] | None) -> None:
+        """Shows calls, the longest first; None: not known."""
+        if not calls:
+            self._icon.set_icon("state-off", "neutral")
+            self._words.set_text(tr("Not known who is working now.") if calls is None else tr("No call is under way."))
+            return
+        self._icon.set_icon("state-starting", "info")
+        named = " · ".join(_working(call) for call in calls[:MOST_WORKING])
+        more = len(calls) - MOST_WORKING
+        shown = tr("{calls} · and {count} more", calls=named, count=more) if more > 0 else named
+        self._words.set_text(shown, "\n".join(_working(call) for call in calls[:30]))
+
+
+def _working(call: CallNow) -> str:
+    since = took(max(0.0, time.time() - call.since))
+    return tr(
+        "{client}: {tool}, {since}, {waits}",
+        client=client_words(call.client),
+        tool=one_line(call.tool, 60),
+        since=since,
+        waits=one_line(waits(call), 80),
+    )
+
+
+class GlancePanel(Surface):
+    """`stretch_chosen` carries a stretch that a person wants to see alone, in unix seconds: since, until; both 0: all again."""
+
+    stretch_chosen = Signal(float, float)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme)
+        self._points: tuple[ActivityPoint, ...] = ()
+        self._stretch = (0.0, 0.0)
+        layout = column(self)
+        top = column(margins=(18, 12, 18, 6), spacing=6)
+        numbers = row(spacing=24)
+        self._calls, self._failures = Figure(theme, tr("calls")), Figure(theme, tr("failed or refused"))
+        self._p50, self._p95, self._tokens = Figure(theme, "p50"), Figure(theme, "p95"), Figure(theme, tr("tokens, about"))
+        self._p50.setToolTip(tr("Half of the calls took less"))
+        self._p95.setToolTip(tr("One call in twenty took longer"))
+        for figure in (self._calls, self._failures, self._p50, self._p95, self._tokens):
+            numbers.addWidget(figure)
+        numbers.addStretch(1)
+        self._when = Label(theme, "", "caption", "muted")
+        numbers.addWidget(self._when)
+        top.addLayout(numbers)
+        self.chart = Histogram(theme, tr("Calls of the last 24 hours"), tr("Not known"))
+        self.chart.setFixedHeight(HEIGHT)
+        self.chart.stretch_chosen.connect(self._on_chosen)
+        self.chart.cleared.connect(self._on_cleared)
+        top.addWidget(self.chart)
+        layout.addLayout(top)
+        layout.addWidget(divider())
+        self.working = WorkingNow(theme)
+        layout.addWidget(self.working)
+        self.show_glance(None)
+        self.show_stretch(0.0, 0.0)
+
+    def set_low(self, is_low: bool) -> None:
+        """Takes less room."""
+        self.chart.setFixedHeight(LOW_HEIGHT if is_low else HEIGHT)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._when.setVisible(self.width() >= ROOM_FOR_WORDS)
+        self._tokens.setVisible(self.width() >= ROOM_FOR_TOKENS)
+
+    def show_glance(self, glance: Glance | None) -> None:
+        """Shows numbers and bars; None: not known."""
+        if glance is None:
+            self._points = ()
+            self.chart.set_bars(None)
+            for figure in (self._calls, self._failures, self._p50, self._p95, self._tokens):
+                figure.set_value("–")
+            return
+        self._points = glance.bars
+        now = datetime.now()
+        self.chart.set_bars([_bar(point, now) for point in glance.bars])
+        self._mark()
+        whole = glance.whole or ActivityPoint(0.0)
+        self._calls.set_value(f"{whole.calls:,}")
+        self._failures.set_value(f"{whole.failures:,}", tone="error" if whole.failures else "primary")
+        self._p50.set_value(milliseconds(whole.p50_ms))
+        self._p95.set_value(milliseconds(whole.p95_ms))
+        self._tokens.set_value(f"{whole.tokens:,}")
+
+    def show_stretch(self, since: float, until: float) -> None:
+        """Marks the stretch that the list shows; both 0: all of it."""
+        self._stretch = (since, until)
+        self._when.setText(tr("the stretch that you chose") if since or until else tr("the last 24 hours"))
+        self._mark()
+
+    def _mark(self) -> None:
+        since, until = self._stretch
+        places = [
+            place for place, point in enumerate(self._points) if point.at + BAR_S > since and (not until or point.at + BAR_S / 2 < until)
+        ]
+        self.chart.set_chosen((places[0], places[-1]) if (since or until) and places else None)
+
+    def _on_chosen(self, first: int, last: int) -> None:
+        self.stretch_chosen.emit(self._points[first].at, self._points[last].at + BAR_S)
+
+    def _on_cleared(self) -> None:
+        self.stretch_chosen.emit(0.0, 0.0)
+
+
+def _bar(point: ActivityPoint, now: datetime) -> Bar:
+    begin, end = datetime.fromtimestamp(point.at), datetime.fromtimestamp(point.at + BAR_S)
+    span = f"{begin:%H:%M}–{end:%H:%M}"
+    if not point.calls:
+        words = tr("{span}: no calls", span=span)
+    elif point.failures:
+        words = tr(
+            "{span}: {calls} calls, {failed} failed or refused, p95 {p95}",
+            span=span,
+            calls=f"{point.calls:,}",
+            failed=f"{point.failures:,}",
+            p95=milliseconds(point.p95_ms),
+        )
+    else:
+        words = tr("{span}: {calls} calls, p95 {p95}", span=span, calls=f"{point.calls:,}", p95=milliseconds(point.p95_ms))
+    return Bar(point.at, point.calls, point.failures, words, f"{begin:%H:%M}")

@@ -1,0 +1,73 @@
+"""What is wrong with the journal, above the list: it cannot be read, was damaged, or has lost entries.
+
+Above it: CallsTab. Below it: banners. It has no height while nothing is wrong.
+"""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.activity import JournalStatus
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.problem_words import sentences, title, whole
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.surface import clear, column
+
+
+class JournalNotice(QWidget):
+    """Shows what failed just now, else what the journal says of itself."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._faults: dict[str, Problem] = {}
+        self._status: JournalStatus | None = None
+        self._shown: tuple[str, str, str] | None = None
+        self.setObjectName("Notices")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self._layout = column(self, margins=(24, 12, 24, 0))
+        self.hide()
+
+    def show_fault(self, of: str, problem: Problem | None) -> None:
+        """Shows what failed; None: it works again.
+
+        Args:
+            of: what that is; what works says nothing of what else has failed.
+        """
+        self._faults.pop(of, None)
+        if problem is not None:
+            self._faults[of] = problem
+        self._draw()
+
+    def show_status(self, status: JournalStatus | None) -> None:
+        """Shows what the journal says of itself; None: nobody could ask it."""
+        if status is not None:
+            self._status = status
+        self._draw()
+
+    def _draw(self) -> None:
+        fault = next(iter(self._faults.values()), None)
+        shown = (
+            ("error", title(fault), sentences(fault)) if fault is not None else _words(self._status) if self._status is not None else None
+        )
+        if shown == self._shown:
+            return
+        self._shown = shown
+        clear(self._layout)
+        if shown is not None:
+            self._layout.addWidget(Banner(self._theme, *shown))
+        self.setVisible(shown is not None)
+
+
+def _words(status: JournalStatus) -> tuple[str, str, str] | None:
+    """Tone, title and text of what is wrong with a journal."""
+    problem = whole(Problem(say(status.problem))) if status.problem else ""
+    if status.lost:
+        name = tr("1 entry is missing") if status.lost == 1 else tr("{count} entries are missing", count=f"{status.lost:,}")
+        return "warning", name, problem or tr("They came faster than the disk takes them; the calls themselves went on.")
+    if problem:
+        return "warning", tr("The journal had a problem"), problem
+    if not status.path:
+        return "info", tr("Nothing is kept on disk"), tr("What stands here goes when Tooltray ends.")
+    return None

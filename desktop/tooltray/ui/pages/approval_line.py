@@ -1,0 +1,61 @@
+"""The tool calls that wait for a person's yes, in the order in which they came.
+
+Above it: whatever shows them: the approval window, the Activity page. Below it: the Qt presenter layer. Decides nothing.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, Signal
+
+from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+
+class ApprovalLine(QObject):
+    """`changed`: a call came, waits for another thing now, or waits no longer."""
+
+    changed = Signal()
+
+    def __init__(self, hub: QtMcpPresenter, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._hub = hub
+        self._waiting: dict[str, ApprovalSnapshot] = {}
+        hub.approval_asked.connect(self._on_asked)
+        hub.approval_ended.connect(self.drop)
+        hub.snapshot_changed.connect(self._on_snapshot_changed)
+
+    @property
+    def first(self) -> ApprovalSnapshot | None:
+        return next(iter(self._waiting.values()), None)
+
+    @property
+    def waiting(self) -> tuple[ApprovalSnapshot, ...]:
+        """All of them, the oldest first."""
+        return tuple(self._waiting.values())
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def __contains__(self, id: str) -> bool:
+        return id in self._waiting
+
+    def drop(self, id: str) -> None:
+        """A call was answered or waits no longer; one that is not known is none."""
+        if self._waiting.pop(id, None) is not None:
+            self.changed.emit()
+
+    def add(self, requests: Sequence[ApprovalSnapshot]) -> None:
+        """Calls that waited before anybody listened, the oldest first; what is known of them already is newer."""
+        known = {request.id: request for request in requests} | self._waiting
+        if known != self._waiting:
+            self._waiting = known
+            self.changed.emit()
+
+    def _on_asked(self, request: ApprovalSnapshot) -> None:
+        self._waiting[request.id] = request  # one that is known keeps its place
+        self.changed.emit()
+
+    def _on_snapshot_changed(self) -> None:
+        if self._hub.snapshot is None and self._waiting:  # the engine is gone, and the calls with it
+            self._waiting = {}
+            self.changed.emit()

@@ -1,0 +1,117 @@
+"""Carries out what a person asks for of secrets, and says how it went.
+
+Above it: the Secrets tab and SecretEntry. Below it: the Qt presenter layer. Knows no widget, and keeps no value.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Signal
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import CoalescedRead, Commands, action
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+
+class SecretCommands(Commands):
+    secrets_changed = Signal(object)  # StoredSecrets
+    read_failed = Signal(object)  # Problem of the last read, or None
+    stored = Signal(str)  # a secret's name
+    refused_value = Signal(object)  # Problem: this value or name cannot be stored
+    place_failed = Signal(object)  # Problem of the place where secrets are kept, or None once it can be used
+    removed = Signal(object)  # list[str] of names that can be put back for a while
+
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        self._read = CoalescedRead(self._look, tasks=tasks, name="look at the secrets", show=self.read_failed.emit)
+
+    def look(self) -> None:
+        """Asks for what the tab shows."""
+        self._read.ask()
+
+    @action()
+    async def check(self) -> None:
+        """Looks whether the place of the secrets can be used; a keyring may show its prompt."""
+        try:
+            await self._hub.secrets.check_secrets()
+        except TooltrayError as error:
+            self.place_failed.emit(error.problem)
+        else:
+            self.place_failed.emit(None)
+        await self._look()
+
+    @action()
+    async def store(self, name: str, value: str) -> None:
+        """Stores a value: `stored`, `place_failed` or `refused_value`."""
+        await self._store(name, value)
+
+    @action()
+    async def choose_place(self, kind: str, passphrase: str) -> None:
+        """Keeps secrets elsewhere from now on: `place_failed` says how it went."""
+        if await self._choose(kind, passphrase):
+            self.place_failed.emit(None)
+        await self._look()
+
+    @action()
+    async def store_elsewhere(self, kind: str, passphrase: str, name: str, value: str) -> None:
+        """The same, and stores a value there."""
+        if await self._choose(kind, passphrase):
+            await self._store(name, value)
+
+    @action()
+    async def remove(self, names: Sequence[str]) -> None:
+        """Forgets secrets: `removed`."""
+        gone = []
+        try:
+            for name in names:
+                await self._hub.secrets.remove_secret(name)
+                gone.append(name)
+        finally:
+            if gone:
+                self.removed.emit(gone)
+            await self._look()
+
+    @action()
+    async def restore(self, names: Sequence[str]) -> None:
+        """Puts back what was removed a moment ago."""
+        try:
+            for name in names:
+                await self._hub.secrets.restore_secret(name)
+        finally:
+            await self._look()
+
+    @action()
+    async def sign_out(self, server: str) -> None:
+        """Forgets the tokens of a sign-in."""
+        await self._hub.sign_ins.sign_out(server)
+        self.done.emit(tr("You are signed out of {name}", name=server))
+        await self._look()
+
+    async def _look(self) -> None:
+        self.secrets_changed.emit(await self._hub.secrets.get_secrets())
+
+    async def _choose(self, kind: str, passphrase: str) -> bool:
+        try:
+            await self._hub.secrets.set_secret_backend(kind)
+            if kind == "file":
+                await self._hub.secrets.unlock_secrets(passphrase)
+        except TooltrayError as error:
+            self.place_failed.emit(error.problem)
+            return False
+        return True
+
+    async def _store(self, name: str, value: str) -> None:
+        try:
+            await self._hub.secrets.set_secret(name, value)
+        except TooltrayError as error:
+            await self._tell_failure(error.problem)
+        else:
+            self.stored.emit(name)
+            await self._look()
+
+    async def _tell_failure(self, problem: Problem) -> None:
+        """Whether the value is at fault or the place: the place itself says so."""
+        secrets = await self._hub.secrets.get_secrets()
+        (self.refused_value if secrets.problem is None else self.place_failed).emit(problem)
+        self.secrets_changed.emit(secrets)

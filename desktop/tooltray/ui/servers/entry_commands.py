@@ -1,0 +1,109 @@
+"""Reads, previews and saves the entry of an opened server.
+
+Above it: the tab with its settings. Below it: the Qt presenter layer. Knows no widget. Nothing is overwritten that somebody else has
+written meanwhile: a change is bound to the revision of the entry that the person saw.
+"""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Signal
+
+from tooltray.errors import Conflict, Problem, TooltrayError
+from tooltray.snapshots.edited_entries import ServerUpdatePreview
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import Commands, action
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.presenter.qt_server_manager import QtServerManager
+
+
+def at_form(commands: "EntryCommands", problem: Problem | None, *_arguments: object) -> None:
+    """In the form."""
+    commands.refused.emit(problem)
+
+
+class EntryCommands(Commands):
+    """Its base's `refused` carries a Problem for the form, or None once it is over."""
+
+    entry_read = Signal(object, str)  # the entry in its file; the revision that a change of it is bound to
+    stored_read = Signal(object)  # the names of the secrets there are; None: they cannot be looked into
+    previewed = Signal(object)  # ServerUpdatePreview
+    saved = Signal(object, str)  # the entry that was replaced; the revision of the one that stands there now
+    connected = Signal()  # it was saved, and runs
+    changed_meanwhile = Signal()  # somebody else has written it; nothing was saved
+    secrets_refused = Signal(object)  # Problem: secrets cannot be kept, and nothing was saved
+
+    def __init__(self, name: str, *, hub: QtMcpPresenter, servers: QtServerManager, tasks: TaskKeeper) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        self._name, self._servers = name, servers
+
+    @action(at_form)
+    async def read(self) -> None:
+        """Asks for the entry, and for the secrets there are."""
+        server = self._servers.find(self._name)
+        revision = server.revision if server is not None else ""  # before the entry: what changes in between is noticed when it is saved
+        self.entry_read.emit((await self._hub.servers.get_server_entry(self._name)).entry, revision)
+        self.look_at_secrets()
+
+    @action(at_form, clears=False)
+    async def look_at_secrets(self) -> None:
+        """Asks which secrets there are; a keyring that is locked may wait for its person."""
+        try:
+            self.stored_read.emit(await self._hub.secrets.get_secret_names())
+        except TooltrayError:
+            self.stored_read.emit(None)
+
+    @action(at_form)
+    async def preview(self, entry: Mapping[str, object]) -> None:
+        """Asks what saving would change."""
+        self.previewed.emit(await self._hub.servers.preview_server_update(self._name, entry))
+
+    @action(at_form)
+    async def save(self, entry: Mapping[str, object], secrets: Mapping[str, str], revision: str, connects: bool) -> None:
+        """Stores secrets, then replaces the entry.
+
+        Args:
+            connects: the person wants to see it run.
+        """
+        found: ServerUpdatePreview = await self._hub.servers.preview_server_update(self._name, entry)
+        if found.problem is not None:
+            raise TooltrayError(found.problem.title, found.problem.message, found.problem.hint)
+        before = (await self._hub.servers.get_server_entry(self._name)).entry
+        if revision and found.revision != revision:
+            self.changed_meanwhile.emit()
+            return
+        if not await self._stored(secrets):
+            return
+        try:
+            await self._hub.servers.update_mcp_server(self._name, entry, found.revision)
+        except Conflict:
+            self.changed_meanwhile.emit()
+            return
+        now: ServerUpdatePreview = await self._hub.servers.preview_server_update(self._name, before)
+        self.saved.emit(before, now.revision)
+        if connects:
+            await self._hub.servers.restart_server(self._name)
+            self.connected.emit()
+
+    async def _stored(self, secrets: Mapping[str, str]) -> bool:
+        try:
+            for name, value in secrets.items():
+                await self._hub.secrets.set_secret(name, value)
+        except TooltrayError as error:
+            self.secrets_refused.emit(error.problem)
+            return False
+        return True
+
+    @action(at_form)
+    async def undo(self, entry: Mapping[str, object], revision: str) -> None:
+        """Puts back the entry of before, unless another one stands there by now."""
+        try:
+            await self._hub.servers.update_mcp_server(self._name, entry, revision)
+        except Conflict as error:
+            raise TooltrayError(tr("'{name}' is not put back", name=self._name), error.problem.message, error.problem.hint) from None
+
+    @action(at_form)
+    async def add_again(self, entry: Mapping[str, object], secrets: Mapping[str, str]) -> None:
+        """Adds the server anew, which was removed while a person edited it."""
+        if await self._stored(secrets):
+            await self._hub.servers.add_mcp_server(self._name, entry)

@@ -1,0 +1,129 @@
+"""The form of a server's entry: a field for each thing that it can say, in groups, and what is wrong with it at the field.
+
+Above it: the settings of an opened server. Below it: a row for each field. It holds an entry, changes what a person edits of it, and leaves
+everything else in it alone.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from tooltray.snapshots.edited_entries import EntrySlip
+from tooltray.ui.i18n import say
+from tooltray.ui.servers.entry_field_row import ChooseFolder, EntryFieldRow
+from tooltray.ui.servers.entry_fields import FIELDS, GROUPS, FieldGroup
+from tooltray.ui.servers.entry_values import Entry, path_in, with_value
+from tooltray.ui.servers.secret_pairs import LooksSecret
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import column
+
+BETWEEN_GROUPS, BETWEEN_FIELDS = 22, 14
+
+
+class EntryForm(QWidget):
+    """`changed`: a person edited a field, and `entry` is another one.
+
+    Args:
+        server: whose entry it is.
+        choose_folder: asks for a folder.
+    """
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, server: str, *, looks_secret: LooksSecret, choose_folder: ChooseFolder) -> None:
+        super().__init__()
+        self._theme = theme
+        self._entry: Entry = {}
+        self._rows = [EntryFieldRow(theme, each, server=server, looks_secret=looks_secret, choose_folder=choose_folder) for each in FIELDS]
+        self._groups: list[tuple[QWidget, Sequence[EntryFieldRow]]] = []
+        layout = column(self, spacing=BETWEEN_GROUPS)
+        for group in GROUPS:
+            layout.addWidget(self._group(group))
+        for each in self._rows:
+            each.changed.connect(self._on_changed)
+
+    @property
+    def rows(self) -> Sequence[EntryFieldRow]:
+        return tuple(self._rows)
+
+    @property
+    def entry(self) -> Entry:
+        """As it stands in the form."""
+        return self._entry
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """What is to be stored when the entry is saved, by its name."""
+        return {name: value for each in self._rows if each.pairs is not None for name, value in each.pairs.secrets.items()}
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything that a person wrote is a value."""
+        return not any(each.fault or (each.pairs is not None and each.pairs.is_ambiguous) for each in self._rows)
+
+    def set_entry(self, entry: Entry) -> None:
+        """Shows an entry, without `changed`."""
+        self._entry = entry
+        self._draw()
+
+    def set_stored(self, names: Collection[str] | None) -> None:
+        """Says which secrets there are; None: that is not known."""
+        for each in self._rows:
+            each.set_stored(names)
+
+    def show_slips(self, slips: Sequence[EntrySlip]) -> None:
+        """Says at each field what is wrong with it."""
+        for each in self._rows:
+            path = path_in(self._entry, each.field)
+            found = next((slip for slip in slips if slip.path[: len(path)] == path), None)
+            each.show_fault(say(found.message) if found is not None else "")
+
+    def field(self, *path: str) -> EntryFieldRow:
+        """Returns the row of a field, by its path in our spelling."""
+        return next(each for each in self._rows if each.field.path == path)
+
+    def focus_secret(self, name: str) -> bool:
+        """Lets a person type the value of a secret that the entry names; returns whether it does."""
+        for pairs in (each.pairs for each in self._rows if each.pairs is not None):
+            for line in pairs.rows:
+                if f"${{secret:{name}}}" in line.value:
+                    line.focus_secret()
+                    return True
+        return False
+
+    def _group(self, group: FieldGroup) -> QWidget:
+        widget = QWidget()
+        layout = column(widget, spacing=BETWEEN_FIELDS)
+        layout.addWidget(Label(self._theme, group.title(), "strong"))
+        rows = [each for each in self._rows if each.field in group.fields]
+        for each in rows:
+            layout.addWidget(each)
+        self._groups.append((widget, rows))
+        return widget
+
+    def _draw(self) -> None:
+        for each in self._rows:
+            each.set_entry(self._entry)
+        for widget, rows in self._groups:
+            widget.setVisible(any(not each.isHidden() for each in rows))
+
+    def _on_changed(self) -> None:
+        line = self.sender()
+        assert isinstance(line, EntryFieldRow)
+        if line.fault:
+            self.changed.emit()
+            return
+        self._entry = with_value(self._entry, line.field, line.value)
+        for each in self._rows:  # what a field means may have changed with another one
+            if each is not line:
+                each.set_entry(self._entry)
+        for widget, rows in self._groups:
+            widget.setVisible(any(not each.isHidden() for each in rows))
+        self.changed.emit()
+
+
+def same_entry(one: Mapping[str, object], other: Mapping[str, object]) -> bool:
+    """Whether two entries say the same, in the same order."""
+    return one == other and list(one) == list(other)

@@ -1,0 +1,110 @@
+"""The JSON of a server's entry, with its secrets covered and the lines marked in which something is wrong.
+
+Above it: the settings of an opened server. Below it: the view of code.
+"""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QColor, QTextCursor, QTextFormat
+from PySide6.QtWidgets import QTextEdit, QVBoxLayout, QWidget
+
+from tooltray.snapshots.edited_entries import EntrySlip
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.code_view import CoveredCode, FindSpans
+from tooltray.ui.widgets.surface import clear, column
+
+LINES = 16
+MOST_SLIPS = 5  # that are shown; whoever corrects these sees the next ones
+
+
+class EntryJson(QWidget):
+    """`edited`: a person changed the text."""
+
+    edited = Signal()
+
+    def __init__(self, theme: Theme, find_secrets: FindSpans) -> None:
+        super().__init__()
+        self._theme = theme
+        layout = column(self, spacing=8)
+        self._code = CoveredCode(theme, tr("The entry as JSON"), find_secrets, lines=LINES)
+        self._code.setMinimumHeight(160)
+        self._code.setMaximumHeight(16_777_215)
+        self._code.textChanged.connect(self._on_changed)
+        layout.addWidget(self._code, 1)
+        self._slips: QVBoxLayout = column(spacing=2)
+        layout.addLayout(self._slips)
+        self._is_ours = False
+        self._marked: Sequence[int] = ()
+        theme.changed.connect(self._mark)
+
+    @property
+    def text(self) -> str:
+        return self._code.toPlainText()
+
+    @property
+    def code(self) -> CoveredCode:
+        return self._code
+
+    def sizeHint(self) -> QSize:
+        return QSize(320, 420)
+
+    def set_text(self, text: str) -> None:
+        """Shows another text, without `edited`; the view stays where it is, as far as it can."""
+        if text == self.text:
+            return
+        bar = self._code.verticalScrollBar()
+        place, self._is_ours = bar.value(), True
+        cursor = self._code.textCursor()
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(text)  # in this way Ctrl+Z takes it back
+        self._code.moveCursor(QTextCursor.MoveOperation.Start)
+        bar.setValue(place)
+        self._is_ours = False
+
+    def show_slips(self, slips: Sequence[EntrySlip]) -> None:
+        """Marks lines, and says below what is wrong in each; a press goes to it."""
+        self._marked = [slip.line for slip in slips if slip.line]
+        self._mark()
+        clear(self._slips)
+        for slip in slips[:MOST_SLIPS]:
+            words = say(slip.message)
+            place = ".".join(str(step) for step in slip.path)
+            text = f"{place}: {words}" if place else words
+            button = Button(self._theme, tr("Line {line}: {what}", line=slip.line, what=text) if slip.line else text, "danger", small=True)
+            button.setProperty("line", slip.line)
+            button.clicked.connect(self._on_slip)
+            self._slips.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def go_to(self, line: int) -> None:
+        """Puts the cursor at a line's end, from 1."""
+        block = self._code.document().findBlockByNumber(line - 1)
+        cursor = QTextCursor(block)
+        cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
+        self._code.setTextCursor(cursor)
+        self._code.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @property
+    def marked_lines(self) -> Sequence[int]:
+        return tuple(self._marked)
+
+    def _on_slip(self) -> None:
+        if line := int(self.sender().property("line")):
+            self.go_to(line)
+
+    def _on_changed(self) -> None:
+        if not self._is_ours:
+            self.edited.emit()
+
+    def _mark(self) -> None:
+        fill: QColor = self._theme.color("error.subtle")
+        marks = []
+        for line in self._marked:
+            mark = QTextEdit.ExtraSelection()
+            mark.cursor = QTextCursor(self._code.document().findBlockByNumber(line - 1))
+            mark.format.setBackground(fill)
+            mark.format.setProperty(QTextFormat.Property.FullWidthSelection, True)
+            marks.append(mark)
+        self._code.setExtraSelections(marks)

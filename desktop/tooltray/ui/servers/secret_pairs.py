@@ -1,0 +1,293 @@
+"""Variables or headers of a server, a line for each: a name, a value, and where a value that is secret is kept.
+
+Above it: the form of an entry. Below it: the controls. A secret that stands in the entry already is never shown; one that is typed here can
+be looked at. What goes to the keyring is only noted here: whoever saves the entry stores it.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import column, row
+
+KEPT = re.compile(r"((?:Bearer|Basic|Token|ApiKey)\s+)?\$\{secret:([^}]+)\}", re.IGNORECASE)
+SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey)\s+", re.IGNORECASE)
+NAME_SHARE, VALUE_SHARE = 2, 3
+LONGEST = 32_767  # characters; what a line of Qt's holds
+
+LooksSecret = Callable[[str, str], bool]
+"""Whether a value is one that is not to be read by who looks at the screen; its name, and it."""
+
+
+class PairRow(QWidget):
+    """`changed`: a person edited it. `removed`: it is to go. `keyring_requested`: its value is to be kept there."""
+
+    changed = Signal()
+    removed = Signal()
+    keyring_requested = Signal()
+
+    def __init__(self, theme: Theme, name: str, value: str, looks_secret: LooksSecret) -> None:
+        super().__init__()
+        self._theme, self._looks_secret = theme, looks_secret
+        self._given = value  # as it stands in the entry
+        self._is_typed = False  # a person typed the value here
+        self._is_replacing = False  # a person types another value of what the keyring has
+        self._stored: bool | None = None  # whether the keyring has it; None: not known
+        self._fresh = ""  # the value that goes to the keyring with the next save
+        outer = column(self, spacing=2)
+        line = row(spacing=6)
+        outer.addLayout(line)
+        self._name = self._field(name)
+        self._name.setPlaceholderText(tr("NAME"))
+        self._name.textChanged.connect(self._on_name)
+        line.addWidget(self._name, NAME_SHARE)
+        self._value = self._field(value)
+        self._value.textEdited.connect(self._on_typed)
+        line.addWidget(self._value, VALUE_SHARE)
+        self._show = Button(theme, tr("Show"), "ghost", small=True)
+        self._show.clicked.connect(self._on_show)
+        line.addWidget(self._show)
+        self._keep = IconButton(theme, "key", "", small=True)
+        self._keep.clicked.connect(self._on_keep)
+        line.addWidget(self._keep)
+        self._remove = IconButton(theme, "x", "", small=True)
+        self._remove.clicked.connect(self.removed)
+        line.addWidget(self._remove)
+        self._note = Label(theme, "", "caption", "muted", wrap=True)
+        outer.addWidget(self._note)
+        self._draw()
+
+    @property
+    def name(self) -> str:
+        return self._name.text().strip()
+
+    @property
+    def value(self) -> str:
+        """As it is to stand in the entry."""
+        return self._given if self.is_kept else self._value.text()
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the keyring has the value, or gets it."""
+        return KEPT.fullmatch(self._given) is not None
+
+    @property
+    def secret(self) -> tuple[str, str] | None:
+        """The name and the value of what is to be stored when the entry is saved."""
+        found = KEPT.fullmatch(self._given)
+        value = self._value.text() if self._is_replacing else self._fresh
+        return (found[2], value) if found and value else None
+
+    def set_value(self, value: str) -> None:
+        """Shows what stands in the entry now, without `changed`."""
+        if value != self.value:
+            self._given, self._is_typed, self._is_replacing, self._fresh = value, False, False, ""
+            self._value.setText(value)
+            self._draw()
+
+    def set_stored(self, names: Collection[str] | None) -> None:
+        """Says which secrets there are; None: that is not known."""
+        found = KEPT.fullmatch(self._given)
+        self._stored = None if names is None or found is None else found[2] in names
+        if self._stored is False and not self._fresh:
+            self._is_replacing = True
+            self._value.clear()
+        self._draw()
+
+    def keep_as(self, secret: str) -> None:
+        """The value goes to the keyring under this name."""
+        text = self._value.text()
+        scheme = SCHEME.match(text)
+        prefix = scheme[0] if scheme else ""
+        self._fresh, self._given = text[len(prefix) :], f"{prefix}${{secret:{secret}}}"
+        self._stored = None
+        self._draw()
+        self.changed.emit()
+
+    def show_fault(self, fault: str) -> None:
+        """Says below it what is wrong; empty: nothing."""
+        self._note.set_tone("error" if fault else "muted")
+        self._note.setText(fault or self._words())
+        self._note.setVisible(bool(self._note.text()))
+
+    def focus(self) -> None:
+        self._name.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def focus_secret(self) -> None:
+        """Lets a person type the value that the keyring is to have."""
+        if self.is_kept and not self._is_replacing:
+            self._on_keep()
+        self._value.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _field(self, text: str) -> QLineEdit:
+        field = QLineEdit()
+        field.setMaxLength(LONGEST)
+        field.setText(text)
+        field.setFont(self._theme.font("mono"))
+        field.setFixedHeight(self._theme.size("control"))
+        field.setCursorPosition(0)
+        return field
+
+    def _draw(self) -> None:
+        name = self.name or tr("this variable")
+        is_secret = self.is_kept or self._looks_secret(self.name, self._value.text())
+        is_shown = self._is_typed and self._show.text() == tr("Hide")
+        self._name.setAccessibleName(tr("Name of {name}", name=name))
+        self._value.setAccessibleName(tr("Value of {name}", name=name))
+        self._value.setReadOnly(self.is_kept and not self._is_replacing)
+        self._value.setEchoMode(QLineEdit.EchoMode.Password if is_secret and not is_shown else QLineEdit.EchoMode.Normal)
+        self._value.setPlaceholderText(tr("Paste its value") if self._is_replacing else "")
+        self._show.setVisible(is_secret and self._is_typed and not (self.is_kept and not self._is_replacing))
+        self._show.setAccessibleName(tr("Show {name}", name=name))
+        self._keep.setVisible(is_secret or bool(self._value.text()))
+        self._keep.set_name(tr("Type another value of {name}", name=name) if self.is_kept else tr("Move {name} to the keyring", name=name))
+        self._remove.set_name(tr("Remove {name}", name=name))
+        self.show_fault("")
+
+    def _words(self) -> str:
+        if not self.is_kept:
+            return tr("Anybody who reads the file can read it.") if self._looks_secret(self.name, self._value.text()) else ""
+        if self._fresh or (self._is_replacing and self._value.text()):
+            return tr("Goes to the keyring when you save.")
+        if self._stored is False:
+            return tr("The keyring has no value for it yet.")
+        return tr("In the keyring.") if self._stored else tr("Kept among your secrets.")
+
+    def _on_name(self) -> None:
+        self._draw()
+        self.changed.emit()
+
+    def _on_typed(self) -> None:
+        self._is_typed = True
+        if not self.is_kept:
+            self._given = self._value.text()
+        self._draw()
+        self.changed.emit()
+
+    def _on_show(self) -> None:
+        self._show.setText(tr("Hide") if self._show.text() == tr("Show") else tr("Show"))
+        self._draw()
+
+    def _on_keep(self) -> None:
+        if self.is_kept:
+            self._is_replacing, self._is_typed = True, True
+            self._fresh = ""
+            self._value.clear()
+            self._draw()
+            self._value.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.changed.emit()
+        else:
+            self.keyring_requested.emit()
+
+
+class SecretPairs(QWidget):
+    """`changed`: a person edited one of them.
+
+    Args:
+        name: of all of them, for screen readers.
+        server: whose they are: secrets are named after it.
+    """
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, name: str, server: str, looks_secret: LooksSecret) -> None:
+        super().__init__()
+        self.setAccessibleName(name)
+        self._theme, self._server, self._looks_secret = theme, server, looks_secret
+        self._stored: Collection[str] | None = None
+        self._rows: list[PairRow] = []
+        layout = column(self, spacing=6)
+        self._lines = column(spacing=6)
+        layout.addLayout(self._lines)
+        add = Button(theme, tr("Add one"), "link", "plus", small=True)
+        add.setAccessibleName(tr("Add to {name}", name=name))
+        add.clicked.connect(self._on_add)
+        layout.addWidget(add)
+
+    @property
+    def rows(self) -> tuple[PairRow, ...]:
+        return tuple(self._rows)
+
+    @property
+    def pairs(self) -> dict[str, str]:
+        """What is to stand in the entry; a line without a name is none."""
+        return {each.name: each.value for each in self._rows if each.name}
+
+    @property
+    def secrets(self) -> dict[str, str]:
+        """What is to be stored when the entry is saved, by its name."""
+        return dict(found for each in self._rows if (found := each.secret))
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether two lines have one name."""
+        names = [each.name for each in self._rows if each.name]
+        return len(set(names)) < len(names)
+
+    def set_pairs(self, pairs: Mapping[str, str]) -> None:
+        """Shows what stands in an entry, without `changed`; what is typed and not named yet stays."""
+        if pairs == self.pairs:
+            return
+        if list(pairs) == [each.name for each in self._rows]:
+            for each in self._rows:
+                each.set_value(pairs[each.name])
+            return
+        for each in list(self._rows):
+            self._drop(each)
+        for name, value in pairs.items():
+            self._append(name, value)
+
+    def set_stored(self, names: Collection[str] | None) -> None:
+        """Says which secrets there are; None: that is not known."""
+        self._stored = names
+        for each in self._rows:
+            each.set_stored(names)
+
+    def _append(self, name: str, value: str) -> PairRow:
+        line = PairRow(self._theme, name, value, self._looks_secret)
+        line.changed.connect(self._on_changed)
+        line.removed.connect(self._on_removed)
+        line.keyring_requested.connect(self._on_keyring)
+        self._rows.append(line)
+        self._lines.addWidget(line)
+        line.set_stored(self._stored)
+        return line
+
+    def _drop(self, line: PairRow) -> None:
+        self._rows.remove(line)
+        self._lines.removeWidget(line)
+        line.hide()
+        line.deleteLater()
+
+    def _on_add(self) -> None:
+        self._append("", "").focus()
+
+    def _on_removed(self) -> None:
+        line = self.sender()
+        assert isinstance(line, PairRow)
+        self._drop(line)
+        self._on_changed()
+
+    def _on_changed(self) -> None:
+        names = [each.name for each in self._rows]
+        for each in self._rows:
+            each.show_fault(tr("This name is there twice.") if each.name and names.count(each.name) > 1 else "")
+        self.changed.emit()
+
+    def _on_keyring(self) -> None:
+        line = self.sender()
+        assert isinstance(line, PairRow)
+        taken = {*(self._stored or ()), *self.secrets}
+        line.keep_as(next(name for name in self._names(line.name) if name not in taken))
+
+    def _names(self, key: str) -> Iterator[str]:
+        plain = f"{self._server}/{re.sub('[^A-Za-z0-9_.-]+', '_', key) or 'SECRET'}"
+        yield plain
+        for number in range(2, len(self._stored or ()) + len(self._rows) + 3):
+            yield f"{plain}_{number}"

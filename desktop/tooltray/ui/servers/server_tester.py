@@ -1,0 +1,68 @@
+"""Tests a server for a view: begins, hears what it writes, stops, and says how it ended.
+
+Above it: the settings of an opened server, the sheet that adds one. Below it: the Qt presenter layer. Knows no widget.
+"""
+
+import uuid
+from collections.abc import Mapping
+
+from PySide6.QtCore import QObject, Signal
+
+from tooltray.errors import TooltrayError
+from tooltray.snapshots.edited_entries import ServerTest
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+
+class ServerTester(QObject):
+    """One test at a time; a new one ends the one before. `ended`: also where it could not begin."""
+
+    began = Signal()
+    output = Signal(object)  # tuple[str, ...]: lines of its stderr
+    ended = Signal(object)  # ServerTest
+
+    def __init__(self, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._hub, self._tasks = hub, tasks
+        self._test = ""  # that runs
+        hub.server_test_output.connect(self._on_output)
+
+    @property
+    def is_running(self) -> bool:
+        return bool(self._test)
+
+    def test(self, name: str, entry: Mapping[str, object] | None) -> None:
+        """Begins to test a server.
+
+        Args:
+            entry: with the values of its secrets; None: as the server stands.
+        """
+        self.cancel()
+        self._test = test = uuid.uuid4().hex
+        self.began.emit()
+        self._tasks.spawn(self._run(test, name, entry), name=f"test of {name}")
+
+    def cancel(self) -> None:
+        """Ends the test that runs, and says nothing more of it."""
+        test, self._test = self._test, ""
+        if test:
+            self._tasks.spawn(self._cancel(test), name="end a test")
+
+    async def _run(self, test: str, name: str, entry: Mapping[str, object] | None) -> None:
+        try:
+            found = await self._hub.servers.test_server(test, name, entry)
+        except TooltrayError as error:
+            found = ServerTest(name, False, problem=error.problem)
+        if self._test == test:
+            self._test = ""
+            self.ended.emit(found)
+
+    async def _cancel(self, test: str) -> None:
+        try:
+            await self._hub.servers.cancel_server_test(test)
+        except TooltrayError:
+            return  # the hub is gone, and the test with it
+
+    def _on_output(self, test: str, lines: tuple[str, ...]) -> None:
+        if test == self._test:
+            self.output.emit(lines)

@@ -1,0 +1,155 @@
+"""How a test of a server goes, and what it gave: its tools and their tokens, or why it does not work and what to do.
+
+Above it: the settings of an opened server, the sheet that adds one. Below it: widgets.
+"""
+
+import time
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtWidgets import QWidget
+
+from tooltray.snapshots.edited_entries import NextStep, ServerTest, ToolSize
+from tooltray.snapshots.servers import ServerState
+from tooltray.ui.figures import tokens
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.state_language import look
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.chip import StateBadge
+from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import Surface, clear, column, row
+
+OUTPUT_LINES = 5  # in sight; the rest scrolls
+MOST_KEPT = 500  # lines
+MOST_NAMES = 40  # tools that are named
+SECONDS_MS = 1000
+OFFERED = ("use_absolute_path", "add_to_path", "switch_registry", "store_secret")
+"""Kinds of remedies that change the entry or store something; whoever shows this panel carries them out."""
+
+
+class TestPanel(Surface):
+    """`cancel_requested`: a person waits no longer. `step_requested` carries a NextStep that a person chose. Hidden until `begin`."""
+
+    __test__ = False  # not a class of tests, whatever its name says
+    cancel_requested = Signal()
+    step_requested = Signal(object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "surface.sunken", "border", "m")
+        self._lines: list[str] = []
+        self._began_at = 0.0
+        layout = column(self, margins=(14, 10, 10, 12), spacing=8)
+        head = row(spacing=8)
+        self._badge = StateBadge(theme, look(ServerState.STARTING))
+        head.addWidget(self._badge)
+        self._mark = Icon(theme, "check", 16, "success.text", "surface.sunken")
+        head.addWidget(self._mark)
+        self._headline = Label(theme, "", "caption_strong", "primary", wrap=True)
+        head.addWidget(self._headline, 1)
+        self._cancel = Button(theme, tr("Cancel"), small=True)
+        self._cancel.setAccessibleName(tr("Stop the test"))
+        self._cancel.clicked.connect(self.cancel_requested)
+        head.addWidget(self._cancel)
+        layout.addLayout(head)
+        self._text = Label(theme, "", "caption", "secondary", wrap=True)
+        self._text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        layout.addWidget(self._text)
+        self._steps = row(spacing=8)
+        self._step_area = QWidget()
+        self._step_area.setLayout(self._steps)
+        layout.addWidget(self._step_area)
+        self._code = CodeView(theme, "", tr("What the server writes"), lines=OUTPUT_LINES)
+        layout.addWidget(self._code)
+        self._clock = QTimer(self, interval=SECONDS_MS)
+        self._clock.timeout.connect(self._tick)
+        self.hide()
+
+    @property
+    def words(self) -> str:
+        """What it says, in words."""
+        return " ".join(filter(None, (self._headline.text(), self._text.text())))
+
+    def begin(self) -> None:
+        """A test has begun."""
+        self._lines, self._began_at = [], time.monotonic()
+        self._show(tr("Connecting…"), "primary", "")
+        self._badge.show()
+        self._mark.hide()
+        self._cancel.show()
+        self._show_steps(())
+        self._code.hide()
+        self._clock.start()
+        self.show()
+
+    def add_lines(self, lines: Sequence[str]) -> None:
+        """The server has written something."""
+        self._lines = [*self._lines, *lines][-MOST_KEPT:]
+        self._show_lines(self._lines)
+
+    def show_result(self, test: ServerTest) -> None:
+        """The test has ended."""
+        self._clock.stop()
+        self._badge.hide()
+        self._cancel.hide()
+        self._mark.setVisible(test.is_ok)
+        if test.is_ok:
+            self._show(result_words(test), "success", tool_words(test.tools))
+            self._code.hide()
+            self._show_steps(())
+        else:
+            problem = test.problem
+            self._show(title(problem) if problem else "", "error", sentences(problem) if problem else "")
+            self._show_lines(test.output or self._lines)
+            self._show_steps([step for step in test.remedies if step.kind in OFFERED])
+        self.show()
+
+    def end(self) -> None:
+        """Nobody wants to know any more."""
+        self._clock.stop()
+        self.hide()
+
+    def _show(self, headline: str, tone: str, text: str) -> None:
+        self._headline.setText(headline)
+        self._headline.set_tone(tone)
+        self._text.setText(text)
+        self._text.setVisible(bool(text))
+        self.setAccessibleName(f"{headline}. {text}" if text else headline)
+
+    def _show_lines(self, lines: Sequence[str]) -> None:
+        self._code.setPlainText("\n".join(lines))
+        self._code.set_lines(max(1, min(OUTPUT_LINES, len(lines))))
+        self._code.setVisible(bool(lines))
+        bar = self._code.verticalScrollBar()
+        bar.setValue(bar.maximum())
+
+    def _show_steps(self, steps: Sequence[NextStep]) -> None:
+        clear(self._steps)
+        for step in steps:
+            button = Button(self._theme, say(step.title), small=True)
+            button.clicked.connect(partial(self.step_requested.emit, step))
+            self._steps.addWidget(button)
+        self._steps.addStretch(1)
+        self._step_area.setVisible(bool(steps))
+
+    def _tick(self) -> None:
+        self._headline.setText(tr("Connecting… {seconds} s", seconds=f"{time.monotonic() - self._began_at:.0f}"))
+
+
+def result_words(test: ServerTest) -> str:
+    """Returns what a test that worked gave, in a line."""
+    count = tr("1 tool") if len(test.tools) == 1 else tr("{count} tools", count=f"{len(test.tools):,}")
+    cost, seconds = tokens(test.tokens, test.tokens), f"{test.took_s:.1f}"
+    return tr("Connected in {seconds} s, {tools}, {tokens}", seconds=seconds, tools=count, tokens=cost)
+
+
+def tool_words(tools: Sequence[ToolSize]) -> str:
+    """Returns the names of the tools, the most expensive first."""
+    names = [tool.name for tool in sorted(tools, key=lambda tool: -tool.tokens)]
+    more = len(names) - MOST_NAMES
+    shown = ", ".join(names[:MOST_NAMES])
+    return tr("{names} and {count} more", names=shown, count=more) if more > 0 else shown

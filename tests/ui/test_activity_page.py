@@ -1,0 +1,408 @@
+"""The Activity page shows what happened, reads as much of it as one looks at, and says what it does not know."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication, QMouseEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QMenu
+from tests.fakes.desk import Desk, until
+from tests.fakes.journal_in_memory import JournalInMemory, entry
+from tests.fakes.server_snapshots import server, tool
+from tests.ui.seen import cells, control, words
+from tests.ui.test_accessibility import nameless
+
+from tooltray.errors import TooltrayError
+from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes, CallNow, JournalStatus
+from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.ui.activity.activity_list import FAILED, ActivityList
+from tooltray.ui.activity.activity_page import FIGURES, ActivityPage
+from tooltray.ui.activity.activity_table import CLIENT, OUTCOME, TIME, TOOL, TOUCHED
+from tooltray.ui.activity.calls_tab import CallsTab
+from tooltray.ui.activity.entry_details import EntryDetails
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.result_view import ResultView
+from tooltray.ui.widgets.waterfall import Waterfall
+
+
+def engine(journal: Sequence[ActivityEntry]) -> JournalInMemory:
+    return JournalInMemory([server("fs")], [tool("read_file", "fs")], journal=journal)
+
+
+def written(desk: Desk) -> JournalInMemory:
+    assert isinstance(desk.engine, JournalInMemory)
+    return desk.engine
+
+
+async def opened(desk: Desk) -> CallsTab:
+    desk.window.open_page("activity")
+    calls = desk.activity.calls
+    await until(lambda: calls.list.table.activity.is_known and calls.glance.chart.bars is not None)
+    return calls
+
+
+async def listed(desk: Desk, names: Sequence[str]) -> CallsTab:
+    """Waits until these tools stand in the list."""
+    calls = await opened(desk)
+    await until(lambda: column(calls) == list(names))
+    return calls
+
+
+def column(calls: CallsTab, of: int = TOOL) -> list[str]:
+    model = calls.list.table.activity
+    return [model.index(place, of).data() for place in range(model.rowCount())]
+
+
+async def details_of(desk: Desk, id: int) -> EntryDetails:
+    calls = await opened(desk)
+    desk.activity.show_part("entry", str(id))
+    await until(lambda: calls.details is not None and calls.details.shown.entry.id == id)
+    assert calls.details is not None
+    return calls.details
+
+
+async def test_repeats_are_one_row_and_only_what_went_wrong_is_marked(theme: Theme) -> None:
+    journal = [
+        entry(1, tool="edit"),
+        *(entry(id, touched=f"a{id}") for id in range(2, 5)),
+        entry(5, tool="rm", outcome="error", reason="no"),
+    ]
+    journal += [entry(6, kind="start", client="", tool="", server="fs"), entry(7, tool="w", outcome="refused", client="tooltray")]
+    async with Desk(engine(journal), theme) as desk:
+        calls = await listed(desk, ["w", "Server started", "rm", "read_file, 3 times", "edit"])
+        assert column(calls, OUTCOME) == ["Refused", "Done", "Failed", "Done", "Done"]
+        assert column(calls, CLIENT)[:2] == ["You", "–"]
+        looks = [calls.list.table.activity.index(place, OUTCOME).data(Qt.ItemDataRole.UserRole).icon for place in range(5)]
+        assert looks == ["state-waiting", "", "state-error", "", ""]
+        assert calls.list.table.activity.index(3, TOUCHED).data() == "a4"
+        await until(lambda: "Failed, 1" in {tab.accessibleName() for tab in calls.list.findChildren(type(calls.list._tabs._tabs[0]))})
+
+
+async def test_a_group_opens_with_the_keyboard_and_by_its_arrow_and_closes_again(theme: Theme) -> None:
+    async with Desk(engine([entry(id) for id in range(1, 4)]), theme) as desk:
+        calls = await listed(desk, ["read_file, 3 times"])
+        table = calls.list.table
+        table.selectRow(0)
+        table.setFocus()
+        QTest.keyClick(table, Qt.Key.Key_Right)
+        await until(lambda: table.activity.rowCount() == 4)
+        QTest.keyClick(table, Qt.Key.Key_Left)
+        assert table.activity.rowCount() == 1
+        arrow = table.visualRect(table.activity.index(0, TOOL)).topLeft() + QPoint(14, 12)
+        QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=arrow)
+        await until(lambda: table.activity.rowCount() == 4)
+        assert calls.details is None
+
+
+async def test_pages_are_read_as_one_scrolls_and_few_rows_are_kept(theme: Theme) -> None:
+    journal = [entry(id, tool=f"t{id}") for id in range(1, 6001)]
+    async with Desk(engine(journal), theme) as desk:
+        calls = await opened(desk)
+        table, model = calls.list.table, calls.list.table.activity
+        while model.rowCount() < len(journal):
+            table.verticalScrollBar().setValue(table.verticalScrollBar().maximum())
+            await asyncio.sleep(0)
+        assert model.kept < 4000
+        table.show_top()
+        table.verticalScrollBar().setValue(40 * 300)
+        await until(lambda: model.index(300, TOOL).data() == "t5700")
+        assert column(calls)[-1] == "t1"
+
+
+async def test_new_rows_move_nothing_that_a_person_reads(theme: Theme) -> None:
+    async with Desk(engine([entry(id, tool=f"t{id}") for id in range(1, 200)]), theme) as desk:
+        calls = await opened(desk)
+        table = calls.list.table
+        await until(lambda: table.activity.rowCount() == 199)
+        table.verticalScrollBar().setValue(400)
+        top = table.rowAt(0)
+        name = table.activity.index(top, TOOL).data()
+        written(desk).write(entry(200, tool="new"), entry(201, tool="newer"))
+        await until(lambda: table.activity.rowCount() == 201)
+        assert table.activity.index(table.rowAt(0), TOOL).data() == name
+        control(calls.list, "2 new").click()
+        assert table.is_at_top
+        assert table.activity.index(0, TOOL).data() == "newer"
+
+
+async def test_a_list_that_is_held_waits_and_goes_on(theme: Theme) -> None:
+    async with Desk(engine([entry(1, tool="old")]), theme) as desk:
+        calls = await listed(desk, ["old"])
+        control(calls, "Pause list").click()
+        written(desk).write(entry(2, tool="new"))
+        await until(lambda: calls.list._new.isVisible())
+        assert column(calls) == ["old"]
+        control(calls, "Go on").click()
+        await until(lambda: column(calls) == ["new", "old"])
+
+
+async def test_each_key_of_a_search_shows_what_matches(theme: Theme) -> None:
+    async with Desk(engine([entry(1, tool="alpha"), entry(2, tool="beta"), entry(3, tool="alps")]), theme) as desk:
+        calls = await listed(desk, ["alps", "beta", "alpha"])
+        QTest.keyClicks(calls.search, "alpha")
+        await until(lambda: column(calls) == ["alpha"])
+        QTest.keyClicks(calls.search, "x")
+        await until(lambda: "Nothing matches." in words(calls.list))
+        QTest.keyClick(calls.search, Qt.Key.Key_Escape)
+        await until(lambda: len(column(calls)) == 3)
+
+
+async def test_filters_stand_there_as_chips_and_are_taken_away_one_by_one(theme: Theme) -> None:
+    journal = [entry(1, tool="a"), entry(2, tool="b", client="cursor"), entry(3, tool="c", client="cursor", server="git")]
+    async with Desk(engine(journal), theme) as desk:
+        calls = await listed(desk, ["c", "b", "a"])
+        wanted = ActivityFilter(clients=("cursor",), servers=("git",))
+        desk.activity.show_part("filter", msgspec.json.encode(wanted).decode())
+        await until(lambda: column(calls) == ["c"])
+        assert nameless(desk.window) == []
+        control(calls, "Remove the filter Server: git").click()
+        await until(lambda: column(calls) == ["c", "b"])
+        desk.activity.show_part("filter", "{nonsense")
+        desk.activity.show_part("filter", msgspec.json.encode(ActivityFilter(outcomes=("error",))).decode())
+        await until(lambda: "Nothing matches." in words(calls.list))
+        assert calls.list.tab == FAILED
+
+
+async def test_the_menu_of_filters_offers_what_there_is(theme: Theme) -> None:
+    async with Desk(engine([entry(1, tool="a"), entry(2, tool="b", client="cursor")]), theme) as desk:
+        calls = await listed(desk, ["b", "a"])
+        await desk.asked("get_activity_choices")
+        calls.filters.add.click()
+        menu = next(each for each in calls.findChildren(QMenu) if each.isVisible())
+        clients = next(each for each in menu.findChildren(QMenu) if each.title() == "Client")
+        next(each for each in clients.actions() if each.text() == "cursor").trigger()
+        menu.close()
+        await until(lambda: column(calls) == ["b"])
+
+
+async def test_a_stretch_of_the_day_is_chosen_with_the_pointer_and_with_keys(theme: Theme) -> None:
+    now = datetime.now().timestamp()
+    async with Desk(engine([entry(1, tool="old", at=now - 40_000), entry(2, tool="new", at=now, outcome="error")]), theme) as desk:
+        calls = await listed(desk, ["new", "old"])
+        chart = calls.glance.chart
+        assert chart.bars is not None
+        assert [bar.failed for bar in chart.bars if bar.value] == [0, 1]
+        chart.setFocus(Qt.FocusReason.TabFocusReason)
+        QTest.keyClick(chart, Qt.Key.Key_Left, Qt.KeyboardModifier.ShiftModifier)
+        assert " – " in chart.accessibleDescription()
+        assert "1 failed or refused" in chart.accessibleDescription()
+        QTest.keyClick(chart, Qt.Key.Key_Return)
+        await until(lambda: column(calls) == ["new"])
+        assert chart.chosen == (94, 95)
+        QTest.keyClick(chart, Qt.Key.Key_Escape)
+        await until(lambda: column(calls) == ["new", "old"])
+        QTest.mousePress(chart, Qt.MouseButton.LeftButton, pos=QPoint(4, 40))
+        half = QPointF(chart.width() / 2, 40)
+        move = QMouseEvent(
+            QMouseEvent.Type.MouseMove,
+            half,
+            chart.mapToGlobal(half),
+            Qt.MouseButton.NoButton,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        QApplication.sendEvent(chart, move)
+        QTest.mouseRelease(chart, Qt.MouseButton.LeftButton, pos=half.toPoint())
+        await until(lambda: calls.list.filter.since > 0 and column(calls) in ([], ["old"]))
+
+
+async def test_who_is_working_is_said_and_what_is_not_known_is_not_said_to_be_nothing(theme: Theme) -> None:
+    async with Desk(engine([entry(1)]), theme) as desk:
+        written(desk).calls_now = [CallNow("cursor", "s", "", "git", "push", 0.0, "person")]
+        calls = await opened(desk)
+        await until(lambda: "cursor: push" in words(calls.glance) and "waits for your yes" in words(calls.glance))
+        problem = TooltrayError("The journal cannot be read", "disk I/O error", "Look whether the disk is well")
+        for verb in ("get_activity", "get_activity_series", "get_calls_now", "get_activity_figures"):
+            desk.engine.failures[verb] = problem
+        desk.activity.look_again()
+        calls.look_again()
+        calls.set_filter(ActivityFilter(text="x"))
+        await until(lambda: "Not known who is working now." in words(calls.glance) and calls.glance.chart.bars is None)
+        assert "The journal cannot be read" in words(calls)
+        assert "calls: not known" in words(calls.glance)
+        desk.engine.calls.clear()
+        calls.commands.look_choices()  # what works says nothing of what has failed
+        await until(lambda: len(desk.tasks) == 0 and desk.engine.calls)
+        assert "The journal cannot be read" in words(calls)
+        assert control(calls, "Failed").accessibleName() == "Failed"
+        desk.engine.failures.clear()
+        calls.set_filter(ActivityFilter())
+        await until(lambda: "The journal cannot be read" not in words(calls))
+
+
+async def test_a_call_that_waits_is_answered_in_place_and_what_is_odd_is_looked_at_first(theme: Theme) -> None:
+    async with Desk(engine([entry(1)]), theme) as desk:
+        calls = await opened(desk)
+        calls.waiting._guard_ms = 0
+        asked: list[bool] = []
+        desk.window.context.links.approval_asked.connect(lambda: asked.append(True))
+        plain = ApprovalSnapshot("1", "fs", "write", "cursor", "write", '{"path": "/a"}', "it writes", 0.0, ("once",))
+        odd = ApprovalSnapshot("2", "fs", "move", "cursor", "write", "{cut", "it writes", 0.0, ("once",), warnings=("hidden characters",))
+        for request in (plain, odd):
+            desk.engine.ask_approval(request)
+        await until(lambda: len(calls.waiting.rows) == 2 and all(row.refuse.isEnabled() for row in calls.waiting.rows))
+        first, second = calls.waiting.rows
+        assert '{"path": "/a"}' in words(first)
+        assert not second.allow.isVisibleTo(second)
+        second.look.click()
+        assert asked
+        desk.engine.failures["answer_approval"] = TooltrayError("It has ended")
+        first.allow.click()
+        await until(lambda: "It has ended" in words(calls) and first.allow.isEnabled())
+        desk.engine.failures.clear()
+        first.allow.click()
+        await desk.asked("answer_approval", "1", "once")
+        second.refuse.click()
+        await desk.asked("answer_approval", "2", "refuse")
+        await until(lambda: not calls.waiting.isVisible())
+
+
+async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(theme: Theme) -> None:
+    made = entry(1, published="fs_read_file", project="/srv/shop", touched="/srv/a.py", outcome="error", reason="<b>no</b> \x1b[31mway")
+    async with Desk(engine([made]), theme) as desk:
+        times = ActivityTimes(queue_s=0.0001, person_s=4.2, server_s=0.5)
+        result = {"content": [{"type": "text", "text": "gone"}], "isError": True}
+        written(desk).details[1] = ActivityDetails(made, times, '{"path": "it\'s"}', json.dumps(result), allowed_by="person")
+        details = await details_of(desk, 1)
+        for text in ("You, when it asked", "/srv/a.py", "<b>no</b> way", "about 10 tokens"):
+            assert text in words(details)
+        result_view = details.findChild(ResultView)
+        assert isinstance(result_view, ResultView)
+        assert [part.text for part in result_view.parts] == ["gone"]
+        found = details.findChild(Waterfall)
+        assert isinstance(found, Waterfall)
+        assert found.accessibleDescription().startswith("From the client: not measured, In the hub: 0.1 ms, Waiting for you: 4.2 s")
+        links: list[tuple[str, str, str]] = []
+        context = desk.window.context
+        context.links.part_asked.disconnect(desk.window.open_part)
+        context.links.part_asked.connect(lambda *link: links.append(link))
+        control(details, "Repeat…").click()
+        control(details, "Show log").click()
+        assert links == [("tools", "try", 'fs_read_file\n{"path": "it\'s"}'), ("servers", "log", "fs")]
+        control(details, "Copy as a command").click()
+        assert QGuiApplication.clipboard().text().startswith("tooltray tools call fs_read_file ")
+        assert nameless(desk.window) == []
+        control(details, "Only claude-code").click()
+        assert desk.activity.calls.list.filter.clients == ("claude-code",)
+
+
+async def test_what_is_not_kept_is_said_with_the_button_that_keeps_it(theme: Theme) -> None:
+    async with Desk(engine([entry(1, published="x")]), theme) as desk:
+        details = await details_of(desk, 1)
+        assert "They are not kept." in words(details)
+        assert control(details, "Try this tool")
+        control(details, "Keep those of the next hour").click()
+        await until(lambda: "Those of the next hour are kept." in words(details))
+        (changes,) = [call[1] for call in desk.engine.calls if call[0] == "change_settings"]
+        assert changes["activity"]["contents"] is True
+        assert changes["activity"]["contentsUntil"] > datetime.now().timestamp() + 3500
+
+
+async def test_an_entry_that_is_gone_is_said_and_the_list_stays(theme: Theme) -> None:
+    async with Desk(engine([entry(1)]), theme) as desk:
+        calls = await opened(desk)
+        desk.engine.failures["get_activity_entry"] = TooltrayError("There is no entry 7 in the journal")
+        desk.activity.show_part("entry", "7")
+        await until(lambda: "There is no entry 7 in the journal" in words(calls))
+        desk.activity.show_part("entry", "seven")
+        assert calls.details is None
+
+
+async def test_an_empty_journal_leads_to_a_first_call_and_a_damaged_one_says_so(theme: Theme) -> None:
+    async with Desk(engine([]), theme) as desk:
+        desk.window.open_page("activity")
+        calls = desk.activity.calls
+        await until(lambda: "No calls yet" in words(calls))
+        written(desk).journal_status = JournalStatus("/x", 1, 0, lost=3, problem="The disk is full")
+        calls.look_again()
+        await until(lambda: "3 entries are missing" in words(calls))
+        assert "No calls yet" not in words(calls)
+        assert [banner.accessibleName() for banner in calls.findChildren(Banner)] == ["3 entries are missing. The disk is full."]
+
+
+async def test_the_activity_is_cleared_and_brought_back(theme: Theme) -> None:
+    async with Desk(engine([entry(1, tool="a")]), theme) as desk:
+        calls = await listed(desk, ["a"])
+        calls.commands.clear()
+        await until(lambda: "No calls yet" in words(calls))
+        control(desk.window, "Undo").click()
+        await until(lambda: column(calls) == ["a"] and "No calls yet" not in words(calls))
+
+
+async def test_what_is_listed_is_exported(theme: Theme, tmp_path: Path) -> None:
+    async with Desk(engine([entry(1, tool="a"), entry(2, tool="b")]), theme) as desk:
+        calls = await listed(desk, ["b", "a"])
+        calls._on_export()
+        dialog = desk.window.findChild(QFileDialog)
+        assert isinstance(dialog, QFileDialog)
+        dialog.fileSelected.emit(str(tmp_path / "x.jsonl"))
+        await desk.asked("export_activity", str(tmp_path / "x.jsonl"), ActivityFilter())
+        await until(lambda: "2 entries are in" in words(desk.window))
+        dialog.close()
+
+
+async def test_the_hub_may_die_under_the_page_and_come_back(theme: Theme) -> None:
+    async with Desk(engine([entry(1, tool="a")]), theme) as desk:
+        calls = await listed(desk, ["a"])
+        desk.link.detach()
+        desk.hub.forget()
+        calls.set_filter(ActivityFilter(text="b"))
+        assert column(calls) == ["a"]
+        written(desk).journal.append(entry(2, tool="b"))
+        desk.attach()
+        await until(lambda: column(calls) == ["b"])
+
+
+async def test_figures_sort_and_the_chart_follows_the_row(theme: Theme) -> None:
+    now = datetime.now().timestamp()
+    journal = [entry(id, at=now - 60 * id, server=("fs", "git")[id % 3 == 0], outcome="error" if id == 3 else "ok") for id in range(1, 9)]
+    async with Desk(engine(sorted(journal, key=lambda each: each.id)), theme) as desk:
+        await opened(desk)
+        page = desk.activity
+        assert isinstance(page, ActivityPage)
+        page.show_tab(FIGURES)
+        figures = page.figures
+        await until(lambda: [each.name for each in figures.table.rows] == ["fs", "git"])
+        assert cells(figures.table, 1)[:3] == ["git", "2", "1 · 50 %"]
+        figures.table.selectRow(1)
+        await until(lambda: "git: 2 calls, 1 failed or refused" in words(figures))
+        assert "p50 12 ms" in figures.chart.accessibleDescription()
+        assert nameless(desk.window) == []
+        control(figures, "Show these calls").click()
+        await until(lambda: page.calls.list.filter.servers == ("git",))
+
+
+async def test_an_opened_server_has_its_own_activity_and_leads_to_the_page(theme: Theme) -> None:
+    fake = JournalInMemory([server("fs"), server("git")], journal=[entry(1, tool="a"), entry(2, tool="b", server="git")])
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.page.cards)
+        pane = desk.open_server("git")
+        assert not [call for call in desk.engine.calls if call[0] == "get_activity"]
+        pane.show_tab("activity")
+        embedded = pane.view("activity")
+        assert isinstance(embedded, ActivityList)
+        await until(lambda: embedded.table.activity.rowCount() == 1)
+        assert embedded.table.activity.index(0, TIME).data()
+        QTest.keyClick(embedded.table, Qt.Key.Key_Down)
+        QTest.keyClick(embedded.table, Qt.Key.Key_Return)
+        await until(lambda: desk.activity.calls.details is not None)
+
+
+@pytest.mark.parametrize("text", ["<i>x</i>", "\u202e" + "n" * 300 + "🧠", "a\x1b[31mb\nc"])
+async def test_odd_names_are_drawn_as_they_are_on_one_line(theme: Theme, text: str) -> None:
+    async with Desk(engine([entry(1, tool=text, client=text, server=text, touched=text)]), theme) as desk:
+        calls = await opened(desk)
+        await until(lambda: calls.list.table.activity.rowCount() == 1)
+        for shown in (column(calls, place)[0] for place in (TOOL, TOUCHED, CLIENT)):
+            assert not {"\n", "\x1b", "\u202e"} & set(shown)
+        tip = calls.list.table.activity.index(0, TOUCHED).data(Qt.ItemDataRole.ToolTipRole)
+        assert "<i>" not in tip
+        await details_of(desk, 1)
+        desk.window.grab()

@@ -1,0 +1,80 @@
+"""Every page, tab, sheet and window, by the table of scenes: each control has a name and a role, and Tab reaches all of them."""
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView, QPlainTextEdit, QTextEdit, QWidget
+from tests.ui.scenes.all_scenes import SCENES
+from tests.ui.scenes.shot import Scene
+from tests.ui.test_accessibility import name_of, takes_tab
+
+from tooltray.ui.theme import Theme
+
+NO_ROLES = (QAccessible.Role.NoRole, QAccessible.Role.Client, QAccessible.Role.Pane, QAccessible.Role.Grouping)
+MORE = ("servers_100_details", "servers_100_selected", "servers_advice", "clients_rules", "clients_session", "add_remote_keys")
+"""Of what is only another state of a scene those that have controls of their own. `python -m tests.ui.walk` goes through all scenes."""
+STATES = {"refused", "notices", "hub_failed", "starting", "paused", "stopped", "bug", "searched", "remotes", "focus", "tray_icons"}
+"""Of pages that others show, too."""
+
+
+def walked() -> list[str]:
+    """The scenes without those that show another state of one before: `add_small` of `add`."""
+    alike = [name for name in SCENES if name in STATES or name.endswith("_small")]
+    first = [name for name in SCENES if name not in alike and not any(name.startswith(f"{other}_") for other in SCENES)]
+    return [*first, *(name for name in MORE if name in SCENES)]
+
+
+def is_own(widget: QWidget) -> bool:
+    """Whether it is a control of ours, not a part of one of Qt's."""
+    return not widget.objectName().startswith("qt_") and not widget.focusProxy()
+
+
+def faults(window: QWidget) -> Iterator[str]:
+    """What somebody without a mouse, or without eyes, would miss."""
+    for widget in window.findChildren(QWidget):
+        if not widget.isVisible() or not widget.isEnabled() or not is_own(widget):
+            continue
+        if isinstance(widget, QAbstractButton) and not takes_tab(widget) and not has_neighbour(widget):
+            yield f"{name_of(widget)}: Tab does not come there"
+        if takes_tab(widget):
+            yield from of_control(widget)
+
+
+def has_neighbour(button: QAbstractButton) -> bool:
+    """Whether Tab comes to another one of its row, from where arrows go on."""
+    return button.group() is not None and any(takes_tab(each) for each in button.group().buttons())
+
+
+def of_control(widget: QWidget) -> Iterator[str]:
+    text = getattr(widget, "text", None)
+    if not widget.accessibleName() and not (callable(text) and text()):
+        yield f"{type(widget).__name__}: no name"
+    interface = QAccessible.queryAccessibleInterface(widget)
+    if interface is None or interface.role() in NO_ROLES:
+        yield f"{name_of(widget)}: no role"
+    if isinstance(widget, QTextEdit | QPlainTextEdit) and not (widget.isReadOnly() or widget.tabChangesFocus()):
+        yield f"{name_of(widget)}: Tab does not leave it"
+    if isinstance(widget, QAbstractItemView) and widget.tabKeyNavigation():
+        yield f"{name_of(widget)}: Tab goes from cell to cell"
+    if not any(chain is widget for chain in chain_of(widget.window())):
+        yield f"{name_of(widget)}: not in the order of Tab"
+
+
+def chain_of(window: QWidget) -> list[QWidget]:
+    """The widgets as Tab goes through them, from the window on."""
+    found, each = [window], window.nextInFocusChain()
+    while each is not None and each is not window:
+        found.append(each)
+        each = each.nextInFocusChain()
+    return found
+
+
+@pytest.mark.parametrize("name", walked())
+async def test_every_control_has_a_name_a_role_and_a_place_in_the_order_of_tab(theme: Theme, name: str) -> None:
+    scene: Scene = SCENES[name]
+    shot = await scene(theme)
+    try:
+        assert sorted(set(faults(shot.window))) == []
+    finally:
+        await shot.close()

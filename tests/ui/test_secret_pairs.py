@@ -1,0 +1,95 @@
+"""Variables of a server: a secret that is there is never shown, one that is typed can be, and a click moves it to the keyring."""
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
+from pytestqt.qtbot import QtBot
+from tests.ui.seen import control
+
+from tooltray.ui.servers.secret_pairs import SecretPairs
+from tooltray.ui.theme import Theme
+
+HIDDEN = QLineEdit.EchoMode.Password
+
+
+@pytest.fixture
+def pairs(qtbot: QtBot, theme: Theme) -> SecretPairs:
+    widget = SecretPairs(theme, "Environment", "github", lambda key, value: "TOKEN" in key and bool(value))
+    qtbot.addWidget(widget)
+    widget.show()
+    return widget
+
+
+def shown(qtbot: QtBot, pairs: SecretPairs, values: dict[str, str]) -> None:
+    pairs.set_pairs(values)
+    qtbot.waitUntil(lambda: all(row.isVisible() for row in pairs.rows))
+
+
+def value_of(pairs: SecretPairs, name: str) -> QLineEdit:
+    return next(each for each in pairs.findChildren(QLineEdit) if each.accessibleName() == f"Value of {name}" and each.isVisible())
+
+
+def words(pairs: SecretPairs) -> list[str]:
+    return [row._note.text() for row in pairs.rows]
+
+
+def test_a_secret_in_the_entry_is_hidden_and_has_no_button_that_shows_it(qtbot: QtBot, pairs: SecretPairs) -> None:
+    shown(qtbot, pairs, {"A_TOKEN": "hunter2", "HOST": "x"})
+    assert value_of(pairs, "A_TOKEN").echoMode() is HIDDEN
+    assert value_of(pairs, "HOST").echoMode() is not HIDDEN
+    assert not [row for row in pairs.rows if row._show.isVisible()]
+
+
+def test_one_that_is_typed_here_can_be_shown(qtbot: QtBot, pairs: SecretPairs) -> None:
+    shown(qtbot, pairs, {"A_TOKEN": ""})
+    QTest.keyClicks(value_of(pairs, "A_TOKEN"), "hunter2")
+    assert value_of(pairs, "A_TOKEN").echoMode() is HIDDEN
+    control(pairs, "Show A_TOKEN").click()
+    assert value_of(pairs, "A_TOKEN").echoMode() is not HIDDEN
+    assert pairs.pairs == {"A_TOKEN": "hunter2"}
+
+
+def test_a_click_moves_it_to_the_keyring_under_a_name_of_its_own(qtbot: QtBot, pairs: SecretPairs) -> None:
+    shown(qtbot, pairs, {"A_TOKEN": "Bearer hunter2"})
+    pairs.set_stored({"github/A_TOKEN"})
+    control(pairs, "Move A_TOKEN to the keyring").click()
+    assert pairs.pairs == {"A_TOKEN": "Bearer ${secret:github/A_TOKEN_2}"}
+    assert pairs.secrets == {"github/A_TOKEN_2": "hunter2"}
+    assert words(pairs) == ["Goes to the keyring when you save."]
+
+
+def test_what_the_keyring_has_is_replaced_and_the_entry_stays(qtbot: QtBot, pairs: SecretPairs) -> None:
+    shown(qtbot, pairs, {"A_TOKEN": "${secret:github/A_TOKEN}"})
+    pairs.set_stored({"github/A_TOKEN"})
+    assert words(pairs) == ["In the keyring."]
+    assert value_of(pairs, "A_TOKEN").isReadOnly()
+    control(pairs, "Type another value of A_TOKEN").click()
+    QTest.keyClicks(value_of(pairs, "A_TOKEN"), "new")
+    assert pairs.pairs == {"A_TOKEN": "${secret:github/A_TOKEN}"}
+    assert pairs.secrets == {"github/A_TOKEN": "new"}
+
+
+def test_one_that_is_missing_is_asked_for_at_once_and_nothing_is_said_of_what_is_not_known(qtbot: QtBot, pairs: SecretPairs) -> None:
+    shown(qtbot, pairs, {"A_TOKEN": "${secret:github/A_TOKEN}"})
+    pairs.set_stored(None)
+    assert words(pairs) == ["Kept among your secrets."]
+    pairs.set_stored(set())
+    assert words(pairs) == ["The keyring has no value for it yet."]
+    QTest.keyClicks(value_of(pairs, "A_TOKEN"), "new")
+    assert pairs.secrets == {"github/A_TOKEN": "new"}
+
+
+def test_lines_are_added_and_removed_and_a_name_is_there_once(qtbot: QtBot, pairs: SecretPairs) -> None:
+    shown(qtbot, pairs, {"HOST": "x"})
+    control(pairs, "Add to Environment").click()
+    qtbot.waitUntil(lambda: pairs.rows[-1].isVisible())
+    name = next(each for each in pairs.findChildren(QLineEdit) if each.accessibleName() == "Name of this variable")
+    QTest.keyClicks(name, "HOST")
+    assert pairs.is_ambiguous
+    assert "This name is there twice." in words(pairs)
+    QTest.keyClick(name, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClicks(name, "PORT")
+    assert (pairs.pairs, pairs.is_ambiguous) == ({"HOST": "x", "PORT": ""}, False)
+    control(pairs, "Remove HOST").click()
+    assert pairs.pairs == {"PORT": ""}

@@ -1,0 +1,308 @@
+"""A server's settings: form and JSON follow each other, nothing is overwritten, and a test says how it goes."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import pytest
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server, tool
+from tests.ui.seen import control
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.events import ServerTestOutput
+from tooltray.files.json_text import revision_of
+from tooltray.phrases import Phrase
+from tooltray.snapshots.edited_entries import NextStep, ServerTest, ToolSize
+from tooltray.snapshots.servers import ServerState
+from tooltray.ui.servers.add_server import AddServerPanel
+from tooltray.ui.servers.save_sheet import SaveSheet
+from tooltray.ui.servers.secret_sheet import SecretSheet
+from tooltray.ui.servers.server_settings import ServerSettings
+from tooltray.ui.theme import Theme
+
+ENTRY: dict[str, Any] = {"command": "npx", "args": ["-y", "x"], "env": {"A_TOKEN": "${secret:a/A_TOKEN}"}, "x-note": 1}
+WORKED = ServerTest("a", True, 1.84, (ToolSize("read", 100), ToolSize("write", 3446)), 3546)
+
+
+def words(widget: QWidget) -> list[str]:
+    return [label.text() for label in widget.findChildren(QLabel) if label.isVisibleTo(widget)]
+
+
+@asynccontextmanager
+async def opened(theme: Theme, entry: dict[str, Any] = ENTRY, **fields: Any) -> AsyncIterator[tuple[Desk, ServerSettings]]:
+    fake = FakePresenter([server("a", revision=revision_of(entry), **fields), server("b")], [tool("t", "a")])
+    fake.entries["a"] = dict(entry)
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.page.cards)
+        view = cast(ServerSettings, desk.open_server("a", "settings").view("settings"))
+        await until(lambda: view.form.entry == entry)
+        yield desk, view
+
+
+async def press(widget: QWidget, name: str) -> None:
+    """Presses a button as soon as it is to be seen."""
+    await until(
+        lambda: any(name in (each.accessibleName(), each.text()) and each.isVisible() for each in widget.findChildren(QAbstractButton))
+    )
+    control(widget, name).click()
+
+
+def typed(view: ServerSettings, entry: dict[str, Any] | str) -> None:
+    """A person writes into the JSON."""
+    code = view.json.code
+    code.selectAll()
+    code.insertPlainText(entry if isinstance(entry, str) else json.dumps(entry, indent=2))
+    view._read_text()
+
+
+async def test_a_field_changes_the_json_and_the_json_the_field_and_what_nobody_knows_stays(theme: Theme) -> None:
+    async with opened(theme) as (_, view):
+        assert not view.can_save
+        line = cast(Any, view.form.field("command").control)
+        line.selectAll()
+        QTest.keyClicks(line, "node")
+        assert json.loads(view.json.text) == {**ENTRY, "command": "node"}
+        assert view.can_save
+        typed(view, {**ENTRY, "args": ["a b"], "isolation": "session"})
+        assert view.form.field("args").value == ["a b"]
+        assert view.form.field("isolation").value == "session"
+        typed(view, ENTRY)
+        assert not view.can_save
+
+
+async def test_broken_json_is_marked_in_its_line_and_the_form_waits(theme: Theme) -> None:
+    async with opened(theme) as (_, view):
+        typed(view, '{\n "command": "a"\n "args": []\n}')
+        assert list(view.json.marked_lines) == [3]
+        assert not view.form.isEnabled()
+        assert not view.can_save
+        await press(view, "Line 3: ',' is missing")
+        assert view.json.code.textCursor().blockNumber() == 2
+        typed(view, '{\n "command": "a",\n "command": "b"\n}')
+        assert list(view.json.marked_lines) == [3]
+        assert not view.can_save
+        typed(view, "x" * 300_000)
+        assert not view.can_save
+
+
+async def test_a_slip_is_said_at_its_field(theme: Theme) -> None:
+    async with opened(theme) as (_, view):
+        typed(view, {**ENTRY, "idleStop": -1})
+        assert "must be more than 0" in words(view.form.field("idleStop"))
+        assert not control(view, "Test").isEnabled()
+
+
+async def test_what_is_typed_in_a_number_s_field_is_no_number_yet(theme: Theme) -> None:
+    async with opened(theme) as (_, view):
+        line = cast(Any, view.form.field("callTimeout").control)
+        QTest.keyClicks(line, "x")
+        assert "This must be a number." in words(view.form.field("callTimeout"))
+        assert not view.can_save
+        line.selectAll()
+        QTest.keyClicks(line, "30")
+        assert json.loads(view.json.text)["callTimeout"] == 30
+
+
+async def test_saving_writes_the_entry_and_can_be_undone(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        typed(view, {**ENTRY, "label": "work"})
+        view.json.code.setFocus()
+        QTest.keyClick(view.json.code, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+        await until(lambda: desk.engine.entries["a"].get("label") == "work")
+        await until(lambda: not view.is_edited)
+        control(desk.window, "Undo").click()
+        await until(lambda: desk.engine.entries["a"] == ENTRY)
+        await until(lambda: view.form.entry == ENTRY)
+
+
+async def test_secrets_that_were_typed_are_stored_with_it_and_kept_nowhere_here(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        pairs = view.form.field("env").pairs
+        assert pairs is not None
+        await until(lambda: pairs.rows[0]._stored is False)
+        view.ask_secret("a/A_TOKEN")
+        QTest.keyClicks(pairs.rows[0]._value, "hunter2")
+        assert "hunter2" not in view.json.text
+        control(view, "Save").click()
+        await until(lambda: desk.engine.secrets == {"a/A_TOKEN": "hunter2"})
+        await until(lambda: not view.is_edited)
+        assert pairs.secrets == {}
+
+
+async def test_a_keyring_that_is_locked_saves_nothing_and_what_was_typed_stays(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        desk.engine.failures["set_secret"] = TooltrayError("the keyring is locked")
+        pairs = view.form.field("env").pairs
+        assert pairs is not None
+        await until(lambda: pairs.rows[0]._stored is False)
+        QTest.keyClicks(pairs.rows[0]._value, "hunter2")
+        control(view, "Save").click()
+        await until(lambda: "The keyring is locked" in words(view))
+        assert desk.engine.entries["a"] == ENTRY
+        assert pairs.secrets == {"a/A_TOKEN": "hunter2"}
+
+
+async def test_ctrl_enter_saves_connects_and_shows_the_tools(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        typed(view, {**ENTRY, "label": "work"})
+        view.json.code.setFocus()
+        QTest.keyClick(view.json.code, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+        await desk.asked("restart_server", "a")
+        await until(lambda: desk.page.details and desk.page.details.tab == "tools")
+
+
+async def test_an_entry_changed_meanwhile_is_said_and_not_overwritten(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        typed(view, {**ENTRY, "label": "mine"})
+        desk.engine.change_entry("a", {"command": "theirs"})
+        await until(lambda: "Somebody has changed this entry meanwhile" in words(view))
+        control(view, "Save").click()
+        await desk.asked("preview_server_update", "a", {**ENTRY, "label": "mine"})
+        await until(lambda: not view._is_saving)
+        assert desk.engine.entries["a"] == {"command": "theirs"}
+        await press(view, "Show theirs")
+        await until(lambda: view.form.entry == {"command": "theirs"})
+        assert not view.is_edited
+
+
+async def test_one_that_nobody_edits_follows_what_others_write(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        desk.engine.change_entry("a", {"command": "theirs"})
+        await until(lambda: view.form.entry == {"command": "theirs"})
+
+
+async def test_a_server_removed_under_the_form_leaves_what_was_typed_and_can_be_added_again(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        typed(view, {**ENTRY, "label": "mine"})
+        await desk.servers.api.remove_mcp_server("a")
+        await until(lambda: "a was removed meanwhile" in words(view))
+        await press(view, "Add it again")
+        await until(lambda: desk.engine.entries.get("a") == {**ENTRY, "label": "mine"})
+
+
+async def test_what_is_not_saved_can_be_had_again_after_the_pane_is_closed(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        typed(view, {**ENTRY, "label": "mine"})
+        desk.page.open_server("b")
+        await until(lambda: desk.page.details and desk.page.details.server.name == "b")
+        control(desk.window, "Undo").click()
+        details = desk.page.details
+        again = cast(ServerSettings, details.view("settings")) if details else view
+        await until(lambda: again.form.entry == {**ENTRY, "label": "mine"})
+
+
+async def test_a_file_of_a_project_is_written_only_after_its_diff_was_seen(theme: Theme) -> None:
+    async with opened(theme, origin="project", file="/srv/shop/.mcp.json", project="/srv/shop") as (desk, view):
+        typed(view, {**ENTRY, "label": "work"})
+        control(view, "Save").click()
+        await until(lambda: desk.window.sheet is not None)
+        sheet = desk.window.sheet.panel  # type: ignore[union-attr]
+        assert isinstance(sheet, SaveSheet)
+        assert "/srv/shop/.mcp.json" in [label.accessibleName() for label in sheet.findChildren(QLabel)]
+        assert desk.engine.entries["a"] == ENTRY
+        control(sheet, "Save").click()
+        await until(lambda: desk.engine.entries["a"] == {**ENTRY, "label": "work"})
+
+
+async def test_a_served_file_says_that_it_is_not_written(theme: Theme) -> None:
+    async with opened(theme, origin="served", file="/srv/etc/config.json") as (_, view):
+        typed(view, {**ENTRY, "label": "work"})
+        assert not view.can_save
+        assert any("never writes to it" in label.accessibleName() for label in view.findChildren(QLabel))
+
+
+async def test_a_test_shows_its_lines_and_its_tools_and_saves_nothing(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        desk.engine.server_tests["a"] = WORKED
+        typed(view, {**ENTRY, "label": "work"})
+        control(view, "Test").click()
+        await until(lambda: "Connected in 1.8 s, 2 tools, 3,546 tokens" in view.test_panel.words)
+        assert "write, read" in view.test_panel.words
+        assert desk.engine.entries["a"] == ENTRY
+        assert view.is_edited
+
+
+async def test_a_test_that_hangs_shows_what_the_server_writes_and_is_stopped(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        control(view, "Test").click()
+        await until(lambda: desk.engine.running_tests)
+        [test] = desk.engine.running_tests
+        desk.engine.bus.publish(ServerTestOutput(test, ("downloading",)))
+        await until(lambda: view.test_panel._code.toPlainText() == "downloading")
+        control(view, "Stop the test").click()
+        await until(lambda: not desk.engine.running_tests)
+        assert not view.test_panel.isVisible()
+
+
+async def test_a_test_that_failed_says_why_and_its_remedy_is_put_into_the_form(theme: Theme) -> None:
+    step = NextStep("use_absolute_path", "Use /opt/npx", "/opt/npx")
+    async with opened(theme) as (desk, view):
+        desk.engine.server_tests["a"] = ServerTest("a", False, problem=Problem("command 'npx' not found"), remedies=(step,), output=("x",))
+        control(view, "Test").click()
+        await until(lambda: "Command 'npx' not found" in view.test_panel.words)
+        control(view, "Use /opt/npx").click()
+        assert view.form.entry["command"] == "/opt/npx"
+        await until(lambda: not view.tester.is_running)
+
+
+async def test_the_sheet_that_adds_tests_with_the_secrets_typed_there(theme: Theme) -> None:
+    fake = FakePresenter([server("a")])
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.page.cards)
+        desk.page.add('{"mcpServers": {"new": {"command": "npx", "args": ["x"], "env": {"A_TOKEN": "hunter2hunter2"}}}}')
+        fake.server_tests["new"] = replace(WORKED, server="new")
+        panel = desk.window.sheet.panel  # type: ignore[union-attr]
+        assert isinstance(panel, AddServerPanel)
+        control(panel, "Test").click()
+        await until(lambda: any("Connected in 1.8 s" in each for each in words(panel)))
+        [(_, _, name, config)] = [call for call in fake.calls if call[0] == "test_server"]
+        assert (name, config["env"]) == ("new", {"A_TOKEN": "hunter2hunter2"})
+        assert fake.secrets == {}
+
+
+async def test_a_missing_secret_is_typed_in_at_the_card(theme: Theme) -> None:
+    problem = Problem(Phrase("There is no secret '{name}'", name="a/TOKEN"), "env: TOKEN", "Store it: ...")
+    async with Desk(FakePresenter([server("a", ServerState.ERROR, problem=problem)]), theme) as desk:
+        await until(lambda: desk.page.cards)
+        control(desk.card("a"), "Enter the secret, a").click()
+        assert isinstance(desk.window.sheet.panel, SecretSheet)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("part", ["edit", "settings"])
+async def test_a_link_opens_the_settings_of_a_server_over_the_page(theme: Theme, part: str) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.page.cards)
+        desk.page.show_part(part, "a")
+        assert desk.page.details is not None
+        assert desk.page.details.tab == "settings"
+        assert desk.page.details.width() == desk.page.width()
+
+
+async def test_a_copy_opens_its_own_settings(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        await until(lambda: desk.page.cards)
+        desk.wishes.duplicate_requested.emit("a")
+        panel = desk.window.sheet.panel  # type: ignore[union-attr]
+        control(panel, "Duplicate").click()
+        await desk.asked("duplicate_mcp_server", "a", "a-2")
+        await until(lambda: desk.page.details and (desk.page.details.server.name, desk.page.details.tab) == ("a-2", "settings"))
+        assert desk.window.sheet is None
+
+
+async def test_an_entry_too_long_for_a_person_is_left_to_its_file_and_the_hub_has_no_settings(theme: Theme) -> None:
+    fake = FakePresenter([server("a")])
+    fake.entries["a"] = {"command": "x" * 300_000}
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.page.cards)
+        view = cast(ServerSettings, desk.open_server("a", "settings").view("settings"))
+        await until(lambda: "This entry is too long to be edited here" in words(view))
+        assert not view.is_edited
+        assert not control(view, "Test").isEnabled()
+        assert not desk.open_server("hub").has_tab("settings")
