@@ -177,6 +177,9 @@ class VerbsInMemory(HubInMemory):
     def remove_client_token(self, name: str) -> None:
         self.client_names.remove(name)
 
+    def restore_client_token(self, name: str) -> None:
+        self.client_names.add(name)
+
     def set_api_enabled(self, enabled: bool, trusted: bool | None = None) -> HttpStatus:
         is_asked = self.http.is_trust_asked and trusted is None
         url = self.http.url.replace("/mcp", "/api/mcp") if enabled else ""

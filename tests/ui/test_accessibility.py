@@ -15,6 +15,7 @@ from tests.ui.seen import control
 
 from tooltray.errors import Problem
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
+from tooltray.snapshots.edited_entries import ServerTest
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.clients.clients_page import PROFILES
@@ -279,3 +280,20 @@ def test_enter_that_is_held_down_presses_once(theme: Theme) -> None:
         event = QKeyEvent(QEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier, "\r", is_repeat)
         QApplication.sendEvent(button, event)
     assert len(clicks) == 1
+
+
+async def test_the_settings_of_a_server_and_their_sheets_have_names(theme: Theme) -> None:
+    fake = FakePresenter(SERVERS, TOOLS)
+    fake.entries["a"] = {"command": "p", "env": {"A_TOKEN": "${secret:a/A_TOKEN}", "HOST": "x"}, "args": 3}
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.page.cards)
+        view = desk.open_server("a", "settings").view("settings")
+        await until(lambda: view.form.entry)
+        view.tester.ended.emit(ServerTest("a", False, problem=Problem("no"), output=("x",)))
+        await asyncio.sleep(0)
+        assert nameless(desk.window) == []
+        for wish in (lambda: desk.wishes.duplicate_requested.emit("a"), lambda: desk.wishes.secret_requested.emit("a", "a/A_TOKEN")):
+            wish()
+            await asyncio.sleep(0)
+            assert nameless(desk.window) == []
+            desk.window.sheet.dismiss()

@@ -43,6 +43,7 @@ def test_a_time_of_today_has_seconds_and_an_older_one_its_day() -> None:
         ("approval", "cancelled", "Cancelled", ""),
         ("question", "accept", "Answered", ""),
         ("question", "cancel", "Declined", ""),
+        ("question", "error", "Failed", "state-error"),
         ("question", "late", "Nobody answered", "state-waiting"),
         ("question", "cancelled", "Cancelled", ""),
     ],
@@ -61,6 +62,7 @@ def test_only_what_went_wrong_has_a_shape(kind: str, outcome: str, word: str, ic
         ({"kind": "start", "outcome": "error"}, "Server did not start"),
         ({"kind": "stop"}, "Server stopped"),
         ({"kind": "failure"}, "Server failed"),
+        ({"kind": "failure", "server": ""}, "Entries are missing"),
         ({"kind": "question"}, "Question to you"),
         ({"kind": "approval", "tool": ""}, "Permission"),
     ],
@@ -86,6 +88,14 @@ def test_each_kind_of_entry_says_what_it_is_about(fields: dict[str, str], text: 
 )
 def test_what_happened_to_a_server_says_why(kind: str, why: str, text: str) -> None:
     assert words.touched(entry(1, kind=kind, reason=why)) == words.reason(entry(1, kind=kind, reason=why)) == text
+
+
+@pytest.mark.parametrize(
+    ("by", "text"),
+    [("person", "You answered in Tooltray."), ("client", "It was answered in claude-code."), ("ci", "The program ci answered."), ("", "")],
+)
+def test_an_approval_says_who_answered(by: str, text: str) -> None:
+    assert words.reason(entry(1, kind="approval", outcome="once", reason=by)) == text
 
 
 def test_a_group_says_from_when_to_when_also_if_the_clock_was_set_back() -> None:

@@ -100,10 +100,10 @@ async def test_the_navigation_counts_changed_tools(theme: Theme) -> None:
     async with Desk(engine([READS], [CHANGE]), theme) as desk:
         await desk.window.build_pages()
         item = next(each for each in desk.window.findChildren(QAbstractButton) if each.text() == "Permissions")
-        await until(lambda: item.accessibleName() == "Approvals, 1 need you")
+        await until(lambda: item.accessibleName() == "Permissions, 1 need you")
         desk.engine.tool_changes = []
         desk.engine.bus.publish(GrantsChanged())
-        await until(lambda: item.accessibleName() == "Approvals")
+        await until(lambda: item.accessibleName() == "Permissions")
 
 
 async def test_a_switch_takes_back(theme: Theme) -> None:

@@ -294,3 +294,15 @@ async def test_a_copy_opens_its_own_settings(theme: Theme) -> None:
         await desk.asked("duplicate_mcp_server", "a", "a-2")
         await until(lambda: desk.page.details and (desk.page.details.server.name, desk.page.details.tab) == ("a-2", "settings"))
         assert desk.window.sheet is None
+
+
+async def test_an_entry_too_long_for_a_person_is_left_to_its_file_and_the_hub_has_no_settings(theme: Theme) -> None:
+    fake = FakePresenter([server("a")])
+    fake.entries["a"] = {"command": "x" * 300_000}
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.page.cards)
+        view = cast(ServerSettings, desk.open_server("a", "settings").view("settings"))
+        await until(lambda: "This entry is too long to be edited here" in words(view))
+        assert not view.is_edited
+        assert not control(view, "Test").isEnabled()
+        assert not desk.open_server("hub").has_tab("settings")

@@ -102,6 +102,9 @@ class HttpAccess:
         await finish_in_thread(self._tokens.remove, name)
         await self._door().forget_client(name)
 
+    async def restore_token(self, name: str) -> None:
+        await finish_in_thread(self._tokens.restore, name)
+
     async def set_api(self, enabled: bool, trusted: bool | None) -> HttpStatus:
         """Switches the REST interface on or off. Switching it on also makes the default token and switches HTTP on, as both have the same
         address; switching it off leaves HTTP as it is.

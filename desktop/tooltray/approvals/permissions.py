@@ -118,4 +118,4 @@ def _choice(text: str) -> Choice:
     for choice in choices:
         if choice == text:
             return choice
-    raise TooltrayError(Phrase("'{choice}' is no choice for a tool", choice=text), hint="It is 'always', 'ask' or 'default'.")
+    raise TooltrayError(Phrase("'{choice}' is no choice for a tool", choice=text), hint=Phrase("It is 'always', 'ask' or 'default'."))

@@ -44,6 +44,7 @@ _COUNTED = {
     "secret": (Phrase("1 secret"), Phrase("{count} secrets", count="{count}")),
     "server": (Phrase("1 server"), Phrase("{count} servers", count="{count}")),
     "tool": (Phrase("1 tool"), Phrase("{count} tools", count="{count}")),
+    "token": (Phrase("1 token"), Phrase("{count} tokens", count="{count}")),
     "value": (Phrase("1 value"), Phrase("{count} values", count="{count}")),
 }
 NOT_KNOWN = "?"  # in the place of a number that is not known; never 0, and never what stands for none

@@ -183,6 +183,8 @@ class ServersApi:
             NotFound: there is no such server.
             TooltrayError: it comes with Tooltray, and is in no file.
         """
+        if self._proposals.is_new(name):
+            return self._proposals.preview(name, config)
         check_is_in_settings(self._servers, name)
         return self._entry_edits.preview(name, config)
 

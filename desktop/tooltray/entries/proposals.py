@@ -17,6 +17,7 @@ import msgspec
 from msgspec.structs import replace
 
 from tooltray.confirmation import asker_name
+from tooltray.entries.entry_edits import entry_diff
 from tooltray.entries.portable_entry import without_secrets
 from tooltray.entries.proposal_store import KeptProposal, ProposalStore
 from tooltray.entries.secret_uses import mentioned
@@ -26,10 +27,12 @@ from tooltray.files.json_text import check_revision, digest_of
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
 from tooltray.server_files.trust_requests import Place, trust_request, wanted_variables
+from tooltray.settings.entry_text import check_entry
 from tooltray.settings.file_server import FILE_NAME, FileEntry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry, read_given_entry
 from tooltray.settings.widening import entry_widens
+from tooltray.snapshots.edited_entries import ServerUpdatePreview
 from tooltray.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.tasks import finish_in_thread
@@ -107,6 +110,12 @@ class Proposals:
     def entry(self, name: str) -> ServerEntry:
         """Returns the entry of a proposed new server."""
         return ServerEntry(name, dict(self._kept[name].entry), dict(self._kept[name].entry))
+
+    def preview(self, name: str, entry: Mapping[str, Any]) -> ServerUpdatePreview:
+        """Returns what another entry of a proposed new server would change."""
+        kept = self._kept[name]
+        diff, slips = entry_diff(name, kept.entry, entry), tuple(check_entry(entry))
+        return ServerUpdatePreview(self._file(name, kept), diff, revision=self._digest(name, kept), slips=slips)
 
     def project(self, name: str) -> str:
         """Returns the project whose file a new server is for; empty for the settings."""

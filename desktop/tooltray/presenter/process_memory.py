@@ -7,11 +7,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 PROC = Path("/proc")
+PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if sys.platform != "win32" else 0
 PS_WAIT_S = 2.0  # it takes 10 ms; a computer that hangs shows no figure
 
 
@@ -89,15 +91,13 @@ def _started(pid: int) -> list[int]:
     """By each of its threads; empty where the kernel does not say, and for a process that has just ended."""
     found: list[int] = []
     for file in (PROC / str(pid) / "task").glob("*/children"):
-        try:
+        with suppress(OSError):
             found += map(int, file.read_text().split())
-        except OSError:
-            continue
     return found
 
 
 def _resident(folder: Path) -> int:
     try:
-        return int((folder / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int((folder / "statm").read_text().split()[1]) * PAGE_BYTES
     except (OSError, IndexError):  # it has just ended
         return 0

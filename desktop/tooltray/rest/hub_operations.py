@@ -193,6 +193,7 @@ _CLIENTS = (
     Operation("GET", "/mcp/client-tokens", AccessApi.list_client_tokens, summary="The AI clients that have a token"),
     Operation("POST", "/mcp/client-tokens", AccessApi.create_client_token, status=201, wrap="token", needs_trust=always),
     Operation("DELETE", "/mcp/client-tokens/{name}", AccessApi.remove_client_token, summary="Ends an AI client's token", status=204),
+    Operation("POST", "/mcp/client-tokens/{name}/restore", AccessApi.restore_client_token, status=204),
     Operation("GET", "/mcp/profiles", ViewsApi.get_profiles, summary="The named sets of servers and tools"),
     Operation("PUT", "/mcp/profiles/{name}", ViewsApi.set_profile, status=204, whole="profile", needs_trust=shows_more),
     Operation("DELETE", "/mcp/profiles/{name}", ViewsApi.remove_profile, summary="Removes a profile", status=204, needs_trust=always),

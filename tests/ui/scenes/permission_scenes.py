@@ -9,6 +9,7 @@ from tests.ui.scenes.grant_scenes import GRANTED, grant
 from tests.ui.scenes.opened_desk import SERVERS, desk, many
 from tests.ui.scenes.shot import Shot
 
+from tooltray.approvals.permissions import ASKS_WRITING, CHOSEN_ASK, CHOSEN_FREE, REASONS
 from tooltray.snapshots.activity import ActivityEntry, ActivityRow
 from tooltray.snapshots.approvals import ServerPermissions, ToolPermission
 from tooltray.snapshots.clients import ClientModeSnapshot
@@ -17,7 +18,7 @@ from tooltray.ui.permissions.permission_words import tool_rows
 from tooltray.ui.permissions.permissions_page import CLIENTS, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme
 
-READ, WRITE = "It only reads", "It changes things, or may"
+READ, WRITE, ALL = REASONS["read"], ASKS_WRITING, REASONS["all"]
 P = ToolPermission
 FILES = (
     P("read_text_file", "read", "default", True, READ),
@@ -25,13 +26,12 @@ FILES = (
     P("search_files", "read", "default", True, READ),
     P("directory_tree", "read", "default", True, READ),
     P("write_file", "write", "default", False, WRITE, ("1",)),
-    P("edit_file", "write", "always", True, "You chose that it runs without asking"),
-    P("move_file", "write", "ask", False, "You chose that it asks first"),
+    P("edit_file", "write", "always", True, CHOSEN_FREE),
+    P("move_file", "write", "ask", False, CHOSEN_ASK),
     P("delete_everything_that_matches_this_pattern_<b>🗑</b>", "write", "default", False, WRITE),
     P("create_directory", "write", "default", False, WRITE, (), False),
     P("get_file_info", "read", "default", False, READ, (), True, True),
 )
-ALL = "Everything of this server runs without asking"
 
 
 def server(name: str, *rules: str, count: int = 0, single: tuple[str, ...] = (), is_listed: bool = True) -> ServerPermissions:

@@ -45,6 +45,10 @@ async def test_a_server_that_a_program_adds_runs_only_after_a_persons_yes(tmp_pa
         assert on_disk(hub)["mcpServers"] == {}
         for verb in ("start", "restart"):
             assert (await hub.ask("POST", f"/servers/new/{verb}")).status == 403
+        changed = {"command": "sh", "args": ["-c", "true"]}
+        assert any(line.startswith("+") for line in (await hub.ask("POST", "/servers/new/preview", changed)).json["diff"])
+        for tried in ({}, {"config": changed}):
+            assert (await hub.ask("POST", "/servers/new/test", {"test": "1", **tried})).status == 403
         await hub.parts.ended()
         assert (await hub.ask("GET", "/servers/new/tools")).json == []
         assert hub.parts.launches == []

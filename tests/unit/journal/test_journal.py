@@ -253,7 +253,8 @@ def kept_of(here: RunningJournal, event: Happened) -> Happened:
 async def test_what_is_not_read_does_not_stay_in_memory(path: Path) -> None:
     here = RunningJournal(path)
     here.journal._bus.subscribe(Happened, here.journal._on_happened)
-    assert kept_of(here, call()).reply == NOTHING
+    assert kept_of(here, call(reply=large(3_000))).reply == NOTHING
+    assert kept_of(here, call(reply=NOTHING)).reply == NOTHING
     assert kept_of(here, call(is_fault=True)).reply != NOTHING
     assert kept_of(here, call(reply=large(70_000), is_fault=True)).reply == NOTHING
     assert kept_of(here, call(arguments={"a": "x" * 70_000})).params == NOTHING

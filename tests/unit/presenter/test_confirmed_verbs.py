@@ -28,6 +28,7 @@ WIDENING: dict[str, Verb] = {
     "what was taken back": lambda hub, folder: hub.restore_grant("x"),
     "a yes that was taken back": lambda hub, folder: hub.restore_trust(folder, "a"),
     "rules of a client": lambda hub, folder: hub.set_client_auto_approve("c", ["read"]),
+    "a token that was revoked": lambda hub, folder: hub.restore_client_token("x"),
     "a trusted token": lambda hub, folder: hub.create_api_token("x", trusted=True),
     "an address for others": lambda hub, folder: hub.change_settings({"publish": {"http": {"host": "0.0.0.0"}}}),
     "no token any more": lambda hub, folder: hub.change_settings({"publish": {"http": {"requireToken": False}}}),

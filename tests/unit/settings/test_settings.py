@@ -265,6 +265,17 @@ def test_a_choice_of_a_registry_that_cannot_be_read_is_said() -> None:
     assert "discovery" in str(problem)
 
 
+def test_a_language_that_there_is_not_is_said_and_the_rest_counts() -> None:
+    reading = read_settings({"language": "xx", "window": {"theme": "dark"}, "notifications": {"failed": False}})
+    assert [str(problem.message) for problem in reading.problems] == ["language: there is no language 'xx'"]
+    assert (reading.settings.language, reading.settings.window.theme, reading.settings.notifications) == (None, "dark", {"failed": False})
+    assert read_settings({"language": "zh_TW"}).settings.language == "zh_TW"
+    assert read_settings({"language": 7}).settings.language is None
+    odd = read_settings({"window": {"theme": "pink"}, "notifications": {"failed": "no"}})
+    assert len(odd.problems) == 2
+    assert (odd.settings.window.theme, odd.settings.notifications) == (None, {})
+
+
 @pytest.mark.parametrize(
     ("given", "kept", "message"),
     [

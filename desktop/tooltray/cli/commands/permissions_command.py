@@ -7,25 +7,29 @@ import argparse
 
 from tooltray.cli.hubs import Hub, started_hub
 from tooltray.cli.person import YES, check_terminal, typed_answer
+from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, answer_list, clean_line
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.home.home import Home
+from tooltray.phrases import Phrase
 from tooltray.snapshots.approvals import ServerPermissions, ToolPermission
 
 LIST_TIMEOUT_S = 60.0  # of thousands of tools
 ASK = "ask"
-DONE = {"always": "{tool} of {server} runs without asking.", ASK: "{tool} of {server} asks first.", "default": "{tool} is as its server."}
+QUESTION = Phrase("Allow this?")
 
 
 def list_permissions(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         found = [each for each in _permissions(hub) if args.server in (None, each.server)]
     if args.server and not found:
-        raise NotFound(f"There is no server '{clean_line(args.server)}'", "", "See which there are: tooltray servers list")
+        hint = Phrase("See which there are: tooltray servers list")
+        raise NotFound(Phrase("There is no server '{name}'", name=clean_line(args.server)), "", hint)
     if args.json:
         return answer(args, found)
+    titles = (tr("SERVER"), tr("TOOL"), tr("WITHOUT ASKING"), tr("WHY"))
     rows = [_row(server, tool) for server in found for tool in server.tools]
-    return answer_list(args, rows, ("SERVER", "TOOL", "WITHOUT ASKING", "WHY"), list, empty="No tools are known yet.")
+    return answer_list(args, rows, titles, list, empty=tr("No tools are known yet."))
 
 
 def set_permission(args: argparse.Namespace, home: Home) -> int:
@@ -33,14 +37,26 @@ def set_permission(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         if args.choice != ASK and not _runs_freely(hub, args.server, args.tool):
             check_terminal()
-            print(f"{clean_line(args.tool)} of {clean_line(args.server)} asks now, and may run without asking then.")
-            if typed_answer("Allow this?") not in YES:
-                print("Nothing was allowed.")
+            tool, server = clean_line(args.tool), clean_line(args.server)
+            print(tr("{tool} of {server} asks now, and may run without asking then.", tool=tool, server=server))
+            if typed_answer(QUESTION) not in YES:
+                print(tr("Nothing was allowed."))
                 return 1
         chosen = hub.api.approvals.set_tool_approval(server=args.server, tool=args.tool, approval=args.choice)
         hub.ask(chosen, timeout_s=LIST_TIMEOUT_S)
-    print(DONE[args.choice].format(tool=clean_line(args.tool), server=clean_line(args.server)))
+    print(_done(args))
     return 0
+
+
+def _done(args: argparse.Namespace) -> str:
+    tool, server = clean_line(args.tool), clean_line(args.server)
+    match args.choice:
+        case "always":
+            return tr("{tool} of {server} runs without asking.", tool=tool, server=server)
+        case "ask":
+            return tr("{tool} of {server} asks first.", tool=tool, server=server)
+        case _:
+            return tr("{tool} of {server} is as its server.", tool=tool, server=server)
 
 
 def _permissions(hub: Hub) -> list[ServerPermissions]:
@@ -54,11 +70,11 @@ def _runs_freely(hub: Hub, server: str, tool: str) -> bool:
     """
     found = [each for of in _permissions(hub) if of.server == server for each in of.tools if each.tool == tool]
     if not found:
-        hint = f"See them: tooltray permissions list {clean_line(server)}"
-        raise TooltrayError(f"No tool '{clean_line(tool)}' of '{clean_line(server)}' is known", "", hint)
+        hint = Phrase("See them: tooltray permissions list {server}", server=clean_line(server))
+        raise TooltrayError(Phrase("No tool '{tool}' of '{server}' is known", tool=clean_line(tool), server=clean_line(server)), "", hint)
     return found[0].is_free
 
 
 def _row(server: ServerPermissions, tool: ToolPermission) -> list[str]:
-    runs = "yes" if tool.is_free else "allowed" if tool.grants else "held" if tool.is_held else "no"
-    return [server.server, tool.tool, runs, tool.why]
+    runs = tr("yes") if tool.is_free else tr("allowed") if tool.grants else tr("held") if tool.is_held else tr("no")
+    return [server.server, tool.tool, runs, say(tool.why)]

@@ -51,14 +51,16 @@ def declare_grants(commands: Commands) -> None:
 
 
 def declare_permissions(commands: Commands) -> None:
-    permissions = group(commands, "permissions", "list what runs without asking, and choose for one tool")
-    listed = command(permissions, "list", "list which tools run without asking, and why", "permissions_command:list_permissions")
-    listed.add_argument("server", metavar="SERVER", nargs="?", help="of this one alone")
-    chosen = command(permissions, "set", "choose for one tool", "permissions_command:set_permission", has_json=False)
+    permissions = group(commands, "permissions", tr("list what runs without asking, and choose for one tool"))
+    listed = command(permissions, "list", tr("list which tools run without asking, and why"), "permissions_command:list_permissions")
+    listed.add_argument("server", metavar="SERVER", nargs="?", help=tr("of this one alone"))
+    chosen = command(permissions, "set", tr("choose for one tool"), "permissions_command:set_permission", has_json=False)
     chosen.add_argument("server", metavar="SERVER")
-    chosen.add_argument("tool", metavar="TOOL", help="the server's own name for it")
+    chosen.add_argument("tool", metavar="TOOL", help=tr("the server's own name for it"))
     choices = ("always", "ask", "default")
-    chosen.add_argument("choice", choices=choices, help="it runs without asking; it asks first, whatever else is allowed; as its server")
+    chosen.add_argument(
+        "choice", choices=choices, help=tr("it runs without asking; it asks first, whatever else is allowed; as its server")
+    )
 
 
 def check_approve(usage: Usage, args: argparse.Namespace) -> None:

@@ -5,7 +5,7 @@ Above it: arguments and the modules of commands. Below it: argparse.
 
 import argparse
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias
 
 from tooltray.cli.speech import say, tr
 
@@ -23,8 +23,8 @@ class UsageError(Exception):
 class Usage(argparse.ArgumentParser):
     """A parser that raises where argparse would print and exit: the caller knows whether JSON was asked for."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options, add_help=False)
+    def __init__(self, prog: str | None = None, description: str | None = None) -> None:
+        super().__init__(prog=prog, description=description, add_help=False)
         self._positionals.title, self._optionals.title = tr("positional arguments"), tr("options")
         self.add_argument("-h", "--help", action="help", default=argparse.SUPPRESS, help=tr("show this help message and exit"))
 

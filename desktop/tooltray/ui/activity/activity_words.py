@@ -75,7 +75,7 @@ def subject(entry: ActivityEntry) -> str:
         case "stop":
             return tr("Server stopped")
         case "failure":
-            return tr("Server failed")
+            return tr("Server failed") if entry.server else tr("Entries are missing")
         case "question":
             return tr("Question to you")
         case "approval" if not entry.tool:
@@ -166,6 +166,8 @@ def _question_look(outcome: str) -> Look:
             return Look("", PLAIN, tr("Answered"))
         case "decline" | "cancel":
             return Look("", PLAIN, tr("Declined"))
+        case "error":
+            return Look("state-error", "error", tr("Failed"))
         case "late":
             return Look("state-waiting", "warning", tr("Nobody answered"))
         case _:
@@ -225,7 +227,22 @@ def reason(entry: ActivityEntry) -> str:
     """Returns why it failed, was refused, or happened to a server; the engine's own sentences in the person's language."""
     if entry.outcome == "ok" and entry.kind in ("start", "stop"):
         return _cause(entry)
+    if entry.kind == "approval":
+        return _answered_by(entry)
     return seen(say(entry.reason))
+
+
+def _answered_by(entry: ActivityEntry) -> str:
+    """Returns who has answered whether a call may be made."""
+    match entry.reason:
+        case "":
+            return ""
+        case "person":
+            return tr("You answered in Tooltray.")
+        case "client":
+            return tr("It was answered in {client}.", client=client_of(entry))
+        case program:
+            return tr("The program {name} answered.", name=one_line(program, LONGEST))
 
 
 def _cause(entry: ActivityEntry) -> str:

@@ -109,11 +109,15 @@ class CallsTab(Page):
         commands.choices_changed.connect(self.filters.set_choices)
         commands.entry_read.connect(self._on_entry)
         commands.entry_missing.connect(self._on_entry_missing)
-        commands.failed.connect(self._notice.show_fault)
+        for of, failed in (
+            ("glance", commands.read_failed),
+            ("list", self.list.failed),
+            ("wish", commands.failed),
+            ("answer", self.waiting.answers.failed),
+        ):
+            failed.connect(partial(self._notice.show_fault, of))
         commands.cleared.connect(self._on_cleared)
         commands.done.connect(self._context.say)
-        self.waiting.answers.failed.connect(self._notice.show_fault)
-        self.list.failed.connect(self._notice.show_fault)
         self.list.entry_chosen.connect(self._on_chosen)
         self.filters.filter_changed.connect(self.set_filter)
         self.filters.menu_opened.connect(commands.look_choices)
@@ -214,6 +218,7 @@ class CallsTab(Page):
     def _on_entry(self, details: ActivityDetails) -> None:
         if details.entry.id != self._wanted:
             return  # a person has chosen another one meanwhile
+        self._notice.show_fault("entry", None)
         pane = EntryDetails(self._context, details, datetime.now())
         pane.close_requested.connect(self._on_close_details)
         pane.only_requested.connect(self._on_only)
@@ -222,7 +227,7 @@ class CallsTab(Page):
 
     def _on_entry_missing(self, id: int, problem: Problem) -> None:
         if id == self._wanted:
-            self._notice.show_fault(problem)
+            self._notice.show_fault("entry", problem)
 
     def _on_only(self, field: str, value: str) -> None:
         self.set_filter(with_value(replace(self.list.filter, **{field: ()}), field, value))

@@ -28,6 +28,7 @@ class ToolRow(msgspec.Struct, frozen=True):
     tool: ToolPermission
     is_changeable: bool
     grants: tuple[GrantSnapshot, ...] = ()  # that cover it
+    text: str = ""  # in small letters, what a search looks into
 
     @property
     def key(self) -> tuple[str, str]:
@@ -41,7 +42,13 @@ def tool_rows(servers: Iterable[ServerPermissions], grants: Mapping[str, GrantSn
         grants: by their ids.
     """
     return [
-        ToolRow(server.server, tool, server.is_changeable, tuple(grants[id] for id in tool.grants if id in grants))
+        ToolRow(
+            server.server,
+            tool,
+            server.is_changeable,
+            tuple(grants[id] for id in tool.grants if id in grants),
+            f"{tool.tool} {server.server}".casefold(),
+        )
         for server in servers
         for tool in server.tools
     ]
@@ -135,10 +142,10 @@ def choices() -> list[tuple[str, str]]:
     return [("default", tr("As its server")), ("always", tr("Runs without asking")), ("ask", tr("Asks first"))]
 
 
-def matches(row: ToolRow, words: Sequence[str]) -> bool:
-    """Whether all words, in small letters, are found in a tool's or its server's name."""
-    text = f"{row.tool.tool} {row.server}".casefold()
-    return all(word in text for word in words)
+def found(rows: Iterable[ToolRow], text: str) -> list[ToolRow]:
+    """Returns the tools in whose own or whose server's name all words of a text are found."""
+    words = text.casefold().split()
+    return [row for row in rows if all(word in row.text for word in words)]
 
 
 def client_choices() -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from tooltray.ui.permissions.permission_words import (
     ToolRow,
     choices,
     comes_to,
-    matches,
+    found,
     mode_of,
     modes_for,
     overall,
@@ -38,7 +38,8 @@ SERVERS_WIDTH, NARROW_SERVERS_WIDTH = 280, 220  # px of the list of servers, and
 ROOM_FOR_REASONS, ROOM_FOR_ALL = 900, 1240  # px of the tab; below that reasons are in tooltips alone, sooner beside servers' names
 CHOICE_WIDTH = 184
 ALL_SERVERS = ""
-SERVER, WHY, CHANGE = 1, 3, 4  # columns
+SERVER, NOW, WHY, CHANGE = 1, 2, 3, 4  # columns
+WIDTHS, NARROW_WIDTHS = {SERVER: 140, NOW: 168}, {SERVER: 84, NOW: 150}  # px, and where there is little room
 
 
 class RulesTab(QWidget):
@@ -56,6 +57,7 @@ class RulesTab(QWidget):
         self._servers: Sequence[ServerPermissions] = ()
         self._is_known = False  # what runs without asking
         self._rows: Sequence[ToolRow] = ()  # of all tools
+        self._found: Sequence[ToolRow] = ()  # those among them that are searched for
         self._grants: Mapping[str, GrantSnapshot] = {}
         self._chosen, self._text = ALL_SERVERS, ""
         line = row(self, spacing=0)
@@ -97,6 +99,7 @@ class RulesTab(QWidget):
     def show_grants(self, grants: Sequence[GrantSnapshot]) -> None:
         self._grants = {each.id: each for each in grants}
         self._rows = tool_rows(self._servers, self._grants)
+        self._found = found(self._rows, self._text)
         self._draw_tools()
 
     def search(self, text: str) -> None:
@@ -149,15 +152,16 @@ class RulesTab(QWidget):
     def _tool_columns(self) -> list[Column]:
         return [
             Column(tr("Tool"), lambda each: each.tool.tool, Kind.MONO, tip=lambda each: f"{each.tool.tool} · {each.server}"),
-            Column(tr("Server"), lambda each: each.server, Kind.QUIET, 140, lambda each: each.server),
-            Column(tr("Now"), lambda each: comes_to(each, datetime.now()), Kind.CHIP, 168, why),
+            Column(tr("Server"), lambda each: each.server, Kind.QUIET, WIDTHS[SERVER], lambda each: each.server),
+            Column(tr("Now"), lambda each: comes_to(each, datetime.now()), Kind.CHIP, WIDTHS[NOW], why),
             Column(tr("Why"), why, Kind.QUIET, 244, why),
             Column("", lambda each: tr("Change…") if each.is_changeable else "", Kind.BUTTON, 88),
         ]
 
     def _draw(self) -> None:
         words = self._text.casefold().split()
-        hits = {each.server for each in self._rows if matches(each, words)} if words else set()
+        self._found = found(self._rows, self._text)
+        hits = {each.server for each in self._found}
         shown = [
             each for each in self._servers if not words or each.server in hits or all(word in each.server.casefold() for word in words)
         ]
@@ -176,8 +180,7 @@ class RulesTab(QWidget):
 
     def _draw_tools(self) -> None:
         server = self._server()
-        words = self._text.casefold().split()
-        rows = [each for each in self._rows if (server is None or each.server == server.server) and matches(each, words)]
+        rows = [each for each in self._found if server is None or each.server == server.server]
         free = [each for each in rows if each.tool.is_free]
         asking = [each for each in rows if not each.tool.is_free]
         self._filter.set_counts([len(rows), len(free), len(asking)])
@@ -246,6 +249,8 @@ class RulesTab(QWidget):
 
     def _fit_columns(self) -> None:
         """Shows the servers' names beside tools of several; reasons go where there is no room for both."""
+        for place, width in (WIDTHS if self.width() >= ROOM_FOR_REASONS else NARROW_WIDTHS).items():
+            self.tools.setColumnWidth(place, width)
         self.tools.setColumnHidden(SERVER, bool(self._chosen))
         self.tools.setColumnHidden(WHY, self.width() < (ROOM_FOR_REASONS if self._chosen else ROOM_FOR_ALL))
 

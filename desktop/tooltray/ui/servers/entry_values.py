@@ -11,6 +11,7 @@ from typing import cast
 from tooltray.ui.servers.entry_fields import EntryField, Kind
 
 Entry = Mapping[str, object]
+MOST_PAIRS = 60  # variables with a line each; more are for the JSON
 
 
 def path_in(entry: Entry, field: EntryField) -> tuple[str, ...]:
@@ -46,7 +47,8 @@ def _fits(value: object, kind: Kind) -> bool:
         case "lines":
             return isinstance(value, list | tuple) and all(isinstance(each, str) and each.strip() and "\n" not in each for each in value)
         case "pairs":
-            return isinstance(value, Mapping) and all(isinstance(each, str) and "\n" not in each for each in value.values())
+            is_short = isinstance(value, Mapping) and len(value) <= MOST_PAIRS
+            return is_short and all(isinstance(each, str) and "\n" not in each for each in cast(Entry, value).values())
         case "number":
             return isinstance(value, int | float) and not isinstance(value, bool)
         case "switch":

@@ -14,7 +14,7 @@ from tooltray.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.servers.server_menu import ServerActions
-from tooltray.ui.servers.server_tabs import SERVER_TABS, ServerTab
+from tooltray.ui.servers.server_tabs import SERVER_TABS, SETTINGS, ServerTab
 from tooltray.ui.servers.server_view import ServerView
 from tooltray.ui.widgets.button import IconButton
 from tooltray.ui.widgets.label import ElidedLabel
@@ -37,7 +37,8 @@ class ServerDetails(QFrame):
         super().__init__()
         self.setObjectName("DetailsPane")
         self.setAccessibleName(tr("Details of {name}", name=server.name))
-        self._context, self._theme, self._server, self._tabs = context, context.theme, server, tuple(tabs)
+        self._context, self._theme, self._server = context, context.theme, server
+        self._tabs = tuple(tab for tab in tabs if not (server.is_builtin and tab.name == SETTINGS))  # no file has an entry of it
         self._actions = ServerActions(context.theme, self, server=server, wishes=context.wishes)
         self._refusal: Problem | None = None
         self._cost: ServerCost | None = None

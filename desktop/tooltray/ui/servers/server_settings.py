@@ -33,13 +33,14 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import FindSpans
 from tooltray.ui.widgets.filter_tabs import FilterTabs
-from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import clear, column, divider, row
 
 ROOM_FOR_BOTH = 720  # px; below that the form or the JSON is shown
 CHECKED_AFTER_MS = 150  # since the last key: reading a long entry takes some milliseconds
+LONGEST_ENTRY = 256 * 1024  # characters of its JSON, which is read at each key
 FORM, JSON = 0, 1
 PLACEHOLDER = "${secret:"  # what stands before the name of a secret
 
@@ -164,7 +165,11 @@ class ServerSettings(ServerView):
     def _both(self) -> QHBoxLayout:
         line = row(spacing=0)
         area, content = PageScroll(tr("Settings of {name}", name=self._name), margin=MARGIN), QWidget()
-        body = column(content, margins=(MARGIN, 4, MARGIN, 20))
+        body = column(content, margins=(MARGIN, 4, MARGIN, 20), spacing=10)
+        text = tr("The form waits until the JSON can be read.")
+        self._waits = Label(self._theme, text, "caption", "warning", wrap=True)
+        self._waits.hide()
+        body.addWidget(self._waits)
         body.addWidget(self._form)
         body.addStretch(1)
         area.setWidget(content)
@@ -228,10 +233,14 @@ class ServerSettings(ServerView):
     # what there is
 
     def _on_entry(self, entry: Mapping[str, object], revision: str) -> None:
+        text = _written(entry)
+        if len(text) > LONGEST_ENTRY:
+            self._tell(Banner(self._theme, "warning", tr("This entry is too long to be edited here"), tr("Change it in its file.")))
+            return
         self._base, self._revision, self._is_json = entry, revision, True
         clear(self._news)
         self._form.set_entry(entry)
-        self._json.set_text(_written(entry))
+        self._json.set_text(text)
         self._read_text()
         if self._wanted_secret:
             self.ask_secret(self._wanted_secret)
@@ -254,6 +263,7 @@ class ServerSettings(ServerView):
         if found.entry is not None and not same_entry(found.entry, self._form.entry):
             self._form.set_entry(found.entry)
         self._form.setEnabled(found.entry is not None)
+        self._waits.setVisible(found.entry is None)
         self._json.show_slips(found.slips)
         self._form.show_slips(found.slips)
         self._draw()

@@ -6,7 +6,6 @@ Above it: TrySheets, which carries its wishes out. Below it: the form, the resul
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence, QShortcut, QShowEvent
@@ -55,7 +54,7 @@ class TryPanel(Surface):
         name: str,
         server: str,
         *,
-        schema: Mapping[str, Any],
+        schema: Mapping[str, object],
         arguments: Mapping[str, object] | None = None,
         earlier: Sequence[Attempt] = (),
     ) -> None:

@@ -54,7 +54,9 @@ def test_what_lets_nothing_more_through_needs_no_terminal(tooltray: Tooltray, hu
     assert fake.params_of("set_tool_approval") == {"server": "files", "tool": tool, "approval": choice}
 
 
-@pytest.mark.parametrize(("choice", "said"), [("always", "push of git runs without asking.\n"), ("default", "push is as its server.\n")])
+@pytest.mark.parametrize(
+    ("choice", "said"), [("always", "push of git runs without asking.\n"), ("default", "push of git is as its server.\n")]
+)
 def test_what_may_let_more_through_is_asked_about(person: Tooltray, hub_home: Home, choice: str, said: str) -> None:
     with hub(hub_home) as fake:
         assert person("permissions", "set", "git", "push", choice, typed="n\n").out.endswith("Nothing was allowed.\n")
