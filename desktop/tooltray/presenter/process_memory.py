@@ -13,7 +13,10 @@ from pathlib import Path
 import msgspec
 
 PROC = Path("/proc")
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if sys.platform != "win32" else 0
+if sys.platform == "win32":
+    PAGE_BYTES = 0
+else:
+    PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 PS_WAIT_S = 2.0  # it takes 10 ms; a computer that hangs shows no figure
 
 
