@@ -192,7 +192,7 @@ async def test_many_servers_have_their_cost_in_the_table_and_the_details(theme: 
         table = desk.page._table
         await until(lambda: table.isVisible() and table.model().index(1, 5).data() == "20")
         assert table.model().index(1, 5).data(3) == "20 of 500 tokens"
-        assert (table.model().index(2, 5).data(), table.model().index(2, 5).data(3)) == ("–", "")
+        assert (table.model().index(2, 5).data(), table.model().index(2, 5).data(3)) == ("–", "Not known: they have not been counted yet")
         table.row_chosen.emit(desk.servers.find("s1"))
         assert "20 of 500 tokens" in words(desk.page.details)
         desk.engine.costs = ToolCosts("o200k", 500, 500, (ServerCost("s1", 500, 500, ()),))
