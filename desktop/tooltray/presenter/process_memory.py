@@ -13,7 +13,6 @@ from pathlib import Path
 import msgspec
 
 PROC = Path("/proc")
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if sys.platform != "win32" else 0
 PS_WAIT_S = 2.0  # it takes 10 ms; a computer that hangs shows no figure
 
 
@@ -97,7 +96,11 @@ def _started(pid: int) -> list[int]:
 
 
 def _resident(folder: Path) -> int:
+    """Of a process in /proc; 0 for one that has just ended."""
+    if sys.platform == "win32":
+        return 0
+    page = os.sysconf("SC_PAGE_SIZE")
     try:
-        return int((folder / "statm").read_text().split()[1]) * PAGE_BYTES
-    except (OSError, IndexError):  # it has just ended
+        return int((folder / "statm").read_text().split()[1]) * page
+    except (OSError, IndexError):
         return 0
