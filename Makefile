@@ -26,12 +26,14 @@ check: .venv/.dev
 	.venv/bin/mypy
 	.venv/bin/mypy --config-file scripts/mypy_windows.ini
 	.venv/bin/lint-imports
+	.venv/bin/python scripts/languages.py
 	.venv/bin/python scripts/licences.py
 	@$(MAKE) --silent .cache/audit/.installed || true  # without an index the next line says that nothing was looked up
 	.venv/bin/python scripts/audit.py .cache/audit/bin/pip-audit
 
 bench: prepare
 	.venv/bin/python tests/bench/run.py
+	.venv/bin/python tests/bench/ui_frames.py
 
 soak: .venv/.dev
 	.venv/bin/python tests/bench/soak.py

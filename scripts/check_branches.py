@@ -25,6 +25,7 @@ COMPLETE = (
     "desktop/tooltray/foreign_configs/*.py",
     "desktop/tooltray/home/*.py",
     "desktop/tooltray/installs/*.py",
+    "desktop/tooltray/journal/*.py",
     "desktop/tooltray/logs/*.py",
     "desktop/tooltray/presenter/*.py",
     "desktop/tooltray/projects/*.py",

@@ -31,7 +31,7 @@ class Text(NamedTuple):
     fields: frozenset[str]
 
 
-def texts_in_source(source: Path = SOURCE) -> Iterator[Text]:
+def texts_in_source(source: Path) -> Iterator[Text]:
     """Yields every text that is said, with the fields for which there are values."""
     for path in sorted(source.rglob("*.py")):
         room = path.relative_to(source).parts[0]
@@ -48,14 +48,14 @@ def _is_saying(node: ast.Call, room: str) -> bool:
     return name == "Phrase" or (name == "tr" and room in SAYING)
 
 
-def texts_of_starters(file: Path = STARTERS) -> Iterator[str]:
+def texts_of_starters(file: Path) -> Iterator[str]:
     servers = json.loads(file.read_text("utf-8"))["servers"]
     yield from (text for server in servers for key in SAID_OF_STARTERS if (text := server.get(key)))
 
 
 def all_texts() -> set[str]:
     """Returns the keys that a catalogue has, but for the empty one."""
-    return {each.text for each in texts_in_source() if each.text is not None} | set(texts_of_starters())
+    return {each.text for each in texts_in_source(SOURCE) if each.text is not None} | set(texts_of_starters(STARTERS))
 
 
 class Verdict(NamedTuple):

@@ -37,6 +37,7 @@ ROOMS = (
     "ai_clients",
     "bundles",
     "discovery",
+    "journal",
 )
 COPIED = ("desktop", "tests", "scripts", "docs", "resources", "pyproject.toml", "Makefile", "README.md")
 PRELOADED = (

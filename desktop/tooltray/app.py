@@ -23,6 +23,7 @@ from tooltray.control.control_client import ControlClient
 from tooltray.errors import Problem, TooltrayError
 from tooltray.event_loop import new_event_loop
 from tooltray.home.home import Home
+from tooltray.phrases import Phrase
 from tooltray.programs import tooltray_command
 from tooltray.uncaught import log_loop_exception
 
@@ -230,8 +231,8 @@ def check_display(environ: Mapping[str, str]) -> None:
         with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as channel:
             channel.connect(place)
             return
-    hint = "Start Tooltray in a desktop session, or run it without a window: tooltray serve"
-    raise TooltrayError("The display does not answer", f"DISPLAY is {display}", hint)
+    hint = Phrase("Start Tooltray in a desktop session, or run it without a window: tooltray serve")
+    raise TooltrayError(Phrase("The display does not answer"), Phrase("DISPLAY is {display}", display=display), hint)
 
 
 def is_running(home: Home, opening: Opening) -> bool:
@@ -291,7 +292,9 @@ class EngineThread:
             problem = error.problem
         except Exception as error:  # a bug; the window stays and says so
             logger.exception("the engine failed")
-            problem = Problem("The hub has failed", f"{type(error).__name__}: {error}", "Try again; the log says where it happened")
+            problem = Problem(
+                Phrase("The hub has failed"), f"{type(error).__name__}: {error}", Phrase("Try again; the log says where it happened")
+            )
         self._desktop.on_engine_ended(reason, problem)
 
     async def _live(self) -> str:
@@ -389,11 +392,15 @@ def _is_desktop_to_keep(running: Mapping[str, object]) -> bool:
 
 def _does_not_leave(met: "HubRunning", problem: Problem | None = None) -> TooltrayError:
     if met.machine:
-        return TooltrayError("Another Tooltray holds this home", f"It runs on {met.machine}", met.problem.hint)
+        return TooltrayError(
+            Phrase("Another Tooltray holds this home"), Phrase("It runs on {machine}", machine=met.machine), met.problem.hint
+        )
     who = f"Process {met.pid}" if met.pid else "A process"
     reason = f" ({problem.title})" if problem is not None else ""
-    how = f"End it with `kill {met.pid}`, then try again" if met.pid else "End it, then try again"
-    return TooltrayError("Another Tooltray holds this home and does not leave", f"{who} does not answer{reason}", how)
+    how = Phrase("End it with `kill {pid}`, then try again", pid=met.pid) if met.pid else Phrase("End it, then try again")
+    return TooltrayError(
+        Phrase("Another Tooltray holds this home and does not leave"), Phrase("{who} does not answer{reason}", who=who, reason=reason), how
+    )
 
 
 def _note_display(home: Home) -> None:

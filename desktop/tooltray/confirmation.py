@@ -12,6 +12,7 @@ from contextvars import ContextVar
 from typing import Protocol
 
 from tooltray.errors import Denied
+from tooltray.phrases import Phrase
 
 
 class Asker(Protocol):
@@ -45,7 +46,7 @@ class Person:
         return True
 
     def refusal(self, what: str) -> Denied:
-        return Denied(f"{what} was not confirmed")
+        return Denied(Phrase("{what} was not confirmed", what=what))
 
 
 class Unattended(Person):
@@ -65,8 +66,8 @@ _asker: ContextVar[Asker] = ContextVar("asker", default=UNATTENDED)
 
 def needs_terminal(what: str) -> Denied:
     """Why something is not done from a script, or by an AI client that can start commands."""
-    reason = "standard input and standard output must be one"
-    return Denied(f"{what} needs a person at a terminal", reason, "Type the command yourself, in a terminal")
+    reason = Phrase("standard input and standard output must be one")
+    return Denied(Phrase("{what} needs a person at a terminal", what=what), reason, Phrase("Type the command yourself, in a terminal"))
 
 
 def set_asker(asker: Asker) -> None:

@@ -29,6 +29,7 @@ from tooltray.installs.installation import this_installation
 from tooltray.installs.installations import Installations
 from tooltray.installs.own_program import OwnProgram
 from tooltray.launch.program_launch import raise_file_limit
+from tooltray.phrases import Phrase
 from tooltray.tasks import end_in_turn, finish_in_thread
 
 logger = logging.getLogger(__name__)
@@ -121,7 +122,7 @@ class Engine:
             TooltrayError: there is no server of this name.
         """
         if server and not self.hub.presenter.has_server(server):
-            raise TooltrayError(f"there is no server '{server}'", hint="See `tooltray servers list`.")
+            raise TooltrayError(Phrase("there is no server '{server}'", server=server), hint=Phrase("See `tooltray servers list`."))
         await stdio_connection.serve(self.hub.sessions.open_client(server).dispatcher)
 
     def request_stop(self, reason: str) -> None:

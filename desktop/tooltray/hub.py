@@ -39,6 +39,7 @@ from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grants import GrantStore
+from tooltray.approvals.permissions import Permissions
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
@@ -378,6 +379,7 @@ class Hub(Composition):
     waiting: WaitingApprovals = part()
     rounds: ApprovalRounds = part(masked="mask.masked_whole")
     approvals: Approvals = part()
+    permissions: Permissions = part()
     folders: ProjectFolders = part(home=lambda hub: str(hub.user_folder))
     project_sources: ProjectSources = part(is_wanted=lambda hub: lambda: bool(hub.servers.deferred()))
     root_rounds: RootRounds = part(sources="project_sources")

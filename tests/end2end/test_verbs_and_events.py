@@ -10,6 +10,7 @@ import pytest
 from tests.end2end.processes import is_running, wait_until
 from tests.end2end.verbs import (
     access_verbs,
+    activity_verbs,
     ai_client_verbs,
     approval_verbs,
     bundle_verbs,
@@ -40,6 +41,7 @@ from tooltray.errors import TooltrayError
 
 MODULES = (
     access_verbs,
+    activity_verbs,
     ai_client_verbs,
     approval_verbs,
     bundle_verbs,

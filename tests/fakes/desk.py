@@ -14,7 +14,6 @@ from tooltray.files.atomic_file import write_atomically
 from tooltray.settings.entry_text import read_entry_text
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.activity.activity_page import ActivityPage
-from tooltray.ui.approvals.grants_page import GrantsPage
 from tooltray.ui.clients.clients_page import ClientsPage
 from tooltray.ui.clients.computer_tab import ComputerTab
 from tooltray.ui.clients.connected_tab import ConnectedTab
@@ -25,6 +24,7 @@ from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import Presenters
 from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.permissions.permissions_page import PermissionsPage
 from tooltray.ui.presenter.link import EngineLink
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
@@ -106,8 +106,8 @@ class Desk:
         return cast(ToolsPage, self.window.page("tools"))
 
     @property
-    def approvals(self) -> GrantsPage:
-        return cast(GrantsPage, self.window.page("approvals"))
+    def permissions(self) -> PermissionsPage:
+        return cast(PermissionsPage, self.window.page("permissions"))
 
     @property
     def files(self) -> FilesTab:
@@ -117,16 +117,16 @@ class Desk:
     def settings(self) -> SettingsPage:
         return cast(SettingsPage, self.window.page("settings"))
 
+    def open_settings(self, tab: str) -> Page:
+        """Shows a tab of the settings."""
+        self.window.open_part("settings", tab)
+        return self.settings.tab(tab)
+
     def open_secrets(self, name: str = "") -> SecretsTab:
         """Shows the Secrets tab of the settings, and one of them."""
         self.window.open_page("settings")
         self.settings.show_part("secrets", name)
         return cast(SecretsTab, self.settings.findChild(SecretsTab))
-
-    def open_settings(self, tab: str) -> Page:
-        """Shows a tab of the settings."""
-        self.window.open_part("settings", tab)
-        return self.settings.tab(tab)
 
     def open_network(self) -> NetworkTab:
         """Shows the Network tab of the settings."""

@@ -14,6 +14,7 @@ from tests.fakes.server_snapshots import STARTED_AT
 from tests.fakes.verb_table import VERBS
 from tests.fakes.verbs_in_memory import VerbsInMemory
 
+from tooltray.snapshots.activity import ActivityChoices
 from tooltray.snapshots.approvals import GrantSnapshot
 from tooltray.snapshots.hub import EnvironmentSnapshot
 from tooltray.snapshots.questions import SignInSnapshot
@@ -30,7 +31,6 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "get_load": lambda hub: hub.load,
     "get_licences": lambda hub: "MIT License",
     "get_diagnostics": lambda hub: "Tooltray 0.1.0\n\nserver git: running\n",
-    "get_recent_calls": lambda hub, **_: [],
     "get_mcp_servers": lambda hub: {name: dict(entry) for name, entry in hub.entries.items()},
     "get_log": lambda hub, source, **page: page_of(hub.logs.get(source.removeprefix("server:"), []), **page),
     "get_mcp_default_servers": lambda hub: list(hub.defaults),
@@ -43,16 +43,18 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "get_http_status": lambda hub: hub.http,
     "get_api_token": lambda hub: hub.api_token,
     "list_api_tokens": lambda hub: list(hub.api_tokens.values()),
+    "get_activity_choices": lambda hub: ActivityChoices(),
+    "get_journal_status": lambda hub: hub.journal_status,
     "get_approvals": lambda hub: list(hub.approvals),
     "get_grants": lambda hub: list(hub.grants),
     "add_grant": lambda hub, server, kind, tool, client, **_: GrantSnapshot("g", kind, server, tool, client),
+    "get_permissions": lambda hub: list(hub.permissions),
     "get_tool_changes": lambda hub: list(hub.tool_changes),
     "get_sessions": lambda hub: list(hub.sessions),
     "get_client_modes": lambda hub: list(hub.client_modes),
     "get_profiles": lambda hub: list(hub.profiles),
     "get_tool_costs": lambda hub, **_: hub.costs,
     "get_allowed_folders": lambda hub: list(hub.allowed_folders),
-    "allow_folder": lambda hub, path: path,
     "get_feedback_requests": lambda hub: list(hub.feedback),
     "get_feedback_history": lambda hub, **_: list(hub.feedback_history),
     "get_ready_answers": lambda hub: list(hub.ready_answers),

@@ -19,9 +19,9 @@ from tooltray.events import (
     SessionsChanged,
     ToolListChanged,
 )
-from tooltray.snapshots.activity import ActivityRow, CallNow
+from tooltray.snapshots.activity import ActivityRow, CallNow, JournalStatus
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.discovery import (
     BundleOffer,
@@ -63,9 +63,10 @@ class HubInMemory:
         self.chosen: dict[str, dict[str, Any]] = {}  # beside the entries of such servers
         self.defaults: list[str] = [each.name for each in servers if each.is_default]
         self.secrets: dict[str, str] = {}
+        self.settings: dict[str, Any] = {}  # besides the servers
+        self.journal_status = JournalStatus()
         self.removed_secrets: dict[str, str] = {}
         self.stored_secrets = StoredSecrets("keyring")  # its `secrets` besides those above and what entries use
-        self.settings: dict[str, Any] = {}  # besides the servers
         self.logs: dict[str, list[str]] = {}
         self.tools = list(tools)
         self.http = HttpStatus()
@@ -92,6 +93,8 @@ class HubInMemory:
         self.allowed_folders: list[str] = []
         self.approvals: list[ApprovalSnapshot] = []
         self.grants: list[GrantSnapshot] = []
+        self.taken_back: dict[str, GrantSnapshot] = {}
+        self.permissions: list[ServerPermissions] = []
         self.tool_changes: list[ToolChange] = []
         self.feedback: list[FeedbackSnapshot] = []
         self.feedback_history: list[FeedbackEntry] = []

@@ -11,6 +11,7 @@ from msgspec import Raw
 from tests.fakes.heard import PATIENCE_S, Heard
 
 from tooltray.events import EventBus
+from tooltray.journal.call_figures import bucket_of
 from tooltray.journal.happenings import CALL, Happened
 from tooltray.journal.journal import Journal
 from tooltray.journal.journal_file import COLUMNS, Contents, JournalFile, NewEntry
@@ -32,6 +33,7 @@ EMPTY: dict[str, Any] = {
 def entry(*, contents: Contents | None = None, touched: str = "", reason: str = "", **values: Any) -> NewEntry:
     """As it is written; `values` by column."""
     given = {**EMPTY, "said": f"{touched}\n{reason}", "has_contents": contents is not None, **values}
+    given["bucket"] = bucket_of(given["duration"])
     return NewEntry([given[name] for name in COLUMNS], contents)
 
 

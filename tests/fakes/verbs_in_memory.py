@@ -14,6 +14,7 @@ from tooltray.errors import Problem
 from tooltray.events import ElicitationEnded, ServerFilesChanged, ServerRemoved, ToolListChanged
 from tooltray.files.json_text import check_revision, revision_of
 from tooltray.settings.entry_text import check_entry
+from tooltray.snapshots.approvals import GrantSnapshot, ToolPermission
 from tooltray.snapshots.edited_entries import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.feedback import FeedbackAttachment
 from tooltray.snapshots.files import ReloadChange
@@ -176,6 +177,9 @@ class VerbsInMemory(HubInMemory):
     def remove_client_token(self, name: str) -> None:
         self.client_names.remove(name)
 
+    def restore_client_token(self, name: str) -> None:
+        self.client_names.add(name)
+
     def set_api_enabled(self, enabled: bool, trusted: bool | None = None) -> HttpStatus:
         is_asked = self.http.is_trust_asked and trusted is None
         url = self.http.url.replace("/mcp", "/api/mcp") if enabled else ""
@@ -196,6 +200,40 @@ class VerbsInMemory(HubInMemory):
 
     def answer_approval(self, id: str, answer: str) -> None:
         self.end_approval(id)
+
+    def remove_grant(self, id: str) -> None:
+        for each in self.grants:
+            if each.id == id:
+                self.taken_back[id] = each
+        self.grants = [each for each in self.grants if each.id != id]
+
+    def restore_grant(self, id: str) -> GrantSnapshot:
+        grant = self.taken_back.pop(id)
+        self.grants = [grant, *self.grants]
+        return grant
+
+    def set_server_auto_approve(self, server: str, rules: list[str]) -> None:
+        self.permissions = [
+            replace(each, rules=tuple(rules), single=tuple(rule for rule in rules if rule not in ("all", "read", "write")))
+            if each.server == server
+            else each
+            for each in self.permissions
+        ]
+
+    def set_tool_approval(self, server: str, tool: str, approval: str) -> None:
+        def chosen(of: ToolPermission) -> ToolPermission:
+            return replace(of, choice=approval, is_free=approval == "always") if of.tool == tool else of
+
+        self.permissions = [
+            replace(each, tools=tuple(map(chosen, each.tools))) if each.server == server else each for each in self.permissions
+        ]
+
+    def allow_folder(self, path: str) -> str:
+        self.allowed_folders = [*self.allowed_folders, path]
+        return path
+
+    def disallow_folder(self, path: str) -> None:
+        self.allowed_folders = [each for each in self.allowed_folders if each != path]
 
     def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[ToolSnapshot]:
         return [

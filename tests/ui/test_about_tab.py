@@ -27,6 +27,8 @@ async def test_version_kind_places_and_how_it_is_updated_are_shown(theme: Theme)
         assert "0.1.0, Debian package" in text
         assert "sudo apt install" in text
         assert desk.engine.program.settings in text
+        await until(lambda: "212 MB of memory, 1 % of a processor" in drawn(desk.settings))
+        assert "1,480 MB, 6 servers" in drawn(desk.settings)
 
 
 async def test_where_files_are_is_copied_and_opened(theme: Theme) -> None:

@@ -227,6 +227,11 @@ async def test_who_is_working_is_said_and_what_is_not_known_is_not_said_to_be_no
         await until(lambda: "Not known who is working now." in words(calls.glance) and calls.glance.chart.bars is None)
         assert "The journal cannot be read" in words(calls)
         assert "calls: not known" in words(calls.glance)
+        desk.engine.calls.clear()
+        calls.commands.look_choices()  # what works says nothing of what has failed
+        await until(lambda: len(desk.tasks) == 0 and desk.engine.calls)
+        assert "The journal cannot be read" in words(calls)
+        assert control(calls, "Failed").accessibleName() == "Failed"
         desk.engine.failures.clear()
         calls.set_filter(ActivityFilter())
         await until(lambda: "The journal cannot be read" not in words(calls))

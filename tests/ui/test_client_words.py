@@ -61,6 +61,6 @@ def test_a_profile_says_how_many_servers_it_has() -> None:
     assert said == ["All servers", "1 server", "2 servers"]
 
 
-def test_what_is_activated_is_named_or_a_dash() -> None:
-    assert client_words.activated(SessionSnapshot("1", "c")) == "–"
+def test_what_is_activated_is_named_or_nothing_stands_there() -> None:
+    assert client_words.activated(SessionSnapshot("1", "c")) == ""
     assert client_words.activated(SessionSnapshot("1", "c", activated=("a", "b"))) == "a, b"

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QApplication
 from tests.fakes.found_clients import CHANGES, EDITS, SCAN
 
 from tooltray.errors import Problem
-from tooltray.snapshots.ai_clients import AiClient, ClientScan
+from tooltray.snapshots.ai_clients import AiClient, AiClientFile, ClientScan
 from tooltray.ui.clients import computer_words as said
 from tooltray.ui.pages.scan_words import scan_text, scan_title
 
@@ -62,7 +62,16 @@ def test_connecting_all_leaves_out_what_needs_a_person_or_is_connected(app: QApp
 def test_our_own_entry_counts_neither_as_a_server_nor_as_a_key(app: QApplication) -> None:
     assert said.server_count(CURSOR) == "1"
     assert said.secrets_chip(CURSOR) == ("1", "warning")
-    assert said.secrets_chip(GEMINI) == ("–", "")
+    assert (said.server_count(GEMINI), said.secrets_chip(GEMINI)) == ("0", ("0", ""))
+
+
+def test_of_files_that_cannot_be_read_nobody_says_that_there_is_nothing_in_them(app: QApplication) -> None:
+    broken = AiClientFile("/p/x.json", True, problem=Problem("x.json is no JSON"))
+    closed = replace(GEMINI, files=(broken,))
+    assert (said.server_count(closed), said.secrets_chip(closed)) == ("–", ("–", ""))
+    assert said.servers_tip(closed) == "Not known: x.json is no JSON."
+    assert said.server_count(replace(CURSOR, files=(*CURSOR.files, broken))) == "1+"
+    assert said.servers_tip(GEMINI) == "0"
 
 
 def test_changes_are_said_as_what_was_done(app: QApplication) -> None:

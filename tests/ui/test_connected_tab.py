@@ -71,8 +71,8 @@ async def test_sessions_say_who_they_are_and_what_they_see_and_those_that_left_c
         page = await opened(desk)
         table = page.sessions.model()
         rows = [[table.index(row, column).data() for column in range(6)] for row in range(2)]
-        assert rows[0] == ["claude-code", "Connected", "On demand", "shop", "–", "serena"]
-        assert rows[1] == ["cursor-7", "Has left", "All at once", "Not known", "coding", "–"]
+        assert rows[0] == ["claude-code", "Connected", "On demand", "shop", "", "serena"]
+        assert rows[1] == ["cursor-7", "Has left", "All at once", "Not known", "coding", ""]
         assert table.index(0, 2).data(Qt.ItemDataRole.ToolTipRole) == "It obeys."
         assert "1 connected" in words(page)
 

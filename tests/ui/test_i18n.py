@@ -52,8 +52,8 @@ def calls(name: str, root: Path = UI) -> list[tuple[Path, ast.Call]]:
 
 
 def worded() -> list[tuple[Path, ast.Call]]:
-    """What a window says itself, and what it says for the engine."""
-    return calls("tr") + calls("Phrase", DESKTOP)
+    """What a window and commands say themselves, and what they say for the engine."""
+    return calls("tr") + calls("tr", DESKTOP / "cli") + calls("Phrase", DESKTOP)
 
 
 def texts() -> set[str]:

@@ -145,6 +145,23 @@ async def test_levels_are_chosen_and_what_has_none_is_said(desk: Desk) -> None:
     await until(lambda: "No line of this level" in drawn(view))
 
 
+async def test_lines_that_are_rare_are_looked_for_until_the_view_is_full_or_the_log_at_its_end(desk: Desk) -> None:
+    view = await opened(desk, lines(3))
+    asked: list[str] = []
+
+    def get_log(before: str, **_: object) -> LogPage:
+        asked.append(before)
+        if len(asked) < 9:
+            return LogPage(before=f"1:{len(asked)}", is_partial=True, total_bytes=10**9)
+        return LogPage(lines=(LogLine("1:0", BEGAN, "ERROR far back", "error"),), total_bytes=10**9)
+
+    desk.engine.get_log = get_log  # type: ignore[attr-defined]
+    view.bar.levels_chosen.emit(("error",))
+    await until(lambda: "Looks through older lines" in drawn(view))
+    await until(lambda: texts(view) == ["ERROR far back"])
+    assert asked == ["", *(f"1:{number}" for number in range(1, 9))]
+
+
 async def test_lines_are_copied_as_they_are_selected_and_opened_by_enter(desk: Desk) -> None:
     view = await opened(desk, [*lines(3), LogLine("", BEGAN, '{"level":50,"msg":"boom"}', "error")])
     QTest.keyClick(view.list, Key.Key_End)

@@ -1,5 +1,7 @@
 """The Network tab shows how registries and HTTP access are, and changes them."""
 
+import time
+
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -7,10 +9,11 @@ from PySide6.QtWidgets import QLineEdit
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
-from tests.ui.seen import cells, control, drawn, table
+from tests.ui.seen import cells, control, drawn, field, table
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import HttpAddressChanged, NpmRegistryChanged
+from tooltray.snapshots.discovery import RegistryStatus
 from tooltray.snapshots.http import HttpStatus
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.ui.network.network_tab import NetworkTab
@@ -130,3 +133,34 @@ async def test_a_measurement_that_is_asked_for_without_a_hub_says_so(theme: Them
         desk.link.detach()
         control(page, "Measure again").click()
         await until(lambda: "The hub is not running" in drawn(page))
+
+
+async def test_http_is_moved_to_another_port(theme: Theme) -> None:
+    fake = FakePresenter()
+    fake.http = HttpStatus(True, True, "http://127.0.0.1:7717/mcp")
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        port = field(page, "Port")
+        assert (port.text(), control(page, "Move there").isEnabled()) == ("7717", False)
+        port.setText("7720")
+        control(page, "Move there").click()
+        await desk.asked("set_http_enabled", True, 7720)
+        await until(lambda: "http://127.0.0.1:7720/mcp" in drawn(page))
+
+
+async def test_the_registry_of_servers_is_refreshed_changed_and_switched_off(theme: Theme) -> None:
+    fake = FakePresenter()
+    fake.registry_status = RegistryStatus(12_345, time.time())
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        await until(lambda: "12,345 servers" in drawn(page))
+        control(page, "Update now").click()
+        await desk.asked("refresh_registry")
+        field(page, "Address of the registry of MCP servers").setText("https://registry.corp.example")
+        control(page, "Use this registry of MCP servers").click()
+        await desk.asked("change_settings", {"discovery": {"registry": "https://registry.corp.example"}}, "")
+        fake.failures["change_settings"] = TooltrayError("The settings cannot be written")
+        control(page, "Find servers in a registry").click()
+        await desk.asked("change_settings", {"discovery": {"registry": False}}, "")
+        await until(lambda: "The settings cannot be written" in drawn(page))
+        assert control(page, "Find servers in a registry").isChecked()

@@ -149,7 +149,7 @@ async def test_a_notice_or_a_toast_that_goes_gives_the_keyboard_to_no_neighbour(
         assert QApplication.focusWidget() is desk.window
 
 
-@pytest.mark.parametrize("name", ["clients", "profiles", "approvals"])
+@pytest.mark.parametrize("name", ["clients", "profiles", "permissions"])
 async def test_a_page_s_fault_moves_nothing_from_under_the_pointer_either(theme: Theme, name: str) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         window = desk.window

@@ -17,6 +17,7 @@ from tooltray.snapshots.http import HttpStatus
 from tooltray.ui.network.make_token import NewTokenPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.toast import Toast
 
 OPEN = HttpStatus(True, True, "http://127.0.0.1:7717/mcp")
 LET_IN = replace(OPEN, is_api_enabled=True, api_url="http://127.0.0.1:7717/api/mcp")
@@ -137,7 +138,7 @@ async def test_a_token_that_cannot_be_made_is_told_in_the_sheet_and_what_was_typ
 async def test_an_ai_client_gets_a_token_of_its_own_with_an_entry_to_paste(theme: Theme) -> None:
     async with Desk(engine(OPEN), theme) as desk:
         await opened(desk)
-        page = desk.settings
+        page = desk.open_network()
         control(page, "New token, Clients with a token").click()
         panel = desk.window.sheet.panel
         field(panel).setText("cursor")
@@ -155,6 +156,9 @@ async def test_an_ai_client_gets_a_token_of_its_own_with_an_entry_to_paste(theme
         control(page, "Revoke the token cursor").click()
         await desk.asked("remove_client_token", "cursor")
         await until(lambda: "Revoke the token cursor" not in names(page))
+        await until(lambda: desk.window.findChildren(Toast))
+        control(desk.window.findChildren(Toast)[-1], "Undo").click()
+        await until(lambda: "Revoke the token cursor" in names(page))
 
 
 async def test_an_old_setting_that_trusts_all_programs_is_asked_about_once(theme: Theme) -> None:

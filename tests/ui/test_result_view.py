@@ -15,8 +15,9 @@ from tests.ui.test_accessibility import nameless
 from tooltray.errors import Problem
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.json_tree import AT_ONCE, JsonTree
+from tooltray.ui.widgets.part_view import FIRST_SHOWN, LongText
 from tooltray.ui.widgets.picture import Picture
-from tooltray.ui.widgets.result_view import FIRST_PARTS, FIRST_SHOWN, LongText, ResultView
+from tooltray.ui.widgets.result_view import FIRST_PARTS, ResultView
 
 
 def text(text: str) -> dict[str, object]:

@@ -128,3 +128,15 @@ def test_a_server_of_which_a_change_waits_is_still_stopped_and_started_here(them
     controls(details)["Look"].click()
     assert looked == [("a",)]
     assert "Start anyway" not in controls(details)
+
+
+def test_what_there_is_to_know_is_said_in_words(theme: Theme, wishes: ServerWishes) -> None:
+    shown = server("a", auto_approve=("read", "write"), isolation="session", projects=("/srv/x",), label="work", is_default=True)
+    details = ServerOverview(theme, shown, wishes)
+    for text in ("With the hub", "What reads, What writes", "One for each AI client", "/srv/x"):
+        assert text in words(details)
+    details.set_server(server("a", auto_approve=()))
+    assert "Nothing; each call is asked about" in words(details)
+    assert "One for each AI client" not in words(details)
+    details.set_server(server("a", auto_approve=("all",), is_deferred=True))
+    assert "When a project is known" in words(details)

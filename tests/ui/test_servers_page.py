@@ -69,7 +69,7 @@ async def test_each_server_has_a_card_and_the_built_in_one_comes_last(theme: The
 async def test_without_servers_the_page_says_how_to_begin(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         await until(lambda: "Add your first server" in page_words(desk))
-        assert "built-in" in page_words(desk)
+        assert "They need no account" in page_words(desk)
         begin = next(way for way in desk.page.findChildren(Beginning) if "Paste" in way.accessibleName())
         QTest.keyClick(begin, Qt.Key.Key_Return)
         assert desk.window.sheet is not None

@@ -11,8 +11,8 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 from tests.ui.seen import control
 
-from tooltray.ui.approvals.allow_tools import AllowToolsPanel
-from tooltray.ui.approvals.grant_commands import GrantSubjects
+from tooltray.ui.permissions.allow_tools import AllowToolsPanel
+from tooltray.ui.permissions.grant_commands import GrantSubjects
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.code_view import CodeView
@@ -130,8 +130,8 @@ async def test_pages_do_not_change_behind_an_open_sheet(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.cards)
         desk.page.add()
-        QTest.keyClick(desk.window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(desk.window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
         assert desk.page.isVisible()
         opened(desk).dismiss()
-        QTest.keyClick(desk.window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(desk.window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
         assert not desk.page.isVisible()

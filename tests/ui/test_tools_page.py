@@ -19,6 +19,7 @@ from tooltray.errors import TooltrayError
 from tooltray.snapshots.activity import ActivityFigures, ToolUse
 from tooltray.snapshots.calls import MCPToolResponse
 from tooltray.snapshots.tools import ServerCost, ToolCost, ToolCosts
+from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows
 from tooltray.ui.tools.tool_details import ToolDetails
@@ -77,7 +78,7 @@ async def test_a_line_has_all_that_is_known_of_a_tool_and_what_is_not_known_is_m
         assert cells(tab.table)[USERS] == "cursor, You"
         assert [cells(tab.table, row)[GOES] for row in (1, 2, 3)] == ["Asks first", "Held", "Off"]
         assert [cells(tab.table, row)[LAST] for row in (1, 2, 3)] == ["Never"] * 3
-        assert cells(tab.table, 2)[TOKENS] == "?"
+        assert cells(tab.table, 2)[TOKENS] == UNKNOWN
         await until(lambda: "Not known yet: the tools of unread" in words(tab))
         assert nameless(desk.window) == []
 
@@ -88,7 +89,8 @@ async def test_a_journal_that_cannot_be_read_is_not_a_tool_that_nobody_uses(them
         tab = await opened(desk)
         await until(lambda: "How tools were used could not be read" in words(tab))
         assert "What tools cost could not be read" in words(tab)
-        assert cells(tab.table)[TOKENS:GOES] + cells(tab.table)[LAST : USERS + 1] == ["?", "?", "?"]
+        assert cells(tab.table)[TOKENS:GOES] + cells(tab.table)[LAST : USERS + 1] == [UNKNOWN, UNKNOWN, UNKNOWN]
+        assert [tab.count for tab in tab._filters._tabs] == [4, 1, 1, 1, None]
         details = await detailed(desk, "read")
         await until(lambda: "The journal could not be read." in words(details))
 

@@ -1,6 +1,7 @@
 """The API about who gets in over HTTP: AI clients, and programs with a token."""
 
 from tooltray.access.http_access import HttpAccess
+from tooltray.confirmation import confirm_widening
 from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
 
 
@@ -96,3 +97,14 @@ class AccessApi:
             NotFound: there is none of this name.
         """
         await self._http.remove_token(name)
+
+    async def restore_client_token(self, name: str) -> None:
+        """Lets an AI client's token count again that was ended less than half a minute ago.
+
+        Raises:
+            NotFound: it cannot be undone any more.
+            Conflict: the client has another token now.
+            TooltrayError: that cannot be written.
+        """
+        await confirm_widening("A token that was revoked")
+        await self._http.restore_token(name)

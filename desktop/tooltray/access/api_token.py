@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.files.atomic_file import write_atomically
+from tooltray.phrases import Phrase
 
 TOKEN_BYTES = 32  # 256 bits cannot be guessed
 PREFIX = "tooltray_api_"  # lets a person or a secret scanner recognise the token
@@ -84,7 +85,9 @@ class ApiToken:
                 self._path.unlink(missing_ok=True)
             except OSError as error:
                 message = f"{self._path}: {error.strerror or error}"
-                raise TooltrayError("the token of the REST interface cannot be taken back", message, "Nothing has changed.") from None
+                raise TooltrayError(
+                    Phrase("the token of the REST interface cannot be taken back"), message, Phrase("Nothing has changed.")
+                ) from None
             self._token = ""
 
     def is_right(self, token: str) -> bool:
@@ -97,7 +100,7 @@ class ApiToken:
             write_atomically(self._path, f"{token}\n".encode())
         except OSError as error:
             message = f"{self._path}: {error.strerror or error}"
-            raise TooltrayError("the token of the REST interface cannot be kept", message, "Nothing has changed.") from None
+            raise TooltrayError(Phrase("the token of the REST interface cannot be kept"), message, Phrase("Nothing has changed.")) from None
         self._token, self.problem = token, None
         return token
 
@@ -126,8 +129,8 @@ def _opened(path: str, flags: int) -> int:
 
 
 def _unusable(message: str) -> Problem:
-    title = "the token of the REST interface is not used, so nothing opens it"
-    return Problem(title, message, "Make another one, and give it to your programs: tooltray http api token")
+    title = Phrase("the token of the REST interface is not used, so nothing opens it")
+    return Problem(title, message, Phrase("Make another one, and give it to your programs: tooltray http api token"))
 
 
 def _hash(token: str) -> bytes:

@@ -19,6 +19,7 @@ import msgspec
 from tooltray.access.api_token import PREFIX, TOKEN_BYTES, ApiToken
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.files.atomic_file import read_own, set_aside, write_atomically
+from tooltray.phrases import Phrase
 from tooltray.snapshots.http import ApiTokenSnapshot, Scope
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
@@ -179,7 +180,9 @@ class ApiTokens:
             elif name in self._tokens:
                 self._write({other: kept for other, kept in self._tokens.items() if other != name})
             else:
-                raise NotFound(f"there is no token '{_shown(name)}'", hint="See which there are: tooltray http api tokens")
+                raise NotFound(
+                    Phrase("there is no token '{name}'", name=_shown(name)), hint=Phrase("See which there are: tooltray http api tokens")
+                )
 
     def distrust(self) -> tuple[str, ...]:
         """Marks all tokens as not trusted; returns the hashes of those that were.
@@ -220,15 +223,24 @@ class ApiTokens:
 
     def _check(self, name: str, scope: str, lasts_s: float | None) -> None:
         if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable() or name != name.strip() or name == DEFAULT_NAME:
-            reason = f"a name has 1 to {MAX_NAME_LENGTH} letters, digits, signs and inner spaces, and is not '{DEFAULT_NAME}'"
-            raise TooltrayError(f"'{_shown(name)}' cannot be the name of a token", reason, "Choose another name.")
+            reason = Phrase(
+                "a name has 1 to {max_name_length} letters, digits, signs and inner spaces, and is not '{default_name}'",
+                max_name_length=MAX_NAME_LENGTH,
+                default_name=DEFAULT_NAME,
+            )
+            raise TooltrayError(Phrase("'{name}' cannot be the name of a token", name=_shown(name)), reason, Phrase("Choose another name."))
         if scope not in SCOPES:
-            raise TooltrayError(f"there is no scope '{_shown(scope)}'", hint=f"Choose one of {', '.join(SCOPES)}.")
+            raise TooltrayError(
+                Phrase("there is no scope '{scope}'", scope=_shown(scope)), hint=Phrase("Choose one of {scopes}.", scopes=", ".join(SCOPES))
+            )
         if lasts_s is not None and not 0 < lasts_s < LAST_TIME_S - self._now():
-            raise TooltrayError("a token cannot end then", "its time has to be more than nothing", "Choose another time.")
+            raise TooltrayError(
+                Phrase("a token cannot end then"), Phrase("its time has to be more than nothing"), Phrase("Choose another time.")
+            )
         if len(self._tokens) >= MOST_TOKENS and name not in self._tokens:
             raise TooltrayError(
-                f"there are {MOST_TOKENS} tokens already", hint="Take back those that nobody uses: tooltray http api revoke NAME"
+                Phrase("there are {most_tokens} tokens already", most_tokens=MOST_TOKENS),
+                hint=Phrase("Take back those that nobody uses: tooltray http api revoke NAME"),
             )
 
     def _write(self, tokens: dict[str, _Kept]) -> None:
@@ -236,7 +248,9 @@ class ApiTokens:
             write_atomically(self._path, msgspec.json.format(msgspec.json.encode(_File(tokens=tokens)), indent=2))
         except OSError as error:
             message = f"{self._path}: {error.strerror or error}"
-            raise TooltrayError("the tokens of the REST interface cannot be saved", message, "Nothing has changed.") from None
+            raise TooltrayError(
+                Phrase("the tokens of the REST interface cannot be saved"), message, Phrase("Nothing has changed.")
+            ) from None
         self._tokens, self._is_saved = tokens, True
 
 
@@ -246,7 +260,7 @@ def digest_of(token: str) -> str:
 
 
 def _unusable(message: str, hint: str) -> Problem:
-    return Problem("the named tokens of the REST interface cannot be read, so none of them opens it", message, hint)
+    return Problem(Phrase("the named tokens of the REST interface cannot be read, so none of them opens it"), message, hint)
 
 
 def _shown(name: str) -> str:

@@ -102,6 +102,9 @@ class HttpAccess:
         await finish_in_thread(self._tokens.remove, name)
         await self._door().forget_client(name)
 
+    async def restore_token(self, name: str) -> None:
+        await finish_in_thread(self._tokens.restore, name)
+
     async def set_api(self, enabled: bool, trusted: bool | None) -> HttpStatus:
         """Switches the REST interface on or off. Switching it on also makes the default token and switches HTTP on, as both have the same
         address; switching it off leaves HTTP as it is.
@@ -114,7 +117,9 @@ class HttpAccess:
         """
         if trusted:
             raise TooltrayError(
-                "trust belongs to a token", "it is no setting of the REST interface", "Make one: tooltray http api token --trusted"
+                Phrase("trust belongs to a token"),
+                Phrase("it is no setting of the REST interface"),
+                Phrase("Make one: tooltray http api token --trusted"),
             )
         if enabled:
             await finish_in_thread(self._api_tokens.default.value)
@@ -148,7 +153,11 @@ class HttpAccess:
         if trusted:
             await confirm_widening("A trusted token")
         if trusted and scope != "manage":
-            raise TooltrayError("a trusted token has the scope manage", f"the scope {scope} approves nothing", "Leave one of them out.")
+            raise TooltrayError(
+                Phrase("a trusted token has the scope manage"),
+                Phrase("the scope {scope} approves nothing", scope=scope),
+                Phrase("Leave one of them out."),
+            )
         before = self._api_tokens.digest(name)
         token = await finish_in_thread(partial(self._api_tokens.create, name, scope, lasts_s=lasts_s, is_trusted=trusted))
         made = next(each for each in self._api_tokens.list() if each.name == name)

@@ -8,18 +8,20 @@ from tooltray.confirmation import YES_TO_CALLS, confirm_widening
 from tooltray.errors import TooltrayError
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.widening import ALL, rules_widen
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ToolChange
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
 from tooltray.snapshots.tools import ToolSnapshot
 
 if TYPE_CHECKING:
     from tooltray.approvals.approvals import Approvals
+    from tooltray.approvals.permissions import Permissions
 
+ASK = "ask"  # of a tool
 REFUSE = "refuse"  # the one answer that allows nothing
 
 
 class ApprovalsApi:
-    def __init__(self, *, config: McpConfHelper, approvals: "Approvals") -> None:
-        self._config, self._approvals = config, approvals
+    def __init__(self, *, config: McpConfHelper, approvals: "Approvals", permissions: "Permissions") -> None:
+        self._config, self._approvals, self._permissions = config, approvals, permissions
 
     async def get_approvals(self) -> list[ApprovalSnapshot]:
         """The calls that wait for a person's yes, the oldest first."""
@@ -77,6 +79,40 @@ class ApprovalsApi:
             TooltrayError: that cannot be written.
         """
         await self._approvals.take_back(id)
+
+    async def restore_grant(self, id: str) -> GrantSnapshot:
+        """Allows again what was taken back less than half a minute ago, until its own end.
+
+        Raises:
+            NotFound: it cannot be undone any more.
+            TooltrayError: that cannot be written.
+        """
+        await confirm_widening(YES_TO_CALLS)
+        return await self._approvals.give_back(id)
+
+    async def get_permissions(self) -> list[ServerPermissions]:
+        """What runs without asking, for each server and each of its tools, and why."""
+        return await self._permissions.all()
+
+    async def set_tool_approval(self, server: str, tool: str, approval: str) -> None:
+        """Chooses whether one tool runs without asking, in whichever file its server's entry is.
+
+        Args:
+            tool: the server's own name for it.
+            approval: "always" (it runs without asking), "ask" (it asks first, whatever its server's rules say, and what was allowed for it
+                is taken back) or "default" (as its server's rules say).
+
+        Raises:
+            NotFound: there is no such server in a file, or it has no such tool.
+            TooltrayError: this is no choice, or the settings cannot be written.
+        """
+        before, after = self._permissions.rules(server), self._permissions.rules_with(server, tool, approval)
+        if rules_widen(before, after):
+            await confirm_widening(YES_TO_CALLS)
+        if after != before:
+            await self._config.change_server(server, auto_approve=after)
+        if approval == ASK:
+            await self._permissions.forget_grants(server, tool)
 
     async def set_server_auto_approve(self, server: str, rules: list[str]) -> None:
         """Chooses which calls of a server go through unasked, in whichever file its entry is.

@@ -142,7 +142,7 @@ def snapshot(call: AskedCall, circumstances: Circumstances, *, id: str, ends_at:
     """What the person reads."""
     tool, before, note = call.route.definition, circumstances.before, circumstances.note
     text, value, warnings = _read(call.arguments)
-    has_reads = call.route.decision.category == "read"
+    has_reads = call.route.decision.is_plain_read
     choices = (ONCE, *([SESSION] if circumstances.has_session else []), ALWAYS, *([READS] if has_reads else []))
     why = _why(call, before, circumstances.is_new_read)
     return ApprovalSnapshot(
@@ -169,6 +169,8 @@ def _why(call: AskedCall, before: str | None, is_new_read: bool) -> str:
         return OTHER_SETTINGS
     if before is not None:
         return Phrase("the tool is defined in another way than when it was allowed or shown")
+    if call.decision.is_excepted:
+        return Phrase("asked because you chose that this tool asks first")
     if is_new_read and call.route.decision.category == "read":
         return Phrase("all reads of this server were allowed, and this tool is new since then")
     if call.route.decision.category == "read":

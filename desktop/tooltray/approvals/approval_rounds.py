@@ -255,7 +255,7 @@ class ApprovalRounds:
 
 def reads(tools: ToolManager, server: str) -> dict[str, Route]:
     """A server's tools that read, as they are now."""
-    return {name: route for name, route in tools.routes(server).items() if route.decision.category == "read"}
+    return {name: route for name, route in tools.routes(server).items() if route.decision.is_plain_read}
 
 
 def _name(call: AskedCall) -> str:

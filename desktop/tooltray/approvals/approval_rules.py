@@ -27,9 +27,9 @@ class ApprovalRules:
         return self._config.settings.mcp_enabled and self.decision(route, state).is_approved
 
     def decision(self, route: Route, state: SessionState) -> Decision:
-        """The client's own rules count in the place of the server's; built-in servers keep theirs."""
+        """The client's own rules count in the place of the server's, except for tools that ask always; built-in servers keep theirs."""
         rules = self._modes.auto_approve(state)
-        if rules is None or self._servers.get(route.server).is_builtin:
+        if rules is None or route.decision.is_excepted or self._servers.get(route.server).is_builtin:
             return route.decision
         decision = approval.decide(route.server, route.definition.name, route.definition.annotations, rules)
         return decision if decision.is_approved else replace(decision, hint=OWN_RULES)

@@ -24,6 +24,7 @@ from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.confirmation import asker_name
 from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
 from tooltray.protocol.member_scanner import closed, opened
@@ -158,7 +159,7 @@ class Approvals:
         """See ApprovalsApi.answer_approval."""
         question = self._waiting.find(id)
         if question is None:
-            raise NotFound("This call waits no longer", "it was answered, its AI client gave it up, or its time was over")
+            raise NotFound(Phrase("This call waits no longer"), Phrase("it was answered, its AI client gave it up, or its time was over"))
         await self._rounds.take(question, answer, asker_name() or "person")
 
     def grants(self) -> list[GrantSnapshot]:
@@ -178,17 +179,22 @@ class Approvals:
         """See ApprovalsApi.add_grant."""
         if expires_in_s is not None and not 0 < expires_in_s <= LONGEST_GRANT_S:
             raise TooltrayError(
-                "a grant lasts for some time, and for a year at most", hint="Without a time it lasts until you take it back."
+                Phrase("a grant lasts for some time, and for a year at most"),
+                hint=Phrase("Without a time it lasts until you take it back."),
             )
         routes = await self._routes_for(server, kind, tool)
         now = {name: mark(route) for name, route in routes.items()}
         if self._shown.pop((server, kind, tool, client), now) != now:
-            raise Conflict("the tools have changed since they were shown", hint="Look at them once more.")
+            raise Conflict(Phrase("the tools have changed since they were shown"), hint=Phrase("Look at them once more."))
         return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, expires_in_s=expires_in_s)
 
     async def take_back(self, id: str) -> None:
         """See ApprovalsApi.remove_grant."""
         await self._grants.take_back(id)
+
+    async def give_back(self, id: str) -> GrantSnapshot:
+        """See ApprovalsApi.restore_grant."""
+        return await self._grants.give_back(id)
 
     def changes(self) -> list[ToolChange]:
         """See ApprovalsApi.get_tool_changes."""
@@ -212,17 +218,22 @@ class Approvals:
         self._servers.get(server)
         await self._tools.published(server)  # waits for one that was never listed
         if kind not in ("tool", "reads"):
-            raise TooltrayError(f"'{suspicion.visible(kind)}' is no kind of grant", hint="It is 'tool' or 'reads'.")
+            raise TooltrayError(
+                Phrase("'{kind}' is no kind of grant", kind=suspicion.visible(kind)), hint=Phrase("It is 'tool' or 'reads'.")
+            )
         if kind == "reads":
             routes = reads(self._tools, server)
             if not routes:
-                raise NotFound(f"'{server}' has no tools that read", hint="See them with `tooltray tools list`.")
+                raise NotFound(
+                    Phrase("'{server}' has no tools that read", server=server), hint=Phrase("See them with `tooltray tools list`.")
+                )
             return routes
         found = self._tools.routes(server).get(tool)
         if found is None:
             shown = suspicion.visible(tool)
             raise NotFound(
-                f"'{server}' offers no tool '{shown}'", hint="The server's own name is wanted; see `tooltray tools list --json`."
+                Phrase("'{server}' offers no tool '{shown}'", server=server, shown=shown),
+                hint=Phrase("The server's own name is wanted; see `tooltray tools list --json`."),
             )
         return {tool: found}
 

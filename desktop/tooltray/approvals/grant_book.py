@@ -22,12 +22,14 @@ from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, GrantsChanged, ToolListChanged
+from tooltray.phrases import Phrase
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.tasks import Spawn, finish_in_thread
 
 logger = logging.getLogger(__name__)
 ID_BYTES = 4  # people type it
+UNDO_S = 30.0  # the window offers to undo for 8 s
 CLOCK_SLACK_S = 300.0  # a clock is put right by so much; one that is set back further would make what ends last longer
 
 
@@ -41,6 +43,14 @@ class SessionGrant(NamedTuple):
     mark: str
     definition: str
     created_at: float
+
+
+class _Taken(NamedTuple):
+    """A grant that was taken back, with the definitions that a person had seen, and when; unix seconds."""
+
+    grant: Grant
+    definitions: Mapping[str, str]
+    at: float
 
 
 class GrantBook:
@@ -66,6 +76,7 @@ class GrantBook:
         self._store, self._states, self._tools, self._bus, self._spawn, self._now = store, states, tools, bus, spawn, now
         self._shown: dict[tuple[str, str], str] = {}  # the marks of changed tools as a person was last shown them, by (server, tool)
         self._gone: set[str] = set()  # grants of servers that were removed; they do not count while the disk is not written, either
+        self._taken: dict[str, _Taken] = {}  # what was taken back, until it cannot be undone any more
         self._lock = asyncio.Lock()  # a change is worked out from what the last one has written
         bus.subscribe(ConfigChanged, self._on_config_changed)
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
@@ -82,7 +93,7 @@ class GrantBook:
         tool, now = route.definition.name, mark(route)
         if any(each.mark == now for each in _of_session(state, route, client)):
             return True
-        is_read = route.decision.category == "read"
+        is_read = route.decision.is_plain_read
         return any(grant.tools.get(tool) == now and (is_read or grant.kind == "tool") for grant in self._live(route.server, client))
 
     def seen_before(self, route: Route, state: SessionState, client: str) -> str | None:
@@ -168,9 +179,40 @@ class GrantBook:
                 return
         async with self._lock:
             kept = [grant for grant in self._all() if grant.id != id]
-            if len(kept) == len(self._all()):
-                raise NotFound(f"nothing was allowed under '{suspicion.visible(id)}'", hint="See `tooltray grants list`.")
+            gone = next((grant for grant in self._all() if grant.id == id), None)
+            if gone is None:
+                raise NotFound(
+                    Phrase("nothing was allowed under '{id}'", id=suspicion.visible(id)), hint=Phrase("See `tooltray grants list`.")
+                )
+            seen = {each: self._store.definition(each) for each in gone.tools.values()}
             await self._write(kept)
+        self._forget_taken()
+        self._taken[id] = _Taken(gone, seen, self._now())
+
+    async def give_back(self, id: str) -> GrantSnapshot:
+        """Allows again what was taken back a moment ago, until its own end; of a tool that has changed meanwhile, as it was.
+
+        Raises:
+            NotFound: too much time has passed, or its server is gone.
+            TooltrayError: that cannot be written.
+        """
+        self._forget_taken()
+        taken = self._taken.get(id)
+        if taken is None or not self._is_known(taken.grant.server):
+            raise NotFound(Phrase("This cannot be undone any more"), hint=Phrase("Allow it again."))
+        async with self._lock:
+            others = [each for each in self._all() if _scope(each) != _scope(taken.grant)]
+            await finish_in_thread(self._store.write, [*others, taken.grant], taken.definitions)
+        del self._taken[id]
+        self._bus.publish(GrantsChanged())
+        return self._snapshot(taken.grant)
+
+    def _forget_taken(self) -> None:
+        now = self._now()
+        self._taken = {id: each for id, each in self._taken.items() if 0 <= now - each.at < UNDO_S}
+
+    def _is_known(self, server: str) -> bool:
+        return server in self._tools.server_names or self._is_of_file(server)
 
     def changes(self) -> list[ToolChange]:
         """Tools that were allowed and are defined in another way since."""
@@ -194,12 +236,30 @@ class GrantBook:
             route = self._tools.routes(server).get(tool)
             now = mark(route) if route else ""
             if self._shown.pop((server, tool), now) != now:
-                raise Conflict(f"'{suspicion.visible(tool)}' has changed again since this was shown", hint="Look at it once more.")
+                raise Conflict(
+                    Phrase("'{tool}' has changed again since this was shown", tool=suspicion.visible(tool)),
+                    hint=Phrase("Look at it once more."),
+                )
             before = self._all()
             after = [_accepted(grant, tool, route, now) if route and grant.server == server else grant for grant in before]
             if route is None or after == before:
-                raise Conflict(f"'{suspicion.visible(tool)}' has not changed since it was allowed", hint="See `tooltray grants changes`.")
+                raise Conflict(
+                    Phrase("'{tool}' has not changed since it was allowed", tool=suspicion.visible(tool)),
+                    hint=Phrase("See `tooltray grants changes`."),
+                )
             await self._write(after, {tool: route})
+
+    def covering(self, server: str) -> dict[str, tuple[str, ...]]:
+        """The ids of the grants that cover tools of a server as they are defined now, by the tools' names; those of sessions among them."""
+        found: dict[str, tuple[str, ...]] = {}
+        routes = self._tools.routes(server)
+        lasting = ((each.id, each.kind, name, was) for each in self._all() if each.server == server for name, was in each.tools.items())
+        of_sessions = (each for state in self._states for each in _session_grants(state) if each.server == server)
+        for id, kind, name, allowed in (*lasting, *((each.id, "tool", each.tool, each.mark) for each in of_sessions)):
+            route = routes.get(name)
+            if route and allowed == mark(route) and (kind == "tool" or route.decision.is_plain_read):
+                found[name] = (*found.get(name, ()), id)
+        return found
 
     def held_tools(self, server: str) -> frozenset[str]:
         """Tools of a server that were allowed, and are defined in another way since."""
@@ -276,7 +336,7 @@ def _accepted(grant: Grant, tool: str, route: Route, now: str) -> Grant:
     if grant.tools.get(tool, now) == now:
         return grant
     others = {name: each for name, each in grant.tools.items() if name != tool}
-    is_kept = grant.kind == "tool" or route.decision.category == "read"
+    is_kept = grant.kind == "tool" or route.decision.is_plain_read
     return msgspec.structs.replace(grant, tools=others | ({tool: now} if is_kept else {}))
 
 

@@ -13,6 +13,7 @@ import msgspec
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.files.atomic_file import read_own, set_aside, write_atomically
+from tooltray.phrases import Phrase
 
 LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
 LAST_TIME_S = 1e11  # the year 5138
@@ -96,7 +97,7 @@ class GrantStore:
             write_atomically(self._path, _encoded(file))
         except OSError as error:
             message = f"{self._path}: {error.strerror or error}"
-            raise TooltrayError("what is allowed cannot be saved", message, "Nothing has changed.") from None
+            raise TooltrayError(Phrase("what is allowed cannot be saved"), message, Phrase("Nothing has changed.")) from None
         self._file = file
 
     def _set_aside(self) -> None:
@@ -111,4 +112,4 @@ def _encoded(file: _File) -> bytes:
 
 
 def _unusable(message: str, hint: str) -> Problem:
-    return Problem("what you allowed for longer than one call cannot be read, so none of it counts", message, hint)
+    return Problem(Phrase("what you allowed for longer than one call cannot be read, so none of it counts"), message, hint)

@@ -20,6 +20,7 @@ from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.entries.api import check_exists, check_is_in_settings
 from tooltray.entries.proposals import Proposals
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
@@ -45,7 +46,7 @@ def checked_result(reply: Envelope, failed: str) -> dict[str, Any]:
         raise TooltrayError(failed, error_message(reply))
     result = envelope.load(reply.result)
     if not isinstance(result, dict):
-        raise TooltrayError(failed, "the server's answer is no object")
+        raise TooltrayError(failed, Phrase("the server's answer is no object"))
     return result
 
 
@@ -137,8 +138,8 @@ class ToolsApi:
         if reply.error:
             message = error_message(reply)
             if message == f"Unknown tool: {name}":
-                raise TooltrayError(f"There is no tool '{name}'", hint="See which there are: tooltray tools list")
-            raise TooltrayError(f"'{name}' could not be called", message)
+                raise TooltrayError(Phrase("There is no tool '{name}'", name=name), hint=Phrase("See which there are: tooltray tools list"))
+            raise TooltrayError(Phrase("'{name}' could not be called", name=name), message)
         return result_of(reply)
 
     async def run_tool_call(self, call: MCPToolCall) -> MCPToolResponse:

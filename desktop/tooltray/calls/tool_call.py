@@ -149,7 +149,7 @@ class CallRecorder:
 def _happened(route: Route, exchange: Exchange, reply: Envelope | None, record: MCPToolResponse) -> Happened:
     """What the journal keeps of a call; it reads arguments and result itself, later."""
     state, course = exchange.session.state, exchange.course
-    project = state.project
+    project = state.project if state.projects else None
     return Happened(
         kind=CALL,
         at=time.time() - course.passed_s,

@@ -18,11 +18,16 @@ from typing import Literal, NamedTuple
 import msgspec
 
 from tooltray.errors import Problem
+from tooltray.phrases import Phrase
 
 Category = Literal["read", "write"]
+Choice = Literal["always", "ask", "default"]
+"""What a person says of one tool: it goes through, it asks, or what the rules say of all."""
 
 NAME_PREFIX = "tool:"
 """`tool:NAME` in `autoApprove` is the tool NAME, whatever it is called; needed for tools that are called like a rule."""
+EXCEPTION = "ask:"
+"""`ask:NAME` in `autoApprove`: the tool NAME asks, whatever else covers it."""
 WILDCARD = "*"
 
 _READ_VERBS = "count describe fetch find get grep inspect list lookup query read search show tree view"
@@ -58,6 +63,7 @@ OUTWARD_WORDS = frozenset(_OUTWARD_WORDS.split())
 
 _CAMEL_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SAME_CASE_RUN = re.compile(r"[A-Z]+|[a-z]+")
+SERVERS_REMEMBERED = 256  # more than anybody has
 NAMES_REMEMBERED = 16384  # three times the 5,000 tools of the largest server that is planned for
 
 
@@ -109,6 +115,7 @@ RULES: Mapping[str, Rule] = {
     "hint:non-destructive": lambda tool, _: tool.category == "write" and tool.is_said("destructiveHint", False),
     NAME_PREFIX: lambda tool, name: tool.name == name,
     "names:": lambda tool, pattern: fits(tool.name, pattern),
+    EXCEPTION: lambda tool, name: False,
 }
 """What an entry of `autoApprove` covers. A key that ends in a colon is a beginning: the rest of the entry goes to the rule."""
 
@@ -124,15 +131,21 @@ class Decision(msgspec.Struct, frozen=True):
         category: "read" or "write".
         message: why it is refused; empty if it is approved.
         hint: what a person does to allow it; empty if it is approved.
+        is_excepted: this tool asks, whatever else is allowed.
+        rule: the first entry of `autoApprove` that approves it; empty if none does.
     """
 
     is_approved: bool
     category: Category
     message: str = ""
     hint: str = ""
+    is_excepted: bool = False
+    rule: str = ""
 
-
-_APPROVED: dict[Category, Decision] = {"read": Decision(True, "read"), "write": Decision(True, "write")}
+    @property
+    def is_plain_read(self) -> bool:
+        """Whether it is meant where a person speaks of everything that reads."""
+        return self.category == "read" and not self.is_excepted
 
 
 def category(name: str, annotations: object) -> Category:
@@ -164,9 +177,63 @@ def decide(server: str, original_name: str, annotations: object, auto_approve: C
         auto_approve: the server's `autoApprove`: rules of RULES, and names of tools.
     """
     tool = _tool(original_name, annotations)
-    if any(rule(tool, rest) for rule, rest in filter(None, map(_read, auto_approve))):
-        return _APPROVED[tool.category]
-    return _refusal(server, original_name, tool.category)
+    rules = _rules(tuple(auto_approve))
+    if original_name in rules.exceptions:
+        return _exception(server, original_name, tool.category)
+    if entry := rules.names.get(original_name):
+        return _approved(tool.category, entry)
+    covering = next((entry for entry, rule, rest in rules.others if rule(tool, rest)), None)
+    return _refusal(server, original_name, tool.category) if covering is None else _approved(tool.category, covering)
+
+
+class _Rules(NamedTuple):
+    """What `autoApprove` of a server means: the tools that ask, those that are named with their entries, and all other rules."""
+
+    exceptions: frozenset[str]
+    names: Mapping[str, str]
+    others: tuple[tuple[str, Rule, str], ...]
+
+
+@lru_cache(SERVERS_REMEMBERED)
+def _rules(auto_approve: tuple[str, ...]) -> _Rules:
+    """Read once for all tools of a server, of which thousands may be named."""
+    meant = [(entry, *read) for entry in auto_approve if (read := _read(entry))]
+    asks = RULES[EXCEPTION]
+    return _Rules(
+        frozenset(rest for _, rule, rest in meant if rule is asks),
+        {rest: entry for entry, rule, rest in meant if rule is _is_called},
+        tuple((entry, rule, rest) for entry, rule, rest in meant if rule not in (asks, _is_called)),
+    )
+
+
+def is_excepted(original_name: str, auto_approve: Collection[str]) -> bool:
+    """Whether a tool asks, whatever else the rules say."""
+    return EXCEPTION + original_name in auto_approve
+
+
+def choice(original_name: str, auto_approve: Collection[str]) -> Choice:
+    """What the rules say of one tool by its name alone."""
+    if is_excepted(original_name, auto_approve):
+        return "ask"
+    return "always" if {entry_for(original_name), NAME_PREFIX + original_name} & {*auto_approve} else "default"
+
+
+def is_about_one(entry: str) -> bool:
+    """Whether an entry of `autoApprove` speaks of one tool by its name."""
+    read = _read(entry)
+    return read is not None and read[0] in (_is_called, RULES[EXCEPTION])
+
+
+def with_choice(original_name: str, chosen: Choice, auto_approve: Iterable[str]) -> tuple[str, ...]:
+    """Rules that say this of one tool, and of all others what they said before."""
+    own = {entry_for(original_name), NAME_PREFIX + original_name, EXCEPTION + original_name}
+    entries = {"always": (entry_for(original_name),), "ask": (EXCEPTION + original_name,), "default": ()}
+    return (*(entry for entry in auto_approve if entry not in own), *entries[chosen])
+
+
+@lru_cache(NAMES_REMEMBERED)
+def _approved(found: Category, rule: str) -> Decision:
+    return Decision(True, found, rule=rule)
 
 
 def _read(entry: str) -> tuple[Rule, str] | None:
@@ -214,7 +281,11 @@ def problem_of(server: str, auto_approve: Iterable[str], tool_names: Collection[
         return None
     entries = "an entry that means" if len(odd) == 1 else "entries that mean"
     rules = ", ".join(f"{key}..." if key.endswith(":") else key for key in RULES)
-    return Problem(f"autoApprove of '{server}' has {entries} nothing", "; ".join(odd), f"Correct it in settings.json. Rules are: {rules}.")
+    return Problem(
+        Phrase("autoApprove of '{server}' has {entries} nothing", server=server, entries=entries),
+        "; ".join(odd),
+        Phrase("Correct it in settings.json. Rules are: {rules}.", rules=rules),
+    )
 
 
 def _why_meaningless(entry: str, tool_names: Collection[str]) -> str:
@@ -229,10 +300,16 @@ def _why_meaningless(entry: str, tool_names: Collection[str]) -> str:
     return f"{_quoted(entry)} is neither a rule nor a tool of this server" if looks_like_rule or tool_names else ""
 
 
+def _exception(server: str, original_name: str, found: Category) -> Decision:
+    tool, owner, entry = _quoted(original_name), _quoted(server), _quoted(EXCEPTION + original_name)
+    message = f"the tool {tool} of the server {owner} asks each time, as a person chose"
+    return Decision(False, found, message, f'takes {entry} out of "autoApprove" of {owner} in settings.json', True)
+
+
 def _refusal(server: str, original_name: str, found: Category) -> Decision:
     tool, owner = _quoted(original_name), _quoted(server)
     does = "only reads" if found == "read" else "writes, or may write"
-    message = f"the tool {tool} of the server {owner} {does}, and that needs a person's yes"
+    message = Phrase("the tool {tool} of the server {owner} {does}, and that needs a person's yes", tool=tool, owner=owner, does=does)
     entry = _quoted(entry_for(original_name))
     return Decision(
         False,

@@ -192,6 +192,10 @@ class ToolManager:
         """A server's own names for its tools, also for those that are switched off; empty while it was never listed."""
         return frozenset(definition.name for definition in self._lists.known(server, TOOLS))
 
+    def definitions(self, server: str) -> Sequence[ToolDefinition]:
+        """Of all tools of a server that are known, also of those that are switched off."""
+        return self._lists.known(server, TOOLS)
+
     def tool_count(self, server: str) -> int:
         return len(self._lists.known(server, TOOLS))
 

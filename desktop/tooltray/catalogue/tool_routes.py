@@ -91,9 +91,13 @@ def offered_tools(managed: ManagedServer, definitions: Iterable[ToolDefinition])
     return OfferedTools(routes, entries, names, listing_of(TOOLS, (entry.definition for entry in entries)))
 
 
+def rules_of(managed: ManagedServer) -> tuple[str, ...]:
+    """What of a server goes through unasked; of what comes with Tooltray, everything."""
+    return ("all",) if managed.is_builtin else tuple(managed.config.auto_approve)
+
+
 def route_to(managed: ManagedServer, definition: ToolDefinition, *, is_listed: bool = True) -> Route:
-    auto_approve = ("all",) if managed.is_builtin else managed.config.auto_approve
-    decision = approval.decide(managed.name, definition.name, definition.annotations, auto_approve)
+    decision = approval.decide(managed.name, definition.name, definition.annotations, rules_of(managed))
     override = managed.config.tool_overrides.get(definition.name)
     return Route(managed.name, definition, decision, override, managed.config_hash, is_listed)
 

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 
 from tooltray.errors import Problem
+from tooltray.phrases import Phrase
 from tooltray.settings.server_config import MCPServerConfig, ToolOverride
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)  # what every AI client takes, and as long as published names are
@@ -74,11 +75,19 @@ def problems(server: str, config: MCPServerConfig, tools: Collection[str]) -> It
     """
     for tool, override in config.tool_overrides.items():
         if override.name and not chosen_name(override):
-            title = f"A tool of '{server}' keeps its own name"
-            yield Problem(title, f"{override.name[:60]!r} in toolOverrides cannot be the name of a tool", f"A name has {NAME_IN_WORDS}.")
+            title = Phrase("A tool of '{server}' keeps its own name", server=server)
+            yield Problem(
+                title,
+                Phrase("{name} in toolOverrides cannot be the name of a tool", name=repr(override.name[:60])),
+                Phrase("A name has {name_in_words}.", name_in_words=NAME_IN_WORDS),
+            )
         if tools and tool not in tools:
-            title = f"toolOverrides of '{server}' names a tool that it does not have"
-            yield Problem(title, f"it has no tool {tool[:60]!r}", "Use the server's own name for the tool: tooltray tools list")
+            title = Phrase("toolOverrides of '{server}' names a tool that it does not have", server=server)
+            yield Problem(
+                title,
+                Phrase("it has no tool {tool}", tool=repr(tool[:60])),
+                Phrase("Use the server's own name for the tool: tooltray tools list"),
+            )
 
 
 def as_compared(name: str) -> str:

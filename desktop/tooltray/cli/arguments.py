@@ -123,6 +123,7 @@ def _parser(_language: str) -> Usage:
     consent_options.declare_approve(commands)
     consent_options.declare_trust(commands)
     consent_options.declare_grants(commands)
+    consent_options.declare_permissions(commands)
     upkeep_options.declare_bridge(commands)
     upkeep_options.declare_autostart(commands)
     upkeep_options.declare_doctor(commands)

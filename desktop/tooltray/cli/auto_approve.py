@@ -1,6 +1,7 @@
 """The rules of a server's `autoApprove` as they are typed: checks them, compares them, describes them.
 
-Above it: `servers add` and `servers approve`. Below it: catalogue/approval, which knows what a rule means; imported where one is typed.
+Above it: `servers add` and `servers approve`. Below it: catalogue/approval and
+settings/widening, which know what a rule means; imported where one is typed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +35,9 @@ def of_entry(entry: Mapping[str, object]) -> list[str]:
 
 def narrows(rules: Sequence[str], before: Sequence[str]) -> bool:
     """Returns whether these rules allow no call that those before them did not, whatever tools there are."""
-    return ALL in before or {READ, WRITE} <= {*before} or {*rules} <= {*before}
+    from tooltray.settings.widening import rules_widen
+
+    return not rules_widen((*before, ALL) if {READ, WRITE} <= {*before} else before, rules)
 
 
 def in_words(rules: Sequence[str]) -> str:

@@ -36,6 +36,7 @@ _COUNTED = {
     "attachment": (Phrase("1 attachment"), Phrase("{count} attachments", count="{count}")),
     "byte": (Phrase("1 byte"), Phrase("{count} bytes", count="{count}")),
     "day": (Phrase("1 day"), Phrase("{count} days", count="{count}")),
+    "entry": (Phrase("1 entry"), Phrase("{count} entries", count="{count}")),
     "hour": (Phrase("1 hour"), Phrase("{count} hours", count="{count}")),
     "line": (Phrase("1 line"), Phrase("{count} lines", count="{count}")),
     "minute": (Phrase("1 minute"), Phrase("{count} minutes", count="{count}")),
@@ -43,6 +44,7 @@ _COUNTED = {
     "secret": (Phrase("1 secret"), Phrase("{count} secrets", count="{count}")),
     "server": (Phrase("1 server"), Phrase("{count} servers", count="{count}")),
     "tool": (Phrase("1 tool"), Phrase("{count} tools", count="{count}")),
+    "token": (Phrase("1 token"), Phrase("{count} tokens", count="{count}")),
     "value": (Phrase("1 value"), Phrase("{count} values", count="{count}")),
 }
 NOT_KNOWN = "?"  # in the place of a number that is not known; never 0, and never what stands for none

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 from tooltray.control.endpoints import control_endpoints
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
+from tooltray.phrases import Phrase
 
 if sys.platform == "win32":
     from tooltray.control import local_windows as local
@@ -216,7 +217,7 @@ class ControlClient:
             message = None
         if not isinstance(message, dict):
             start = line[:80].decode("utf-8", "replace")
-            raise TooltrayError("The hub's answer makes no sense", start, "Is another program using the hub's socket?")
+            raise TooltrayError(Phrase("The hub's answer makes no sense"), start, Phrase("Is another program using the hub's socket?"))
         return message
 
     def _take(self, chunk: bytes) -> None:
@@ -238,11 +239,11 @@ def _open(path: Path) -> local.Channel | None:
         if channel is None or local.is_ours(channel, path):
             return channel
     except OSError as error:
-        reason = error.strerror or "no answer"
-        raise TooltrayError("The hub cannot be reached", f"{path}: {reason}", "Look at what has this file open") from error
+        reason = error.strerror or Phrase("no answer")
+        raise TooltrayError(Phrase("The hub cannot be reached"), f"{path}: {reason}", Phrase("Look at what has this file open")) from error
     channel.close()
-    hint = "Find out which program that is, or choose another home with --home"
-    raise TooltrayError("The hub's socket belongs to another user", str(path), hint)
+    hint = Phrase("Find out which program that is, or choose another home with --home")
+    raise TooltrayError(Phrase("The hub's socket belongs to another user"), str(path), hint)
 
 
 def error_of(method: str, error: dict[str, Any]) -> TooltrayError:
@@ -251,6 +252,6 @@ def error_of(method: str, error: dict[str, Any]) -> TooltrayError:
     if error.get("code") == TOOLTRAY_ERROR and isinstance(data, dict) and data.get("title"):
         return TooltrayError(data["title"], data.get("message", ""), data.get("hint", ""))
     if error.get("code") == METHOD_NOT_FOUND:
-        hint = "If it is of an older version, stop it with: tooltray stop"
-        return TooltrayError("The running hub does not know this command", method, hint)
-    return TooltrayError("The hub could not do this", f"{method}: {error.get('message', 'no reason given')}")
+        hint = Phrase("If it is of an older version, stop it with: tooltray stop")
+        return TooltrayError(Phrase("The running hub does not know this command"), method, hint)
+    return TooltrayError(Phrase("The hub could not do this"), f"{method}: {error.get('message', 'no reason given')}")

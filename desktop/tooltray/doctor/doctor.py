@@ -19,6 +19,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.launch.child_environment import folder_of, placeholder_variables, prepare_launch
 from tooltray.launch.command_lookup import Lookup, look_up, not_found
 from tooltray.launch.login_shell import LoginShell
+from tooltray.phrases import Phrase
 from tooltray.projects.project_copies import ProjectSnapshots
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.expansion import ResolvedServer, project_remark, resolve
@@ -147,7 +148,7 @@ class Doctor:
 
         trust = await asyncio.to_thread(tls_context, environ)
         found = await reach(resolved.url or "", environ=environ, trust=trust)
-        problem = None if found.is_open else Problem(found.words, "", "Check its URL and your network.")
+        problem = None if found.is_open else Problem(found.words, "", Phrase("Check its URL and your network."))
         return Reached(found.proxy, found.words, problem)
 
 
@@ -166,7 +167,11 @@ def _words_of(copy: ProjectCopy) -> str:
 def _switched_off(server: ManagedServer) -> Problem | None:
     if not server.config.disable:
         return None
-    return Problem(f"'{server.name}' is switched off", "`disable` is true in its settings", "Switch it on in Tooltray or in settings.json.")
+    return Problem(
+        Phrase("'{name}' is switched off", name=server.name),
+        Phrase("`disable` is true in its settings"),
+        Phrase("Switch it on in Tooltray or in settings.json."),
+    )
 
 
 class CheckUp:

@@ -171,7 +171,9 @@ class Remedies:
         """
         managed = self._servers.get(server)
         if managed.is_builtin:
-            raise TooltrayError(f"'{server}' comes with Tooltray", "it has no entry in the settings that could be changed")
+            raise TooltrayError(
+                Phrase("'{server}' comes with Tooltray", server=server), Phrase("it has no entry in the settings that could be changed")
+            )
         done = await self._change(managed, kind, value)
         await self._servers.begin_start(server)
         return done
@@ -197,11 +199,15 @@ class Remedies:
                 return f"'{name}' is switched on"
             case "start":
                 return f"'{name}' is being started"
-        raise TooltrayError(f"'{kind}' is nothing that Tooltray can do by itself", hint="See what to do with: tooltray doctor")
+        raise TooltrayError(
+            Phrase("'{kind}' is nothing that Tooltray can do by itself", kind=kind), hint=Phrase("See what to do with: tooltray doctor")
+        )
 
     def _check_registry(self, url: str) -> None:
         if not any(each.url == url and not each.problem for each in self._registries.status.measurements):
-            raise NotFound(f"{url} is no registry that was measured", hint="See which there are: tooltray registry status")
+            raise NotFound(
+                Phrase("{url} is no registry that was measured", url=url), hint=Phrase("See which there are: tooltray registry status")
+            )
 
 
 def _is_said(hint: str, remedies: list[Remedy]) -> bool:
@@ -211,9 +217,14 @@ def _is_said(hint: str, remedies: list[Remedy]) -> bool:
 
 def _check_program(path: str, command: str) -> None:
     if not os.path.isabs(path) or os.path.basename(path) != os.path.basename(command) or not os.access(path, os.X_OK):
-        raise NotFound(f"'{path}' is not the program '{command}'", hint="See what was found with: tooltray doctor")
+        raise NotFound(
+            Phrase("'{path}' is not the program '{command}'", path=path, command=command),
+            hint=Phrase("See what was found with: tooltray doctor"),
+        )
 
 
 def _check_folder(folder: str) -> None:
     if not os.path.isabs(folder) or not os.path.isdir(folder):
-        raise NotFound(f"'{folder}' is no folder that is there", hint="See what was found with: tooltray doctor")
+        raise NotFound(
+            Phrase("'{folder}' is no folder that is there", folder=folder), hint=Phrase("See what was found with: tooltray doctor")
+        )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tooltray.confirmation import confirm_widening, must_wait
 from tooltray.entries.outgoing_links import client_links
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_edits import name_is_taken
 from tooltray.snapshots.edited_entries import ServerTest, ServerUpdatePreview
@@ -355,4 +356,6 @@ def check_is_not_builtin(servers: "ServerManager", name: str) -> None:
     """
     server = servers.find(name)
     if server and server.is_builtin:
-        raise TooltrayError(f"'{name}' comes with Tooltray", "it has no entry in the settings that could be changed")
+        raise TooltrayError(
+            Phrase("'{name}' comes with Tooltray", name=name), Phrase("it has no entry in the settings that could be changed")
+        )

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.settings.document import Document
 from tooltray.settings.server_config import shown_url
 from tooltray.settings.settings import Settings, read_settings
@@ -54,7 +55,9 @@ def check(setup: Mapping[str, Any]) -> None:
             _set(carried, path, value)
     publish = setup.get("publish")
     for problem in read_settings(carried if isinstance(publish, Mapping) else {**carried, "publish": publish}).problems:
-        raise TooltrayError("A setting in this backup cannot be used", problem.message, "Correct it in the file; nothing was changed.")
+        raise TooltrayError(
+            Phrase("A setting in this backup cannot be used"), problem.message, Phrase("Correct it in the file; nothing was changed.")
+        )
 
 
 def changes(setup: Mapping[str, Any], document: Document, *, replace: bool) -> Iterator[SetupChange]:

@@ -70,6 +70,20 @@ class FilesApi:
         else:
             await distrust_other(entry, self._inmemory_trust, self._proposals)
 
+    async def restore_trust(self, project: str, entry: str) -> list[str]:
+        """Undoes the last `distrust_entries` of one entry of a project's file, with what was chosen for its server.
+
+        Returns:
+            The server's name here.
+
+        Raises:
+            Conflict: its content is another one by now.
+            NotFound: it is not what was taken back last.
+            TooltrayError: the yes cannot be kept.
+        """
+        await confirm_widening("A yes to a project's servers")
+        return await self._project_servers.restore(project, entry)
+
     async def get_trusted_entries(self) -> list[TrustedEntry]:
         """To what a person said yes, also of projects that nobody works on now."""
         return self._project_servers.trusted()

@@ -195,10 +195,16 @@ class Proposals:
     async def _hold(self, name: str, entry: dict[str, Any], values: Mapping[str, str], made: KeptProposal) -> None:
         read_given_entry(name, entry)
         if len(msgspec.json.encode(entry)) > LARGEST_ENTRY_BYTES:
-            raise TooltrayError("this entry is too long for a person to read", f"it has more than {LARGEST_ENTRY_BYTES // 1024} KiB")
+            raise TooltrayError(
+                Phrase("this entry is too long for a person to read"),
+                Phrase("it has more than {largest_entry_bytes} KiB", largest_entry_bytes=LARGEST_ENTRY_BYTES // 1024),
+            )
         waiting = self._waiting()
         if len(waiting) >= MOST_WAITING and name not in waiting:
-            raise TooltrayError(f"{MOST_WAITING} servers wait for a yes already", hint="A person has to look at them first: tooltray trust")
+            raise TooltrayError(
+                Phrase("{most_waiting} servers wait for a yes already", most_waiting=MOST_WAITING),
+                hint=Phrase("A person has to look at them first: tooltray trust"),
+            )
         if not made.is_change:
             entry, values = await self._renamed(entry, values)
         before = self._kept.get(name)

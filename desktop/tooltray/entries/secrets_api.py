@@ -99,4 +99,7 @@ def _backend(kind: str) -> SecretBackend:
     for backend in get_args(SecretBackend):
         if kind == backend:
             return backend  # type: ignore[no-any-return]
-    raise TooltrayError(f"'{kind}' is no place for secrets", hint=f"Choose one of {', '.join(get_args(SecretBackend))}.")
+    raise TooltrayError(
+        Phrase("'{kind}' is no place for secrets", kind=kind),
+        hint=Phrase("Choose one of {secretbackend}.", secretbackend=", ".join(get_args(SecretBackend))),
+    )

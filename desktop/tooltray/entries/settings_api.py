@@ -6,6 +6,7 @@ from typing import Any
 from tooltray.confirmation import confirm_widening
 from tooltray.errors import TooltrayError
 from tooltray.launch.npm_registry import has_password, normalised
+from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.settings_edits import merge_patch, settings_document
 from tooltray.settings.widening import settings_widen
@@ -48,5 +49,7 @@ def _check_registries(changes: Mapping[str, Any]) -> None:
     added = [each.get("url") for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
     for url in (changes.get("customNpmRegistry"), *added):
         if isinstance(url, str) and has_password(normalised(url)):
-            reason = "its address has a user name or password in it, which would stand in the settings"
-            raise TooltrayError("this npm registry cannot be used", reason, "Leave it out of the address, and let npm sign in.")
+            reason = Phrase("its address has a user name or password in it, which would stand in the settings")
+            raise TooltrayError(
+                Phrase("this npm registry cannot be used"), reason, Phrase("Leave it out of the address, and let npm sign in.")
+            )

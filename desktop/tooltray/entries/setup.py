@@ -16,6 +16,7 @@ from typing import Any
 from tooltray.entries import carried_settings
 from tooltray.entries.portable_entry import without_secrets
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.resources import resource
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.document import CURRENT_VERSION, Document, version_of
@@ -27,7 +28,7 @@ from tooltray.snapshots.setup import SetupChange
 
 Twin = Callable[[str, Mapping[str, Any]], str]
 """Takes name and entry of a server; returns the name of an existing server that runs the same, or an empty text."""
-NO_SETUP = "This is no backup of Tooltray"
+NO_SETUP = Phrase("This is no backup of Tooltray")
 
 
 class Setup:
@@ -136,20 +137,26 @@ def _checked(setup: Mapping[str, Any]) -> dict[str, Any]:
     servers, defaults = setup.get("mcpServers"), setup.get("defaultServers") or []
     if not isinstance(servers, Mapping):
         raise TooltrayError(
-            NO_SETUP, "it has no `mcpServers`", "Choose a file that `tooltray export` has written, or another program's mcp.json."
+            NO_SETUP,
+            Phrase("it has no `mcpServers`"),
+            Phrase("Choose a file that `tooltray export` has written, or another program's mcp.json."),
         )
     if version_of(dict(setup)) > CURRENT_VERSION:
         raise TooltrayError(
-            "This backup comes from a newer Tooltray", f"its version is {setup['version']}", "Update Tooltray, then import it."
+            Phrase("This backup comes from a newer Tooltray"),
+            Phrase("its version is {setup}", setup=setup["version"]),
+            Phrase("Update Tooltray, then import it."),
         )
     if not isinstance(defaults, list) or not all(isinstance(name, str) for name in defaults):
-        raise TooltrayError(NO_SETUP, "`defaultServers` must be a list of names", "Correct the file.")
+        raise TooltrayError(NO_SETUP, Phrase("`defaultServers` must be a list of names"), Phrase("Correct the file."))
     for name, entry in servers.items():
         check_name(name, BUILTIN_NAMES)
         try:
             read_given_entry(name, entry)
         except TooltrayError as error:
-            raise TooltrayError(error.problem.title, error.problem.message, "Correct it in the file; nothing was changed.") from None
+            raise TooltrayError(
+                error.problem.title, error.problem.message, Phrase("Correct it in the file; nothing was changed.")
+            ) from None
     carried_settings.check(setup)
     known = {"defaultServers": [name for name in defaults if name in servers], "says_defaults": "defaultServers" in setup}
     return {**copy.deepcopy(dict(setup)), **known}  # another program's file has no `defaultServers`

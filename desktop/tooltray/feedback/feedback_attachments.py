@@ -14,6 +14,7 @@ from urllib.parse import quote
 import msgspec
 
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.sessions.elicitation_form import plain
 from tooltray.snapshots.feedback import FeedbackAttachment
 
@@ -125,9 +126,17 @@ def read_attachments(given: Sequence[FeedbackAttachment]) -> Attachments:
         TooltrayError: an attachment cannot be sent; the error names it, the reason and the limits.
     """
     if len(given) > MOST_ATTACHMENTS:
-        raise TooltrayError("These are too many attachments", f"there are {len(given)}", f"Send at most {MOST_ATTACHMENTS}.")
+        raise TooltrayError(
+            Phrase("These are too many attachments"),
+            Phrase("there are {number}", number=len(given)),
+            Phrase("Send at most {most_attachments}.", most_attachments=MOST_ATTACHMENTS),
+        )
     if sum(len(each.data) for each in given) > MOST_BYTES * 4 // 3 + 4 * len(given):
-        raise TooltrayError("The attachments are too large together", f"they have more than {MOST_BYTES // MIB} MiB", f"{LIMITS}.")
+        raise TooltrayError(
+            Phrase("The attachments are too large together"),
+            Phrase("they have more than {most_bytes} MiB", most_bytes=MOST_BYTES // MIB),
+            f"{LIMITS}.",
+        )
     names = tuple(_name(each.name, number) for number, each in enumerate(given, 1))
     blocks = tuple(_blocks(given, names))
     return Attachments(names, blocks, tuple(_path(each, name) for each, name in zip(given, names, strict=True) if each.path))
@@ -197,4 +206,4 @@ def _name(name: str, number: int) -> str:
 
 
 def _refused(name: str, why: str) -> TooltrayError:
-    return TooltrayError(f"'{name}' cannot be sent", why, f"{LIMITS}.")
+    return TooltrayError(Phrase("'{name}' cannot be sent", name=name), why, f"{LIMITS}.")

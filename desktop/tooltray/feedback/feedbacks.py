@@ -20,6 +20,7 @@ from tooltray.events import EventBus, FeedbackAsked, FeedbackEnded
 from tooltray.feedback.feedback_attachments import read_attachments
 from tooltray.feedback.feedback_history import FeedbackNotes
 from tooltray.feedback.feedback_report import ANSWERED, DISMISSED, EXPIRED, REPLACED, WITHDRAWN, Answer, Asked, KeptAnswers, Report
+from tooltray.phrases import Phrase
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.sessions.elicitation_form import plain
 from tooltray.sessions.session_state import SessionForgotten, SessionState
@@ -31,7 +32,7 @@ MOST_REPLACED = 100  # ids of replaced reports that are remembered, for a person
 PROGRESS_EVERY_S = 15.0  # the shortest time-out of AI clients that progress notifications reset is 30 s
 LONGEST_ANSWER = 100_000  # characters for the model
 LONGEST_ID = 40  # characters of an unknown id in an error
-SEE_REPORTS = "See which wait: tooltray feedback list, and which there were: tooltray feedback history"
+SEE_REPORTS = Phrase("See which wait: tooltray feedback list, and which there were: tooltray feedback history")
 
 
 class Feedbacks:
@@ -85,7 +86,9 @@ class Feedbacks:
             TooltrayError: too many reports are open, or this hub is about to end.
         """
         if self._is_closed:
-            raise TooltrayError("Tooltray starts anew", "the person cannot be asked at this moment", "Call again in a few seconds.")
+            raise TooltrayError(
+                Phrase("Tooltray starts anew"), Phrase("the person cannot be asked at this moment"), Phrase("Call again in a few seconds.")
+            )
         session = _session_of(state, asked)
         if kept := self._kept.take(session, asked):
             return kept
@@ -140,9 +143,17 @@ class Feedbacks:
         await self._find(id)
         text = text.strip().encode("utf-8", "replace").decode()
         if not text and not attachments:
-            raise TooltrayError("The answer is empty", "it has neither text nor an attachment", "Write something, or dismiss the report.")
+            raise TooltrayError(
+                Phrase("The answer is empty"),
+                Phrase("it has neither text nor an attachment"),
+                Phrase("Write something, or dismiss the report."),
+            )
         if len(text) > LONGEST_ANSWER:
-            raise TooltrayError("The answer is too long", f"it has {len(text):,} characters", f"Send at most {LONGEST_ANSWER:,}.")
+            raise TooltrayError(
+                Phrase("The answer is too long"),
+                Phrase("it has {number} characters", number=f"{len(text):,}"),
+                Phrase("Send at most {longest_answer}.", longest_answer=f"{LONGEST_ANSWER:,}"),
+            )
         read = await asyncio.to_thread(read_attachments, attachments)
         self._end(await self._find(id), ANSWERED, Answer(ANSWERED, time.time(), text, read))
 
@@ -205,7 +216,11 @@ class Feedbacks:
             return
         left_alone = next((report for report in self._open.values() if not report.waiters), None)
         if left_alone is None:
-            raise TooltrayError("Too many reports wait for the person", f"{MOST_OPEN} are open already", "Ask again later.")
+            raise TooltrayError(
+                Phrase("Too many reports wait for the person"),
+                Phrase("{most_open} are open already", most_open=MOST_OPEN),
+                Phrase("Ask again later."),
+            )
         self._end(left_alone, WITHDRAWN)
 
     # ending
@@ -219,10 +234,14 @@ class Feedbacks:
         if report := self._open.get(id):
             return report
         if id in self._replaced:
-            raise Conflict("This report has ended", "it was replaced by a newer report", "See it: tooltray feedback list")
+            raise Conflict(
+                Phrase("This report has ended"), Phrase("it was replaced by a newer report"), Phrase("See it: tooltray feedback list")
+            )
         if await self._notes.knows(id):
-            raise Conflict("This report has ended", "no model waits for the answer any more", "Its end stands in the history.")
-        raise NotFound(f"There is no report '{plain(id, LONGEST_ID)}'", hint=SEE_REPORTS)
+            raise Conflict(
+                Phrase("This report has ended"), Phrase("no model waits for the answer any more"), Phrase("Its end stands in the history.")
+            )
+        raise NotFound(Phrase("There is no report '{id}'", id=plain(id, LONGEST_ID)), hint=SEE_REPORTS)
 
     def _end(self, report: Report, outcome: str, answer: Answer | None = None) -> None:
         report.outcome.set_result(answer or Answer(outcome, time.time()))

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.sessions.elicitation_form import plain
 from tooltray.settings.document import Document
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -37,9 +38,17 @@ class ReadyAnswers:
         """
         kept = list(dict.fromkeys(plain(answer, LONGEST_READY + 1) for answer in answers))
         if len(kept) > MOST_READY:
-            raise TooltrayError("These are too many ready answers", f"there are {len(kept)}", f"Keep at most {MOST_READY}.")
+            raise TooltrayError(
+                Phrase("These are too many ready answers"),
+                Phrase("there are {number}", number=len(kept)),
+                Phrase("Keep at most {most_ready}.", most_ready=MOST_READY),
+            )
         if not all(0 < len(answer) <= LONGEST_READY for answer in kept):
-            raise TooltrayError("A ready answer cannot be kept", f"each has 1 to {LONGEST_READY} characters", "Shorten it, or remove it.")
+            raise TooltrayError(
+                Phrase("A ready answer cannot be kept"),
+                Phrase("each has 1 to {longest_ready} characters", longest_ready=LONGEST_READY),
+                Phrase("Shorten it, or remove it."),
+            )
 
         def edit(document: Document) -> None:
             document.pop("readyAnswers", None)

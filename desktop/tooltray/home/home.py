@@ -22,13 +22,14 @@ from pathlib import Path
 import msgspec
 
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 
 if sys.platform == "win32":  # pragma: no cover - one branch per platform
     from tooltray.home import user_windows as user
 else:
     from tooltray.home import user_posix as user
 
-ANOTHER_HOME = "Choose another folder with --home or TOOLTRAY_HOME"
+ANOTHER_HOME = Phrase("Choose another folder with --home or TOOLTRAY_HOME")
 
 _HINTS = {
     errno.EROFS: ANOTHER_HOME,
@@ -290,8 +291,8 @@ def _user_folder(environ: Mapping[str, str]) -> str:
     try:
         return user.home_folder()
     except KeyError:
-        reason = f"{user.FOLDER_VARIABLE} is not set and the user database does not know this user"
-        raise TooltrayError("No home folder found", reason, ANOTHER_HOME) from None
+        reason = Phrase("{folder_variable} is not set and the user database does not know this user", folder_variable=user.FOLDER_VARIABLE)
+        raise TooltrayError(Phrase("No home folder found"), reason, ANOTHER_HOME) from None
 
 
 def _make_private(folder: Path) -> None:
@@ -301,12 +302,16 @@ def _make_private(folder: Path) -> None:
     except OSError as error:
         raise _cannot_use(folder, error) from error
     if reason:
-        hint = f"{ANOTHER_HOME}, or make it yours alone: {user.HOW_TO_MAKE_PRIVATE.format(folder=folder)}"
-        raise TooltrayError("Tooltray's folder cannot be used", f"{folder}: {reason}", hint)
+        hint = Phrase(
+            "{another_home}, or make it yours alone: {format}",
+            another_home=ANOTHER_HOME,
+            format=user.HOW_TO_MAKE_PRIVATE.format(folder=folder),
+        )
+        raise TooltrayError(Phrase("Tooltray's folder cannot be used"), f"{folder}: {reason}", hint)
 
 
 def _cannot_use(folder: Path | str, error: OSError) -> TooltrayError:
-    return TooltrayError("Tooltray's folder cannot be used", f"{folder}: {error.strerror}", hint_for(error, ANOTHER_HOME))
+    return TooltrayError(Phrase("Tooltray's folder cannot be used"), f"{folder}: {error.strerror}", hint_for(error, ANOTHER_HOME))
 
 
 def hint_for(error: OSError, otherwise: str) -> str:

@@ -13,6 +13,7 @@ from tooltray.errors import TooltrayError
 from tooltray.files.atomic_file import write_atomically
 from tooltray.home.home import ANOTHER_HOME, Home, hint_for
 from tooltray.home.hub_lock import HubLock
+from tooltray.phrases import Phrase
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +52,7 @@ class HubPlace:
                 return
         except OSError as error:
             message = f"{self._home.lock}: {error.strerror or error}"
-            raise TooltrayError("the hub's lock cannot be taken", message, hint_for(error, "Make the folder writable.")) from None
+            raise TooltrayError(Phrase("the hub's lock cannot be taken"), message, hint_for(error, "Make the folder writable.")) from None
         raise running_elsewhere(self._home)
 
     def tell(self, **about: object) -> None:

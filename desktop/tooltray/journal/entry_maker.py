@@ -10,6 +10,7 @@ from msgspec import Raw
 
 from tooltray.activity.masking import Mask
 from tooltray.journal import touched
+from tooltray.journal.call_figures import bucket_of
 from tooltray.journal.happenings import CALL, Happened
 from tooltray.journal.journal_file import Contents, NewEntry
 from tooltray.journal.journal_queries import kept_session
@@ -45,7 +46,15 @@ class EntryMaker:
         course = event.course
         contents = self._contents(event) if event.kind == CALL and wanted.keeps_contents(self._clock()) else None
         values = (
-            *(event.kind, event.at, said, event.outcome, event.duration_s, *(self._text(name, LONGEST_NAME) for name in names)),
+            *(
+                event.kind,
+                event.at,
+                said,
+                event.outcome,
+                event.duration_s,
+                bucket_of(event.duration_s),
+                *(self._text(name, LONGEST_NAME) for name in names),
+            ),
             *(event.argument_bytes, event.result_bytes, event.result_bytes // BYTES_PER_TOKEN),
             *(course.allowed_by if course else "", *_times(course), contents is not None),
         )

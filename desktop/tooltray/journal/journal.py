@@ -37,6 +37,7 @@ logger = logging.getLogger(__name__)
 MAX_QUEUED = 10_000  # entries; ten seconds of a busy hub
 MAX_QUEUED_BYTES = 16 * 2**20  # of arguments and results that wait to be read; of further calls it is not known what they touched
 GATHER_S = 0.25  # one write takes the entries of this time, and news of it go out as often
+SMALL_BYTES = 2048  # of a result that nobody reads; taking a smaller one out of what waits costs a call more than it saves
 TICK_S = 60.0  # between two looks at what is too old, while nothing happens
 PRUNE_PAUSE_S = 0.02  # between two slices of what is to go
 SLICE = 16  # entries made in one go, about 0.5 ms; the loop must not wait longer for Python's lock
@@ -180,7 +181,7 @@ class Journal:
         largest = 0 if is_full else CONTENTS_BELOW_BYTES if has_contents else READ_BELOW_BYTES
         if event.argument_bytes > largest:
             event = replace(event, params=NOTHING)
-        if event.reply and (event.result_bytes > largest or not (has_contents or event.is_fault)):
+        if event.result_bytes > (largest if has_contents or event.is_fault else min(largest, SMALL_BYTES)):
             event = replace(event, reply=beginning(event.reply) if has_contents else NOTHING)
         self._put_bytes += _held_bytes(event)
         return event

@@ -2,7 +2,8 @@
 
 Above it: Journal. Below it: SQLite. Everything here blocks, and belongs to one thread. Readers have connections of their own
 (journal_reader) and are never waited for: the file is in WAL mode. Words that come again and again (clients, servers, tools, folders) are
-kept once, in `names`; an entry has their numbers, so that a filter over 100,000 entries compares integers.
+kept once, in `names`; an entry has their numbers, so that a filter over 100,000 entries compares integers. A call's duration stands there
+twice, exact and as the number of its bucket (call_figures), by which percentiles are found without sorting.
 """
 
 import contextlib
@@ -17,12 +18,12 @@ from tooltray.files.atomic_file import set_aside
 
 CLEARED, GONE = "cleared", "gone"
 """The facts up to which id entries are hidden, and are to be removed."""
-VERSION = 1  # of the tables; another one is set aside
+VERSION = 2  # of the tables; another one is set aside
 BUSY_S = 2.0  # another program that looks into the file may lock it for a moment
 MAX_NAMES_IN_MEMORY = 10_000
 PAGES_GIVEN_BACK = 256  # of the disk, in one go: a megabyte
 COLUMNS = (
-    *("kind", "at", "said", "outcome", "duration", "client", "session", "project", "server", "tool", "published"),
+    *("kind", "at", "said", "outcome", "duration", "bucket", "client", "session", "project", "server", "tool", "published"),
     *("argument_bytes", "result_bytes", "tokens", "allowed_by", "queue_s", "person_s", "start_s", "server_s", "back_s", "has_contents"),
 )
 NAMED = ("client", "session", "project", "server", "tool", "published")
@@ -32,10 +33,10 @@ CREATE TABLE facts (key TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE names (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 CREATE TABLE entries (
     id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, at REAL NOT NULL, said TEXT NOT NULL, outcome TEXT NOT NULL,
-    duration REAL NOT NULL, client INTEGER NOT NULL, session INTEGER NOT NULL, project INTEGER NOT NULL, server INTEGER NOT NULL,
-    tool INTEGER NOT NULL, published INTEGER NOT NULL, argument_bytes INTEGER NOT NULL, result_bytes INTEGER NOT NULL,
-    tokens INTEGER NOT NULL, allowed_by TEXT NOT NULL, queue_s REAL, person_s REAL, start_s REAL, server_s REAL, back_s REAL,
-    has_contents INTEGER NOT NULL
+    duration REAL NOT NULL, bucket INTEGER NOT NULL, client INTEGER NOT NULL, session INTEGER NOT NULL, project INTEGER NOT NULL,
+    server INTEGER NOT NULL, tool INTEGER NOT NULL, published INTEGER NOT NULL, argument_bytes INTEGER NOT NULL,
+    result_bytes INTEGER NOT NULL, tokens INTEGER NOT NULL, allowed_by TEXT NOT NULL, queue_s REAL, person_s REAL, start_s REAL,
+    server_s REAL, back_s REAL, has_contents INTEGER NOT NULL
 );
 CREATE INDEX by_time ON entries (at);
 CREATE TABLE contents (id INTEGER PRIMARY KEY, arguments TEXT NOT NULL, result TEXT NOT NULL, is_cut INTEGER NOT NULL);

@@ -36,11 +36,12 @@ class Where(msgspec.Struct, frozen=True):
         return Where(f"{self.sql} AND {sql}", (*self.values, *values))
 
 
-def condition(wanted: ActivityFilter, cleared: int, run: str) -> Where:
+def condition(wanted: ActivityFilter, cleared: int, run: str, named: Sequence[int]) -> Where:
     """
     Args:
         cleared: entries up to this id were cleared.
         run: marks sessions of the hub that runs, see `kept_session`.
+        named: the numbers of the names in which the text stands, as `names_sql` finds them.
     """
     where = Where("entries.id > ?", (cleared,))
     for column, chosen in (("kind", wanted.kinds), ("outcome", wanted.outcomes)):
@@ -55,17 +56,21 @@ def condition(wanted: ActivityFilter, cleared: int, run: str) -> Where:
         where = where.also("at >= ?", wanted.since)
     if wanted.until:
         where = where.also("at < ?", wanted.until)
-    return with_text(where, wanted.text.strip()[:MAX_TEXT])
+    return _with_text(where, _patterns(wanted.text), named) if wanted.text.strip() else where
 
 
-def with_text(where: Where, text: str) -> Where:
-    """Those among them that have a text somewhere in what a list shows."""
-    if not text:
-        return where
+def names_sql(text: str) -> tuple[str, tuple[str, ...]]:
+    """Asks for the numbers of the names in which a text stands: there are few names, and many entries."""
     patterns = _patterns(text)
+    return f"SELECT id FROM names WHERE {_like('text', patterns)}", patterns
+
+
+def _with_text(where: Where, patterns: Sequence[str], named: Sequence[int]) -> Where:
+    """Those among them that have a text somewhere in what a list shows."""
     said = _like("said", patterns)
-    named = " OR ".join(f"{column} IN (SELECT id FROM names WHERE {_like('text', patterns)})" for column in SEARCHED)
-    return where.also(f"({said} OR {named})", *patterns * (1 + len(SEARCHED)))
+    numbers = ", ".join(map(str, named))
+    of_names = " OR ".join(f"{column} IN ({numbers})" for column in SEARCHED) if named else ""
+    return where.also(f"({said}{' OR ' if of_names else ''}{of_names})", *patterns)
 
 
 def _like(column: str, patterns: Sequence[str]) -> str:
@@ -74,6 +79,7 @@ def _like(column: str, patterns: Sequence[str]) -> str:
 
 def _patterns(text: str) -> tuple[str, ...]:
     """LIKE knows upper and lower case of ASCII alone; other letters are looked for in all their cases."""
+    text = text.strip()[:MAX_TEXT]
     cases = (text,) if text.isascii() else dict.fromkeys((text, text.lower(), text.upper(), text.title()))
     return tuple(f"%{_escaped(each)}%" for each in cases)
 

@@ -18,7 +18,17 @@ from tooltray.journal import call_figures
 from tooltray.journal.call_figures import PastCalls
 from tooltray.journal.collapsing import Collapser
 from tooltray.journal.journal_file import CLEARED, VERSION, empty, files_of
-from tooltray.journal.journal_queries import MOST_CHOICES, Where, condition, details_sql, entries_sql, numbers_of, read_details, read_entry
+from tooltray.journal.journal_queries import (
+    MOST_CHOICES,
+    Where,
+    condition,
+    details_sql,
+    entries_sql,
+    names_sql,
+    numbers_of,
+    read_details,
+    read_entry,
+)
 from tooltray.snapshots.activity import (
     ActivityChoices,
     ActivityDetails,
@@ -86,7 +96,8 @@ class JournalReader:
 
     def _where(self, database: sqlite3.Connection, wanted: ActivityFilter) -> Where:
         found = database.execute("SELECT value FROM facts WHERE key = ?", (CLEARED,)).fetchone()
-        return condition(wanted, found[0] if found else 0, self._run)
+        named = database.execute(*names_sql(wanted.text)).fetchall() if wanted.text else []
+        return condition(wanted, found[0] if found else 0, self._run, [number for (number,) in named])
 
     def details(self, id: int) -> ActivityDetails | None:
         """One entry in full; None: there is none of this id."""
@@ -134,7 +145,10 @@ class JournalReader:
         """See ActivityApi.get_activity_choices."""
         with self._opened() as database:
             where = self._where(database, ActivityFilter())
-            return ActivityChoices(*(_distinct(database, column, where) for column in ("client", "project", "server")))
+            found = database.execute(f"SELECT DISTINCT client, project, server FROM entries WHERE {where.sql}", where.values).fetchall()
+            names = _names(database, {number for row in found for number in row})
+        chosen = (sorted({names[row[column]] for row in found} - {""})[:MOST_CHOICES] for column in range(3))
+        return ActivityChoices(*map(tuple, chosen))
 
     def status(self, lost: int, problem: str) -> JournalStatus:
         """See ActivityApi.get_journal_status; `lost` and `problem` are what the writer says."""
@@ -200,8 +214,3 @@ def _names(database: sqlite3.Connection, numbers: Iterable[int]) -> dict[int, st
     while some := list(islice(numbers, 500)):  # SQLite takes a bounded number of values
         found |= dict(database.execute(f"SELECT id, text FROM names WHERE id IN ({', '.join('?' * len(some))})", some))
     return found
-
-
-def _distinct(database: sqlite3.Connection, column: str, where: Where) -> tuple[str, ...]:
-    chosen = f"SELECT text FROM names WHERE id IN (SELECT {column} FROM entries WHERE {where.sql}) AND text != '' ORDER BY text LIMIT ?"
-    return tuple(text for (text,) in database.execute(chosen, (*where.values, MOST_CHOICES)))

@@ -13,13 +13,14 @@ import msgspec
 
 from tooltray.errors import TooltrayError
 from tooltray.hidden_fields import HidesFields
+from tooltray.phrases import Phrase
 from tooltray.settings.server_config import shown_url
 
 NPM, MIRROR, SETTINGS, CUSTOM = "npm", "mirror", "settings", "custom"
 """Where a registry is known from: `origin` in RegistryMeasurement."""
 
 MAX_URL_LENGTH = 2000
-_CORRECT_IT = "It looks like this: https://registry.example.com/"
+_CORRECT_IT = Phrase("It looks like this: https://registry.example.com/")
 
 
 class Registry(HidesFields, frozen=True):
@@ -83,9 +84,11 @@ def normalised(url: str) -> str:
     text = url.strip()
     parts = _split(text)
     if not text.isprintable() or " " in text or len(text) > MAX_URL_LENGTH or parts is None:
-        raise TooltrayError("this is no address of an npm registry", "it has to begin with https:// or http:// and a host", _CORRECT_IT)
+        raise TooltrayError(
+            Phrase("this is no address of an npm registry"), Phrase("it has to begin with https:// or http:// and a host"), _CORRECT_IT
+        )
     if parts.query or parts.fragment:
-        raise TooltrayError("this is no address of an npm registry", "it has a '?' or '#' in it", _CORRECT_IT)
+        raise TooltrayError(Phrase("this is no address of an npm registry"), Phrase("it has a '?' or '#' in it"), _CORRECT_IT)
     user, at, host = parts.netloc.rpartition("@")
     return f"{parts.scheme}://{user}{at}{host.lower()}{parts.path.rstrip('/')}/"
 

@@ -3,6 +3,7 @@
 Above it: the API about the program. Below it: /proc, Win32, and `ps` on macOS. What two processes share counts for both.
 """
 
+import mmap
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 PROC = Path("/proc")
+PAGE_BYTES = mmap.PAGESIZE
 PS_WAIT_S = 2.0  # it takes 10 ms; a computer that hangs shows no figure
 
 
@@ -96,11 +98,7 @@ def _started(pid: int) -> list[int]:
 
 
 def _resident(folder: Path) -> int:
-    """Of a process in /proc; 0 for one that has just ended."""
-    if sys.platform == "win32":
-        return 0
-    page = os.sysconf("SC_PAGE_SIZE")
     try:
-        return int((folder / "statm").read_text().split()[1]) * page
-    except (OSError, IndexError):
+        return int((folder / "statm").read_text().split()[1]) * PAGE_BYTES
+    except (OSError, IndexError):  # it has just ended
         return 0

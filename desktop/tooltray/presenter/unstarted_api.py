@@ -24,10 +24,10 @@ from tooltray.entries.setup_api import SetupApi
 from tooltray.errors import TooltrayError
 from tooltray.journal.api import ActivityApi
 from tooltray.journal.journal import Journal
-from tooltray.journal.journal_reader import JournalReader
 from tooltray.logs.api import LogsApi
 from tooltray.logs.log_pages import LogPages
 from tooltray.logs.server_log_files import ServerLogFiles
+from tooltray.phrases import Phrase
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.unstarted_parts import UnstartedParts
 from tooltray.programs import is_frozen
@@ -73,7 +73,7 @@ class _Lazy:
 
 
 async def _not_offered(verb: str, /, **params: object) -> Any:
-    raise TooltrayError("No hub is running", f"{verb} needs one", "Start it with: tooltray serve")
+    raise TooltrayError(Phrase("No hub is running"), Phrase("{verb} needs one", verb=verb), Phrase("Start it with: tooltray serve"))
 
 
 class _Unstarted:
@@ -82,7 +82,7 @@ class _Unstarted:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise TooltrayError("No hub is running", "This needs one", "Start it with: tooltray serve")
+        raise TooltrayError(Phrase("No hub is running"), Phrase("This needs one"), Phrase("Start it with: tooltray serve"))
 
 
 class _HubApi(_Unstarted, HubApi):
@@ -155,7 +155,9 @@ class _ServersApi(_Unstarted, ServersApi):
 
     async def get_client_links(self, server: str = "") -> dict[str, str]:
         if not server:
-            raise TooltrayError("No hub is running", "The links to Tooltray itself need one", "Start it with: tooltray serve")
+            raise TooltrayError(
+                Phrase("No hub is running"), Phrase("The links to Tooltray itself need one"), Phrase("Start it with: tooltray serve")
+            )
         return client_links(server, self._config.server_entry(server).counts)
 
     async def get_server_entry(self, name: str) -> ServerEntry:
@@ -231,8 +233,8 @@ def _check_keeps_secrets(kind: str, name: str) -> None:
         TooltrayError: a secret would be gone with this command.
     """
     if kind == "memory":
-        message = "Secrets are kept in the memory of the running hub, and none is running"
-        raise TooltrayError(f"{name} cannot be stored", message, "Start it with: tooltray serve")
+        message = Phrase("Secrets are kept in the memory of the running hub, and none is running")
+        raise TooltrayError(Phrase("{name} cannot be stored", name=name), message, Phrase("Start it with: tooltray serve"))
 
 
 class _AccessApi(_Unstarted, AccessApi):
@@ -245,8 +247,8 @@ class _AccessApi(_Unstarted, AccessApi):
         made = await super().create_api_token(name, scope, expires_in_s, trusted)
         if not made.is_lasting:  # there is no hub for whose time it could be trusted
             await self.revoke_api_token(name)
-            message = "What makes a token trusted is kept among the secrets, and they cannot be reached, or end with a hub"
-            raise TooltrayError("No token was made", message, "Start a hub first: tooltray serve")
+            message = Phrase("What makes a token trusted is kept among the secrets, and they cannot be reached, or end with a hub")
+            raise TooltrayError(Phrase("No token was made"), message, Phrase("Start a hub first: tooltray serve"))
         return made
 
 
@@ -274,7 +276,7 @@ class _ActivityApi(_Unstarted, ActivityApi):
     """Reads the file. Nothing is written into it where no hub runs."""
 
     def __init__(self, parts: UnstartedParts) -> None:
-        self._reader = JournalReader(journal_file=parts.home.activity)
+        self._reader = parts.journal_reader
         self._journal = Journal(journal_file=parts.home.activity, config=parts.config, bus=parts.bus, known_values=tuple)
 
 

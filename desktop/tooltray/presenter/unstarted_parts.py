@@ -17,6 +17,8 @@ from tooltray.errors import NotFound, Problem
 from tooltray.events import EventBus
 from tooltray.files.file_history import FileHistory
 from tooltray.home.home import Home
+from tooltray.journal.journal_reader import JournalReader
+from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore, take_passphrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.settings import BUILTIN_NAMES
@@ -55,6 +57,7 @@ class UnstartedParts:
         self._note = note
         self.home, self.bus, self.tasks = home, EventBus(), TaskKeeper()
         self.config = McpConfHelper(home.settings, self.bus, history=FileHistory(home.history, clean_text))
+        self.journal_reader = JournalReader(journal_file=home.activity)
         self._store: SecretStore | None = None
 
     async def load(self) -> None:
@@ -69,6 +72,7 @@ class UnstartedParts:
     async def close(self) -> None:
         """Ends what verbs have begun, also those that were cancelled."""
         await self.tasks.close()
+        self.journal_reader.close()
         if self._store is not None:
             await self._store.close()
 
@@ -315,4 +319,6 @@ class ProjectFiles:
 
     async def change(self, server: str, entry: Mapping[str, Any], revision: str) -> None:
         """No project's file is served where no hub runs, so that no change of such a server can wait."""
-        raise NotFound(f"there is no server '{server}' of a project", hint="See which there are: tooltray servers list")
+        raise NotFound(
+            Phrase("there is no server '{server}' of a project", server=server), hint=Phrase("See which there are: tooltray servers list")
+        )

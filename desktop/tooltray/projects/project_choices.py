@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
 from tooltray.events import EventBus
+from tooltray.phrases import Phrase
 from tooltray.projects.project_copies import ProjectCopies
 from tooltray.projects.project_folders import ProjectFolders
 from tooltray.projects.project_sources import ProjectSources
@@ -54,8 +55,8 @@ class ProjectChoices:
         yield from self._folders.problems()
         for server in self._servers.deferred():
             if remark := project_remark(server.config):
-                hint = "Correct its settings, if one of these is meant: tooltray servers add --replace, or settings.json."
-                yield Problem(f"'{server.name}' is not given all that its settings ask for", remark, hint)
+                hint = Phrase("Correct its settings, if one of these is meant: tooltray servers add --replace, or settings.json.")
+                yield Problem(Phrase("'{name}' is not given all that its settings ask for", name=server.name), remark, hint)
 
     async def is_allowed(self, path: str) -> bool:
         """Whether a folder lies in one that a person has allowed.
@@ -78,7 +79,7 @@ class ProjectChoices:
         """See ProjectsApi.start_for_project; None: start_without_project."""
         deferred = self._servers.find_deferred(server)
         if deferred.config.disable:
-            raise TooltrayError(f"server '{server}' is switched off", hint="Switch it on first.")
+            raise TooltrayError(Phrase("server '{server}' is switched off", server=server), hint=Phrase("Switch it on first."))
         if path is None:
             deferred.check_needs_no_project()
             project = deferred.chosen = None
@@ -97,11 +98,13 @@ class ProjectChoices:
         """See ProjectsApi.set_session_project."""
         state = self._states.find(session)
         if state is None:
-            raise NotFound(f"there is no session '{shown(session)}'", hint="See which there are: tooltray sessions")
+            raise NotFound(
+                Phrase("there is no session '{session}'", session=shown(session)), hint=Phrase("See which there are: tooltray sessions")
+            )
         folder = await self._folders.real(path)
         if (known := state.project) and known.source != "person" and known.path != folder:
-            title = f"This AI client works on '{known.name}' already"
-            raise Conflict(title, f"{SAID_BY[known.source]}: {known.path}", "What a client says goes before what a person chooses.")
+            title = Phrase("This AI client works on '{name}' already", name=known.name)
+            raise Conflict(title, f"{SAID_BY[known.source]}: {known.path}", Phrase("What a client says goes before what a person chooses."))
         self._sources.set(state, "person", SessionProject(folder, project_name("", folder), "person"))
 
     async def reset(self) -> None:

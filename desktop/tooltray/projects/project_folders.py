@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator
 
 from tooltray.errors import Conflict, Denied, NotFound, Problem, TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.document import Document
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -57,8 +58,10 @@ class ProjectFolders:
             TooltrayError: it is gone, or leads elsewhere by now.
         """
         if (real := await self.real(folder)) != folder:
-            reason = f"it has become a link, and leads to '{shown(real)}'"
-            raise Conflict(f"'{shown(folder)}' is not the folder that it was", reason, "Name the project's own folder.")
+            reason = Phrase("it has become a link, and leads to '{real}'", real=shown(real))
+            raise Conflict(
+                Phrase("'{folder}' is not the folder that it was", folder=shown(folder)), reason, Phrase("Name the project's own folder.")
+            )
 
     async def allow(self, text: str) -> str:
         """Allows a folder and what is in it; returns its real path.
@@ -84,7 +87,9 @@ class ProjectFolders:
         real = await asyncio.to_thread(os.path.realpath, text) if os.path.isabs(text) and "\0" not in text else text
         folder = next((each for each in self.allowed() if each in (text, real)), None)
         if folder is None:
-            raise NotFound(f"'{shown(text)}' is not allowed as a project", hint="See which are: tooltray projects list")
+            raise NotFound(
+                Phrase("'{text}' is not allowed as a project", text=shown(text)), hint=Phrase("See which are: tooltray projects list")
+            )
 
         def edit(document: Document) -> None:
             document[ALLOWED] = [each for each in _listed(document) if each != folder]
@@ -100,9 +105,13 @@ class ProjectFolders:
         """
         folder = await self.real(text)
         if not await self.is_permitted(folder, state):
-            title = f"'{shown(folder)}' is not allowed as a project"
-            hint = f"A person allows it with: tooltray projects allow {quoted(folder)}"
-            reason = "nobody has allowed it, and it is not where this AI client was started" if state.folder else "nobody has allowed it"
+            title = Phrase("'{folder}' is not allowed as a project", folder=shown(folder))
+            hint = Phrase("A person allows it with: tooltray projects allow {folder}", folder=quoted(folder))
+            reason = (
+                Phrase("nobody has allowed it, and it is not where this AI client was started")
+                if state.folder
+                else Phrase("nobody has allowed it")
+            )
             raise Denied(title, reason, hint)
         return folder
 
@@ -121,8 +130,10 @@ class ProjectFolders:
         await self.check(folder := state.folder)
         if await self.is_permitted(folder, state):
             return folder
-        hint = f"If it is a project, allow it with: tooltray projects allow {quoted(folder)}"
-        raise TooltrayError(f"'{shown(folder)}' is not taken as a project", "programs keep their own files there", hint)
+        hint = Phrase("If it is a project, allow it with: tooltray projects allow {folder}", folder=quoted(folder))
+        raise TooltrayError(
+            Phrase("'{folder}' is not taken as a project", folder=shown(folder)), Phrase("programs keep their own files there"), hint
+        )
 
     # in threads
 

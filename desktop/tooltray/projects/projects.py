@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.projects.project_copies import Includes, has_server
 from tooltray.projects.project_folders import ProjectFolders
 from tooltray.projects.project_sources import ProjectSources
@@ -93,13 +94,17 @@ class Projects:
         return None
 
     def missing(self, server: str, session: Session) -> TooltrayError:
-        why = self.sources.refusal(session.state) or "this AI client has not said which folder it works on"
+        why = self.sources.refusal(session.state) or Phrase("this AI client has not said which folder it works on")
         if session.name == OWN:
-            hint = f"Name one: tooltray tools call --project DIR TOOL. Or choose one: tooltray projects start {quoted(server)} DIR"
-            return TooltrayError(f"server '{server}' waits for a project", "none was named", hint)
+            hint = Phrase(
+                "Name one: tooltray tools call --project DIR TOOL. Or choose one: tooltray projects start {server} DIR",
+                server=quoted(server),
+            )
+            return TooltrayError(Phrase("server '{server}' waits for a project", server=server), Phrase("none was named"), hint)
         report = "Call collect_feedback with project_path, or ask" if self._config.settings.publish.feedback else "Ask"
         by_hand = f"to choose a folder on its card in Tooltray, or to run: tooltray projects start {quoted(server)} DIR"
-        error = TooltrayError(f"server '{server}' waits for a project", why, f"{report} the person {by_hand}")
+        told = f"{report} the person {by_hand}"  # a model is told that, in English
+        error = TooltrayError(Phrase("server '{server}' waits for a project", server=server), why, told)
         logger.warning("%s: %s", session.name, error)
         return error
 

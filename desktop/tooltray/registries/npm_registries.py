@@ -18,6 +18,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, NpmRegistryChanged
 from tooltray.launch.npm_config import NpmConfiguration, own_registry
 from tooltray.launch.npm_registry import CUSTOM, MIRROR, NPM, SETTINGS, Answer, Registry, has_password, host_of, normalised
+from tooltray.phrases import Phrase
 from tooltray.registries.measuring import RegistrySources
 from tooltray.registries.registry_cache import Measured, RegistryCache
 from tooltray.registries.registry_variables import npm_variables, python_variables
@@ -34,8 +35,8 @@ KEPT_FOR_S = 86400.0  # a day; what is fast in one network is slow in the next, 
 SETTLES_AFTER_S = 5.0  # by then the servers that start with the hub have been launched; measuring is in nobody's way
 LOOKS_EVERY_S = 900.0  # whether it is time again; also after a round in which nothing answered, as without a network
 NPM_NAME = "npm"
-_NO_REGISTRY = "this npm registry cannot be used"
-_HINT = "Check the address. What a registry answers at ADDRESS/PACKAGE is JSON."
+_NO_REGISTRY = Phrase("this npm registry cannot be used")
+_HINT = Phrase("Check the address. What a registry answers at ADDRESS/PACKAGE is JSON.")
 
 
 class NpmRegistries:
@@ -94,11 +95,14 @@ class NpmRegistries:
         """What a person should know of it."""
         custom = self._custom()
         if custom is None and self._config.settings.custom_npm_registry:
-            title = "the npm registry in the settings cannot be used"
-            return [Problem(title, "`customNpmRegistry` is no address of a registry", "See `tooltray registry status`.")]
+            title = Phrase("the npm registry in the settings cannot be used")
+            return [Problem(title, Phrase("`customNpmRegistry` is no address of a registry"), Phrase("See `tooltray registry status`."))]
         found = [each for each in self._measurements(custom) if custom and each.url == custom.shown and each.problem]
-        hint = "Choose another one, or none: tooltray registry clear"
-        return [Problem("the npm registry that you have chosen cannot be used", f"{each.url}: {each.problem}", hint) for each in found[:1]]
+        hint = Phrase("Choose another one, or none: tooltray registry clear")
+        return [
+            Problem(Phrase("the npm registry that you have chosen cannot be used"), f"{each.url}: {each.problem}", hint)
+            for each in found[:1]
+        ]
 
     async def refresh(self) -> NpmRegistryStatus:
         """Measures all registries now; together with what is being measured already."""
@@ -128,8 +132,10 @@ class NpmRegistries:
             return self.status
         checked = normalised(url)
         if has_password(checked):
-            hint = "Leave it out of the address, and let npm sign in: npm login --registry=ADDRESS"
-            raise TooltrayError(_NO_REGISTRY, "its address has a user name or password in it, which would stand in the settings", hint)
+            hint = Phrase("Leave it out of the address, and let npm sign in: npm login --registry=ADDRESS")
+            raise TooltrayError(
+                _NO_REGISTRY, Phrase("its address has a user name or password in it, which would stand in the settings"), hint
+            )
         tested = await self.test(checked)
         if tested.problem:
             raise TooltrayError(_NO_REGISTRY, f"{tested.url}: {tested.problem}", _HINT)
@@ -193,8 +199,10 @@ class NpmRegistries:
             return None
         if found := _registry(config.custom_npm_registry, CUSTOM):
             return found
-        hint = "Correct it, or take it out of the server's settings."
-        raise TooltrayError("the server's npm registry cannot be used", "its `customNpmRegistry` is no address of a registry", hint)
+        hint = Phrase("Correct it, or take it out of the server's settings.")
+        raise TooltrayError(
+            Phrase("the server's npm registry cannot be used"), Phrase("its `customNpmRegistry` is no address of a registry"), hint
+        )
 
     async def _is_persons_own_better(self, registry: Registry, environ: Mapping[str, str]) -> bool:
         """The person may have chosen a registry in npm's configuration since mirrors were measured."""

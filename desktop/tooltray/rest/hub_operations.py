@@ -97,6 +97,10 @@ async def _set_http(call: Call) -> HttpStatus:
     return await call.presenter.access.get_http_status()
 
 
+def _server(item: Any) -> str:
+    return str(item.server)
+
+
 def _id(item: Any) -> str:
     return str(item.id)
 
@@ -161,6 +165,8 @@ _QUESTIONS = (
         scope="read",
     ),
     Operation("DELETE", "/mcp/grants/{id}", ApprovalsApi.remove_grant, status=204),
+    Operation("POST", "/mcp/grants/{id}/restore", ApprovalsApi.restore_grant),
+    Operation("GET", "/mcp/permissions", ApprovalsApi.get_permissions, page_key=_server),
     Operation("GET", "/mcp/tool-changes", ApprovalsApi.get_tool_changes),
     Operation("POST", "/mcp/tool-changes/accept", ApprovalsApi.accept_tool_change, status=204),
     Operation("GET", "/mcp/feedback", FeedbackApi.get_feedback_requests),
@@ -187,6 +193,7 @@ _CLIENTS = (
     Operation("GET", "/mcp/client-tokens", AccessApi.list_client_tokens, summary="The AI clients that have a token"),
     Operation("POST", "/mcp/client-tokens", AccessApi.create_client_token, status=201, wrap="token", needs_trust=always),
     Operation("DELETE", "/mcp/client-tokens/{name}", AccessApi.remove_client_token, summary="Ends an AI client's token", status=204),
+    Operation("POST", "/mcp/client-tokens/{name}/restore", AccessApi.restore_client_token, status=204),
     Operation("GET", "/mcp/profiles", ViewsApi.get_profiles, summary="The named sets of servers and tools"),
     Operation("PUT", "/mcp/profiles/{name}", ViewsApi.set_profile, status=204, whole="profile", needs_trust=shows_more),
     Operation("DELETE", "/mcp/profiles/{name}", ViewsApi.remove_profile, summary="Removes a profile", status=204, needs_trust=always),
@@ -202,6 +209,7 @@ _PROJECTS = (
     Operation("GET", "/mcp/trust/requests", FilesApi.get_trust_requests),
     Operation("POST", "/mcp/trust", FilesApi.trust_entries),
     Operation("DELETE", "/mcp/trust", FilesApi.distrust_entries, status=204),
+    Operation("POST", "/mcp/trust/restore", FilesApi.restore_trust),
     Operation("GET", "/mcp/reload", FilesApi.preview_reload, summary="What reading all files again would do"),
     Operation("POST", "/mcp/reload", FilesApi.reload),
 )
@@ -213,7 +221,7 @@ _SETUP = (
         "POST",
         "/mcp/setup/preview",
         SetupApi.preview_import,
-        summary="What taking over this set-up would do",
+        summary="What taking over this backup would do",
         scope="read",
         whole="setup",
     ),

@@ -250,6 +250,7 @@ OPERATIONS = (
     ),
     Operation("POST", "/mcp/servers/{server}/default/toggle", ServersApi.toggle_mcp_default_server, wrap="default"),
     Operation("PUT", "/mcp/servers/{server}/auto-approve", ApprovalsApi.set_server_auto_approve, status=204),
+    Operation("PUT", "/mcp/servers/{server}/tool-approval", ApprovalsApi.set_tool_approval, status=204),
     Operation("PUT", "/mcp/servers/{server}/lazy-load", ViewsApi.set_lazy_load, status=204),
     Operation("PUT", "/mcp/servers/{server}/deferred", ProjectsApi.set_deferred, status=204, needs_trust=changes_arguments),
     Operation("POST", "/mcp/servers/{server}/start-for-project", ProjectsApi.start_for_project, status=204),

@@ -154,7 +154,7 @@ class FileVault:
         try:
             write_atomically(self._path, replace(box, data=data).to_json())
         except OSError as error:
-            message = f"{self._path}: {error.strerror}; nothing was changed"
+            message = Phrase("{path}: {reason}; nothing was changed", path=self._path, reason=error.strerror)
             raise SecretsDenied(Phrase("The secrets could not be written"), message) from None
 
     def _open_key(self) -> _Key:

@@ -150,7 +150,7 @@ class KeyringVault:
         try:
             write_atomically(self._names_file, json.dumps(sorted(names), indent=2).encode())
         except OSError as error:
-            message = f"{self._names_file}: {error.strerror}; the keyring itself was changed"
+            message = Phrase("{names_file}: {reason}; the keyring itself was changed", names_file=self._names_file, reason=error.strerror)
             raise SecretsDenied(Phrase("The list of secret names could not be written"), message) from None
 
     def _set_names_aside(self) -> None:

@@ -66,6 +66,12 @@ class ProjectServers:
         folder = await self._decisions.distrust(project, entry)
         self._files.settle(folder)
 
+    async def restore(self, project: str, entry: str) -> list[str]:
+        """See FilesApi.restore_trust."""
+        file, names = await self._decisions.restore(project, entry)
+        await self._files.read_now(file.folder)
+        return names
+
     def trusted(self) -> list[TrustedEntry]:
         """See FilesApi.get_trusted_entries."""
         return list(self._trust.entries())

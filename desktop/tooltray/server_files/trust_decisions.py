@@ -105,6 +105,21 @@ class TrustDecisions:
             await self._forget_choices(names)
         return folder
 
+    async def restore(self, project: str, entry: str) -> tuple[ProjectFile, list[str]]:
+        """See FilesApi.restore_trust; also returns the file as it was read for the decision."""
+        async with self._lock:
+            file = await self.file(project)
+            taken, choices = self._taken or (("", "", ""), {})
+            if taken[:2] != (file.folder, entry):
+                raise NotFound(Phrase("This cannot be undone any more"), hint=Phrase("Look again at what waits: tooltray trust DIR"))
+            written = next((each for each in file.entries if each.name == entry), None)
+            _check_is_the_same(file, written, entry, taken[2])
+            if choices:  # before it may start: they say what of it runs without asking
+                await self._config.edit(all_choices({self._trust.name(file.folder, entry): choices}))
+            names = await self._trust.say_yes(file.folder, {entry: taken[2]})
+        file.settle()
+        return file, names
+
     def _known(self, project: str) -> str:
         return project if self._trust.knows(project) or not os.path.isabs(project) or "\0" in project else os.path.realpath(project)
 

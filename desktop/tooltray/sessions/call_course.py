@@ -55,15 +55,17 @@ class _AtServer:
     __slots__ = ("_asked_s", "_began_at", "_course")
 
     def __init__(self, course: CallCourse) -> None:
-        self._course = course
+        self._course, self._asked_s = course, course.person_s or 0.0
 
     def __enter__(self) -> None:
-        self._asked_s, self._began_at = self._course.person_s or 0.0, time.perf_counter()
+        self._began_at = time.perf_counter()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         course = self._course
-        passed_s = time.perf_counter() - self._began_at - ((course.person_s or 0.0) - self._asked_s)
-        course.server_s = (course.server_s or 0.0) + passed_s
+        passed_s = time.perf_counter() - self._began_at
+        if course.person_s:
+            passed_s -= course.person_s - self._asked_s
+        course.server_s = passed_s + course.server_s if course.server_s else passed_s
 
 
 class _Waiting:
@@ -74,9 +76,8 @@ class _Waiting:
 
     def __enter__(self) -> None:
         self._is_first = self._course.waits_for == "server"  # several questions at once take a person's time once
-        self._began_at = time.perf_counter()
         if self._is_first:
-            self._course.waits_for = self._for
+            self._course.waits_for, self._began_at = self._for, time.perf_counter()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if not self._is_first:

@@ -11,6 +11,7 @@ from pathlib import Path
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
 from tooltray.files.file_history import FileHistory
+from tooltray.phrases import Phrase
 from tooltray.settings import server_edits
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.settings.settings import BUILTIN_NAMES, FileServerSettings, check_name, read_entry
@@ -71,7 +72,11 @@ class McpConfHelper(SettingsStore):
             return await self.edit(server_edits.fields(name, fields))
         if others := sorted(fields.keys() - FileServerSettings.model_fields):
             spelled = ", ".join(MCPServerConfig.model_fields[field].alias or field for field in others)
-            raise TooltrayError(f"'{name}' is not changed", f"its entry is in {server.file}", f"Change {spelled} there")
+            raise TooltrayError(
+                Phrase("'{name}' is not changed", name=name),
+                Phrase("its entry is in {file}", file=server.file),
+                Phrase("Change {spelled} there", spelled=spelled),
+            )
         return await self.edit(server_edits.choices(name, fields))
 
     async def remove_server(self, name: str, *, revision: str = "") -> None:

@@ -11,6 +11,7 @@ from pydantic_core import to_jsonable_python
 
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.files.json_text import check_revision, revision_of
+from tooltray.phrases import Phrase
 from tooltray.settings.document import Document, Edit, members, part
 from tooltray.settings.server_config import SPELLINGS
 from tooltray.settings.settings import read_usable_entry
@@ -160,7 +161,9 @@ def choices_of(document: Document, name: str) -> Mapping[str, object]:
 
 
 def name_is_taken(name: str) -> Conflict:
-    return Conflict(f"there is a server '{name}' already", hint="Choose another name, or change the one that is there.")
+    return Conflict(
+        Phrase("there is a server '{name}' already", name=name), hint=Phrase("Choose another name, or change the one that is there.")
+    )
 
 
 def _is_usable(name: str, written: object) -> bool:
@@ -184,7 +187,7 @@ def written_entry(document: Document, name: str) -> Document:
 
 def _check_server(document: Document, name: str) -> None:
     if name not in members(document, "mcpServers"):
-        raise NotFound(f"There is no server '{name}'", hint="See which there are: tooltray servers list")
+        raise NotFound(Phrase("There is no server '{name}'", name=name), hint=Phrase("See which there are: tooltray servers list"))
 
 
 def _set_default(document: Document, name: str, is_default: bool) -> None:

@@ -179,11 +179,13 @@ class WindowSettings(JsonModel):
         theme: None: the system's.
         keeps_running: closing it hides it, where there is a tray; otherwise that ends Tooltray.
         starts_hidden: it stays away until somebody opens it from the tray.
+        first_steps: somebody has just begun, and is led to a first call.
     """
 
     theme: Literal["light", "dark"] | None = None
     keeps_running: StrictBool = True
     starts_hidden: StrictBool = False
+    first_steps: StrictBool = False
 
 
 MostDays = Annotated[int, Field(gt=0, le=3650, strict=True)]

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from tooltray.errors import Conflict, Problem, TooltrayError, in_one_line
 from tooltray.files.json_text import revision_of
+from tooltray.phrases import Phrase
 from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings import view_settings
 from tooltray.settings.document import Document, Edit, part
@@ -24,7 +25,7 @@ NOT_SETTINGS = ("version", "mcpServers", "defaultServers", "fileServers")
 
 MAX_PORT = 65535
 MOST_SHOWN_CHARACTERS = 64  # of a name that somebody made up
-NOT_CHANGED = "The settings are not changed"
+NOT_CHANGED = Phrase("The settings are not changed")
 
 
 def secret_backend(kind: SecretBackend) -> Edit:
@@ -34,7 +35,11 @@ def secret_backend(kind: SecretBackend) -> Edit:
         TooltrayError: there is no such place.
     """
     if kind not in get_args(SecretBackend):
-        raise TooltrayError("Secrets cannot be kept there", "", f"Choose one of: {', '.join(get_args(SecretBackend))}")
+        raise TooltrayError(
+            Phrase("Secrets cannot be kept there"),
+            "",
+            Phrase("Choose one of: {secretbackend}", secretbackend=", ".join(get_args(SecretBackend))),
+        )
     return lambda document: part(document, "secrets").update(backend=kind)
 
 
@@ -48,7 +53,10 @@ def http_access(enabled: bool, port: int | None = None) -> Edit:
         TooltrayError: there is no such port; the edit: another part of `publish.http` cannot be used.
     """
     if port is not None and not 0 <= port <= MAX_PORT:
-        raise TooltrayError(f"There is no port {port}", hint=f"Choose one from 1 to {MAX_PORT}, or 0 for any that is free")
+        raise TooltrayError(
+            Phrase("There is no port {port}", port=port),
+            hint=Phrase("Choose one from 1 to {max_port}, or 0 for any that is free", max_port=MAX_PORT),
+        )
 
     def edit(document: Document) -> None:
         http = part(part(document, "publish"), "http")
@@ -121,7 +129,7 @@ def merge_patch(changes: Mapping[str, object], revision: str) -> Edit:
         try:
             _merge(document, changes, revision)
         except RecursionError:
-            raise TooltrayError(NOT_CHANGED, "what is to be changed is nested too deeply") from None
+            raise TooltrayError(NOT_CHANGED, Phrase("what is to be changed is nested too deeply")) from None
 
     return edit
 
@@ -139,8 +147,8 @@ def settings_document(document: Document) -> SettingsDocument:
 
 def _merge(document: Document, changes: Mapping[str, object], revision: str) -> None:
     if revision and revision_of(settings_of(document)) != revision:
-        reason = "somebody has changed them since you looked at them"
-        raise Conflict("These settings are others by now", reason, "Look again, and decide anew.")
+        reason = Phrase("somebody has changed them since you looked at them")
+        raise Conflict(Phrase("These settings are others by now"), reason, Phrase("Look again, and decide anew."))
     _check_are_known(changes)
     before = set(_problems(document))
     for key, value in changes.items():
@@ -167,9 +175,9 @@ def _patch(holder: dict[str, object], key: str, value: object) -> None:
 def _check_are_known(changes: Mapping[str, object]) -> None:
     for key in changes:
         if key in NOT_SETTINGS:
-            raise TooltrayError(NOT_CHANGED, f"{key}: this is no setting", "Change a server by its name.")
+            raise TooltrayError(NOT_CHANGED, Phrase("{key}: this is no setting", key=key), Phrase("Change a server by its name."))
     for path in _unknown(Settings, changes, ""):
-        raise TooltrayError(NOT_CHANGED, f"{_shown(path)}: there is no such setting")
+        raise TooltrayError(NOT_CHANGED, Phrase("{path}: there is no such setting", path=_shown(path)))
 
 
 def _unknown(model: type[JsonModel], given: Mapping[str, object], place: str) -> Iterator[str]:
@@ -199,13 +207,20 @@ def _problems(document: Document) -> Iterator[Problem]:
     yield from reading.problems
     for folder in reading.settings.allowed_folders:
         if not os.path.isabs(folder):
-            yield Problem(NOT_CHANGED, f"allowedFolders: {_shown(folder)}: a folder's whole path is needed")
+            yield Problem(NOT_CHANGED, Phrase("allowedFolders: {folder}: a folder's whole path is needed", folder=_shown(folder)))
     for name, profile in reading.settings.profiles.items():
         yield from _refusal(view_settings.profile, name, profile.model_dump(by_alias=True))
     for client, chosen in reading.settings.publish.clients.items():
         yield from _refusal(view_settings.client_field, client, "mode", None)
         if chosen.profile not in (None, UNREADABLE_PROFILE, *reading.settings.profiles):
-            yield Problem(NOT_CHANGED, f"publish.clients.{_shown(client)}.profile: there is no profile '{_shown(chosen.profile or '')}'")
+            yield Problem(
+                NOT_CHANGED,
+                Phrase(
+                    "publish.clients.{client}.profile: there is no profile '{value}'",
+                    client=_shown(client),
+                    value=_shown(chosen.profile or ""),
+                ),
+            )
 
 
 def _refusal(make: Callable[..., Edit], *arguments: object) -> Iterator[Problem]:
@@ -225,7 +240,9 @@ def check_http(http: Mapping[str, object]) -> None:
     try:
         HttpSettings.model_validate(http)
     except ValidationError as error:
-        raise TooltrayError("HTTP cannot be switched on", f"publish: http: {in_words(error)}", CORRECT_IT) from None
+        raise TooltrayError(
+            Phrase("HTTP cannot be switched on"), Phrase("publish: http: {reason}", reason=in_words(error)), CORRECT_IT
+        ) from None
 
 
 def _shown(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import get_args
 from pydantic import TypeAdapter, ValidationError
 
 from tooltray.errors import Conflict, NotFound, TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.settings.document import Document, Edit, members, part
 from tooltray.settings.settings import Mode, ProfileSettings, read_usable_entry
 from tooltray.settings.usable import CORRECT_IT, in_words
@@ -25,7 +26,10 @@ def client_mode(client: str, mode: str) -> Edit:
         mode: empty: none.
     """
     if mode and mode not in MODES:
-        raise TooltrayError(f"There is no mode '{mode[:MOST_NAME_CHARACTERS]}'", hint=f"Choose one of: {', '.join(MODES)}")
+        raise TooltrayError(
+            Phrase("There is no mode '{mode}'", mode=mode[:MOST_NAME_CHARACTERS]),
+            hint=Phrase("Choose one of: {modes}", modes=", ".join(MODES)),
+        )
     if client:
         return client_field(client, "mode", mode or None)
     return lambda document: _set(part(document, "publish"), "mode", mode or None)
@@ -42,8 +46,8 @@ def client_field(client: str, field: str, value: object) -> Edit:
     def edit(document: Document) -> None:
         clients = part(part(document, "publish"), "clients")
         if not isinstance(clients.get(client), dict | None):  # to replace it could allow this client more than its writer meant
-            title = f"The settings of AI client '{client}' are not changed"
-            raise TooltrayError(title, f"publish: clients.{client}: must be an object", CORRECT_IT)
+            title = Phrase("The settings of AI client '{client}' are not changed", client=client)
+            raise TooltrayError(title, Phrase("publish: clients.{client}: must be an object", client=client), CORRECT_IT)
         settings = part(clients, client)
         _set(settings, field, value)
         if not settings:
@@ -81,7 +85,11 @@ def without_profile(name: str) -> Edit:
         _check_profile(document, name)
         clients = part(part(document, "publish"), "clients")
         if users := sorted(client for client, settings in clients.items() if _is_of(settings, name)):
-            raise Conflict(f"The profile '{name}' is in use", f"by {', '.join(users)}", "Give these AI clients another one first.")
+            raise Conflict(
+                Phrase("The profile '{name}' is in use", name=name),
+                Phrase("by {users}", users=", ".join(users)),
+                Phrase("Give these AI clients another one first."),
+            )
         part(document, "profiles").pop(name)
 
     return edit
@@ -130,19 +138,26 @@ def _check(what: str, name: str, forbidden: str = "") -> None:
     if not is_usable or any(character in name for character in forbidden):
         rule = f"a name has 1 to {MOST_NAME_CHARACTERS} characters that can be seen, and spaces only between them"
         without = f"; it has no {', '.join(repr(each) for each in forbidden)}" if forbidden else ""
-        raise TooltrayError(f"{name[:MOST_NAME_CHARACTERS]!r} cannot be the name of {what}", rule + without)
+        raise TooltrayError(
+            Phrase("{name} cannot be the name of {what}", name=repr(name[:MOST_NAME_CHARACTERS]), what=what), rule + without
+        )
 
 
 def _check_profile(document: Document, name: str) -> None:
     if name not in part(document, "profiles"):
-        raise NotFound(f"There is no profile '{name[:MOST_NAME_CHARACTERS]}'", hint="See which there are: tooltray profiles list")
+        raise NotFound(
+            Phrase("There is no profile '{name}'", name=name[:MOST_NAME_CHARACTERS]),
+            hint=Phrase("See which there are: tooltray profiles list"),
+        )
 
 
 def _check_content(name: str, profile: object) -> None:
     try:
         TypeAdapter(ProfileSettings).validate_python(profile)
     except ValidationError as error:
-        raise TooltrayError(f"The profile '{name}' cannot be used", in_words(error), "Set it anew: tooltray profiles set") from None
+        raise TooltrayError(
+            Phrase("The profile '{name}' cannot be used", name=name), in_words(error), Phrase("Set it anew: tooltray profiles set")
+        ) from None
 
 
 def _is_of(settings: object, profile: str) -> bool:
@@ -152,7 +167,10 @@ def _is_of(settings: object, profile: str) -> bool:
 def _entry(document: Document, server: str) -> dict[str, object]:
     entry = part(document, "mcpServers").get(server)
     if not isinstance(entry, dict):
-        raise NotFound(f"There is no server '{server}' in the settings", hint="See which there are: tooltray servers list")
+        raise NotFound(
+            Phrase("There is no server '{server}' in the settings", server=server),
+            hint=Phrase("See which there are: tooltray servers list"),
+        )
     return entry
 
 

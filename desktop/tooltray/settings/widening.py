@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from tooltray.settings.server_config import MCPServerConfig, ToolFilter
 from tooltray.settings.settings import ProfileSettings, Settings, read_entry
 
-ALL = "all"
+ALL, EXCEPTION = "all", "ask:"  # as catalogue/approval.py has them
 HARMLESS_FIELDS = frozenset({"icons", "descriptions", "call_timeout", "idle_stop", "lazy_load", "options", "label", "color"})
 """Of an entry: how its card looks, and when its tools are shown or it is put to rest."""
 HARMLESS_SETTINGS = frozenset({"readyAnswers", "hotReload", "mcpEnabled", "pausedUntil", "language", "window", "notifications"})
@@ -20,7 +20,13 @@ HARMLESS_PUBLISHING = frozenset({"naming", "mode", "lazyLoad", "feedback"})
 
 def rules_widen(before: Collection[str], after: Collection[str]) -> bool:
     """Whether rules of `autoApprove` let calls go unasked that others do not."""
-    return not (ALL in before or set(after) <= set(before))
+    asks_before, asks_after = _exceptions(before), _exceptions(after)
+    return not (asks_before <= asks_after and (ALL in before or set(after) - asks_after <= set(before)))
+
+
+def _exceptions(rules: Collection[str]) -> set[str]:
+    """Those that say which tools ask."""
+    return {rule for rule in rules if rule.startswith(EXCEPTION)}
 
 
 def entry_widens(name: str, before: Mapping[str, object], after: Mapping[str, object]) -> bool:

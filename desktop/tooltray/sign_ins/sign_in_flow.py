@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.sign_ins.oauth.callback_listener import CallbackListener, callback_params
 from tooltray.sign_ins.oauth.failures import SignInUnanswered
 from tooltray.sign_ins.server_access import ServerAccess
@@ -42,7 +43,9 @@ class SignInFlow:
         self.access, self._find_challenge, self._on_changed, self._limit_s = access, find_challenge, on_changed, limit_s
         self.server = access.target.server
         self._page: SignInSnapshot | None = None
-        self.error: TooltrayError | None = TooltrayError(f"the sign-in to '{self.server}' failed", "an internal error; see the log")
+        self.error: TooltrayError | None = TooltrayError(
+            Phrase("the sign-in to '{server}' failed", server=self.server), Phrase("an internal error; see the log")
+        )
         self._listener = CallbackListener(server=self.server)
         self._state, self._pasted = "", dict[str, str]()
         self._ready, self._over = asyncio.Event(), asyncio.Event()
@@ -86,8 +89,8 @@ class SignInFlow:
         """
         params = callback_params(self.server, address)
         if self.page is None or params.get("state") != self._state:
-            hint = "Give the whole address that the browser shows after the sign-in that was begun last."
-            raise TooltrayError(f"this address does not belong to the sign-in to '{self.server}'", hint=hint)
+            hint = Phrase("Give the whole address that the browser shows after the sign-in that was begun last.")
+            raise TooltrayError(Phrase("this address does not belong to the sign-in to '{server}'", server=self.server), hint=hint)
         self._pasted = dict(params)
         await self._listener.close()
 
@@ -117,7 +120,7 @@ class SignInFlow:
         self._on_changed()
 
     def _cancelled(self) -> TooltrayError:
-        return TooltrayError(f"the sign-in to '{self.server}' was cancelled")
+        return TooltrayError(Phrase("the sign-in to '{server}' was cancelled", server=self.server))
 
     async def _sign_in(self) -> None:
         access = self.access

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from tooltray.errors import TooltrayError
 from tooltray.hidden_fields import HidesFields
+from tooltray.phrases import Phrase
 from tooltray.settings.expansion import ResolvedServer
 from tooltray.settings.server_config import MCPServerConfig, OAuthSettings
 from tooltray.sign_ins.oauth.addresses import is_safe, origin_of
@@ -44,14 +45,16 @@ def why_no_sign_in(server: str, config: MCPServerConfig, resolved: ResolvedServe
     """Returns why a person cannot sign in to a server; None if they can."""
     title, url = f"'{server}' has no sign-in", (resolved.url or "").strip()
     if config.transport not in ("http", "sse"):
-        return TooltrayError(title, "it does not run elsewhere")
+        return TooltrayError(title, Phrase("it does not run elsewhere"))
     if config.oauth and not config.oauth.enabled:
-        return TooltrayError(title, "`oauth` is false in its settings", "Take that out of its settings first.")
+        return TooltrayError(title, Phrase("`oauth` is false in its settings"), Phrase("Take that out of its settings first."))
     if any(name.lower() == HEADER.lower() for name in resolved.headers) or _has_user(url):
-        hint = "Take the user or the Authorization header out of its settings first."
-        return TooltrayError(title, "its settings say already what lets it in", hint)
+        hint = Phrase("Take the user or the Authorization header out of its settings first.")
+        return TooltrayError(title, Phrase("its settings say already what lets it in"), hint)
     if not is_safe(origin_of(url), may_be_local=True):
-        return TooltrayError(title, "its URL is not encrypted, and others could read the token", "Give the server an https URL.")
+        return TooltrayError(
+            title, Phrase("its URL is not encrypted, and others could read the token"), Phrase("Give the server an https URL.")
+        )
     return None
 
 

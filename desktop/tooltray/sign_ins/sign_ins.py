@@ -14,6 +14,7 @@ from typing import Any
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
 from tooltray.launch.login_shell import LoginShell
+from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.expansion import ResolvedServer, resolve
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -97,7 +98,10 @@ class SignIns:
         self._servers().get(server)
         flow, _ = self._flows.get(server, (None, None))
         if flow is None:
-            raise NotFound(f"no sign-in to '{server}' has begun", hint=f"Begin one: tooltray servers sign-in {server}")
+            raise NotFound(
+                Phrase("no sign-in to '{server}' has begun", server=server),
+                hint=Phrase("Begin one: tooltray servers sign-in {server}", server=server),
+            )
         if callback_url is not None and not flow.is_over:
             await flow.paste(callback_url)
         await flow.wait_until_over()
@@ -109,7 +113,7 @@ class SignIns:
     async def sign_out(self, server: str) -> None:
         self._servers().get(server)
         if not self.is_signed_in(server):
-            raise NotFound(f"nobody is signed in to '{server}'")
+            raise NotFound(Phrase("nobody is signed in to '{server}'", server=server))
         await self._end_flow(server)
         access = None
         with contextlib.suppress(TooltrayError):  # the settings cannot be filled in; stored tokens are deleted all the same
@@ -206,8 +210,12 @@ class SignIns:
             raise reason
         target = target_of(server, config, resolved, environ)
         if target.signs_in_itself:
-            message = "its grant is client_credentials: it needs no person"
-            raise TooltrayError(f"'{server}' signs in by itself", message, f"Start it: tooltray servers start {server}")
+            message = Phrase("its grant is client_credentials: it needs no person")
+            raise TooltrayError(
+                Phrase("'{server}' signs in by itself", server=server),
+                message,
+                Phrase("Start it: tooltray servers start {server}", server=server),
+            )
         return target
 
     def _access(self, target: Target) -> ServerAccess:

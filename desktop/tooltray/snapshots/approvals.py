@@ -1,4 +1,4 @@
-"""Tool calls that wait for a yes, and yeses that last."""
+"""Tool calls that wait for a yes, yeses that last, and what runs without asking."""
 
 import msgspec
 
@@ -45,3 +45,45 @@ class ToolChange(msgspec.Struct, frozen=True):
     tool: str  # the server's own name
     diff: tuple[str, ...]  # lines that begin with "+", "-" or " "
     warnings: tuple[str, ...] = ()  # as in ApprovalSnapshot
+
+
+class ToolPermission(msgspec.Struct, frozen=True):
+    """Whether a tool runs without asking, by what is written and by what a person has allowed for all AI clients.
+
+    Attributes:
+        tool: the server's own name.
+        category: "read" or "write".
+        choice: what a person says of this tool by its name: "always", "ask", or "default" (as its server).
+        is_free: it runs without asking by the rules.
+        why: in words; of a tool that a grant covers, why it would ask without that.
+        grants: ids of the grants that cover it as it is defined now, those for one AI client or session among them.
+        is_enabled: AI clients see it.
+        is_held: a person allowed it, and it is defined in another way since.
+    """
+
+    tool: str
+    category: str
+    choice: str
+    is_free: bool
+    why: str
+    grants: tuple[str, ...] = ()
+    is_enabled: bool = True
+    is_held: bool = False
+
+
+class ServerPermissions(msgspec.Struct, frozen=True):
+    """What runs without asking of one server.
+
+    Attributes:
+        rules: its `autoApprove`.
+        single: those of them that speak of one tool by its name.
+        is_changeable: a person can choose others; not of what comes with Tooltray.
+        is_listed: which tools it has is known.
+    """
+
+    server: str
+    rules: tuple[str, ...]
+    single: tuple[str, ...] = ()
+    is_changeable: bool = True
+    is_listed: bool = True
+    tools: tuple[ToolPermission, ...] = ()

@@ -55,3 +55,4 @@ class ClientTokenSnapshot(msgspec.Struct, frozen=True):
 
     name: str
     created_at: float  # unix seconds
+    used_at: float = 0.0  # unix seconds; 0: not since the hub started

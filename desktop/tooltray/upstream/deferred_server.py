@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from tooltray.errors import Problem, TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
 from tooltray.sessions.session_state import SessionState
@@ -255,9 +256,9 @@ class DeferredServer(ManagedServer):
         if project is None:
             self.check_needs_no_project()
         if len(self._copies) >= MOST_COPIES:
-            reason = f"it has a copy for each of {len(self._copies)} projects, and more are not started"
-            hint = "Close AI clients of other projects, and try again in a minute. This ends all copies: tooltray projects reset"
-            raise TooltrayError(f"server '{self.name}' is not started for another project", reason, hint)
+            reason = Phrase("it has a copy for each of {number} projects, and more are not started", number=len(self._copies))
+            hint = Phrase("Close AI clients of other projects, and try again in a minute. This ends all copies: tooltray projects reset")
+            raise TooltrayError(Phrase("server '{name}' is not started for another project", name=self.name), reason, hint)
         copy = ProjectCopy(self, project, self._make_instance)
         self._copies[project.path if project else WITHOUT_PROJECT] = copy
         return copy
@@ -268,9 +269,9 @@ class DeferredServer(ManagedServer):
             TooltrayError: its settings cannot do without a project.
         """
         if needs_project(self.config):
-            title = f"'{self.name}' cannot be started without a project"
+            title = Phrase("'{name}' cannot be started without a project", name=self.name)
             hint = "Choose a folder for it, or take {project_path} and {project_name} out of what is started without one."
-            raise TooltrayError(title, "its settings have a place for the project's folder or name", hint)
+            raise TooltrayError(title, Phrase("its settings have a place for the project's folder or name"), hint)
 
     # life
 
@@ -290,8 +291,10 @@ class DeferredServer(ManagedServer):
         self._resumed = tuple(dict.fromkeys((*self._resumed, *([self.chosen] if self.chosen else []))))
         begun = self._begin()
         if not begun and not self._is_up:
-            hint = f"Choose a folder on its card in Tooltray, or run: tooltray projects start {quoted(self.name)} DIR"
-            raise TooltrayError(f"'{self.name}' waits for a project", "it starts when an AI client works on one", hint)
+            hint = Phrase("Choose a folder on its card in Tooltray, or run: tooltray projects start {name} DIR", name=quoted(self.name))
+            raise TooltrayError(
+                Phrase("'{name}' waits for a project", name=self.name), Phrase("it starts when an AI client works on one"), hint
+            )
         for copy in begun:
             await copy.run(timeout_s=timeout_s)
 

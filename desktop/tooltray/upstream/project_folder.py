@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from urllib.parse import unquote
 
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 
 MAX_PATH_LENGTH = 4096  # PATH_MAX of Linux; what is longer cannot be opened anyway
 MAX_NAME_LENGTH = 100  # of a project; it becomes a part of command lines and cards
@@ -142,7 +143,9 @@ def _upwards(path: str) -> Iterable[str]:
 
 
 def _refusal(text: str, reason: str) -> TooltrayError:
-    return TooltrayError(f"'{shown(text)}' cannot be a project", reason, "Give the absolute path of the project's folder.")
+    return TooltrayError(
+        Phrase("'{text}' cannot be a project", text=shown(text)), reason, Phrase("Give the absolute path of the project's folder.")
+    )
 
 
 def shown(text: str) -> str:

@@ -15,6 +15,7 @@ from tooltray.confirmation import asker_name
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, ServerRemoved
 from tooltray.files.json_text import digest_of
+from tooltray.phrases import Phrase
 from tooltray.sessions.caller import Session
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -96,7 +97,11 @@ class ServerManager:
             if broken.entry == name:
                 raise NotFound(broken.problem.title, broken.problem.message, broken.problem.hint)
         known = ", ".join(self._servers)
-        raise NotFound(f"there is no server '{name}'", f"there are: {known}", "See `tooltray servers list`.")
+        raise NotFound(
+            Phrase("there is no server '{name}'", name=name),
+            Phrase("there are: {known}", known=known),
+            Phrase("See `tooltray servers list`."),
+        )
 
     def find(self, name: str) -> ManagedServer | None:
         return self._servers.get(name)
@@ -145,8 +150,12 @@ class ServerManager:
         server = self.get(name)
         if isinstance(server, DeferredServer):
             return server
-        hint = f"Start it with: tooltray servers start {quoted(name)}"
-        raise TooltrayError(f"'{name}' is no server that starts for a project", "`deferredStartup` is not set in its settings", hint)
+        hint = Phrase("Start it with: tooltray servers start {name}", name=quoted(name))
+        raise TooltrayError(
+            Phrase("'{name}' is no server that starts for a project", name=name),
+            Phrase("`deferredStartup` is not set in its settings"),
+            hint,
+        )
 
     @property
     def pids(self) -> frozenset[int]:
@@ -183,7 +192,11 @@ class ServerManager:
         """
         server = self.get(name)
         if server.config.disable:
-            raise TooltrayError(f"server '{name}' is switched off", "`disable` is true in its settings", "Switch it on first.")
+            raise TooltrayError(
+                Phrase("server '{name}' is switched off", name=name),
+                Phrase("`disable` is true in its settings"),
+                Phrase("Switch it on first."),
+            )
         self._look_again(server)
         await self._stops.discard(server)
         with _by_person():
@@ -233,7 +246,9 @@ class ServerManager:
             with _by_person():
                 await server.stop(then=server.idle_state)
             if self._stops.since(name) is not None:
-                raise TooltrayError(f"server '{name}' is stopped", "somebody stopped it while it was being restarted")
+                raise TooltrayError(
+                    Phrase("server '{name}' is stopped", name=name), Phrase("somebody stopped it while it was being restarted")
+                )
             await self.start(name)
         finally:
             server.restarts -= 1

@@ -18,6 +18,7 @@ import msgspec
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.files.atomic_file import read_own, set_aside, write_atomically
+from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.tasks import Spawn, finish_in_thread
@@ -64,11 +65,15 @@ class StoppedServers:
         except FileNotFoundError:
             return
         except (ValueError, RecursionError):
-            message = f"what was in {path.name} is now in {set_aside(path)}"
-            self.problem = Problem("which servers you stopped cannot be read, so they start again", message, "Stop them once more.")
+            message: str = Phrase("what was in {name} is now in {path}", name=path.name, path=set_aside(path))
+            self.problem = Problem(
+                Phrase("which servers you stopped cannot be read, so they start again"), message, Phrase("Stop them once more.")
+            )
         except OSError as error:
             message = f"{path}: {error.strerror or error}"
-            self.problem = Problem("which servers you stopped cannot be read, so they start again", message, "Make it readable.")
+            self.problem = Problem(
+                Phrase("which servers you stopped cannot be read, so they start again"), message, Phrase("Make it readable.")
+            )
         else:
             self._since = {(each.name, each.file): each.at for each in read.servers if not each.file or Path(each.file).exists()}
 
@@ -105,7 +110,7 @@ class StoppedServers:
             try:
                 write_atomically(self._path, json.dumps(msgspec.to_builtins(kept), indent=2).encode())
             except OSError as error:
-                title = "which servers are stopped cannot be saved"
+                title = Phrase("which servers are stopped cannot be saved")
                 message, hint = f"{self._path}: {error.strerror or error}", "It counts until Tooltray ends."
                 raise TooltrayError(title, message, hint) from None
 

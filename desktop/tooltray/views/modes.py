@@ -136,7 +136,10 @@ class Modes:
         """
         state = self._states.find(session)
         if state is None:
-            raise NotFound(f"there is no session '{plain(session, LONGEST_SESSION)}'", hint="See which there are: tooltray sessions")
+            raise NotFound(
+                Phrase("there is no session '{session}'", session=plain(session, LONGEST_SESSION)),
+                hint=Phrase("See which there are: tooltray sessions"),
+            )
         return state
 
     def clients(self) -> list[ClientModeSnapshot]:

@@ -10,6 +10,7 @@ from tooltray.builtin.hub_server import NAME as HUB
 from tooltray.catalogue import tool_settings
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.errors import Problem, TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings import view_settings
 from tooltray.settings.file_server import FileServer
@@ -76,11 +77,19 @@ class Profiles:
         settings = self._config.settings
         for name, profile in settings.profiles.items():
             if odd := list(self._oddities(profile)):
-                yield Problem(f"The profile '{name}' names what there is not", "; ".join(odd), "Correct it: tooltray profiles set")
+                yield Problem(
+                    Phrase("The profile '{name}' names what there is not", name=name),
+                    "; ".join(odd),
+                    Phrase("Correct it: tooltray profiles set"),
+                )
         for client, chosen in settings.publish.clients.items():
             if chosen.profile and chosen.profile not in settings.profiles:
-                message = f"there is no profile '{chosen.profile}', so its sessions see nothing"
-                yield Problem(f"The AI client '{client}' is to have a profile that there is not", message, "Choose another one for it.")
+                message = Phrase("there is no profile '{profile}', so its sessions see nothing", profile=chosen.profile)
+                yield Problem(
+                    Phrase("The AI client '{client}' is to have a profile that there is not", client=client),
+                    message,
+                    Phrase("Choose another one for it."),
+                )
 
     async def set(self, name: str, profile: Mapping[str, Any]) -> None:
         """See ViewsApi.set_profile."""
@@ -93,7 +102,10 @@ class Profiles:
     async def set_override(self, server: str, tool: str, name: str | None, description: str | None) -> None:
         """See ViewsApi.set_tool_override."""
         if name is not None and not tool_settings.NAME.fullmatch(name):
-            raise TooltrayError(f"{name[:LONGEST_NAME]!r} cannot be the name of a tool", f"a name has {tool_settings.NAME_IN_WORDS}")
+            raise TooltrayError(
+                Phrase("{name} cannot be the name of a tool", name=repr(name[:LONGEST_NAME])),
+                Phrase("a name has {name_in_words}", name_in_words=tool_settings.NAME_IN_WORDS),
+            )
         if file := self._config.file_server(server):
             await self._set_beside(file, server, tool, name, description)
         else:

@@ -93,6 +93,8 @@ async def create_token(hub):
 async def remove_token(hub):
     await hub("create_client_token", name="short-lived")
     await hub("remove_client_token", name="short-lived")
+    await hub("restore_client_token", name="short-lived")
+    await hub("remove_client_token", name="short-lived")
     assert "short-lived" not in {each["name"] for each in await hub("list_client_tokens")}
 
 
@@ -149,5 +151,6 @@ CHECKS: Checks = {
     "revoke_api_token": api_tokens,
     "list_client_tokens": list_tokens,
     "create_client_token": create_token,
+    "restore_client_token": remove_token,
     "remove_client_token": remove_token,
 }

@@ -106,6 +106,24 @@ async def server_approvals(hub):
     await hub("set_server_auto_approve", server="kit", rules=before)
 
 
+async def restore_grant(hub):
+    async with notes(hub):
+        made = await hub("add_grant", server="notes", tool="save_note")
+        await hub("remove_grant", id=made["id"])
+        assert await hub("restore_grant", id=made["id"]) == made
+        assert made in await hub("get_grants")
+
+
+async def tool_approval(hub):
+    async with notes(hub):
+        await hub("set_tool_approval", server="notes", tool="save_note", approval="always")
+        assert "content" in await hub("call_tool", name="save_note", arguments={"text": "a"})
+        (said,) = [each for each in await hub("get_permissions") if each["server"] == "notes"]
+        assert [(each["tool"], each["choice"], each["is_free"]) for each in said["tools"]] == [("save_note", "always", True)]
+        await hub("set_tool_approval", server="notes", tool="save_note", approval="ask")
+        await refused_note(hub)
+
+
 CHECKS: Checks = {
     "get_approvals": waiting_approvals,
     "answer_approval": approve,
@@ -113,6 +131,9 @@ CHECKS: Checks = {
     "preview_grant": preview_grant,
     "add_grant": add_grant,
     "remove_grant": remove_grant,
+    "restore_grant": restore_grant,
+    "get_permissions": tool_approval,
+    "set_tool_approval": tool_approval,
     "get_tool_changes": tool_changes,
     "accept_tool_change": accept_change,
     "set_server_auto_approve": server_approvals,

@@ -89,6 +89,14 @@ async def distrust_entries(hub):
         assert "is not trusted" in await hub.refusal("distrust_entries", project=folder, entry="asks")
 
 
+async def restore_trust(hub):
+    async with asking_project(hub) as folder:
+        await say_yes(hub, folder)
+        await hub("distrust_entries", project=folder, entry="asks")
+        assert await hub("restore_trust", project=folder, entry="asks") == ["asks"]
+        assert await hub("get_trust_requests", project=folder) == []
+
+
 async def trusted_entries(hub):
     async with asking_project(hub) as folder:
         await say_yes(hub, folder)
@@ -101,6 +109,7 @@ CHECKS: Checks = {
     "get_trust_requests": trust_requests,
     "trust_entries": trust_entries,
     "distrust_entries": distrust_entries,
+    "restore_trust": restore_trust,
     "get_trusted_entries": trusted_entries,
     "preview_reload": preview_of_reload,
     "reload": reload,

@@ -1,4 +1,4 @@
-"""The settings themselves, and the latest calls."""
+"""The settings themselves, and what servers get of a person's environment."""
 
 from tests.end2end.verbs.hub_at_work import Checks
 
@@ -18,12 +18,6 @@ async def change_settings(hub):
     assert await hub("change_settings", changes={"readyAnswers": None}) == seen
 
 
-async def recent_calls(hub):
-    await hub("call_tool", name="about", arguments={})
-    (last,) = await hub("get_recent_calls", limit=1)
-    assert (last["tool"], last["server"], last["outcome"]) == ("about", "kit", "ok")
-
-
 async def environment(hub):
     found = await hub("get_environment")
     assert all(variable["name"] and variable["origin"] for variable in found["variables"])
@@ -37,7 +31,6 @@ async def forget_environment(hub):
 CHECKS: Checks = {
     "get_settings": settings,
     "change_settings": change_settings,
-    "get_recent_calls": recent_calls,
     "get_environment": environment,
     "forget_environment": forget_environment,
 }

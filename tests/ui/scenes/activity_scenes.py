@@ -31,7 +31,22 @@ USED = (
     ("cursor-vscode", "postgres", "execute_sql", "SELECT count(*)", 0.09),
     ("codex-mcp-client", "memory", "search_nodes", "", 0.005),
 )
-NAMELESS = "a_tool_whose_author_liked_long_names_" * 8 + "🧠🧠"
+LONG = "a_tool_whose_author_liked_long_names_" * 8 + "🧠🧠"
+ODD: dict[str, Any] = {
+    "client": LONG,
+    "server": LONG,
+    "tool": LONG,
+    "published": LONG,
+    "project": f"/home/ana/{LONG}",
+    "session": "s1",
+    "duration_s": 5400.0,
+}
+ODD |= {
+    "duration_s": 5400.0,
+    "touched": "<b>not bold</b> \u202eevil \x1b[31mred",
+    "outcome": "error",
+    "reason": f"<h1>{LONG}</h1>\nרק שורה",
+}
 
 
 @cache
@@ -52,17 +67,16 @@ def day(count: int = 700) -> tuple[ActivityEntry, ...]:
     return tuple(found)
 
 
-def latest() -> tuple[ActivityEntry, ...]:
-    """What happened in the last minutes: a server that failed and started again, a question, a run of repeats."""
+def latest(*more: dict[str, Any]) -> tuple[ActivityEntry, ...]:
+    """What happened in the last minutes: a server that failed and started again, a question, a run of repeats; and `more`."""
     now, first = time.time(), len(day()) + 1
     lines: list[dict[str, Any]] = [
         {"kind": "failure", "server": "postgres", "client": "", "outcome": "error", "reason": "It ended with exit code 1"},
-        {"kind": "start", "server": "postgres", "client": "", "duration_s": 1.8},
+        {"kind": "start", "server": "postgres", "client": "", "duration_s": 1.8, "reason": "hub"},
         {"kind": "approval", "server": "filesystem", "tool": "write_file", "outcome": "once", "duration_s": 6.4},
         {"tool": "write_file", "server": "filesystem", "published": "filesystem_write_file", "touched": "docs/plan.md"},
         *({"server": "filesystem", "tool": "read_text_file", "touched": f"src/part_{number}.py"} for number in range(41)),
         {"client": "cursor-vscode", "server": "github", "tool": "search_code", "duration_s": 0.418, "touched": "api.github.com"},
-        {"client": "cursor-vscode", "server": "github", "tool": NAMELESS, "duration_s": 0.2, "touched": "<b>not bold</b> \u202eevil"},
         {
             "client": "cursor-vscode",
             "server": "postgres",
@@ -73,6 +87,7 @@ def latest() -> tuple[ActivityEntry, ...]:
         {"kind": "question", "server": "github", "client": "cursor-vscode", "outcome": "accept", "duration_s": 12.0},
         {"server": "filesystem", "tool": "edit_file", "published": "filesystem_edit_file", "touched": "src/billing/invoice.py"},
     ]
+    lines += more
     count = len(lines)
     return tuple(entry(first + place, **{"at": now - 4 * (count - place), "project": SHOP, **line}) for place, line in enumerate(lines))
 
@@ -124,6 +139,11 @@ async def activity_failed(theme: Theme) -> Shot:
     failed = next(each for each in reversed(_engine(shot).journal) if each.outcome == "error" and each.kind == "call")
     _engine(shot).details[failed.id] = ActivityDetails(failed, ActivityTimes(0.0001, None, None, 1.4, 0.6, 0.0002), allowed_by="rules")
     return await _entry(shot, failed.id)
+
+
+async def activity_odd(theme: Theme) -> Shot:
+    shot = await opened(theme, latest(ODD))
+    return await _entry(shot, _engine(shot).journal[-1].id)
 
 
 async def activity_open_group(theme: Theme) -> Shot:
@@ -235,6 +255,7 @@ SCENES = (
     activity_call,
     activity_call_small,
     activity_failed,
+    activity_odd,
     activity_open_group,
     activity_filtered,
     activity_waiting,

@@ -1,20 +1,26 @@
 """All scenes: what pictures are taken of, and what the tests of accessibility walk through."""
 
 from tests.ui.scenes import (
+    activity_scenes,
     add_scenes,
     approval_scenes,
     client_scenes,
+    edit_scenes,
     feedback_scenes,
     file_scenes,
     found_scenes,
     grant_scenes,
+    log_scenes,
     network_scenes,
     palette_scenes,
+    permission_scenes,
     project_scenes,
     question_scenes,
+    secret_scenes,
     server_scenes,
     settings_scenes,
     sign_in_scenes,
+    tool_scenes,
     tray_scenes,
 )
 from tests.ui.scenes.shot import Scene
@@ -25,9 +31,12 @@ SUBJECTS = (
     question_scenes,
     settings_scenes,
     network_scenes,
+    secret_scenes,
     sign_in_scenes,
     approval_scenes,
     grant_scenes,
+    log_scenes,
+    permission_scenes,
     project_scenes,
     client_scenes,
     found_scenes,
@@ -35,5 +44,8 @@ SUBJECTS = (
     tray_scenes,
     feedback_scenes,
     palette_scenes,
+    edit_scenes,
+    tool_scenes,
+    activity_scenes,
 )
 SCENES: dict[str, Scene] = {scene.__name__: scene for subject in SUBJECTS for scene in subject.SCENES}

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.found_clients import CHANGES, EDITS, IMPORTED, PLAN, SCAN, many_candidates, many_clients
 from tests.fakes.found_servers import BUNDLE, HITS, NEW, SERVER, STARTERS, STATUS, UPDATES, many_hits
+from tests.fakes.server_snapshots import server
 from tests.ui.scenes.opened_desk import SERVERS
 from tests.ui.scenes.shot import Shot
 
@@ -260,7 +262,33 @@ async def first_start_small(theme: Theme) -> Shot:
     return await first_start(theme, SMALL)
 
 
+async def first_start_no_clients(theme: Theme) -> Shot:
+    result = await found_desk(theme, servers=())
+    result.page._empty.show_scan(replace(result.window.context.scans.scan or SCAN, servers=0))
+    return Shot(result)
+
+
+async def first_steps(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
+    """The first server runs; no client yet."""
+    result = await found_desk(theme, servers=())
+    result.engine.snapshot = replace(result.engine.snapshot, session_count=0)
+    result.engine.tell(server("time", tool_count=2, target="uvx mcp-server-time"))
+    await until(lambda: result.page.cards)
+    return Shot(result, size=size)
+
+
+async def first_steps_connected(theme: Theme) -> Shot:
+    result = await found_desk(theme, servers=())
+    result.engine.tell(server("time", tool_count=2, target="uvx mcp-server-time"))
+    await until(lambda: result.page.cards)
+    result.page.steps.commands.found.emit("claude-code", False)
+    return Shot(result, size=(900, 600))
+
+
 SCENES = (
+    first_start_no_clients,
+    first_steps,
+    first_steps_connected,
     computer,
     computer_details,
     computer_small,

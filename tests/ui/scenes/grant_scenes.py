@@ -10,6 +10,7 @@ from tests.ui.scenes.shot import Shot
 
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot
+from tooltray.ui.permissions.permissions_page import GRANTED as GRANTED_TAB
 from tooltray.ui.theme import Theme
 
 
@@ -36,9 +37,10 @@ async def grants(
     result = await desk(theme)
     result.engine.grants, result.engine.tool_changes = list(granted), list(changes)
     result.engine.client_modes = [ClientModeSnapshot("claude-code", "Claude Code", "", "everything", "", is_seen=True)]
-    result.window.open_page("approvals")
-    page = result.approvals
-    await until(lambda: list(page._grants) == list(granted) and list(page._changes) == list(changes))
+    result.window.open_page("permissions")
+    page = result.permissions
+    page.show_tab(GRANTED_TAB)
+    await until(lambda: list(page.granted.grants) == list(granted) and list(page.granted.changes) == list(changes))
     return Shot(result, size=size)
 
 
@@ -57,7 +59,7 @@ async def grants_100(theme: Theme) -> Shot:
 async def tool_change(theme: Theme) -> Shot:
     shot = await grants(theme)
     assert shot.desk is not None
-    shot.desk.approvals.change_requested.emit(CHANGES_SEEN[0])
+    shot.desk.permissions.granted.change_requested.emit(CHANGES_SEEN[0])
     return shot
 
 
@@ -65,7 +67,7 @@ async def allow_tools(theme: Theme, size: tuple[int, int] | None = None, kind: i
     shot = await grants(theme, size=size)
     assert shot.desk is not None
     window = shot.desk.window
-    shot.desk.approvals.commands.begin()
+    shot.desk.permissions.grants.begin()
     await until(lambda: window.sheet is not None)
     panel = window.sheet.panel
     panel._server.choose("filesystem")

@@ -10,6 +10,7 @@ from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
 from tooltray.errors import Problem
+from tooltray.snapshots.discovery import RegistryStatus
 from tooltray.snapshots.http import HttpStatus
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
 from tooltray.ui.network.network_tab import NetworkTab
@@ -39,6 +40,8 @@ async def opened(
     result = await desk(theme)
     result.engine.registry = status
     result.engine.http = http
+    result.engine.client_names = {"cursor", "n8n"}
+    result.engine.registry_status = RegistryStatus(12_345, time.time() - 3000)
     tab = result.open_network()
     await until(lambda: tab.registries.status is status and tab.http.status is http and not len(result.tasks))
     return Shot(result, size=size), tab

@@ -1,13 +1,16 @@
 """Scenes of the Secrets tab: what is missing, stored, unused, locked; and its sheets."""
 
 from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLineEdit
 from tests.fakes.desk import until
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
-from tests.ui.seen import control, field
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
+from tooltray.ui.secrets.secret_entry import SecretEntry
 from tooltray.ui.secrets.secrets_tab import SecretsTab
 from tooltray.ui.theme import Theme
 
@@ -74,8 +77,9 @@ async def secret_refused(theme: Theme) -> Shot:
     shot.desk.engine.stored_secrets = replace(OPEN, is_proven=False, problem=LOCKED)
     tab.open_secret(SECRETS[1])
     panel = shot.desk.window.sheet.panel
-    field(panel, "Value of linear/API_KEY").setText("dummy value")
-    control(panel, "Store").click()
+    entry = panel.findChild(SecretEntry)
+    entry.findChild(QLineEdit).setText("dummy value")
+    QTest.keyClick(entry.findChild(QLineEdit), Qt.Key.Key_Return)
     await until(lambda: not len(shot.desk.tasks))
     return shot
 

@@ -1,5 +1,7 @@
 """Scenes of the page of settings: general ones, backups and what they would change, Tooltray itself."""
 
+import time
+
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QScrollArea
 from tests.fakes.desk import until
@@ -7,6 +9,7 @@ from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
 from tooltray.errors import Problem
+from tooltray.snapshots.activity import JournalStatus
 from tooltray.snapshots.setup import SetupChange
 from tooltray.ui.settings.backup_commands import SetupPreview
 from tooltray.ui.theme import Theme
@@ -36,6 +39,7 @@ CHANGES = [
 async def settings(theme: Theme, tab: str = "general", size: tuple[int, int] | None = None) -> Shot:
     result = await desk(theme)
     result.engine.settings = {"notifications": {"update": False}, "window": {"theme": theme.mode}}
+    result.engine.journal_status = JournalStatus("/home/ann/.tooltray/activity.db", 12_300_000, 48_211, time.time() - 29 * 86_400)
     result.open_settings(tab)
     await until(lambda: not len(result.tasks))
     return Shot(result, size=size)
@@ -47,7 +51,7 @@ async def settings_small(theme: Theme) -> Shot:
 
 async def settings_bottom(theme: Theme) -> Shot:
     shot = await settings(theme, size=(900, 600))
-    area = shot.desk.settings.findChild(QScrollArea)
+    area = shot.desk.settings.tab("general").findChild(QScrollArea)
     shot.desk.window.resize(900, 600)
     QTimer.singleShot(20, area, lambda: area.verticalScrollBar().setValue(10_000))
     return shot

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.modes import has_mode
+from tests.fakes.set_clock import SetClock
 
-from tooltray.access.client_tokens import ClientTokens
-from tooltray.errors import TooltrayError
+from tooltray.access.client_tokens import UNDO_S, ClientTokens
+from tooltray.errors import Conflict, NotFound, TooltrayError
 
 
 def test_a_token_is_its_client_s_also_after_a_restart_and_is_written_nowhere(tmp_path: Path) -> None:
@@ -44,6 +45,38 @@ def test_a_removed_client_s_token_opens_nothing(tmp_path: Path) -> None:
     assert tokens.list() == []
     with pytest.raises(TooltrayError, match="no client 'a'"):
         tokens.remove("a")
+
+
+def test_when_a_token_was_last_used_is_known(tmp_path: Path) -> None:
+    clock = SetClock()
+    tokens = ClientTokens(tmp_path / "clients.json", clock=clock)
+    token = tokens.create("a")
+    tokens.owner("other")
+    assert [each.used_at for each in tokens.list()] == [0.0]
+    clock.now += 5
+    tokens.owner(token)
+    assert [(each.created_at, each.used_at) for each in tokens.list()] == [(1000.0, 1005.0)]
+    tokens.create("a")
+    assert [each.used_at for each in tokens.list()] == [0.0]
+
+
+def test_a_token_that_was_just_revoked_counts_again(tmp_path: Path) -> None:
+    clock = SetClock()
+    tokens = ClientTokens(tmp_path / "clients.json", clock=clock)
+    token = tokens.create("a")
+    tokens.remove("a")
+    tokens.restore("a")
+    assert tokens.owner(token) == "a"
+    for is_late in (False, True):
+        tokens.remove("a")
+        if is_late:
+            clock.now += UNDO_S
+        else:
+            tokens.create("a")
+        with pytest.raises(NotFound if is_late else Conflict):
+            tokens.restore("a")
+    with pytest.raises(NotFound, match="cannot be undone"):
+        tokens.restore("never there")
 
 
 @pytest.mark.parametrize("name", ["", " a", "a\n", "x" * 65])

@@ -5,9 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tooltray.activity.call_stats import CALLS_KEPT, DURATIONS_KEPT, HOURS_SHOWN, CallStats, RecentCalls
-from tooltray.events import EventBus, ServerStarted, ToolCallResult
-from tooltray.snapshots.calls import MCPToolResponse, RecentCall
+from tooltray.activity.call_stats import DURATIONS_KEPT, HOURS_SHOWN, CallStats, day_start
 
 pytestmark = pytest.mark.posix  # time zones go by TZ
 
@@ -99,43 +97,23 @@ def test_a_clock_that_was_set_back_costs_no_error(stats: CallStats) -> None:
     assert stats.today("fs", NOW) == 1
 
 
-def called(tool: str, outcome: str = "ok") -> ToolCallResult:
-    response = MCPToolResponse(tool, "files", "Cursor", outcome, 0.25, 7, 9)
-    return ToolCallResult(response)
+def test_calls_of_before_are_added_to_those_since(stats: CallStats) -> None:
+    stats.add("fs", 0.5, NOW)
+    hour = int(NOW // HOUR_S)
+    stats.add_past("fs", {hour: 2, hour - 3: 4}, 5, [0.1, 0.2], NOW)
+    assert stats.hours("fs", NOW)[-4:] == (4, 0, 0, 3)
+    assert (stats.today("fs", NOW), stats.p95_ms("fs")) == (6, 500.0)
+    stats.add_past("other", {hour: 1}, 1, [], NOW)
+    assert (stats.today("other", NOW), stats.p95_ms("other")) == (1, 0.0)
+    stats.add("other", 0.1, NOW + 5)
+    assert stats.today("other", NOW + 5) == 2
 
 
-def test_the_newest_call_comes_first_with_who_what_when_and_how() -> None:
-    bus, times = EventBus(), iter((1000.0, 1001.0))
-    calls = RecentCalls(bus=bus, clock=lambda: next(times))
-    bus.publish(called("read_file"))
-    bus.publish(ServerStarted("files"))
-    bus.publish(called("write_file", "refused"))
-    assert calls.last(5) == [
-        RecentCall(2, 1001.0, "write_file", "files", "Cursor", "refused", 0.25, 7, 9),
-        RecentCall(1, 1000.0, "read_file", "files", "Cursor", "ok", 0.25, 7, 9),
-    ]
+def test_of_durations_of_before_the_last_count(stats: CallStats) -> None:
+    stats.add("fs", 0.1, NOW)
+    stats.add_past("fs", {}, 0, [9.0] * 20 + [0.1] * (DURATIONS_KEPT - 1), NOW)
+    assert stats.p95_ms("fs") == 100.0
 
 
-def test_there_are_as_many_as_are_asked_for() -> None:
-    bus = EventBus()
-    calls = RecentCalls(bus=bus)
-    for name in "abc":
-        bus.publish(called(name))
-    assert [[call.tool for call in calls.last(limit)] for limit in (-1, 0, 2, 9)] == [[], [], ["c", "b"], ["c", "b", "a"]]
-
-
-def test_old_calls_are_forgotten_and_numbers_are_never_given_twice() -> None:
-    bus = EventBus()
-    calls = RecentCalls(bus=bus)
-    for number in range(CALLS_KEPT + 3):
-        bus.publish(called(f"tool-{number}"))
-    kept = calls.last(1000)
-    assert len(kept) == CALLS_KEPT
-    assert [call.id for call in kept] == list(range(CALLS_KEPT + 3, 3, -1))
-
-
-def test_what_was_asked_and_answered_is_not_kept() -> None:
-    bus = EventBus()
-    calls = RecentCalls(bus=bus)
-    bus.publish(called("read_file"))
-    assert not {"arguments", "result"} & set(calls.last(1)[0].__struct_fields__)
+def test_a_day_began_at_midnight_where_the_person_lives() -> None:
+    assert day_start(NOW) == NOW - 16 * HOUR_S

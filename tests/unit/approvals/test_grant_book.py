@@ -12,12 +12,14 @@ from tests.fakes.approval_desk import READ, WRITE, desk
 from tests.fakes.heard import PATIENCE_S
 from tests.fakes.hub_parts import entry, settled
 from tests.fakes.scripted_server import error, tool
+from tests.fakes.set_clock import SetClock
 
 from tooltray.approvals.approvals import LONGEST_GRANT_S, MOST_SHOWN
+from tooltray.approvals.grant_book import UNDO_S, GrantBook
 from tooltray.approvals.grants import Grant, GrantStore
 from tooltray.catalogue.definition import fingerprint
 from tooltray.catalogue.list_times import AT_ONCE
-from tooltray.errors import TooltrayError
+from tooltray.errors import NotFound, TooltrayError
 from tooltray.events import GrantsChanged
 from tooltray.snapshots.approvals import GrantSnapshot
 from tooltray.snapshots.servers import ServerState
@@ -100,6 +102,44 @@ async def test_a_grant_is_taken_back_whatever_it_is_for(tmp_path: Path) -> None:
             await here.answer("refuse")
             await call
         assert len(here.parts.heard.of(GrantsChanged)) == 4
+
+
+async def test_what_was_taken_back_is_allowed_again_as_it_was_until_its_own_end(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        p = here.parts.presenter
+        grant = await p.add_grant("s", "tool", "write_it", expires_in_s=60.0)
+        await p.remove_grant(grant.id)
+        await here.redefine(CHANGED, READ)  # a person has not seen that
+        assert await p.restore_grant(grant.id) == (await p.get_grants())[0]
+        assert [(each.id, each.expires_at, each.is_held) for each in await p.get_grants()] == [(grant.id, grant.expires_at, True)]
+        assert (await p.get_tool_changes())[0].diff
+        with pytest.raises(NotFound, match="cannot be undone"):
+            await p.restore_grant(grant.id)
+
+
+async def test_what_was_taken_back_long_ago_or_of_a_server_that_is_gone_stays_so(tmp_path: Path) -> None:
+    clock = SetClock()
+    async with desk(tmp_path) as here:
+        parts = here.parts
+        store = GrantStore(tmp_path / "grants.json")
+        book = GrantBook(
+            store=store,
+            states=parts.states,
+            tools=parts.tools,
+            bus=parts.bus,
+            spawn=parts.keeper.spawn,
+            is_of_file=lambda _: False,
+            now=clock,
+        )
+        routes = {name: route for name, route in parts.tools.routes("s").items() if name == "write_it"}
+        for after_s, is_removed in ((UNDO_S, False), (0.0, True)):
+            grant = await book.allow("s", "tool", routes)
+            await book.take_back(grant.id)
+            clock.now += after_s
+            if is_removed:
+                await parts.presenter.remove_mcp_server("s")
+            with pytest.raises(NotFound, match="cannot be undone"):
+                await book.give_back(grant.id)
 
 
 async def test_the_same_grant_again_replaces_the_first(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from tests.fakes.fake_clock import in_fake_time
 from tooltray.calls.elicitations import MOST_OF_ONE_SERVER, MOST_WAITING, Elicitations
 from tooltray.errors import TooltrayError
 from tooltray.events import ElicitationAsked, ElicitationEnded, EventBus
+from tooltray.journal.happenings import Happened
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, Envelope, dump
 from tooltray.snapshots.questions import ElicitationSnapshot
@@ -168,3 +169,21 @@ async def test_an_answer_stands_in_no_event_and_in_no_log(caplog: pytest.LogCapt
     with pytest.raises(TooltrayError) as caught:
         person.elicitations.answer(question.id, "accept", {"name": "my answer"})
     assert "my answer" not in "".join(told) + caplog.text + str(caught.value) + repr(person.elicitations.__dict__)
+
+
+async def test_the_journal_hears_that_a_person_was_asked_and_never_what() -> None:
+    person = Person()
+    found: list[Happened] = []
+    person.bus.subscribe(Happened, found.append)
+    call = person.asked()
+    person.elicitations.answer((await person.seen.get()).id, "accept", {"name": "confidential"})
+    await call
+    withdrawn = person.asked()
+    await person.seen.get()
+    withdrawn.cancel()
+    await asyncio.wait({withdrawn})
+    assert [(event.kind, event.outcome, event.client, event.server) for event in found] == [
+        ("question", "accept", "tooltray", "files"),
+        ("question", "cancelled", "tooltray", "files"),
+    ]
+    assert "confidential" not in repr(found)

@@ -17,8 +17,10 @@ from tooltray.calls.tool_call import SEARCHED_FOR_ERROR_BYTES, is_error
 from tooltray.catalogue.server_lists import ERROR_LISTED_FOR_S
 from tooltray.errors import TooltrayError
 from tooltray.events import ToolCallResult
+from tooltray.journal.happenings import CALL, Happened
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
+from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ServerState
 from tooltray.upstream.held_calls import HELD_FOR_S
 from tooltray.upstream.relay import CALL_TIMEOUT_S
@@ -368,3 +370,41 @@ def test_a_result_says_at_one_of_its_ends_whether_it_is_an_error(result: bytes, 
 
 def test_an_error_reply_is_an_error() -> None:
     assert is_error(error(-1, "no"))
+
+
+async def test_the_journal_hears_of_a_call_with_where_its_time_went(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
+        found: list[Happened] = []
+        parts.bus.subscribe(Happened, lambda event: found.append(event) if event.kind == CALL else None)
+        await started(parts)
+        await parts.listed()
+        client = parts.client(name="s1")
+        client.state.projects["person"] = SessionProject("/p", "p", "person")
+        await parts.call("t", client, arguments={"path": "/a"})
+        await parts.servers.get("s").stop(then=ServerState.ON_DEMAND)
+        client.state.client = "Cursor"
+        await parts.call("t", client)
+        await parts.call("no such tool", client)
+    first, second = found
+    assert (first.client, first.session, first.project, first.server, first.tool, first.published) == ("test", "s1", "/p", "s", "t", "t")
+    assert (second.client, first.outcome, first.is_fault) == ("Cursor", "ok", False)
+    assert b'"path":"/a"' in bytes(first.params)
+    assert first.course
+    assert second.course
+    assert (first.course.server_s is not None, first.course.start_s, first.course.person_s) == (True, None, None)
+    assert (second.course.start_s is not None, second.course.allowed_by) == (True, "rules")
+    assert 0 <= first.duration_s <= first.course.passed_s
+
+
+async def test_a_call_is_under_way_until_it_ends(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+    program.calls["t"] = never
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        await parts.listed()
+        call = parts.keeper.spawn(parts.call("t"), name="call")
+        await program.call("t")
+        assert [(each.server, each.tool, each.waits_for) for each in parts.under_way.now()] == [("s", "t", "server")]
+        call.cancel()
+        await asyncio.wait({call})
+        assert parts.under_way.now() == []

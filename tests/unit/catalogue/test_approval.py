@@ -14,10 +14,12 @@ from tooltray.catalogue.approval import (
     REPEATING_VERBS,
     WRITE_VERBS,
     category,
+    choice,
     decide,
     entry_for,
     fits,
     problem_of,
+    with_choice,
 )
 
 NOT_HINTS = [None, "readOnlyHint", ["readOnlyHint"], 1, True, {}, {"title": "get"}, {"readOnlyHint": "true"}, {"readOnlyHint": 1}]
@@ -135,6 +137,32 @@ def test_an_entry_with_the_prefix_always_means_the_name_behind_it() -> None:
     assert decide("s", "x", None, ("tool:x",)).is_approved
     assert not decide("s", "tool:x", None, ("tool:x",)).is_approved
     assert decide("s", "tool:x", None, ("tool:tool:x",)).is_approved
+
+
+@pytest.mark.parametrize("name", ["get_user", "ask:me", "read", "all"])
+@pytest.mark.parametrize("rules", [("all",), ("read", "write"), ("names:*",), ("tool:get_user", "tool:ask:me", "tool:read", "tool:all")])
+def test_a_tool_that_is_excepted_asks_whatever_else_is_allowed(name: str, rules: tuple[str, ...]) -> None:
+    excepting = with_choice(name, "ask", rules)
+    decision = decide("s", name, None, excepting)
+    assert (decision.is_approved, decision.is_excepted, decision.is_plain_read) == (False, True, False)
+    assert f'takes "ask:{name}" out of "autoApprove"' in decision.hint
+    assert decide("s", "other", None, rules) == decide("s", "other", None, excepting)
+    assert problem_of("s", excepting, ()) is None
+
+
+@pytest.mark.parametrize("name", ["get_user", "delete", "ask:me", "read", "tool:x", "names:*"])
+@pytest.mark.parametrize("before", [(), ("all",), ("read", "ask:delete"), ("tool:get_user",)])
+def test_what_is_chosen_for_one_tool_counts_and_is_taken_back(name: str, before: tuple[str, ...]) -> None:
+    allowed, asking = with_choice(name, "always", before), with_choice(name, "ask", before)
+    assert (choice(name, allowed), decide("s", name, None, allowed).is_approved) == ("always", True)
+    assert (choice(name, asking), decide("s", name, None, asking).is_approved) == ("ask", False)
+    assert with_choice(name, "ask", allowed) == asking
+    none = with_choice(name, "default", asking)
+    assert (choice(name, none), [rule for rule in before if rule in none]) == ("default", list(none))
+
+
+def test_an_approval_names_the_rule_that_gave_it() -> None:
+    assert [decide("s", name, None, ("names:x*", "read", "y")).rule for name in ("xy", "get_a", "y", "z")] == ["names:x*", "read", "y", ""]
 
 
 def test_what_is_approved_has_nothing_to_say() -> None:

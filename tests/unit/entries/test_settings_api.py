@@ -1,4 +1,4 @@
-"""entries/settings_api.py: the settings besides the servers, and the last calls; through McpPresenter's verbs."""
+"""entries/settings_api.py: the settings besides the servers; through McpPresenter's verbs."""
 
 import json
 from collections.abc import AsyncIterator
@@ -9,7 +9,8 @@ import pytest
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.errors import Conflict, TooltrayError
+from tooltray.confirmation import UNATTENDED, asked_by
+from tooltray.errors import Conflict, Denied, TooltrayError
 
 
 @pytest.fixture
@@ -54,10 +55,10 @@ async def test_addresses_that_can_be_used_are_taken(parts: HubParts) -> None:
     assert json.loads(parts.home.settings.read_bytes())["customNpmRegistry"] == "https://a.test/"
 
 
-async def test_the_last_calls_are_told_the_newest_first(parts: HubParts) -> None:
-    await parts.presenter.start_server("s")
-    await parts.listed()
-    for text in "ab":
-        await parts.presenter.call_tool("echo", {"text": text})
-    assert [(call.id, call.tool, call.server) for call in await parts.presenter.get_recent_calls()] == [(2, "echo", "s"), (1, "echo", "s")]
-    assert len(await parts.presenter.get_recent_calls(1)) == 1
+@pytest.mark.parametrize("changes", [{"contents": True}, {"line": False}, {"days": 1}, None])
+async def test_what_the_journal_keeps_is_a_persons_to_say(parts: HubParts, changes: Any) -> None:
+    with asked_by(UNATTENDED), pytest.raises(Denied):
+        await parts.presenter.change_settings({"activity": changes})
+    await parts.presenter.change_settings({"activity": changes})
+    with pytest.raises(TooltrayError, match=r"activity: days: must be more than 0"):
+        await parts.presenter.change_settings({"activity": {"days": 0}})

@@ -129,6 +129,13 @@ async def test_on_a_full_disk_calls_go_on_and_what_is_lost_is_said_until_it_is_w
         assert (list(here.journal.problems), here.journal.lost) == ([], 600)
 
 
+async def test_a_hub_whose_journal_cannot_be_opened_ends_all_the_same(path: Path) -> None:
+    path.mkdir()
+    async with running_journal(path) as here:
+        here.happened(call())
+    assert here.journal.lost == 1
+
+
 async def test_what_cannot_be_opened_is_said_and_tried_again(path: Path) -> None:
     path.mkdir()
     async with running_journal(path) as here:
@@ -246,7 +253,8 @@ def kept_of(here: RunningJournal, event: Happened) -> Happened:
 async def test_what_is_not_read_does_not_stay_in_memory(path: Path) -> None:
     here = RunningJournal(path)
     here.journal._bus.subscribe(Happened, here.journal._on_happened)
-    assert kept_of(here, call()).reply == NOTHING
+    assert kept_of(here, call(reply=large(3_000))).reply == NOTHING
+    assert kept_of(here, call(reply=NOTHING)).reply == NOTHING
     assert kept_of(here, call(is_fault=True)).reply != NOTHING
     assert kept_of(here, call(reply=large(70_000), is_fault=True)).reply == NOTHING
     assert kept_of(here, call(arguments={"a": "x" * 70_000})).params == NOTHING

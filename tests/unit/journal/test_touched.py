@@ -51,7 +51,15 @@ def test_a_path_a_host_or_two_words_of_a_command(arguments: Any, expected: str) 
 
 
 @pytest.mark.parametrize(
-    "params", [NOTHING, Raw(b"{"), Raw(b"[" * 100_000), dump({"name": "t"}), dump({"arguments": {"path": "x" * READ_BELOW_BYTES}})]
+    "params",
+    [
+        NOTHING,
+        Raw(b"{"),
+        Raw(b"[" * 100_000),
+        Raw(b'{"arguments": 1e999}'),
+        dump({"name": "t"}),
+        dump({"arguments": {"path": "x" * READ_BELOW_BYTES}}),
+    ],
 )
 def test_of_odd_and_of_large_arguments_nothing_is_known(params: Raw) -> None:
     assert touched(params) == ""

@@ -35,6 +35,9 @@ async def test_a_yes_is_taken_back_and_what_runs_by_it_ends(tmp_path: Path) -> N
         await hub.trusted(folder)
         await hub.project_servers.distrust(folder, "one")
         assert hub.names() == ["two"]
+        assert await hub.parts.presenter.restore_trust(folder, "one") == ["one"]
+        assert hub.names() == ["one", "two"]
+        await hub.project_servers.distrust(folder, "one")
         assert [each.entry for each in hub.project_servers.trusted()] == ["two"]
         await hub.project_servers.distrust(folder, "")
         assert (hub.names(), hub.project_servers.trusted()) == ([], [])

@@ -155,6 +155,33 @@ async def test_with_a_consent_its_choices_go_and_come_back_only_with_the_same_co
     assert desk.choices == {"one": {"autoApprove": ["write"]}}
 
 
+async def test_the_last_consent_that_was_taken_back_is_restored_with_its_choices(desk: Desk) -> None:
+    desk.write(one=ONE, two=TWO)
+    await desk.say_yes()
+    await desk.decisions.trust_own(desk.folder, "one", desk.trust.digest(desk.folder, "one"), unasked=("write",))
+    for name in ("two", "one"):
+        await desk.decisions.distrust(desk.folder, name)
+    with pytest.raises(NotFound, match="cannot be undone"):
+        await desk.decisions.restore(desk.folder, "two")
+    assert (await desk.decisions.restore(desk.folder, "one"))[1] == ["one"]
+    assert desk.choices == {"one": {"autoApprove": ["write"]}}
+    assert [each.entry for each in desk.trust.entries()] == ["one"]
+
+
+async def test_a_consent_is_not_restored_for_another_content(desk: Desk) -> None:
+    desk.write(one=ONE)
+    with pytest.raises(NotFound, match="cannot be undone"):
+        await desk.decisions.restore(desk.folder, "one")
+    await desk.say_yes()
+    await desk.decisions.distrust(desk.folder, "one")
+    desk.write(one=TWO)
+    with pytest.raises(Conflict):
+        await desk.decisions.restore(desk.folder, "one")
+    desk.write(one=ONE)
+    await desk.decisions.restore(desk.folder, "one")
+    assert [each.entry for each in desk.trust.entries()] == ["one"]
+
+
 async def test_where_nothing_was_chosen_the_settings_are_not_written(desk: Desk) -> None:
     desk.write(one=ONE)
     await desk.say_yes()

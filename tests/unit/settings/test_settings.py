@@ -5,6 +5,7 @@ import pytest
 from tooltray.errors import TooltrayError
 from tooltray.settings.settings import (
     UNREADABLE_PROFILE,
+    ActivitySettings,
     ClientSettings,
     UnusableEntry,
     check_name,
@@ -262,3 +263,42 @@ def test_a_registry_of_servers_is_chosen_or_switched_off(registry: object) -> No
 def test_a_choice_of_a_registry_that_cannot_be_read_is_said() -> None:
     (problem,) = read_settings({"discovery": {"registry": 7}}).problems
     assert "discovery" in str(problem)
+
+
+def test_a_language_that_there_is_not_is_said_and_the_rest_counts() -> None:
+    reading = read_settings({"language": "xx", "window": {"theme": "dark"}, "notifications": {"failed": False}})
+    assert [str(problem.message) for problem in reading.problems] == ["language: there is no language 'xx'"]
+    assert (reading.settings.language, reading.settings.window.theme, reading.settings.notifications) == (None, "dark", {"failed": False})
+    assert read_settings({"language": "zh_TW"}).settings.language == "zh_TW"
+    assert read_settings({"language": 7}).settings.language is None
+    odd = read_settings({"window": {"theme": "pink"}, "notifications": {"failed": "no"}})
+    assert len(odd.problems) == 2
+    assert (odd.settings.window.theme, odd.settings.notifications) == (None, {})
+
+
+@pytest.mark.parametrize(
+    ("given", "kept", "message"),
+    [
+        (None, ActivitySettings(), ""),
+        ({"days": 3, "megabytes": 5}, ActivitySettings(days=3, megabytes=5), ""),
+        ({"contents": True, "contentsUntil": 5}, ActivitySettings(contents=True, contents_until=5), ""),
+        ([], ActivitySettings(line=False), "activity: must be an object"),
+        ({"line": 0, "contents": True}, ActivitySettings(line=False, contents=True), "activity: line: must be true or false"),
+        ({"contents": True, "contentsUntil": "soon"}, ActivitySettings(), "activity: contentsUntil: must be a number"),
+        ({"contents": "yes", "days": 9}, ActivitySettings(days=9), "activity: contents: must be true or false"),
+        ({"contents": True, "days": 0}, ActivitySettings(contents=True), "activity: days: must be more than 0"),
+        ({"megabytes": 10**9}, ActivitySettings(), "activity: megabytes: is too large"),
+    ],
+)
+def test_by_a_slip_the_journal_keeps_less_and_never_more(given: Any, kept: ActivitySettings, message: str) -> None:
+    reading = read_settings({"activity": given})
+    found = reading.settings.activity
+    assert {name: getattr(found, name) for name in ActivitySettings.model_fields} == kept.model_dump()
+    assert [str(problem.message) for problem in reading.problems] == ([message] if message else [])
+
+
+def test_contents_are_kept_until_their_time_is_over() -> None:
+    assert not ActivitySettings().keeps_contents(1.0)
+    assert ActivitySettings(contents=True).keeps_contents(1e10)
+    until = ActivitySettings(contents=True, contents_until=5.0)
+    assert (until.keeps_contents(4.9), until.keeps_contents(5.0)) == (True, False)

@@ -93,6 +93,13 @@ def test_rules_beside_all_are_nothing_more() -> None:
     assert rules_widen(["read"], ["read", "x"])
 
 
+def test_an_exception_that_goes_widens_and_one_that_comes_does_not() -> None:
+    assert rules_widen(["all", "ask:x"], ["all"])
+    assert not rules_widen(["all"], ["all", "ask:x"])
+    assert not rules_widen(["read"], ["ask:x"])
+    assert rules_widen(["read", "ask:x"], ["read", "x", "ask:x"])
+
+
 @pytest.mark.parametrize(
     ("after", "widens"),
     [
@@ -152,6 +159,7 @@ def test_settings_that_let_more_happen_widen(changes: dict[str, Any]) -> None:
     "changes",
     [
         {"readyAnswers": ["Go on"], "hotReload": False, "mcpEnabled": False, "mine": {"a": 1}},
+        {"language": "zh_TW", "window": {"theme": "dark"}, "notifications": {"failed": False}},
         {"autoDetectNpmRegistry": False},
         {"profiles": {"new": {"servers": []}}},
         {"publish": {"naming": "always", "mode": "search", "lazyLoad": True, "feedback": False, "odd": 1}},

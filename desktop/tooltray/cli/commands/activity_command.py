@@ -4,6 +4,7 @@ Above it: run. Below it: the running hub, or the journal's file where none runs.
 """
 
 import argparse
+import contextlib
 import os
 import time
 from collections.abc import Iterator
@@ -12,27 +13,28 @@ import msgspec
 
 from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.person import check_terminal
+from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, clean_line, count, print_json, print_table, to_json
-from tooltray.control.control_client import ControlClient
+from tooltray.control.control_client import ControlClient, HubLost
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
-from tooltray.phrases import as_json
+from tooltray.phrases import Phrase, as_json
 from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityRow, ActivityTimes
 
 READ_TIMEOUT_S = 60.0  # of 200 MB on a slow disk
 EXPORT_TIMEOUT_S = 600.0
 PAGE = 200  # entries that are asked for at once while following
 WRITTEN = "ActivityWritten"
-_TITLES = ("ID", "TIME", "CLIENT", "WHAT", "OUTCOME", "MS", "ABOUT")
+_TITLES = (Phrase("ID"), Phrase("TIME"), Phrase("CLIENT"), Phrase("WHAT"), Phrase("OUTCOME"), "MS", Phrase("ABOUT"))
 _PARTS = {
-    "bridge_s": "from the AI client to the hub",
-    "queue_s": "in the hub",
-    "person_s": "a person",
-    "start_s": "the start of the server",
-    "server_s": "the server",
-    "back_s": "back to the AI client",
+    "bridge_s": Phrase("from the AI client to the hub"),
+    "queue_s": Phrase("in the hub"),
+    "person_s": Phrase("a person"),
+    "start_s": Phrase("its server's start"),
+    "server_s": Phrase("the server"),
+    "back_s": Phrase("back to the AI client"),
 }
-_ALLOWED = {"rules": "the settings", "grant": "an earlier yes", "person": "a person"}
+_ALLOWED = {"rules": Phrase("the settings"), "grant": Phrase("an earlier yes"), "person": Phrase("a person")}
 
 
 def activity(args: argparse.Namespace, home: Home) -> int:
@@ -49,15 +51,15 @@ def activity(args: argparse.Namespace, home: Home) -> int:
         case ["undo-clear"]:
             with any_hub(home) as hub:
                 hub.ask(hub.api.activity.undo_clear_activity())
-            return answer(args, {"is_cleared": False}, "The journal is as it was.")
+            return answer(args, {"is_cleared": False}, tr("The journal is as it was."))
     with any_hub(home) as hub:
         rows = _rows(hub, args)
     if args.json:
         print_json(rows)
     elif rows:
-        print_table(_TITLES, [_cells(row) for row in rows])
+        print_table([say(title) for title in _TITLES], [_cells(row) for row in rows])
     else:
-        print("Nothing of this kind is in the journal.")
+        print(tr("Nothing of this kind is in the journal."))
     return 0
 
 
@@ -108,8 +110,8 @@ def _follow(args: argparse.Namespace, home: Home) -> int:
     """Shows the last rows, and then each that comes; ends when the hub does."""
     events = ControlClient.connect(home, with_events=True)
     if events is None:
-        raise TooltrayError("No hub is running", "nothing happens that could be followed", "Start one with: tooltray serve")
-    with events, any_hub(home) as hub:
+        raise TooltrayError(tr("No hub is running"), tr("nothing happens that could be followed"), tr("Start one with: tooltray serve"))
+    with events, any_hub(home) as hub, contextlib.suppress(HubLost):
         args.each = True
         rows = _rows(hub, args)
         last = rows[-1].entry.id if rows else 0
@@ -153,16 +155,21 @@ def _lines(found: ActivityDetails) -> Iterator[str]:
     entry = found.entry
     yield f"{_what(entry)}: {entry.outcome}"
     yield f"{_moment(entry.at)}, {entry.duration_s * 1000:.1f} ms"
-    yield from _named("AI client", entry.client, f"session {entry.session}" if entry.session else "")
-    yield from _named("Project", entry.project)
-    yield from _named("Touched", entry.touched)
-    yield from _named("Reason", entry.reason)
-    yield from _named("Allowed by", _ALLOWED.get(found.allowed_by, found.allowed_by))
+    yield from _named(tr("AI client"), entry.client, f"session {entry.session}" if entry.session else "")
+    yield from _named(tr("Project"), entry.project)
+    yield from _named(tr("Touched"), entry.touched)
+    yield from _named(tr("Reason"), entry.reason)
+    yield from _named(tr("Allowed by"), say(_ALLOWED.get(found.allowed_by, found.allowed_by)))
     if entry.kind == "call":
-        yield f"Sizes: {entry.argument_bytes:,} bytes of arguments, {entry.result_bytes:,} of result (about {entry.tokens:,} tokens)"
-    yield from _times(found.times)
-    yield from _named("Arguments", found.arguments)
-    yield from _named("Result", found.result)
+        yield tr(
+            "Sizes: {argument_bytes} bytes of arguments, {result_bytes} of result (about {tokens} tokens)",
+            argument_bytes=f"{entry.argument_bytes:,}",
+            result_bytes=f"{entry.result_bytes:,}",
+            tokens=f"{entry.tokens:,}",
+        )
+    yield from _named(tr("Time"), *_times(found.times))
+    yield from _named(tr("Arguments"), found.arguments)
+    yield from _named(tr("Result"), found.result)
 
 
 def _named(name: str, *values: str) -> Iterator[str]:
@@ -173,7 +180,7 @@ def _named(name: str, *values: str) -> Iterator[str]:
 def _times(times: ActivityTimes) -> Iterator[str]:
     for name, value in msgspec.structs.asdict(times).items():
         if value is not None:
-            yield f"  {value * 1000:10.2f} ms  {_PARTS[name]}"
+            yield tr("{value} ms {part}", value=f"{value * 1000:.2f}", part=say(_PARTS[name]))
 
 
 # all of them
@@ -184,11 +191,13 @@ def _export(args: argparse.Namespace, home: Home, file: str) -> int:
     with any_hub(home) as hub:
         asked = hub.api.activity.export_activity(path=path, filter=_filter(args))
         written = hub.ask(asked, timeout_s=EXPORT_TIMEOUT_S)
-    return answer(args, {"path": path, "entries": written}, f"{count(written, 'line')} written to {clean_line(path)}.")
+    return answer(
+        args, {"path": path, "entries": written}, tr("{count} written to {path}.", count=count(written, "line"), path=clean_line(path))
+    )
 
 
 def _clear(args: argparse.Namespace, home: Home) -> int:
-    check_terminal("Emptying the journal")
+    check_terminal(tr("Emptying the journal"))
     with any_hub(home) as hub:
         hub.ask(hub.api.activity.clear_activity())
-    return answer(args, {"is_cleared": True}, "The journal is empty. Until the hub ends: tooltray activity undo-clear")
+    return answer(args, {"is_cleared": True}, tr("The journal is empty. Until the hub ends: tooltray activity undo-clear"))

@@ -53,16 +53,13 @@ def _words(found: ClientScan, clients: list[AiClient]) -> Iterator[str]:
 
 
 def _totals(found: ClientScan) -> Iterator[str]:
-    different = f", {found.different_servers} different" if found.different_servers != found.servers else ""
-    yield f"{count(found.servers, 'server')}{different}."
-    if found.plain_secrets:
-        stands = "stands" if found.plain_secrets == 1 else "stand"
-        yield tr(
-            "{count} that {value} secret {stands} in plain text.",
-            count=count(found.plain_secrets, "value"),
-            value="looks" if found.plain_secrets == 1 else "look",
-            stands=stands,
-        )
+    servers = count(found.servers, "server")
+    is_mixed = found.different_servers != found.servers
+    yield tr("{servers}, {number} different.", servers=servers, number=found.different_servers) if is_mixed else f"{servers}."
+    if found.plain_secrets == 1:
+        yield tr("1 value that looks secret stands in plain text.")
+    elif found.plain_secrets:
+        yield tr("{count} values that look secret stand in plain text.", count=found.plain_secrets)
 
 
 def _file(client: AiClient, file: AiClientFile) -> Iterator[str]:

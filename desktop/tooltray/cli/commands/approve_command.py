@@ -159,7 +159,7 @@ def server_rules(args: argparse.Namespace, home: Home) -> int:
 def _rules(rules: Sequence[str] | None) -> str:
     if rules is None:
         return tr("what each server's autoApprove says")
-    return ", ".join(clean_line(rule) for rule in rules) or "nothing"
+    return ", ".join(clean_line(rule) for rule in rules) or tr("nothing")
 
 
 def list_grants(args: argparse.Namespace, home: Home) -> int:

@@ -122,4 +122,4 @@ def _tell(made: list[ClientChange], *, is_json: bool) -> None:
             continue
         note = f" {change.note}." if change.note else ""
         how = tr(" Undo it: tooltray clients undo {id}", id=change.id) if change.undo != "none" else ""
-        print(clean_line(f"{change.client}: {change.path} is changed.{note}{how}"))
+        print(clean_line(tr("{client}: {path} is changed.{note}{how}", client=change.client, path=change.path, note=note, how=how)))

@@ -186,7 +186,7 @@ def _variable_line(variable: EnvironmentVariable) -> str:
 
 def _change_line(change: EnvironmentChange) -> str:
     was = f"{change.name}={change.was}" if change.was else change.name
-    return tr("{server} last worked with {was}; now it is {value}", server=change.server, was=was, value=change.now or "missing")
+    return tr("{server} last worked with {was}; now it is {value}", server=change.server, was=was, value=change.now or tr("missing"))
 
 
 def _check_secrets(hub: RunningHub, home: Home) -> Check:
@@ -291,11 +291,9 @@ def _tools_of(diagnosis: "Diagnosis") -> str:
 def _spared(processes: int) -> str:
     if not processes:
         return ""
-    return tr(
-        " (not run: the server is started directly, which saves {processes} {value})",
-        processes=processes,
-        value="process" if processes == 1 else "processes",
-    )
+    if processes == 1:
+        return tr(" (not run: the server is started directly, which saves 1 process)")
+    return tr(" (not run: the server is started directly, which saves {count} processes)", count=processes)
 
 
 def _remedy_lines(server: str, remedies: "Sequence[Remedy]") -> Iterator[str]:

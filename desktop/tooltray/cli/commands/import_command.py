@@ -205,4 +205,4 @@ def _show_progress(connection: ControlClient) -> None:
     with contextlib.suppress(TooltrayError):
         for kind, data in connection.events():
             if kind == "ImportProgressed" and data["name"]:
-                print_note(tr("{data} of {data2}: {data3}", data=data["done"], data2=data["total"], data3=data["name"]))
+                print_note(tr("{done} of {total}: {name}", done=data["done"], total=data["total"], name=data["name"]))

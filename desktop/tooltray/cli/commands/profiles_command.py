@@ -74,7 +74,7 @@ def remove(args: argparse.Namespace, home: Home) -> int:
 
 
 def _row(profile: ProfileSnapshot) -> list[str]:
-    servers = "all" if profile.servers is None else ", ".join(profile.servers) or "none"
+    servers = tr("all") if profile.servers is None else ", ".join(profile.servers) or tr("none")
     parts = [tr("{number} of {server}", number=len(tools), server=server) for server, tools in profile.tools.items()]
     only = tr(" (only {parts})", parts=", ".join(parts)) if parts else ""
     return [profile.name, str(profile.tool_count), servers + only, profile.description]

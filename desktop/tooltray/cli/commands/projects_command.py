@@ -9,7 +9,7 @@ from tooltray.cli.commands.servers_command import START_TIMEOUT_S, STOP_TIMEOUT_
 from tooltray.cli.hubs import any_hub, folder_path, started_hub
 from tooltray.cli.person import check_terminal
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import answer, clean_line, count, print_json, print_note, print_table, state_in_words
+from tooltray.cli.terminal import answer, clean_line, print_json, print_note, print_table, state_in_words
 from tooltray.home.home import Home
 from tooltray.phrases import Phrase, as_json
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
@@ -86,9 +86,8 @@ def reset(args: argparse.Namespace, home: Home) -> int:
             servers = hub.ask(hub.api.hub.get_snapshot()).servers
             names = [server.name for server in servers if server.state is ServerState.WAITING]
     if args.json or hub.is_running:
-        waiting = tr(
-            "{count} {value} for a project again.", count=count(len(names), "server"), value="waits" if len(names) == 1 else "wait"
-        )
+        many = tr("{count} servers wait for a project again.", count=len(names))
+        waiting = tr("1 server waits for a project again.") if len(names) == 1 else many
         return answer(args, {"waiting": names}, waiting)
     print_note(tr("No hub is running, so every server waits for a project already."))
     return 0

@@ -13,14 +13,15 @@ from typing import TypeVar
 
 from tooltray.cli.hubs import Hub, any_hub, running_hub
 from tooltray.cli.person import ask_for_passphrase, ask_for_secret, confirmed, is_person_there
-from tooltray.cli.speech import in_one_line, tr
-from tooltray.cli.terminal import answer, clean_line, count
+from tooltray.cli.speech import in_one_line, say, tr
+from tooltray.cli.terminal import answer, answer_list, clean_line, count
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import PASSPHRASE_VARIABLE
 from tooltray.secrets.vaults import SecretsLocked
 from tooltray.snapshots.setup import ServerRemoval
+from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 
 KEYRING_TIMEOUT_S = None  # the keyring may show a dialog and wait for the person
 NOT_CHOSEN = Phrase("the system's keyring (nothing else is chosen)")
@@ -40,10 +41,28 @@ def set_secret(args: argparse.Namespace, home: Home) -> int:
 
 
 def list_secrets(args: argparse.Namespace, home: Home) -> int:
-    names = with_secrets(home, lambda hub: hub.ask(hub.api.secrets.get_secret_names(), timeout_s=KEYRING_TIMEOUT_S))
-    return answer(
-        args, names, *(map(clean_line, names) if names else [tr("There are no secrets yet. Store one with: tooltray secrets set NAME")])
-    )
+    """With `--json` the names of those that are stored."""
+    if args.json:
+        names = with_secrets(home, lambda hub: hub.ask(hub.api.secrets.get_secret_names(), timeout_s=KEYRING_TIMEOUT_S))
+        return answer(args, names)
+    found = with_secrets(home, _all)
+    print(tr("Secrets are kept in {place}.", place=say(_PLACES.get(found.backend, NOT_CHOSEN))))
+    empty = tr("There are no secrets yet. Store one with: tooltray secrets set NAME")
+    return answer_list(args, found.secrets, (tr("NAME"), tr("STORED"), tr("USED BY")), _row, empty=empty)
+
+
+def _all(hub: Hub) -> StoredSecrets:
+    """Asks for the names, too, since that says what is wrong with the place."""
+    hub.ask(hub.api.secrets.get_secret_names(), timeout_s=KEYRING_TIMEOUT_S)
+    return hub.ask(hub.api.secrets.get_secrets(), timeout_s=KEYRING_TIMEOUT_S)
+
+
+def _row(secret: SecretSnapshot) -> list[str]:
+    stored = {True: tr("yes"), False: tr("MISSING"), None: "?"}[secret.is_stored]
+    users = {"own": tr("Tooltray itself"), "sign-in": tr("the sign-in to {servers}", servers=", ".join(secret.used_by))}
+    listed = users.get(secret.kind) or ", ".join(secret.used_by) or "-"
+    perhaps = tr(" (perhaps {servers})", servers=", ".join(secret.perhaps_used_by)) if secret.perhaps_used_by else ""
+    return [secret.name, stored, listed + perhaps]
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:
@@ -191,4 +210,5 @@ def _staying(removal: ServerRemoval) -> list[str]:
 
 
 def _still(users: Sequence[str]) -> str:
-    return tr("{users} still {value} it", users=", ".join(users), value="uses" if len(users) == 1 else "use")
+    names = ", ".join(users)
+    return tr("{users} still uses it", users=names) if len(users) == 1 else tr("{users} still use it", users=names)

@@ -8,6 +8,7 @@ import uuid
 
 from tooltray.cli.commands.servers_command import START_TIMEOUT_S, note_start
 from tooltray.cli.hubs import started_hub
+from tooltray.cli.speech import tr
 from tooltray.cli.terminal import answer, clean_line, count, print_note, problem_line
 from tooltray.home.home import Home
 from tooltray.snapshots.edited_entries import ServerTest
@@ -27,13 +28,20 @@ def try_out(args: argparse.Namespace, home: Home) -> int:
 
 def _in_words(test: ServerTest) -> str:
     if not test.is_ok:
-        return f"{test.server} does not work: {problem_line(test.problem)}"
-    about = "about " if test.is_estimated else ""
-    return f"Connected in {test.took_s:.1f} s, {count(len(test.tools), 'tool')}, {about}{count(test.tokens, 'token')}."
+        return tr("{server} does not work: {reason}", server=test.server, reason=problem_line(test.problem))
+    tokens = count(test.tokens, "token")
+    about = tr("about {tokens}", tokens=tokens) if test.is_estimated else tokens
+    return tr(
+        "Connected in {seconds} s, {tools}, {tokens}.", seconds=f"{test.took_s:.1f}", tools=count(len(test.tools), "tool"), tokens=about
+    )
 
 
 def duplicate(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         name = hub.ask(hub.api.servers.duplicate_mcp_server(name=args.name, new_name=args.new_name))
-    done = f"Added {name}, a copy of {args.name}. It starts when it is used; give it an account of its own in the window."
+    done = tr(
+        "Added {name}, a copy of {other}. It starts when it is used; give it an account of its own in the window.",
+        name=name,
+        other=args.name,
+    )
     return answer(args, {"server": name}, done)

@@ -75,9 +75,9 @@ def _row(server: ServerSnapshot) -> list[str]:
 def _starts(server: ServerSnapshot) -> str:
     """Describes when a server starts, and when it is stopped again."""
     if server.is_disabled:
-        return "disabled"
+        return tr("disabled")
     if server.is_deferred or server.is_default:
-        return tr("with a project") if server.is_deferred else "default"
+        return tr("with a project") if server.is_deferred else tr("default")
     return tr("on demand, up to {idle_stop_s} s idle", idle_stop_s=f"{server.idle_stop_s:g}") if server.idle_stop_s else tr("on demand")
 
 
@@ -148,7 +148,7 @@ def _start(args: argparse.Namespace, home: Home, *, is_again: bool = False) -> i
         with progress_shown(home, args.name):
             tools = tools_once_started(hub, args.name, is_again=is_again)
         server = server_snapshot(hub, args.name)
-    return answer(args, server or {}, f"{args.name} {running_in_words(tools, ' again' if is_again else '')}.")
+    return answer(args, server or {}, f"{args.name} {running_in_words(tools, is_again=is_again)}.")
 
 
 def logs(args: argparse.Namespace, home: Home) -> int:
@@ -212,13 +212,12 @@ def tools_once_started(hub: Hub, name: str, *, is_again: bool = False) -> int | 
     return len(tools) if server is None or server.is_listed else None
 
 
-def running_in_words(tools: int | None, again: str = "") -> str:
+def running_in_words(tools: int | None, *, is_again: bool = False) -> str:
     """Describes a server that was started. `tools`: as of tools_once_started."""
-    return (
-        tr("is running{again}, but has not listed its tools yet", again=again)
-        if tools is None
-        else tr("is running{again} and has {count}", again=again, count=count(tools, "tool"))
-    )
+    if tools is None:
+        return tr("is running again, but has not listed its tools yet") if is_again else tr("is running, but has not listed its tools yet")
+    found = count(tools, "tool")
+    return tr("is running again and has {tools}", tools=found) if is_again else tr("is running and has {tools}", tools=found)
 
 
 def note_start(name: str) -> None:

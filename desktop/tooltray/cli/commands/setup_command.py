@@ -116,7 +116,7 @@ def _line(change: SetupChange) -> str:
 def _write(path: Path, text: str, *, may_replace: bool) -> None:
     if path.exists() and not may_replace:
         raise TooltrayError(tr("{path} is there already", path=path), hint=tr("Choose another name, or replace it with --force"))
-    _touching(path, "written", lambda: write_atomically(path, text.encode() + b"\n"))
+    _writing(path, lambda: write_atomically(path, text.encode() + b"\n"))
 
 
 def _read(source: str, text: str) -> Document:
@@ -129,8 +129,8 @@ def _read(source: str, text: str) -> Document:
     return setup
 
 
-def _touching(path: Path, done: str, action: Callable[[], T]) -> T:
+def _writing(path: Path, action: Callable[[], T]) -> T:
     try:
         return action()
     except OSError as error:
-        raise TooltrayError(tr("{path} cannot be {done}", path=os.fspath(path), done=done), error.strerror or str(error)) from None
+        raise TooltrayError(tr("{path} cannot be written", path=os.fspath(path)), error.strerror or str(error)) from None

@@ -27,7 +27,7 @@ def list_tools(args: argparse.Namespace, home: Home) -> int:
 
 
 def _row(tool: ToolSnapshot) -> list[str]:
-    calls = "off" if not tool.is_enabled else "approved" if tool.is_approved else "refused"
+    calls = tr("off") if not tool.is_enabled else tr("approved") if tool.is_approved else tr("refused")
     return [tool.name, tool.server, tool.category, calls, tool.description]
 
 

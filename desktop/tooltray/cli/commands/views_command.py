@@ -93,7 +93,7 @@ def _mode_words(client: str, now: ClientModeSnapshot | None, mode: str | None, p
                 title=now.title,
                 shown_mode=now.shown_mode,
                 reason=now.reason,
-                value=now.profile or "none",
+                value=now.profile or tr("none"),
             )
         )
     if mode in (None, DEFAULT) and not profile:  # it is known by nothing else, so it is in no list any more
@@ -164,7 +164,7 @@ def _override_before(entry: Mapping[str, object], tool: str) -> dict[str, str]:
 
 def _session_row(session: SessionSnapshot, profiles: Collection[str]) -> list[str]:
     client = f"{session.client or '?'} {session.version}".strip()
-    mode = session.mode if session.profile in ("", *profiles) else "nothing"
+    mode = session.mode if session.profile in ("", *profiles) else tr("nothing")
     project = session.project.path if session.project else "-"
     only = f" ({session.server} only)" if session.server else ""
     return [session.id, client, mode + only, session.profile or "-", project, ", ".join(session.activated) or "-", session.reason]

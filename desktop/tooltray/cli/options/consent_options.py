@@ -1,4 +1,4 @@
-"""What can be typed behind `tooltray approve`, `grants` and `trust`.
+"""What can be typed behind `tooltray approve`, `grants`, `permissions` and `trust`.
 
 Above it: arguments. Knows the names of the functions that carry it out, not the functions.
 """
@@ -48,6 +48,19 @@ def declare_grants(commands: Commands) -> None:
     accept = command(grants, "accept", tr("let what was allowed count for a tool as it is now"), "approve_command:accept", has_json=False)
     accept.add_argument("server", metavar="SERVER")
     accept.add_argument("tool", metavar="TOOL")
+
+
+def declare_permissions(commands: Commands) -> None:
+    permissions = group(commands, "permissions", tr("list what runs without asking, and choose for one tool"))
+    listed = command(permissions, "list", tr("list which tools run without asking, and why"), "permissions_command:list_permissions")
+    listed.add_argument("server", metavar="SERVER", nargs="?", help=tr("of this one alone"))
+    chosen = command(permissions, "set", tr("choose for one tool"), "permissions_command:set_permission", has_json=False)
+    chosen.add_argument("server", metavar="SERVER")
+    chosen.add_argument("tool", metavar="TOOL", help=tr("the server's own name for it"))
+    choices = ("always", "ask", "default")
+    chosen.add_argument(
+        "choice", choices=choices, help=tr("it runs without asking; it asks first, whatever else is allowed; as its server")
+    )
 
 
 def check_approve(usage: Usage, args: argparse.Namespace) -> None:

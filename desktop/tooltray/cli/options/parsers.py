@@ -5,7 +5,7 @@ Above it: arguments and the modules of commands. Below it: argparse.
 
 import argparse
 from collections.abc import Callable
-from typing import Any, NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias
 
 from tooltray.cli.speech import say, tr
 
@@ -23,8 +23,8 @@ class UsageError(Exception):
 class Usage(argparse.ArgumentParser):
     """A parser that raises where argparse would print and exit: the caller knows whether JSON was asked for."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options, add_help=False)
+    def __init__(self, prog: str | None = None, description: str | None = None) -> None:
+        super().__init__(prog=prog, description=description, add_help=False)
         self._positionals.title, self._optionals.title = tr("positional arguments"), tr("options")
         self.add_argument("-h", "--help", action="help", default=argparse.SUPPRESS, help=tr("show this help message and exit"))
 
@@ -57,7 +57,7 @@ def command(commands: Commands, name: str, text: str, run: str, *, check: Check 
         check: refuses options that do not go together, which argparse cannot say.
         has_json: whether `--json` goes with it.
     """
-    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser = commands.add_parser(name, help=text, description=_sentence(text))
     parser.set_defaults(run=run, usage=parser, check=check)
     parser.add_argument("--home", metavar="DIR", default=argparse.SUPPRESS, help=argparse.SUPPRESS)  # also after the command
     if has_json:
@@ -67,6 +67,10 @@ def command(commands: Commands, name: str, text: str, run: str, *, check: Check 
 
 def group(commands: Commands, name: str, text: str) -> Commands:
     """A command that stands for several, to which they are added."""
-    parser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser = commands.add_parser(name, help=text, description=_sentence(text))
     parser.set_defaults(usage=parser)
     return parser.add_subparsers(metavar="COMMAND", title=tr("commands"), required=True)
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + ("." if text[-1].isascii() else "。")

@@ -95,7 +95,7 @@ def declare_setup(commands: Commands) -> None:
     export = command(commands, "export", tr("write servers and settings to a file, without secrets"), "setup_command:export")
     export.add_argument("file", nargs="?", metavar="FILE", help=tr("where to (default, and '-': standard output)"))
     export.add_argument("--force", action="store_true", help=tr("replace a file that is there already"))
-    text = tr("take over the servers of AI clients, of a file or of a text, or a set-up that was exported")
+    text = tr("take over the servers of AI clients, of a file or of a text, or a backup")
     taking = command(commands, "import", text, "import_command:take_in", check=check_import)
     text = tr("ids of AI clients, as `clients scan` lists them; or one file, '-' for standard input; nothing: all AI clients")
     taking.add_argument("sources", nargs="*", metavar="CLIENT|FILE", help=text)
@@ -105,7 +105,7 @@ def declare_setup(commands: Commands) -> None:
     taking.add_argument("--dry-run", action="store_true", help=tr("say what there is to import, and change nothing"))
     taking.add_argument("--keep", action="store_true", help=tr("leave imported servers in the files of their clients, too"))
     taking.add_argument(
-        "--replace", action="store_true", help=tr("of a set-up: replace servers of the same names, which are kept otherwise")
+        "--replace", action="store_true", help=tr("of a backup: replace servers of the same names, which are kept otherwise")
     )
     taking.add_argument("--yes", action="store_true", help=tr("do not ask; of AI clients that is `--all`"))
     leaving = command(
@@ -118,7 +118,7 @@ def check_import(usage: Usage, args: argparse.Namespace) -> None:
     if len(args.sources) > 1 and any(values.is_path(source) for source in args.sources):
         usage.error(tr("give AI clients, or one file"))
     if args.replace and not (args.sources and values.is_path(args.sources[0])):
-        usage.error(tr("--replace goes with the file of a set-up"))
+        usage.error(tr("--replace goes with a backup"))
 
 
 def declare_completion(commands: Commands) -> None:

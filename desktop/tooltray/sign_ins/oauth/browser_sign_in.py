@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from tooltray.hidden_fields import HidesFields
+from tooltray.phrases import Phrase
 from tooltray.sign_ins.oauth.addresses import with_query
 from tooltray.sign_ins.oauth.discovery import Place
 from tooltray.sign_ins.oauth.failures import AuthorizationFailed, AuthorizationRefused, SignInRefused, WrongIssuer, error_text, sanitized
@@ -82,7 +83,11 @@ def check_sender(server: str, pending: PendingSignIn, params: Mapping[str, str])
     if received is None and not metadata.sends_issuer:
         return
     if received != metadata.issuer:
-        message = f"{sanitized(metadata.issuer)} was asked, and {sanitized(received) or 'nobody'} is said to have answered"
+        message = Phrase(
+            "{issuer} was asked, and {value} is said to have answered",
+            issuer=sanitized(metadata.issuer),
+            value=sanitized(received) or "nobody",
+        )
         raise WrongIssuer(server, message)
 
 

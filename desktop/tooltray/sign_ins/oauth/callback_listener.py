@@ -9,6 +9,7 @@ import hmac
 from collections.abc import Mapping, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
+from tooltray.phrases import Phrase
 from tooltray.sign_ins.oauth import callback_page
 from tooltray.sign_ins.oauth.callback_page import Page
 from tooltray.sign_ins.oauth.failures import AuthorizationFailed, SignInUnanswered, sanitized
@@ -56,7 +57,7 @@ class CallbackListener:
                 continue
             self._port = self._server.sockets[0].getsockname()[1]
             return f"http://{HOST}:{self._port}{PATH}"
-        hint = "End the other program, or change redirectPort of oauth in the server's settings; 0 is any that is free."
+        hint = Phrase("End the other program, or change redirectPort of oauth in the server's settings; 0 is any that is free.")
         raise AuthorizationFailed(self._name, f"another program uses port {port}, where the browser has to come back to", hint)
 
     def expect(self, state: str) -> None:
@@ -183,7 +184,7 @@ def callback_params(server: str, address: str) -> dict[str, str]:
         query = ""
     params = _params(query)
     if not params or "state" not in params:
-        message = "the address is not the one at which a sign-in ends: it has no state in it"
+        message = Phrase("the address is not the one at which a sign-in ends: it has no state in it")
         raise AuthorizationFailed(server, message, f"Copy the whole address from the browser; it begins with http://{HOST}.")
     return params
 

@@ -36,6 +36,7 @@ class Glance(msgspec.Struct, frozen=True):
 class ActivityCommands(Commands):
     """What is read comes by a signal, and None where it could not be read."""
 
+    read_failed = Signal(object)  # Problem, or None once a glance can be had again
     glance_changed = Signal(object)  # Glance | None
     calls_now_changed = Signal(object)  # list[CallNow] | None
     status_changed = Signal(object)  # JournalStatus | None
@@ -48,7 +49,7 @@ class ActivityCommands(Commands):
         super().__init__(hub=hub, tasks=tasks)
         self._filter = ActivityFilter()
         self.glance_cost_ms = 0  # what the last one took: over a long journal it is not to be read all the time
-        self._glance = CoalescedRead(self._read_glance, tasks=tasks, name="glance of activity", show=self.failed.emit)
+        self._glance = CoalescedRead(self._read_glance, tasks=tasks, name="glance of activity", show=self.read_failed.emit)
         self._now = CoalescedRead(self._read_now, tasks=tasks, name="calls under way")
         self._status = CoalescedRead(self._read_status, tasks=tasks, name="status of the journal")
 
@@ -62,7 +63,7 @@ class ActivityCommands(Commands):
         """Asks who is working."""
         self._now.ask()
 
-    @action()
+    @action(clears=False)
     async def look_choices(self) -> None:
         """Asks what the list could be filtered by."""
         self.choices_changed.emit(await self._hub.activity.get_activity_choices())

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from tooltray.errors import Problem
+from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.ui.activity.activity_table import ActivityTable
 from tooltray.ui.i18n import tr
@@ -192,8 +192,12 @@ class ActivityList(QWidget):
         """What the tabs say; of calls alone, since starts and stops are no failures of anybody."""
         filter, begun = self._filter, time.monotonic()
         read = self._context.hub.activity.get_activity_figures
-        whole = await read("server", filter)
-        refused = await read("server", replace(filter, outcomes=("refused",)))
+        try:
+            whole = await read("server", filter)
+            refused = await read("server", replace(filter, outcomes=("refused",)))
+        except TooltrayError:
+            self._tabs.set_counts((None, None, None))
+            return  # the list says why
         self._count_cost_ms = 1 + int((time.monotonic() - begun) * 1000)
         if filter == self._filter:
             calls, bad = sum(each.calls for each in whole), sum(each.failures for each in whole)

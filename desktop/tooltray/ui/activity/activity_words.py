@@ -31,7 +31,9 @@ def took(seconds: float) -> str:
     if seconds < 100:
         return tr("{seconds} s", seconds=f"{seconds:.1f}")
     minutes, rest = divmod(round(seconds), 60)
-    return tr("{minutes} min {seconds} s", minutes=f"{minutes:,}", seconds=rest)
+    if minutes < 60:
+        return tr("{minutes} min {seconds} s", minutes=minutes, seconds=rest)
+    return tr("{hours} h {minutes} min", hours=f"{minutes // 60:,}", minutes=minutes % 60)
 
 
 def milliseconds(value: float | None) -> str:
@@ -73,7 +75,7 @@ def subject(entry: ActivityEntry) -> str:
         case "stop":
             return tr("Server stopped")
         case "failure":
-            return tr("Server failed")
+            return tr("Server failed") if entry.server else tr("Entries are missing")
         case "question":
             return tr("Question to you")
         case "approval" if not entry.tool:
@@ -83,14 +85,17 @@ def subject(entry: ActivityEntry) -> str:
 
 
 def touched(entry: ActivityEntry) -> str:
-    """Returns what a call touched: a path, a host, or the first words of a command."""
-    return one_line(entry.touched, LONGEST)
+    """Returns what a call touched: a path, a host, or the first words of a command; of what happened to a server, why."""
+    return one_line(entry.touched or (reason(entry) if entry.kind in OF_SERVERS else ""), LONGEST)
 
 
 def is_named(entry: ActivityEntry) -> bool:
     """Whether `subject` gives a name from code."""
     return entry.kind in ("call", "approval") and bool(entry.tool or entry.published)
 
+
+OF_SERVERS = ("start", "stop", "failure")
+"""Kinds that are about a server, and not about a call of its tools."""
 
 ICONS = {"call": "", "question": "message", "approval": "shield", "start": "play", "stop": "stop", "failure": "alert"}
 """Of the kinds; a call, which is the normal case, has none."""
@@ -161,6 +166,8 @@ def _question_look(outcome: str) -> Look:
             return Look("", PLAIN, tr("Answered"))
         case "decline" | "cancel":
             return Look("", PLAIN, tr("Declined"))
+        case "error":
+            return Look("state-error", "error", tr("Failed"))
         case "late":
             return Look("state-waiting", "warning", tr("Nobody answered"))
         case _:
@@ -217,8 +224,44 @@ def waits(call: CallNow) -> str:
 
 
 def reason(entry: ActivityEntry) -> str:
-    """Returns why it failed or was refused; the engine's own sentences in the person's language."""
+    """Returns why it failed, was refused, or happened to a server; the engine's own sentences in the person's language."""
+    if entry.outcome == "ok" and entry.kind in ("start", "stop"):
+        return _cause(entry)
+    if entry.kind == "approval":
+        return _answered_by(entry)
     return seen(say(entry.reason))
+
+
+def _answered_by(entry: ActivityEntry) -> str:
+    """Returns who has answered whether a call may be made."""
+    match entry.reason:
+        case "":
+            return ""
+        case "person":
+            return tr("You answered in Tooltray.")
+        case "client":
+            return tr("It was answered in {client}.", client=client_of(entry))
+        case program:
+            return tr("The program {name} answered.", name=one_line(program, LONGEST))
+
+
+def _cause(entry: ActivityEntry) -> str:
+    """Returns why a server was started or stopped."""
+    is_start = entry.kind == "start"
+    match entry.reason:
+        case "person":
+            return tr("You started it.") if is_start else tr("You stopped it.")
+        case "client":
+            client = client_of(entry)
+            return tr("{client} needed it.", client=client) if is_start else tr("{client} needs it no more.", client=client)
+        case "idle":
+            return tr("Nobody used it for a while.")
+        case "settings":
+            return tr("Its settings were changed.")
+        case "hub":
+            return tr("It starts with Tooltray, or had ended by itself.") if is_start else tr("Tooltray ended or was paused.")
+        case _:
+            return seen(entry.reason)
 
 
 def stretch(since: float, until: float, now: datetime) -> str:
@@ -241,8 +284,9 @@ class FilterChip(msgspec.Struct, frozen=True):
 
 
 def chips(filter: ActivityFilter, now: datetime) -> list[FilterChip]:
-    """Returns what a list is filtered by, besides text and outcome, which have controls of their own."""
+    """Returns what a list is filtered by, besides text and the outcome of a tab, which have controls of their own."""
     found = [FilterChip("kinds", kind, kind_name(kind)) for kind in filter.kinds]
+    found += [FilterChip("outcomes", outcome, outcome_name(outcome)) for outcome in filter.outcomes]
     found += [FilterChip("clients", client, tr("Client: {name}", name=one_line(client_words(client), SHORT))) for client in filter.clients]
     found += [FilterChip("servers", server, tr("Server: {name}", name=one_line(server, SHORT))) for server in filter.servers]
     found += [FilterChip("tools", tool, tr("Tool: {name}", name=one_line(tool, SHORT))) for tool in filter.tools]

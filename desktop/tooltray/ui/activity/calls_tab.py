@@ -45,6 +45,7 @@ class CallsTab(Page):
         self.commands = ActivityCommands(hub=context.hub, tasks=context.tasks)
         self.search = SearchField(theme, tr("Search calls"))
         self.search.textChanged.connect(self._on_text)
+        self.search.returnPressed.connect(self._focus_list)
         self._menu_button = IconButton(theme, "more", tr("More for activity"))
         self._menu_button.clicked.connect(self._on_menu)
         self.header_actions = (self.search, self._menu_button)
@@ -108,11 +109,15 @@ class CallsTab(Page):
         commands.choices_changed.connect(self.filters.set_choices)
         commands.entry_read.connect(self._on_entry)
         commands.entry_missing.connect(self._on_entry_missing)
-        commands.failed.connect(self._notice.show_fault)
+        for of, failed in (
+            ("glance", commands.read_failed),
+            ("list", self.list.failed),
+            ("wish", commands.failed),
+            ("answer", self.waiting.answers.failed),
+        ):
+            failed.connect(partial(self._notice.show_fault, of))
         commands.cleared.connect(self._on_cleared)
         commands.done.connect(self._context.say)
-        self.waiting.answers.failed.connect(self._notice.show_fault)
-        self.list.failed.connect(self._notice.show_fault)
         self.list.entry_chosen.connect(self._on_chosen)
         self.filters.filter_changed.connect(self.set_filter)
         self.filters.menu_opened.connect(commands.look_choices)
@@ -185,8 +190,10 @@ class CallsTab(Page):
         if self.isVisible():
             self._now_timer.start()
 
-    def _on_written(self, _last_id: int) -> None:
-        if not self._look_timer.isActive():
+    def _on_written(self, last_id: int) -> None:
+        if not last_id or self._stack.currentIndex():  # it was emptied, or filled again, or this is a first call
+            self._look_glance()
+        elif not self._look_timer.isActive():
             self._look_timer.start(max(LOOK_EVERY_MS, self.commands.glance_cost_ms * SHARE))
 
     def _on_status(self, status: JournalStatus | None) -> None:
@@ -211,6 +218,7 @@ class CallsTab(Page):
     def _on_entry(self, details: ActivityDetails) -> None:
         if details.entry.id != self._wanted:
             return  # a person has chosen another one meanwhile
+        self._notice.show_fault("entry", None)
         pane = EntryDetails(self._context, details, datetime.now())
         pane.close_requested.connect(self._on_close_details)
         pane.only_requested.connect(self._on_only)
@@ -219,7 +227,7 @@ class CallsTab(Page):
 
     def _on_entry_missing(self, id: int, problem: Problem) -> None:
         if id == self._wanted:
-            self._notice.show_fault(problem)
+            self._notice.show_fault("entry", problem)
 
     def _on_only(self, field: str, value: str) -> None:
         self.set_filter(with_value(replace(self.list.filter, **{field: ()}), field, value))

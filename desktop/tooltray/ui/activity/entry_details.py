@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.shell_words import joined
 from tooltray.snapshots.activity import ActivityDetails, ActivityEntry
 from tooltray.ui.activity.activity_words import (
+    OF_SERVERS,
     PERSON,
     allowed_by,
     client_of,
@@ -31,19 +32,19 @@ from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.code_view import CodeView
-from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
+from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label, breakable
 from tooltray.ui.widgets.result_view import ResultView
 from tooltray.ui.widgets.server_text import broken, one_line, seen
 from tooltray.ui.widgets.split_view import DetailsPane
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.surface import Surface, row
 from tooltray.ui.widgets.waterfall import Stage, Waterfall
 
 FACT_WIDTH = 84  # px of the names
 MOST_LINES = 12  # of arguments in sight at once
 RESULT_HEIGHT = 260  # px
 LONGEST = 200_000  # characters of arguments that are laid out
-LONGEST_NAME = 300  # characters
-OF_SERVERS = ("start", "stop", "failure")
+LONGEST_TITLE = 80  # characters; the whole name stands below it
+LONGEST_NAME, LONGEST_REASON = 300, 2_000  # characters
 
 
 class EntryDetails(DetailsPane):
@@ -53,7 +54,7 @@ class EntryDetails(DetailsPane):
 
     def __init__(self, context: PageContext, details: ActivityDetails, now: datetime) -> None:
         entry = details.entry
-        super().__init__(context.theme, one_line(subject(entry), LONGEST_NAME))
+        super().__init__(context.theme, one_line(subject(entry), LONGEST_TITLE))
         self._context, self.shown, self._entry = context, details, entry
         self._add_head(now)
         self._add_facts()
@@ -79,7 +80,7 @@ class EntryDetails(DetailsPane):
 
     def _add_facts(self) -> None:
         entry = self._entry
-        if entry.touched:
+        if entry.touched and entry.kind not in OF_SERVERS:
             self._fact(tr("Touched"), CodeLabel(self._theme, touched(entry)))
         if entry.client:
             self._fact(tr("Client"), self._name(client_of(entry)), "clients", entry.client)
@@ -90,7 +91,7 @@ class EntryDetails(DetailsPane):
         if entry.client and entry.client != PERSON:
             project = self._name(entry.project or tr("Not known"))
             self._fact(tr("Project"), project, "projects", entry.project)
-        if entry.session:
+        if entry.session and entry.client != PERSON:
             self._fact(tr("Session"), self._name(entry.session), "sessions", entry.session)
         if entry.kind == "call":
             self._fact(tr("Allowed by"), Label(self._theme, allowed_by(self.shown), wrap=True))
@@ -121,9 +122,13 @@ class EntryDetails(DetailsPane):
     def _reason(self, said: str) -> QWidget:
         look = outcome_look(self._entry)
         box = Surface(self._theme, f"{look.tone}.subtle", None, "m")
-        words = Label(self._theme, broken(said), "body", "primary", wrap=True)
-        words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        column(box, margins=(12, 8, 12, 8)).addWidget(words)
+        line = row(box, margins=(12, 8, 6, 8), spacing=6)
+        words = Label(self._theme, breakable(said[:LONGEST_REASON]), "body", "primary", wrap=True)
+        words.setAccessibleName(said)
+        line.addWidget(words, 1)
+        copy = IconButton(self._theme, "copy", tr("Copy the reason"), small=True)
+        copy.clicked.connect(partial(self._on_copy, said, tr("The reason is copied")))
+        line.addWidget(copy, 0, Qt.AlignmentFlag.AlignTop)
         return box
 
     def _waterfall(self) -> QWidget:
@@ -176,7 +181,7 @@ class EntryDetails(DetailsPane):
         if command := self._command():
             copy = Button(self._theme, tr("Copy as a command"), "ghost", "copy")
             copy.setToolTip(tr("The line that makes the same call from a terminal"))
-            copy.clicked.connect(partial(self._on_copy, command))
+            copy.clicked.connect(partial(self._on_copy, command, tr("The command is copied")))
             lines[1].addWidget(copy)
         if entry.kind in OF_SERVERS:
             server = Button(self._theme, tr("Open the server"), icon="server")
@@ -209,8 +214,8 @@ class EntryDetails(DetailsPane):
     def _on_server(self) -> None:
         self._context.links.part_asked.emit("servers", "server", self._entry.server)
 
-    def _on_copy(self, command: str, *_: object) -> None:
-        self._context.copy(command, tr("The command is copied"))
+    def _on_copy(self, text: str, what: str, *_: object) -> None:
+        self._context.copy(text, what)
 
 
 def sizes(entry: ActivityEntry) -> str:

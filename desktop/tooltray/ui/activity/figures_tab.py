@@ -6,6 +6,7 @@ Above it: ActivityPage. Below it: the verbs of the journal, and charts of our ow
 import time
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
 import msgspec
 from msgspec.structs import replace
@@ -117,8 +118,12 @@ class FiguresTab(Page):
         layout.addWidget(self.table, 1)
         outer = column(self)
         outer.addWidget(NoticesAbove(self._notice, content), 1)
-        self._figures = CoalescedRead(self._read_figures, tasks=context.tasks, name="figures", show=self._notice.show_fault)
-        self._series = CoalescedRead(self._read_series, tasks=context.tasks, name="chart of figures", show=self._notice.show_fault)
+        self._figures = CoalescedRead(
+            self._read_figures, tasks=context.tasks, name="figures", show=partial(self._notice.show_fault, "figures")
+        )
+        self._series = CoalescedRead(
+            self._read_series, tasks=context.tasks, name="chart of figures", show=partial(self._notice.show_fault, "chart")
+        )
         self.look_requested.connect(self._figures.ask)
         self._timer = QTimer(self, singleShot=True, interval=LOOK_EVERY_MS)
         self._timer.timeout.connect(self.look_again)

@@ -21,7 +21,7 @@ class JournalNotice(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._fault: Problem | None = None
+        self._faults: dict[str, Problem] = {}
         self._status: JournalStatus | None = None
         self._shown: tuple[str, str, str] | None = None
         self.setObjectName("Notices")
@@ -29,9 +29,15 @@ class JournalNotice(QWidget):
         self._layout = column(self, margins=(24, 12, 24, 0))
         self.hide()
 
-    def show_fault(self, problem: Problem | None) -> None:
-        """Shows what failed; None: it works again."""
-        self._fault = problem
+    def show_fault(self, of: str, problem: Problem | None) -> None:
+        """Shows what failed; None: it works again.
+
+        Args:
+            of: what that is; what works says nothing of what else has failed.
+        """
+        self._faults.pop(of, None)
+        if problem is not None:
+            self._faults[of] = problem
         self._draw()
 
     def show_status(self, status: JournalStatus | None) -> None:
@@ -41,12 +47,9 @@ class JournalNotice(QWidget):
         self._draw()
 
     def _draw(self) -> None:
+        fault = next(iter(self._faults.values()), None)
         shown = (
-            ("error", title(self._fault), sentences(self._fault))
-            if self._fault is not None
-            else _words(self._status)
-            if self._status is not None
-            else None
+            ("error", title(fault), sentences(fault)) if fault is not None else _words(self._status) if self._status is not None else None
         )
         if shown == self._shown:
             return

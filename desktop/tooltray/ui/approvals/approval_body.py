@@ -118,12 +118,13 @@ class ApprovalBody(QWidget):
 
     Args:
         place: e.g. "1 of 3"; empty where nothing else waits.
+        has_margins: it stands in a window of its own; a sheet has margins itself.
     """
 
-    def __init__(self, theme: Theme, request: ApprovalSnapshot, place: str) -> None:
+    def __init__(self, theme: Theme, request: ApprovalSnapshot, place: str, *, has_margins: bool = True) -> None:
         super().__init__()
         self._theme, self._request = theme, request
-        layout = column(self, margins=(MARGIN, MARGIN, MARGIN, 16), spacing=12)
+        layout = column(self, margins=(MARGIN, MARGIN, MARGIN, 16) if has_margins else (0, 0, 0, 0), spacing=12)
         layout.addLayout(self._title(place))
         if request.warnings:
             layout.addWidget(Banner(theme, "warning", tr("Look closely at this tool"), warnings(request.warnings)))

@@ -56,6 +56,7 @@ class DiscoverTab(Page):
         super().__init__()
         self._context, self._theme = context, context.theme
         self._starters: Sequence[StarterServer] = ()
+        self._asked_starter = ""  # the id of one whose sheet is to be opened
         self._updates: Sequence[RegistryUpdate] = ()
         self._status: RegistryStatus | None = None
         self._wanted = ""  # the server of the registry whose sheet is to open
@@ -122,6 +123,18 @@ class DiscoverTab(Page):
     def show_starters(self, starters: Sequence[StarterServer]) -> None:
         self._starters = starters
         self._draw_starters()
+        self._show_asked()
+
+    def show_starter(self, id: str) -> None:
+        """Opens the sheet of a well-known server, as soon as these are known; nothing happens if there is no such one."""
+        self._asked_starter = id
+        self._show_asked()
+
+    def _show_asked(self) -> None:
+        starter = next((each for each in self._starters if each.id == self._asked_starter), None)
+        if starter is not None:
+            self._asked_starter = ""
+            self._open_starter(starter)
 
     def show_updates(self, updates: Sequence[RegistryUpdate]) -> None:
         self._updates = updates

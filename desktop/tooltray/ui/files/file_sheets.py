@@ -206,6 +206,7 @@ class FileSheets(QObject):
         wishes = context.wishes
         wishes.file_requested.connect(self.open_file)
         wishes.trust_requested.connect(self._on_trust_requested)
+        context.links.trust_asked.connect(self.open_trust)
         wishes.refusal_requested.connect(self._on_refusal_requested)
         wishes.file_place_requested.connect(self.open_place)
         context.notices.look_requested.connect(self._on_look_requested)

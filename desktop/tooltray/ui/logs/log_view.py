@@ -259,13 +259,15 @@ class LogView(QWidget):
         if page is not None and page.problem is not None:
             self._show_fault(page.problem)
         self._update_newest()
+        if self.isVisible() and not self.list.verticalScrollBar().maximum():
+            self.reading.read_older()  # there is room for more, and nothing to scroll by
 
     def _why_empty(self) -> str:
         page = self.reading.page
         if page is None:
             return ""
         if self.reading.levels and page.total_bytes:
-            return tr("No line of this level was found.")
+            return tr("Looks through older lines...") if self.reading.has_older else tr("No line of this level was found.")
         if self.reading.source.startswith(MESSAGES):
             return tr("Messages appear here as they pass.") if page.recorded_until else tr("Recorded messages appear here.")
         return tr("Nothing yet. What the server writes to its error output appears here.")

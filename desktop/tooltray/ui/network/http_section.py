@@ -3,8 +3,9 @@
 Above it: the Network tab. Below it: widgets. Draws frozen snapshots.
 """
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QUrl, Signal
+from PySide6.QtGui import QIntValidator
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.http import HttpStatus
@@ -13,16 +14,20 @@ from tooltray.ui.network.token_list import TokenList
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.button import IconButton, Switch
+from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.surface import clear, column
+
+PORT_WIDTH = 92  # px
+HIGHEST_PORT = 65535
 
 
 class HttpSection(QWidget):
     """`copy_requested` carries a text and what it is."""
 
     enabled_requested = Signal(bool)
+    port_requested = Signal(int)
     copy_requested = Signal(str, str)
 
     def __init__(self, theme: Theme) -> None:
@@ -39,11 +44,22 @@ class HttpSection(QWidget):
         self._url = Label(theme, "", "mono", "secondary")
         self._copy = IconButton(theme, "copy", tr("Copy address"), small=True)
         self._copy.clicked.connect(self._on_copy)
+        self._port = QLineEdit()
+        self._port.setFont(theme.font("mono"))
+        self._port.setFixedSize(PORT_WIDTH, theme.size("control"))
+        self._port.setValidator(QIntValidator(0, HIGHEST_PORT, self._port))
+        self._port.setAccessibleName(tr("Port"))
+        self._port.textChanged.connect(self._draw_port)
+        self._port.returnPressed.connect(self._on_port)
+        self._move = Button(theme, tr("Move there"))
+        self._move.clicked.connect(self._on_port)
+        self._port_row = setting_row(theme, tr("Port"), tr("Clients need the new address then."), self._port, self._move)
         self._token = Label(theme, "", "caption", "secondary")
         self.tokens = TokenList(theme, tr("Clients with a token"), tr("Each client needs its own."))
         rows = (
             setting_row(theme, tr("Let clients connect over HTTP"), "", self._switch),
             setting_row(theme, tr("Address"), "", self._url, self._copy),
+            self._port_row,
             setting_row(theme, tr("Token"), "", self._token),
             self.tokens,
         )
@@ -61,6 +77,10 @@ class HttpSection(QWidget):
         self._url.setText(http.url or tr("Switched off"))
         self._url.setFont(self._theme.font("mono" if http.url else "caption"))
         self._copy.setVisible(bool(http.url))
+        port = QUrl(http.url).port()
+        self._port.setText(str(port) if port != -1 else "")
+        self._port_row.setEnabled(http.is_enabled)
+        self._draw_port()
         self._token.setText(tr("Each client needs its own token.") if http.requires_token else tr("No token is asked for."))
         self.show_fault(None)
 
@@ -69,6 +89,14 @@ class HttpSection(QWidget):
         clear(self._fault)
         if (problem := problem or self._status.problem) is not None:
             self._fault.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+
+    def _draw_port(self) -> None:
+        text = self._port.text()
+        self._move.setEnabled(bool(text) and int(text) not in (0, QUrl(self._status.url).port()) and int(text) <= HIGHEST_PORT)
+
+    def _on_port(self) -> None:
+        if self._move.isEnabled():
+            self.port_requested.emit(int(self._port.text()))
 
     def _on_copy(self) -> None:
         self.copy_requested.emit(self._status.url, tr("The address is copied"))

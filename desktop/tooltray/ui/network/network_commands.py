@@ -3,6 +3,8 @@
 Above it: the Network tab and its sheets. Below it: the Qt presenter layer. Knows no widget.
 """
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import Signal
 
 from tooltray.errors import Problem, TooltrayError
@@ -24,7 +26,9 @@ def at_section(name: str) -> Place:
 class NetworkCommands(Commands):
     registry_changed = Signal(object)  # NpmRegistryStatus
     http_changed = Signal(object)  # HttpStatus
-    section_failed = Signal(str, object)  # "registry" or "http"; Problem, or None once it is over
+    servers_changed = Signal(object)  # RegistryStatus of the registry of MCP servers
+    address_changed = Signal(object)  # its address: text, True for the official one, or False for none
+    section_failed = Signal(str, object)  # "registry", "servers" or "http"; Problem, or None once it is over
     registry_saved = Signal()
     registry_refused = Signal(object)  # Problem
 
@@ -35,11 +39,16 @@ class NetworkCommands(Commands):
     def look(self) -> None:
         """Asks for everything that the tab shows."""
         self.look_registry()
+        self.look_servers()
         self.look_http()
 
     @action(at_section("registry"))
     async def look_registry(self) -> None:
         await self._look_registry()
+
+    @action(at_section("servers"), clears=False)
+    async def look_servers(self) -> None:
+        await self._look_servers()
 
     @action(at_section("http"))
     async def look_http(self) -> None:
@@ -80,11 +89,32 @@ class NetworkCommands(Commands):
     async def clear_registry(self) -> None:
         self.registry_changed.emit(await self._hub.registries.set_custom_npm_registry(""))
 
+    # the registry of MCP servers
+
+    @action(at_section("servers"), clears=False)
+    async def choose_servers(self, address: str | bool) -> None:
+        """Finds servers in another registry from now on: an address, True for the official one, False for none."""
+        try:
+            await self._hub.settings.change_settings({"discovery": {"registry": None if address is True else address}})
+        finally:
+            await self._look_servers()
+
+    @action(at_section("servers"), clears=False)
+    async def refresh_servers(self) -> None:
+        """Asks the registry for what has changed."""
+        self.servers_changed.emit(await self._hub.discovery.refresh_registry())
+
+    async def _look_servers(self) -> None:
+        discovery = (await self._hub.settings.get_settings()).settings.get("discovery")
+        address = discovery.get("registry") if isinstance(discovery, Mapping) else None
+        self.address_changed.emit(address if isinstance(address, str) and address.strip() else address not in (False, ""))
+        self.servers_changed.emit((await self._hub.discovery.search_registry("", 0)).status)
+
     # HTTP
 
     @action(at_section("http"))
-    async def set_http(self, is_on: bool) -> None:
+    async def set_http(self, is_on: bool, port: int | None = None) -> None:
         try:
-            await self._hub.access.set_http_enabled(is_on)
+            await self._hub.access.set_http_enabled(is_on, port)
         finally:
             await self._look_http()

@@ -13,6 +13,7 @@ from tooltray.ui.network.api_section import ApiSection
 from tooltray.ui.network.http_section import HttpSection
 from tooltray.ui.network.network_commands import NetworkCommands
 from tooltray.ui.network.registry_section import RegistrySection
+from tooltray.ui.network.server_registry_section import ServerRegistrySection
 from tooltray.ui.network.token_sheets import TokenSheets
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
@@ -26,14 +27,15 @@ class NetworkTab(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__()
         theme, self._context = context.theme, context
-        self.http, self.api, self.registries = HttpSection(theme), ApiSection(theme), RegistrySection(theme)
+        self.http, self.api = HttpSection(theme), ApiSection(theme)
+        self.servers, self.registries = ServerRegistrySection(theme), RegistrySection(theme)
         area = PageScroll(tr("Network"))
         content = QWidget()
         line = row(content, margins=(24, 20, 24, 32), spacing=0)
         inner = self._inner = QWidget()
         inner.setMaximumWidth(CONTENT_WIDTH)
         body = column(inner, spacing=30)
-        for section in (self.http, self.api, self.registries):
+        for section in (self.http, self.api, self.servers, self.registries):
             body.addWidget(section)
         body.addStretch(1)
         line.addWidget(inner, 1)
@@ -50,6 +52,11 @@ class NetworkTab(Page):
         self.look_requested.connect(commands.look)
         self.look_requested.connect(tokens.look)
         self.http.enabled_requested.connect(commands.set_http)
+        self.http.port_requested.connect(self._on_port)
+        self.servers.chosen.connect(commands.choose_servers)
+        self.servers.refresh_requested.connect(commands.refresh_servers)
+        commands.servers_changed.connect(self.servers.show_status)
+        commands.address_changed.connect(self.servers.show_address)
         self.http.copy_requested.connect(self._context.copy)
         self.registries.measure_requested.connect(commands.measure)
         self.registries.auto_detect_requested.connect(commands.set_auto_detect)
@@ -81,4 +88,9 @@ class NetworkTab(Page):
         commands.registry_saved.connect(sheet.dismiss)
 
     def _on_failed(self, where: str, problem: Problem | None) -> None:
-        (self.registries if where == "registry" else self.http).show_fault(problem)
+        sections: dict[str, RegistrySection | ServerRegistrySection | HttpSection]
+        sections = {"registry": self.registries, "servers": self.servers, "http": self.http}
+        sections[where].show_fault(problem)
+
+    def _on_port(self, port: int) -> None:
+        self.commands.set_http(True, port)

@@ -5,7 +5,9 @@ Above it: that tab. Below it: snapshots.
 
 from datetime import datetime, timedelta
 
+from tooltray.snapshots.discovery import RegistryStatus
 from tooltray.snapshots.registries import NpmRegistryStatus, RegistryMeasurement
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import UNKNOWN, Look
 
@@ -72,3 +74,12 @@ def measured(status: NpmRegistryStatus, now: datetime) -> str:
     if ago < timedelta(days=2):
         return tr("Measured {hours} h ago.", hours=int(ago.total_seconds() // 3600))
     return tr("Measured {days} days ago.", days=ago.days)
+
+
+def server_registry(status: RegistryStatus, now: datetime) -> str:
+    """Returns how many servers of the registry of MCP servers are known, and since when."""
+    if status.is_updating:
+        return tr("It is being fetched…")
+    if not status.updated_at:
+        return tr("It was never fetched.")
+    return tr("{count} servers, as of {when}.", count=f"{status.servers:,}", when=moment(status.updated_at, now))

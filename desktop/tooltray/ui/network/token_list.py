@@ -10,6 +10,7 @@ from PySide6.QtCore import QDate, QLocale, Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
@@ -64,7 +65,8 @@ class TokenList(QWidget):
 
 
 def client_line(token: ClientTokenSnapshot) -> TokenLine:
-    return TokenLine(token.name, tr("Made on {date}", date=_date(token.created_at)))
+    used = tr("last used {when}", when=moment(token.used_at, datetime.now())) if token.used_at else tr("not used since Tooltray started")
+    return TokenLine(token.name, f"{tr('Made on {date}', date=_date(token.created_at))} · {used}")
 
 
 def program_line(token: ApiTokenSnapshot) -> TokenLine:

@@ -23,6 +23,7 @@ class TokenCommands(Commands):
     copied = Signal(str, str)  # text for the clipboard; what it is
     clients_known = Signal(object)  # list[TokenLine]
     programs_known = Signal(object)  # list[TokenLine]
+    client_revoked = Signal(str)  # its name
     made = Signal(str, str, str)  # a token, for the open sheet; the entry for an AI client; what else is to be known of it
 
     @action()
@@ -58,7 +59,16 @@ class TokenCommands(Commands):
     @action()
     async def revoke_client(self, name: str) -> None:
         await self._hub.access.remove_client_token(name)
-        await self._after_revoked(name)
+        self.client_revoked.emit(name)
+        await self._look()
+
+    @action()
+    async def restore_client(self, name: str) -> None:
+        """Undoes that: its token counts again."""
+        try:
+            await self._hub.access.restore_client_token(name)
+        finally:
+            await self._look()
 
     @action()
     async def revoke_program(self, name: str) -> None:
@@ -118,8 +128,13 @@ class TokenSheets(QObject):
         commands.copied.connect(context.copy)
         commands.failed.connect(api.show_fault)
         commands.done.connect(context.say)
+        commands.client_revoked.connect(self._on_client_revoked)
         commands.clients_known.connect(http.tokens.set_tokens)
         commands.programs_known.connect(api.tokens.set_tokens)
+
+    def _on_client_revoked(self, name: str) -> None:
+        toast = self._context.offer_undo(tr("The token {name} is revoked", name=name))
+        toast.action_requested.connect(partial(self.commands.restore_client, name))
 
     def _open_rotation(self) -> None:
         """Asks whether programs are to get another default token."""

@@ -34,6 +34,7 @@ class PageLinks(QObject):
     install_asked = Signal(str)  # an address that adds a server, from wherever; the person decides
     projects_changed = Signal(object)  # list[str]: folders whose own files are in use
     entries_waiting_changed = Signal(object)  # list[TrustRequest] that nobody has looked at
+    trust_asked = Signal(str)  # the folder of a project whose entries a person wants to look at; empty: what programs have proposed
     entries_asked = Signal(object)  # list[TrustRequest] that nobody was told of before
 
 

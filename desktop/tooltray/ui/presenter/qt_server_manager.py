@@ -20,7 +20,7 @@ class QtServerManager(QObject):
     def __init__(self, hub: QtMcpPresenter, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._hub, self.api = hub, hub.servers
-        self._servers: tuple[ServerSnapshot, ...] = ()
+        self._servers: tuple[ServerSnapshot, ...] = hub.snapshot.servers if hub.snapshot is not None else ()
         hub.snapshot_changed.connect(self._on_snapshot_changed)
 
     def _get_servers(self) -> tuple[ServerSnapshot, ...]:

@@ -2,13 +2,13 @@
 
 from datetime import datetime
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.i18n import tr
-from tooltray.ui.origins import visible_path
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.problem_words import in_a_row, sentences
@@ -16,7 +16,7 @@ from tooltray.ui.servers.server_facts import OriginLine, ProjectCopies
 from tooltray.ui.servers.server_menu import ServerActions
 from tooltray.ui.servers.server_tools import cost_words
 from tooltray.ui.servers.server_view import ServerView
-from tooltray.ui.servers.server_words import Action, button_face, foot, label_tone, own_action, reached, saved_processes, shown_label
+from tooltray.ui.servers.server_words import Action, button_face, facts, foot, label_tone, own_action, reached, saved_processes, shown_label
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
@@ -24,7 +24,9 @@ from tooltray.ui.widgets.chip import Chip, StateBadge
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
-from tooltray.ui.widgets.surface import column, row
+from tooltray.ui.widgets.surface import clear, column, row
+
+FACT_COLUMN = 140  # px
 
 
 class ServerOverview(ServerView):
@@ -54,8 +56,6 @@ class ServerOverview(ServerView):
         if server.is_builtin:
             self._origin.hide()  # what it says of itself says that already
         body.addWidget(self._origin)
-        self._for = Label(theme, "", "caption", "muted", wrap=True)
-        body.addWidget(self._for)
         body.addSpacing(6)
         self._headline = Label(theme, "", "strong", wrap=True)
         self._detail = Label(theme, "", "body", "secondary", wrap=True)
@@ -69,6 +69,10 @@ class ServerOverview(ServerView):
         body.addWidget(self._copies)
         self._count = Label(theme, "", "caption_strong", "muted")
         body.addWidget(self._count)
+        body.addSpacing(10)
+        self._facts = column(spacing=8)
+        body.addLayout(self._facts)
+        self._told: list[tuple[str, str]] = []
         body.addStretch(1)
         area.setWidget(content)
         outer.addWidget(area, 1)
@@ -127,8 +131,8 @@ class ServerOverview(ServerView):
         self._headline.setVisible(bool(shown.headline))
         self._headline.set_tone(shown.tone)
         problem = self._refusal or server.problem
-        facts = in_a_row(sentences(problem), sentences(Problem("", server.detail))) if problem else ""
-        text = facts if problem and shown.tone == "error" else shown.detail
+        said = in_a_row(sentences(problem), sentences(Problem("", server.detail))) if problem else ""
+        text = said if problem and shown.tone == "error" else shown.detail
         self._detail.setText(text)
         self._detail.setVisible(bool(text))
         self._saved.setText(saved_processes(server))
@@ -140,8 +144,9 @@ class ServerOverview(ServerView):
         self._lazy.setVisible(server.is_lazy)
         self._label.set_word(shown_label(server), label_tone(server))
         self._label.setVisible(bool(shown_label(server)))
-        self._for.setText(tr("Only for {folders}", folders=", ".join(visible_path(folder) for folder in server.projects)))
-        self._for.setVisible(bool(server.projects))
+        if facts(server) != self._told:
+            self._told = facts(server)
+            self._draw_facts()
         self._copies.set_copies(server.copies)
         self._count.setText(cost_words(server, self._cost))
         self._anyway.setVisible(server.state is ServerState.WAITING and server.is_deferred)
@@ -149,6 +154,17 @@ class ServerOverview(ServerView):
         self._button.setVisible(action is not Action.NONE and not server.is_builtin)
         text, icon = button_face(action)
         self._button.set_face(text or tr("Stop"), icon if text else "stop")
+
+    def _draw_facts(self) -> None:
+        clear(self._facts)
+        for title, value in self._told:
+            fact = QWidget()
+            line = row(fact, spacing=12)
+            name = Label(self._theme, title, "caption", "muted")
+            name.setFixedWidth(FACT_COLUMN)
+            line.addWidget(name, 0, Qt.AlignmentFlag.AlignTop)
+            line.addWidget(Label(self._theme, value, "caption", wrap=True), 1)
+            self._facts.addWidget(fact)
 
     def _on_button(self) -> None:
         action = own_action(self._server)

@@ -33,7 +33,7 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import FindSpans
 from tooltray.ui.widgets.filter_tabs import FilterTabs
-from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import clear, column, divider, row
@@ -165,7 +165,11 @@ class ServerSettings(ServerView):
     def _both(self) -> QHBoxLayout:
         line = row(spacing=0)
         area, content = PageScroll(tr("Settings of {name}", name=self._name), margin=MARGIN), QWidget()
-        body = column(content, margins=(MARGIN, 4, MARGIN, 20))
+        body = column(content, margins=(MARGIN, 4, MARGIN, 20), spacing=10)
+        text = tr("The form waits until the JSON can be read.")
+        self._waits = Label(self._theme, text, "caption", "warning", wrap=True)
+        self._waits.hide()
+        body.addWidget(self._waits)
         body.addWidget(self._form)
         body.addStretch(1)
         area.setWidget(content)
@@ -259,6 +263,7 @@ class ServerSettings(ServerView):
         if found.entry is not None and not same_entry(found.entry, self._form.entry):
             self._form.set_entry(found.entry)
         self._form.setEnabled(found.entry is not None)
+        self._waits.setVisible(found.entry is None)
         self._json.show_slips(found.slips)
         self._form.show_slips(found.slips)
         self._draw()

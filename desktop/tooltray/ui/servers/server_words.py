@@ -245,6 +245,28 @@ def shown_label(server: ServerSnapshot) -> str:
     return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
 
 
+def facts(server: ServerSnapshot) -> list[tuple[str, str]]:
+    """Returns what there is to know of a server besides its state: titles and values; none of one that comes with Tooltray."""
+    if server.is_builtin:
+        return []
+    by_itself = tr("With the hub") if server.is_default else tr("When a client needs it")
+    starts = tr("When a project is known") if server.is_deferred else by_itself
+    found = [(tr("Starts"), starts), (tr("Runs without asking"), _rules(server))]
+    if server.isolation == "session":
+        found.append((tr("Copies"), tr("One for each AI client")))
+    if server.projects:
+        found.append((tr("Only for"), ", ".join(visible_path(folder) for folder in server.projects)))
+    return found
+
+
+def _rules(server: ServerSnapshot) -> str:
+    rules = server.auto_approve
+    if "all" in rules:
+        return tr("All its tools")
+    words = {"read": tr("What reads"), "write": tr("What writes")}
+    return ", ".join(words.get(rule, rule) for rule in rules) or tr("Nothing; each call is asked about")
+
+
 MOST_FOUND = 8  # tools named; more do not fit into a line
 
 

@@ -20,8 +20,8 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_view import LogView
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.pages.scan_words import here, scan_text, scan_title
-from tooltray.ui.problem_words import in_a_row
+from tooltray.ui.servers.first_start import FirstStart, StarterCommands
+from tooltray.ui.servers.first_steps import FirstStepsStrip
 from tooltray.ui.servers.many_bar import ManyBar
 from tooltray.ui.servers.many_servers import ManyServers
 from tooltray.ui.servers.offer_sheets import OfferSheets
@@ -80,6 +80,8 @@ class ServersPage(Page):
         outer.addWidget(self._parts, 1)
         self._parts.addWidget(installed)
         layout = column(installed)
+        self.steps = FirstStepsStrip(context)
+        layout.addWidget(self.steps)
         self._filter = ServerFilter(theme, wishes)
         self._filter.changed.connect(self._show_matching)
         layout.addWidget(self._filter)
@@ -165,8 +167,11 @@ class ServersPage(Page):
 
     def enable(self, is_usable: bool) -> None:
         self._add.setEnabled(is_usable)
+        self._empty.enable(is_usable)
         if self._stack.currentWidget() is self._empty:
             self._look_for_clients()
+        if is_usable:
+            self.steps.look()
         self._on_hub_changed()
         if is_usable and self._install:
             self.show_install(self._install)
@@ -267,6 +272,8 @@ class ServersPage(Page):
         match part:
             case "discover":
                 self.show_tab(DISCOVER)
+                if text:
+                    self.discover.show_starter(text)
             case "installed":
                 self.show_tab(INSTALLED)
             case "add":
@@ -300,20 +307,16 @@ class ServersPage(Page):
         else:
             self._parts.setCurrentIndex(INSTALLED)
 
-    def _build_empty(self) -> EmptyState:
-        empty = EmptyState(
-            self._theme,
-            tr("Add your first server"),
-            tr("Every AI client that you connect can use it right away."),
-            [
-                ("download", tr("Move servers from your AI clients"), tr("With their keys, after a preview, and with Undo")),
-                ("search", tr("Find a server"), tr("Well-known ones, and the official registry")),
-                ("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config")),
-                ("plug", tr("Connect your AI clients"), tr("An entry in their settings, after a preview")),
-            ],
-            tr("The built-in server hub already works: its tools tell a client what runs here."),
-        )
-        empty.way_chosen.connect(self._on_way_chosen)
+    def _build_empty(self) -> FirstStart:
+        empty, links = FirstStart(self._theme), self._context.links.part_asked
+        empty.move_requested.connect(partial(links.emit, "clients", "import", ""))
+        empty.paste_requested.connect(partial(links.emit, "servers", "add", ""))
+        empty.discover_requested.connect(partial(links.emit, "servers", "discover", ""))
+        starters = self.starters = StarterCommands(hub=self._context.hub, tasks=self._context.tasks)
+        empty.starter_requested.connect(starters.add)
+        starters.form_wanted.connect(partial(links.emit, "servers", "discover"))
+        starters.failed.connect(self.notices.add_notice)
+        starters.done.connect(self._context.say)
         return empty
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -361,6 +364,8 @@ class ServersPage(Page):
         self._filter.setVisible(bool(own))
         self.notices.set_top_margin(0 if own else FIRST_MARGIN)
         self._filter.set_servers(servers)
+        if servers:
+            self.steps.set_empty(not own)
         if not servers:
             if self._stack.currentWidget() not in (self._loading, self._blank):
                 self._stack.setCurrentWidget(self._blank)
@@ -558,14 +563,9 @@ class ServersPage(Page):
     def _on_paste(self) -> None:
         self.add(QGuiApplication.clipboard().text())
 
-    def _on_way_chosen(self, index: int) -> None:
-        page, part = (("clients", "import"), ("servers", "discover"), ("servers", "add"), ("clients", "computer"))[index]
-        self._context.links.part_asked.emit(page, part, "")
-
     def _on_scan(self, scan: ClientScan) -> None:
         """Says in the empty state what the AI clients on this computer have."""
-        if here(scan):
-            self._empty.set_text(in_a_row(scan_title(scan), scan_text(scan)))
+        self._empty.show_scan(scan)
 
     def _on_duplicated(self, name: str) -> None:
         """The copy is opened to be given what is its own, as soon as it is there."""

@@ -5,11 +5,11 @@ Above it: the Settings page. Below it: rows of settings, ProgramCommands and the
 
 from functools import partial
 
-from PySide6.QtCore import QObject, Qt, QUrl, Signal
+from PySide6.QtCore import QLocale, QObject, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.program import ProgramSnapshot
+from tooltray.snapshots.program import ProgramLoad, ProgramSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.pages.action import CoalescedRead, Commands, action
@@ -30,10 +30,12 @@ from tooltray.ui.widgets.surface import column
 WIDTH = 760
 LINES = 22  # of a text that are seen at once
 SECTION_GAP = 20
+MEGABYTE = 1_000_000
 
 
 class ProgramCommands(Commands):
     program_changed = Signal(object)  # ProgramSnapshot
+    load_changed = Signal(object)  # ProgramLoad
     text_known = Signal(str, str, str)  # the sheet's name, what stands above the text, and the text
 
     def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
@@ -62,6 +64,7 @@ class ProgramCommands(Commands):
 
     async def _look(self) -> None:
         self.program_changed.emit(await self._hub.program.get_program())
+        self.load_changed.emit(await self._hub.program.get_load())
 
 
 class TextPanel(SheetFrame):
@@ -112,6 +115,23 @@ class PlaceRow(QObject):
         self.open_requested.emit(self._where)
 
 
+def load_words(load: ProgramLoad) -> str:
+    """Returns what Tooltray itself needs."""
+    locale = QLocale()
+    megabytes = locale.toString(round(load.memory_bytes / MEGABYTE))
+    return tr(
+        "{megabytes} MB of memory, {percent} % of a processor", megabytes=megabytes, percent=locale.toString(round(load.cpu_share * 100))
+    )
+
+
+def servers_load_words(load: ProgramLoad) -> str:
+    """Returns what the servers of this computer need; those elsewhere are not in it."""
+    megabytes = QLocale().toString(round(load.server_memory_bytes / MEGABYTE))
+    if load.running_servers == 1:
+        return tr("{megabytes} MB, 1 server", megabytes=megabytes)
+    return tr("{megabytes} MB, {count} servers", megabytes=megabytes, count=load.running_servers)
+
+
 class AboutTab(Page):
     def __init__(self, context: PageContext) -> None:
         super().__init__()
@@ -129,6 +149,7 @@ class AboutTab(Page):
         self.enable(False)
         self.look_requested.connect(commands.look)
         commands.program_changed.connect(self.show_program)
+        commands.load_changed.connect(self.show_load)
         commands.failed.connect(self._fault.show_fault)
         commands.text_known.connect(self._open_text)
 
@@ -142,6 +163,11 @@ class AboutTab(Page):
         for row, path in zip(self._places, (program.settings, program.logs, program.home), strict=True):
             row.set_path(path)
 
+    def show_load(self, load: ProgramLoad) -> None:
+        """Shows what Tooltray needs of the computer now; the share of the processor is known from the second look on."""
+        self._load.setText(load_words(load))
+        self._servers_load.setText(servers_load_words(load))
+
     def show_fault(self, problem: Problem | None) -> None:
         """Shows on top what did not work; None takes it away."""
         self._fault.show_fault(problem)
@@ -151,6 +177,8 @@ class AboutTab(Page):
         self._version = Label(theme, "", "caption", "secondary")
         self._update = ElidedLabel(theme, "", "caption", "secondary", mode=Qt.TextElideMode.ElideMiddle)
         self._update.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._load = Label(theme, "", "caption", "secondary", tabular=True)
+        self._servers_load = Label(theme, "", "caption", "secondary", tabular=True)
         licences = Button(theme, tr("Show licences"), small=True)
         licences.clicked.connect(self.commands.show_licences)
         self._area.body.addLayout(heading(theme, "Tooltray"))
@@ -158,6 +186,8 @@ class AboutTab(Page):
             theme,
             setting_row(theme, tr("Version"), "", self._version),
             setting_row(theme, tr("Updating"), "", self._update),
+            setting_row(theme, tr("Tooltray uses"), "", self._load),
+            setting_row(theme, tr("Your servers use"), tr("With what they have started."), self._servers_load),
             setting_row(theme, tr("Licences"), "", licences),
         )
         self._area.body.addWidget(self._program)

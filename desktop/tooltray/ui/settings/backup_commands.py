@@ -92,7 +92,7 @@ class BackupCommands(Commands):
 
 
 def _read(path: Path) -> dict[str, object]:
-    """Reads a file that should be a set-up.
+    """Reads a file that should be a backup.
 
     Raises:
         TooltrayError: it cannot be read, or is none.

@@ -12,6 +12,7 @@ from tooltray.preferences import THEMES, Preferences
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.settings.activity_section import ActivitySection
 from tooltray.ui.settings.preference_commands import PreferenceCommands
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Switch
@@ -37,9 +38,14 @@ class GeneralTab(Page):
         self._add_looks()
         self._add_start()
         self._add_notifications()
+        self._begin(tr("Activity"), tr("What the journal on this computer keeps of calls, questions, starts and failures."))
+        self.activity = ActivitySection(context)
+        self._area.body.addWidget(self.activity)
         self._area.body.addStretch(1)
         self.enable(False)
         self.look_requested.connect(self.commands.look)
+        self.look_requested.connect(self.activity.commands.look)
+        self.activity.commands.failed.connect(self._fault.show_fault)
         self.commands.preferences_changed.connect(self.show_preferences)
         self.commands.login_changed.connect(self._login.set_on)
         self.commands.failed.connect(self._fault.show_fault)

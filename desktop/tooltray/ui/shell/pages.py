@@ -50,10 +50,10 @@ def _clients(context: PageContext) -> Page:
     return ClientsPage(context)
 
 
-def _approvals(context: PageContext) -> Page:
-    from tooltray.ui.approvals.grants_page import GrantsPage
+def _permissions(context: PageContext) -> Page:
+    from tooltray.ui.permissions.permissions_page import PermissionsPage
 
-    return GrantsPage(context)
+    return PermissionsPage(context)
 
 
 def _settings(context: PageContext) -> Page:
@@ -67,6 +67,6 @@ PAGES = (
     PageEntry("tools", "tools", lambda: tr("Tools"), _tools),
     PageEntry("activity", "activity", lambda: tr("Activity"), _activity),
     PageEntry("clients", "plug", lambda: tr("AI clients"), _clients),
-    PageEntry("approvals", "shield", lambda: tr("Approvals"), _approvals),
+    PageEntry("permissions", "shield", lambda: tr("Permissions"), _permissions),
     PageEntry("settings", "settings", lambda: tr("Settings"), _settings),
 )

@@ -17,6 +17,12 @@ def _general(context: PageContext) -> Page:
     return GeneralTab(context)
 
 
+def _secrets(context: PageContext) -> Page:
+    from tooltray.ui.secrets.secrets_tab import SecretsTab
+
+    return SecretsTab(context)
+
+
 def _network(context: PageContext) -> Page:
     from tooltray.ui.network.network_tab import NetworkTab
 
@@ -43,6 +49,7 @@ def _about(context: PageContext) -> Page:
 
 TABS = (
     TabEntry("general", lambda: tr("General"), _general),
+    TabEntry("secrets", lambda: tr("Secrets"), _secrets),
     TabEntry("network", lambda: tr("Network"), _network),
     TabEntry("files", lambda: tr("Files"), _files, is_early=True),  # it counts what waits for a person's yes
     TabEntry("backup", lambda: tr("Backup"), _backup),

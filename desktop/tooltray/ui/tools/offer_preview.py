@@ -4,7 +4,6 @@ Above it: the list of offers, which shows it beside itself or in a sheet. Below 
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
@@ -128,7 +127,7 @@ class OfferPreview(Surface):
             self._say(tr("Reading…"))
             self._commands.get(self.offer, self._asked, self._lines.values)
 
-    def _on_got(self, key: str, answer: Mapping[str, Any] | Problem) -> None:
+    def _on_got(self, key: str, answer: Mapping[str, object] | Problem) -> None:
         if key != self._asked:
             return
         self._say("")

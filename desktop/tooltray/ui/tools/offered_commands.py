@@ -6,18 +6,18 @@ all are found.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
 
 from PySide6.QtCore import Signal
 
+from tooltray.api import JsonObject
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.ui.pages.action import CoalescedRead, Commands, action, as_notice
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.tools.offered import PROMPT, Offered, prompt_of, resource_of, template_of
 
-List = Callable[[str | None], Awaitable[list[dict[str, Any]]]]
-Read = Callable[[str, Mapping[str, Any]], Offered]
+List = Callable[[str | None], Awaitable[list[JsonObject]]]
+Read = Callable[[str, Mapping[str, object]], Offered]
 
 
 class OfferedCommands(Commands):
@@ -73,7 +73,7 @@ class OfferedCommands(Commands):
         Args:
             key: the prompt's name, or the address.
         """
-        answer: Mapping[str, Any] | Problem
+        answer: Mapping[str, object] | Problem
         try:
             if offer.kind == PROMPT:
                 answer = await self._hub.prompts.get_prompt(key, dict(arguments))

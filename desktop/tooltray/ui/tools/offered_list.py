@@ -171,8 +171,8 @@ class OfferedList(QWidget):
 
 
 def _arguments(offer: Offered) -> str:
-    return ", ".join(argument.name for argument in offer.arguments) or "–"
+    return ", ".join(argument.name for argument in offer.arguments)
 
 
 def _kind(offer: Offered) -> tuple[str, str]:
-    return (tr("template"), "accent") if offer.kind == TEMPLATE else (offer.mime or "–", "")
+    return (tr("template"), "accent") if offer.kind == TEMPLATE else (offer.mime, "")

@@ -6,7 +6,6 @@ Above it: the tab Tools. Below it: the pane and its widgets. Draws frozen snapsh
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
 
 import msgspec
 from PySide6.QtCore import Signal
@@ -14,15 +13,15 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from tooltray.snapshots.activity import ActivityFilter
 from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.ui.activity.activity_words import milliseconds
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows as said
-from tooltray.ui.tools.attempts import took
 from tooltray.ui.tools.tool_rows import ToolRow
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.schema_form.branches import kind_words
+from tooltray.ui.widgets.schema_form.slots import kind_words
 from tooltray.ui.widgets.schema_form.value_shapes import properties_of, required_of, resolved, shape_of
 from tooltray.ui.widgets.server_text import plain_tip, seen
 from tooltray.ui.widgets.split_view import MARGIN, DetailsPane
@@ -43,7 +42,7 @@ class ToolDetails(DetailsPane):
     def __init__(self, theme: Theme, row: ToolRow) -> None:
         super().__init__(theme, row.name)
         self.row = row
-        self._definition: Mapping[str, Any] | None = None
+        self._definition: Mapping[str, object] | None = None
         self._is_read = False
         self._median_ms: float | None = None
         self._lines = column(spacing=6)
@@ -65,7 +64,7 @@ class ToolDetails(DetailsPane):
             self.row = row
             self._draw()
 
-    def set_definition(self, definition: Mapping[str, Any] | None) -> None:
+    def set_definition(self, definition: Mapping[str, object] | None) -> None:
         """Shows how AI clients see the tool; None: they do not."""
         self._definition, self._is_read = definition, True
         self._draw()
@@ -138,7 +137,7 @@ class ToolDetails(DetailsPane):
         if self._definition is None:
             return Label(self._theme, tr("They can be seen while the tool is on."), "caption", "muted", wrap=True)
         schema = self._definition.get("inputSchema")
-        root: Mapping[str, Any] = schema if isinstance(schema, Mapping) else {}
+        root: Mapping[str, object] = schema if isinstance(schema, Mapping) else {}
         read = resolved(root, root)
         members, required = properties_of(read), required_of(read)
         if not members:
@@ -155,7 +154,7 @@ class ToolDetails(DetailsPane):
             lines.addWidget(Label(self._theme, more, "caption", "muted"))
         return box
 
-    def _parameter(self, root: Mapping[str, Any], name: str, schema: object, *, is_required: bool) -> QWidget:
+    def _parameter(self, root: Mapping[str, object], name: str, schema: object, *, is_required: bool) -> QWidget:
         shape = shape_of(root, schema)
         widget = QWidget()
         widget.setFixedHeight(34)
@@ -188,7 +187,7 @@ class ToolDetails(DetailsPane):
             return
         facts = [(tr("Calls"), f"{use.calls:,}" if use else "0")]
         if use is not None:
-            facts += [(tr("Median time"), took(self._median_ms / 1_000))] if self._median_ms is not None else []
+            facts += [(tr("Median time"), milliseconds(self._median_ms))] if self._median_ms is not None else []
             facts += [(tr("Failed"), f"{use.failures:,}"), (tr("Last used"), said.last_used(self.row, now))]
             facts.append((tr("Used by"), said.used_by(self.row)))
         self._add(tr("Use in 30 days"), *(self._fact(*fact) for fact in facts))

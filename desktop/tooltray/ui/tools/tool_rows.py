@@ -13,12 +13,12 @@ from tooltray.snapshots.activity import ToolUse
 from tooltray.snapshots.tools import ToolCosts, ToolSnapshot
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
+from tooltray.ui.state_language import UNKNOWN, not_known
 from tooltray.ui.widgets.server_text import one_line
 
 FILTERS = 5
 ALL, ASKS, HELD, OFF, UNUSED = range(FILTERS)
 USED_DAYS = 30
-UNKNOWN = "?"  # the mark of what could not be read
 LONGEST_NAME = 300  # characters
 LONGEST_TIP = 400  # characters of a description
 FEW_USED, MANY_TOOLS = 0.5, 20  # a profile of the used ones is worth a word where less than half of so many are used
@@ -110,9 +110,17 @@ def why_so(tool: ToolSnapshot) -> str:
 
 
 def tokens_words(row: ToolRow) -> str:
-    if row.tokens is None:
-        return "–" if not row.tool.is_enabled else UNKNOWN
-    return f"{row.tokens:,}"
+    return UNKNOWN if row.tokens is None else f"{row.tokens:,}"
+
+
+def tokens_tip(row: ToolRow) -> str:
+    if row.tokens is not None:
+        return ""
+    return not_known("" if row.tool.is_enabled else tr("It is counted while the tool is on."))
+
+
+def use_tip(row: ToolRow) -> str:
+    return used_by(row) if row.is_use_known else not_known(tr("The journal could not be read."))
 
 
 def last_used(row: ToolRow, now: datetime) -> str:
@@ -126,7 +134,7 @@ def used_by(row: ToolRow) -> str:
         return UNKNOWN
     names = row.use.clients if row.use is not None else ()
     shown = [tr("You") if name == "tooltray" else one_line(name, 40) for name in names]
-    return ", ".join(filter(None, shown)) or "–"
+    return ", ".join(filter(None, shown)) or tr("Nobody")
 
 
 def tip(row: ToolRow) -> str:

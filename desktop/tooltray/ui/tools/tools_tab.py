@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
-from typing import Any
 
 from msgspec.structs import replace
 from PySide6.QtCore import QTimer
@@ -53,14 +52,16 @@ class ToolTable(Table):
 
     is_grouped = False
 
-    def arranged(self, rows: Sequence[Any]) -> list[Any]:
+    def arranged(self, rows: Sequence[ToolRow]) -> list[ToolRow | Heading]:
         if not self.is_grouped:
             return super().arranged(rows)
-        by_server: dict[str, list[Any]] = {}
+        by_server: dict[str, list[ToolRow]] = {}
         for each in super().arranged(rows):
             by_server.setdefault(each.key[0], []).append(each)
-        servers = sorted(by_server, key=str.casefold)
-        return [line for server in servers for line in (Heading(server, len(by_server[server])), *by_server[server])]
+        lines: list[ToolRow | Heading] = []
+        for server in sorted(by_server, key=str.casefold):
+            lines += [Heading(server, len(by_server[server])), *by_server[server]]
+        return lines
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -191,10 +192,10 @@ class ToolsTab(Page):
             Column("", lambda row: row.name, Kind.PICK, 52),
             Column(tr("Tool"), lambda row: row.name, Kind.MONO, 0, said.tip, lambda row: row.tool.original_name.casefold()),
             Column(tr("Server"), lambda row: row.tool.server, Kind.QUIET, 132, None, lambda row: row.tool.server.casefold()),
-            Column(tr("Tokens"), said.tokens_words, Kind.NUMBER, 84, None, lambda row: row.tokens or 0, falls=True),
+            Column(tr("Tokens"), said.tokens_words, Kind.NUMBER, 84, said.tokens_tip, lambda row: row.tokens or 0, falls=True),
             Column(tr("Goes through"), lambda row: said.goes_through(row.tool), Kind.CHIP, 158, lambda row: said.why_so(row.tool)),
-            Column(tr("Last used"), last, Kind.QUIET, 104, None, lambda row: row.use.last_at if row.use else 0.0, falls=True),
-            Column(tr("Used by"), said.used_by, Kind.QUIET, 132, said.used_by),
+            Column(tr("Last used"), last, Kind.QUIET, 104, said.use_tip, lambda row: row.use.last_at if row.use else 0.0, falls=True),
+            Column(tr("Used by"), said.used_by, Kind.QUIET, 132, said.use_tip),
             Column(tr("On"), lambda row: row.tool.is_enabled, Kind.SWITCH, 76),
         ]
 
@@ -261,7 +262,10 @@ class ToolsTab(Page):
     def _draw_rows(self, *_news: object) -> None:
         server, text = self._server.chosen, self.search.text()
         here, filter = said.found(self._rows, server=server, text=text), self._filters.current
-        self._filters.set_counts(said.counts(here))
+        counts: list[int | None] = [*said.counts(here)]
+        if self._uses is None:
+            counts[said.UNUSED] = None
+        self._filters.set_counts(counts)
         shown = [each for each in here if said.is_in(each, filter)] if filter else here
         if shown != self._shown:
             self._shown = shown

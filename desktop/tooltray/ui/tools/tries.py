@@ -58,9 +58,8 @@ class TrySheets(Commands):
             text: JSON of the arguments that are to stand there; empty: what the tool proposes.
         """
         arguments = _arguments(text)
-        definitions, tools, _ = await asyncio.gather(
-            self._hub.tools.get_all_tool_definitions(), self._hub.tools.get_tools(), asyncio.to_thread(faults.prepare)
-        )
+        self.tasks.spawn(asyncio.to_thread(faults.prepare), name="what checks arguments")  # before somebody presses Call
+        definitions, tools = await asyncio.gather(self._hub.tools.get_all_tool_definitions(), self._hub.tools.get_tools())
         definition = next((each for each in definitions if each.get("name") == name), None)
         tool = next((each for each in tools if each.name == name), None)
         if definition is None:

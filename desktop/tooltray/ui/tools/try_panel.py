@@ -6,7 +6,6 @@ Above it: TrySheets, which carries its wishes out. Below it: the form, the resul
 import time
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence, QShortcut, QShowEvent
@@ -14,10 +13,11 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from tooltray.events import TryProgressed
 from tooltray.snapshots.questions import ElicitationSnapshot
+from tooltray.ui.activity.activity_words import took
 from tooltray.ui.i18n import tr
 from tooltray.ui.questions.question import QuestionPanel
 from tooltray.ui.theme import Theme
-from tooltray.ui.tools.attempts import CANCELLED, Attempt, command_of, outcome_words, title_of, took
+from tooltray.ui.tools.attempts import CANCELLED, Attempt, command_of, outcome_words, title_of
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.choice import Choice
@@ -55,7 +55,7 @@ class TryPanel(Surface):
         name: str,
         server: str,
         *,
-        schema: Mapping[str, Any],
+        schema: Mapping[str, object],
         arguments: Mapping[str, object] | None = None,
         earlier: Sequence[Attempt] = (),
     ) -> None:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import PaintedButton
 from tooltray.ui.widgets.icon import Icon, IconTile
-from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import column, row
 
 WIDTH, HEIGHT = 460, 72
@@ -29,11 +29,16 @@ class Beginning(PaintedButton):
         line.addWidget(IconTile(theme, icon, tone="accent"))
         words = column()
         words.addStretch(1)
-        words.addWidget(Label(theme, title, "strong"))
+        self._title, self._what = ElidedLabel(theme, title, "strong"), text
+        words.addWidget(self._title)
         words.addWidget(Label(theme, text, "caption", "secondary"))
         words.addStretch(1)
         line.addLayout(words, 1)
         line.addWidget(Icon(theme, "chevron-right", 16, "text.muted"))
+
+    def set_title(self, title: str) -> None:
+        self._title.set_text(title)
+        self.setAccessibleName(f"{title}. {self._what}")
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH, HEIGHT)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import IconButton
-from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.label import Label, breakable
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.surface import column, row
 
@@ -120,7 +120,9 @@ class DetailsPane(QFrame):
 
     def _head(self, name: str) -> QHBoxLayout:
         line = row(margins=(MARGIN, 16, 12, 8))
-        line.addWidget(Label(self._theme, name, "heading", wrap=True), 1)
+        title = Label(self._theme, breakable(name), "heading", wrap=True)
+        title.setAccessibleName(name)
+        line.addWidget(title, 1)
         close = IconButton(self._theme, "x", tr("Close details"), small=True)
         close.clicked.connect(self.close_requested)
         line.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)

@@ -5,11 +5,9 @@
 
 from collections.abc import Callable, Hashable, Sequence
 from enum import Enum, auto
-from html import escape
 from typing import Any
 
 import msgspec
-from PySide6 import QtGui
 from PySide6.QtCore import QAbstractTableModel, QEvent, QItemSelectionModel, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
@@ -20,6 +18,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import HEIGHT, WIDTH, paint_switch
 from tooltray.ui.widgets.chip import paint_chip
 from tooltray.ui.widgets.choice import paint_check
+from tooltray.ui.widgets.server_text import plain_tip
 
 PADDING = 12
 PAGE_INSET, CARD_INSET = 24, 0  # left padding of the first column; theme.qss has the same for headers
@@ -157,11 +156,6 @@ class RowModel(QAbstractTableModel):
         if self.sorted_by is None or self.sorted_by[0] != section:
             return ""
         return "↓" if self.sorted_by[1] else "↑"
-
-
-def plain_tip(text: str) -> str:
-    """Returns a text that a tooltip shows as it is: what looks like HTML would be drawn as such."""
-    return escape(text) if QtGui.Qt.mightBeRichText(text) else text
 
 
 def _of_heading(heading: Heading, role: int) -> object:

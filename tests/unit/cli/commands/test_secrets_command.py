@@ -46,11 +46,27 @@ def at_terminal(*words: str) -> int:
 
 
 def test_a_hub_stores_lists_and_removes(tooltray: Tooltray, hub_home: Home) -> None:
-    answers = {"set_secret": None, "get_secret_names": ["a", "b\x1b[1m"], "remove_secret": None}
+    secrets = [
+        {"name": "a", "is_stored": True, "used_by": ["git", "wiki"]},
+        {"name": "b\x1b[1m", "is_stored": False, "used_by": ["git"]},
+        {"name": "c", "is_stored": None, "perhaps_used_by": ["/p/.mcp.json"]},
+        {"name": "oauth/far", "is_stored": True, "used_by": ["far"], "kind": "sign-in"},
+        {"name": "own", "is_stored": True, "kind": "own"},
+    ]
+    listed = {"backend": "memory", "is_proven": True, "secrets": secrets}
+    answers = {"set_secret": None, "get_secret_names": [], "get_secrets": listed, "remove_secret": None}
     with FakeControlHub(hub_home, answers) as hub:
         stored = tooltray("secrets", "set", "git/KEY", stdin="line 1\nline 2\n")
         assert stored.out.startswith("Stored. Settings refer to it as ${secret:git/KEY}")
-        assert tooltray("secrets", "list").out == "a\nb\n"
+        assert tooltray("secrets", "list").out.splitlines() == [
+            "Secrets are kept in memory, until the hub ends.",
+            "NAME       STORED   USED BY",
+            "a          yes      git, wiki",
+            "b          MISSING  git",
+            "c          ?        - (perhaps /p/.mcp.json)",
+            "oauth/far  yes      the sign-in to far",
+            "own        yes      Tooltray itself",
+        ]
         assert tooltray("secrets", "remove", "git/KEY").out == "Forgot git/KEY.\n"
     assert hub.params_of("set_secret") == {"name": "git/KEY", "value": "line 1\nline 2"}
     assert hub.params_of("remove_secret") == {"name": "git/KEY"}
@@ -202,7 +218,7 @@ def test_the_encrypted_file_asks_for_its_passphrase_and_keeps_what_was_stored(
     capsys.readouterr()
     answers.append(PASSPHRASE)
     assert at_terminal("secrets", "list") == 0
-    assert capsys.readouterr().out == "git/KEY\n"
+    assert capsys.readouterr().out.splitlines()[2].split() == ["git/KEY", "yes", "-"]
     answers.append(PASSPHRASE)
     assert at_terminal("secrets", "remove", "git/KEY") == 0
 
@@ -286,7 +302,7 @@ def test_no_standard_input_at_all_is_an_error_and_no_crash(monkeypatch: pytest.M
 
 
 def test_no_secrets_yet_says_what_to_do_next(tooltray: Tooltray, hub_home: Home) -> None:
-    with FakeControlHub(hub_home, {"get_secret_names": []}):
+    with FakeControlHub(hub_home, {"get_secret_names": [], "get_secrets": {"backend": "keyring"}}):
         assert "tooltray secrets set NAME" in tooltray("secrets", "list").out
 
 

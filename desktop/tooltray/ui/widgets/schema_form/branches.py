@@ -1,24 +1,19 @@
-"""Slots for values, and the controls for values with members: objects, lists, and values that can be of several kinds.
+"""Controls for lists and for values that can be of several kinds, and the choice of the control for each kind of value.
 
-Above it: SchemaForm. Below it: the controls of plain values. What nobody has opened is not built: a schema that refers to itself ends where
-a person stops, and one with thousands of members costs as much as those in sight. What a form has no field for is kept as it came.
+Above it: SchemaForm. Below it: objects, slots, and the controls of plain values.
 """
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
-import msgspec
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, leave_focus
 from tooltray.ui.widgets.choice import Choice
-from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.schema_form.leaves import (
     ChoiceControl,
+    Faults,
     FixedControl,
     JsonControl,
     NumberControl,
@@ -26,37 +21,13 @@ from tooltray.ui.widgets.schema_form.leaves import (
     TextControl,
     ValueControl,
 )
-from tooltray.ui.widgets.schema_form.value_shapes import (
-    ABSENT,
-    Schema,
-    Shape,
-    fits,
-    properties_of,
-    required_of,
-    shape_of,
-    variant_title,
-)
-from tooltray.ui.widgets.server_text import one_line
-from tooltray.ui.widgets.surface import Surface, column, row
+from tooltray.ui.widgets.schema_form.object_control import ObjectControl
+from tooltray.ui.widgets.schema_form.slots import Place, Slot
+from tooltray.ui.widgets.schema_form.value_shapes import ABSENT, Shape, fits, variant_title
+from tooltray.ui.widgets.surface import column, row
 
-AT_ONCE = 6  # fields that are built in one go: 2 to 4 ms each; the next ones come when the window has drawn these
-FIRST_MEMBERS, MORE_MEMBERS = 24, 40  # fields that are there without a press, and by one
 MOST_ENTRIES = 50  # of a list, as fields; a longer one is written as JSON
 OPEN_TO = 2  # levels of members that have to be there; deeper ones are opened by a person
-LONGEST_LABEL = 80  # characters of a member's name
-Faults = dict[tuple[str | int, ...], str]
-
-
-class Place(msgspec.Struct, frozen=True):
-    """Where in a form something stands: the theme, the whole schema, and how deep."""
-
-    theme: Theme
-    root: Schema
-    depth: int = 0
-
-    @property
-    def below(self) -> "Place":
-        return Place(self.theme, self.root, self.depth + 1)
 
 
 def make_control(place: Place, shape: Shape, name: str, *, is_required: bool) -> ValueControl:
@@ -88,288 +59,6 @@ def make_control(place: Place, shape: Shape, name: str, *, is_required: bool) ->
         case "variants":
             return VariantsControl(place, shape, name)
     return JsonControl(theme, name)
-
-
-class Slot(QWidget):
-    """One value: what it is called, its control, what it means, and what is wrong with it. `changed`: a person edited it.
-
-    A value that the control could not give back exactly is shown as JSON.
-    """
-
-    changed = Signal()
-
-    def __init__(self, place: Place, schema: object, label: str, *, is_required: bool, has_head: bool = True) -> None:
-        super().__init__()
-        self._place, self._is_required = place, is_required
-        self._shape = shape_of(place.root, schema)
-        self._label = one_line(label, LONGEST_LABEL)
-        self._is_null = False
-        self._layout = column(self, spacing=4)
-        if has_head:
-            self._layout.addLayout(self._head())
-        self._control = self._made(self._shape)
-        self._layout.addWidget(self._control)
-        if self._shape.description and has_head:
-            self._layout.addWidget(Label(place.theme, self._shape.description, "caption", "secondary", wrap=True))
-        self._fault: Label | None = None  # made when there is something wrong
-
-    @property
-    def control(self) -> ValueControl:
-        return self._control
-
-    @property
-    def default(self) -> object:
-        return self._shape.default
-
-    @property
-    def value(self) -> object:
-        if self._is_null:
-            return None
-        value = self._control.value
-        return None if value is ABSENT and self._shape.is_nullable and self._is_required else value
-
-    def set_value(self, value: object) -> None:
-        """Shows a value; ABSENT empties it."""
-        self._is_null = value is None and self._shape.is_nullable
-        shown = ABSENT if self._is_null else value
-        if shown is not ABSENT and not self._control.can_show(shown):
-            self._replace(JsonControl(self._place.theme, self._label))
-        self._control.set_value(shown)
-        self._is_null = value is None and self._shape.is_nullable
-        self._say("")
-
-    def own_faults(self) -> Faults:
-        """What cannot be read as it is written."""
-        return {(): fault} if (fault := self._control.fault) else {}
-
-    def show_faults(self, faults: Faults) -> None:
-        """Says what is wrong, here and at the members."""
-        here = [words for path, words in faults.items() if not path]
-        below = self._control.show_faults({path: words for path, words in faults.items() if path})
-        self._say("\n".join([*([self._control.fault] if self._control.fault else here), *below]))
-
-    def first_faulty(self) -> QWidget | None:
-        """The control of the first value with something wrong; None: there is none."""
-        if isinstance(self._control, ObjectControl | ListControl | VariantsControl):
-            inner = next(filter(None, (slot.first_faulty() for slot in self._control.slots)), None)
-            if inner is not None:
-                return inner
-        return self._control.target if self._is_wrong else None
-
-    def _head(self) -> QHBoxLayout:
-        theme, line = self._place.theme, row(spacing=6)
-        title = ElidedLabel(theme, self._label, "label")
-        title.setSizePolicy(Label(theme, "").sizePolicy())
-        line.addWidget(title)
-        line.addWidget(Label(theme, kind_words(self._shape), "caption", "muted"))
-        line.addStretch(1)
-        if self._is_required:
-            line.addWidget(Label(theme, tr("required"), "caption", "secondary"))
-        return line
-
-    def _made(self, shape: Shape) -> ValueControl:
-        control = make_control(self._place, shape, self._label, is_required=self._is_required)
-        control.target.setAccessibleDescription(". ".join(filter(None, [tr("required") if self._is_required else "", shape.description])))
-        control.changed.connect(self._on_changed)
-        return control
-
-    def _replace(self, control: ValueControl) -> None:
-        old, self._control = self._control, control
-        control.changed.connect(self._on_changed)
-        self._layout.replaceWidget(old, control)
-        leave_focus(old)
-        old.hide()
-        old.deleteLater()
-
-    def _on_changed(self) -> None:
-        self._is_null = False
-        if self._is_wrong:
-            self._say(self._control.fault)
-        self.changed.emit()
-
-    @property
-    def _is_wrong(self) -> bool:
-        return self._fault is not None and bool(self._fault.text())
-
-    def _say(self, fault: str) -> None:
-        if self._fault is None:
-            if not fault:
-                return
-            self._fault = Label(self._place.theme, "", "caption", "error", wrap=True)
-            self._layout.addWidget(self._fault)
-        self._fault.setText(fault)
-        self._fault.setVisible(bool(fault))
-
-
-def kind_words(shape: Shape) -> str:
-    """Returns what kind of value is wanted, in a word or two."""
-    words = {
-        "text": tr("text"),
-        "number": tr("number"),
-        "integer": tr("whole number"),
-        "boolean": tr("yes or no"),
-        "list": tr("list"),
-        "object": tr("object"),
-        "json": tr("JSON"),
-    }.get(shape.kind, "")
-    format = shape.schema.get("format")
-    return f"{words} · {one_line(format, 24)}" if shape.kind == "text" and isinstance(format, str) else words
-
-
-class ObjectControl(ValueControl):
-    """An object: a slot for each member, those that have to be there first.
-
-    Args:
-        is_open: its members are there from the beginning; else when a person wants it.
-        is_root: it is the whole form: nothing is drawn around it.
-        can_go: it may be left out.
-    """
-
-    def __init__(self, place: Place, shape: Shape, name: str, *, is_open: bool, is_root: bool = False, can_go: bool = False) -> None:
-        super().__init__()
-        self._place, self._name, self._is_root, self._is_open = place, name, is_root, False
-        members, required = properties_of(shape.schema), required_of(shape.schema)
-        self._names = [*(each for each in members if each in required), *(each for each in members if each not in required)]
-        self._members, self._required = members, required
-        self._slots: dict[str, Slot] = {}
-        self._kept: dict[str, object] = {}  # of members that have no field, or none yet
-        self._wanted, self._are_defaults_wanted = 0, False  # how many fields are to be there, and what stands in new ones
-        self._growing = QTimer(self, singleShot=True, interval=0)
-        self._growing.timeout.connect(self._grow)
-        outer = column(self)
-        self._add = Button(place.theme, tr("Fill in"), small=True, icon="plus")
-        self._add.setAccessibleName(tr("Fill in {name}", name=name))
-        self._add.clicked.connect(self._on_add)
-        outer.addWidget(self._add)
-        self._box = QWidget() if is_root else Surface(place.theme, "surface", "border", "m")
-        self._body = column(self._box, margins=(0, 0, 0, 0) if is_root else (12, 10, 12, 12), spacing=12)
-        self._lines = column(spacing=14)
-        self._body.addLayout(self._lines)
-        self._body.addWidget(self._foot(can_go=can_go))
-        outer.addWidget(self._box)
-        self._box.hide()
-        if is_open:
-            self._open({})
-
-    @property
-    def slots(self) -> list[Slot]:
-        return list(self._slots.values())
-
-    @property
-    def value(self) -> object:
-        if not self._is_open:
-            return ABSENT
-        given = {name: slot.value for name, slot in self._slots.items()}
-        whole = {**self._kept, **{name: value for name, value in given.items() if value is not ABSENT}}
-        order = {name: place for place, name in enumerate(self._members)}
-        return dict(sorted(whole.items(), key=lambda item: order.get(item[0], len(order))))
-
-    @property
-    def fault(self) -> str:
-        return ""
-
-    @property
-    def target(self) -> QWidget:
-        return next(iter(self._slots.values())).control.target if self._slots else self._add
-
-    def can_show(self, value: object) -> bool:
-        return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
-
-    def set_value(self, value: object) -> None:
-        if isinstance(value, Mapping):
-            self._open(dict(value), are_defaults_wanted=False)
-        else:
-            self._close()
-
-    def show_faults(self, faults: Faults) -> list[str]:
-        by_member: dict[str, Faults] = {}
-        for path, words in faults.items():
-            by_member.setdefault(str(path[0]), {})[path[1:]] = words
-        for name in by_member:
-            self._build_up_to(name)
-        for name, slot in self._slots.items():
-            slot.show_faults({**by_member.pop(name, {}), **slot.own_faults()})
-        unplaced = {(name, *path): words for name, below in by_member.items() for path, words in below.items()}
-        return super().show_faults(unplaced)
-
-    def _foot(self, *, can_go: bool) -> QWidget:
-        self._foot_line = QWidget()
-        line = row(self._foot_line)
-        self._more = Button(self._place.theme, "", "link", small=True)
-        self._more.clicked.connect(self._on_more)
-        line.addWidget(self._more)
-        line.addStretch(1)
-        remove = Button(self._place.theme, tr("Leave out"), "ghost", small=True)
-        remove.setAccessibleName(tr("Leave out {name}", name=self._name))
-        remove.clicked.connect(self._on_remove)
-        line.addWidget(remove)
-        remove.setVisible(can_go)
-        self._can_go = can_go
-        return self._foot_line
-
-    def _open(self, values: dict[str, object], *, are_defaults_wanted: bool = True) -> None:
-        self._is_open = True
-        self._kept = values
-        if are_defaults_wanted:
-            self._kept |= {
-                name: default for name in self._names if name in self._required and (default := self._default(name)) is not ABSENT
-            }
-        for name, slot in self._slots.items():
-            slot.set_value(self._kept.pop(name, ABSENT))
-        self._are_defaults_wanted = are_defaults_wanted
-        self._want(max(FIRST_MEMBERS, len(self._slots)))
-        self._add.hide()
-        self._box.show()
-
-    def _close(self) -> None:
-        self._is_open = False
-        self._kept = {}
-        self._box.hide()
-        self._add.setVisible(not self._is_root)
-
-    def _default(self, name: str) -> object:
-        return shape_of(self._place.root, self._members[name]).default
-
-    def _want(self, count: int) -> None:
-        """So many fields are to be there; they come a few at a time."""
-        self._wanted = min(count, len(self._names))
-        self._grow()
-
-    def _grow(self) -> None:
-        self._build(min(AT_ONCE, self._wanted - len(self._slots)))
-        if len(self._slots) < self._wanted:
-            self._growing.start()
-
-    def _build(self, count: int) -> None:
-        for name in self._names[len(self._slots) : len(self._slots) + max(0, count)]:
-            slot = Slot(self._place.below, self._members[name], name, is_required=name in self._required)
-            value = self._kept.pop(name, slot.default if self._are_defaults_wanted else ABSENT)
-            if value is not ABSENT or not self._are_defaults_wanted:
-                slot.set_value(value)
-            slot.changed.connect(self.changed)
-            self._slots[name] = slot
-            self._lines.addWidget(slot)
-        left = len(self._names) - max(self._wanted, len(self._slots))
-        self._more.setText(tr("Show {count} more fields", count=min(left, MORE_MEMBERS)))
-        self._more.setVisible(left > 0)
-        self._foot_line.setVisible(left > 0 or self._can_go)
-
-    def _build_up_to(self, name: str) -> None:
-        if self._is_open and name in self._members and name not in self._slots:
-            self._build(self._names.index(name) - len(self._slots) + 1)
-
-    def _on_more(self) -> None:
-        self._want(self._wanted + MORE_MEMBERS)
-
-    def _on_add(self) -> None:
-        self._open({})
-        self.target.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.changed.emit()
-
-    def _on_remove(self) -> None:
-        self._close()
-        self._add.setFocus(Qt.FocusReason.OtherFocusReason)
-        self.changed.emit()
 
 
 class ListControl(ValueControl):
@@ -517,8 +206,7 @@ class VariantsControl(ValueControl):
             self._slot.deleteLater()
             self._slot = None
         if number is not None:
-            variant: Any = self._variants[number]
-            self._slot = Slot(self._place.below, variant, self._name, is_required=True, has_head=False)
+            self._slot = Slot(self._place.below, self._variants[number], self._name, is_required=True, has_head=False)
             if self._slot.default is not ABSENT:
                 self._slot.set_value(self._slot.default)
             self._slot.changed.connect(self.changed)

@@ -7,8 +7,8 @@ its patterns are tried only where they cannot run for ever, and the whole has a 
 import logging
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.widgets.server_text import one_line
@@ -23,7 +23,24 @@ MOST_REPEATS = 2
 _REPEATED_GROUP = re.compile(r"\)\s*(?:[*+?]|\{\d)")
 _REPEAT = re.compile(r"(?<!\\)[*+]|\{\d*,\d*\}")
 _BACKREFERENCE = re.compile(r"\\[1-9]|\(\?P=")
-Keyword = Callable[[Any, Any, Any, Any], Iterator[Any] | None]
+Keyword = Callable[..., "Iterator[Fault] | None"]
+"""Checks one keyword of a schema."""
+
+
+class Fault(Protocol):
+    """An error of the library's, as far as it is used here."""
+
+    absolute_path: Sequence[str | int]
+    relative_schema_path: Sequence[str | int]
+    validator: str
+    validator_value: object
+    instance: object
+    message: str
+    context: "Sequence[Fault] | None"
+
+
+class Validator(Protocol):
+    def iter_errors(self, instance: object) -> Iterator[Fault]: ...
 
 
 class _TooLong(Exception):
@@ -62,24 +79,25 @@ def faults_of(schema: Mapping[str, object], value: object, *, patience_s: float 
     return found
 
 
-def _validator(schema: Mapping[str, object], deadline: float) -> Any:
+def _validator(schema: Mapping[str, object], deadline: float) -> Validator | None:
     import jsonschema
     from referencing import Registry
 
-    kind: Any = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
     keywords = {name: _bounded(check, deadline) for name, check in kind.VALIDATORS.items()}
     keywords["pattern"] = _bounded(_pattern, deadline)
     keywords.pop("patternProperties", None)
-    bounded: Any = jsonschema.validators.extend(kind, keywords)
+    bounded = jsonschema.validators.extend(kind, keywords)
     bounded.VALIDATORS.pop("patternProperties", None)
     try:
-        return bounded(schema, registry=Registry())  # an empty one: nothing is fetched
+        made: Validator = bounded(schema, registry=Registry())  # an empty one: nothing is fetched
     except Exception:  # as above
         return None
+    return made
 
 
 def _bounded(check: Keyword, deadline: float) -> Keyword:
-    def checked(validator: Any, keyword: Any, instance: Any, schema: Any) -> Iterator[Any]:
+    def checked(validator: Validator, keyword: object, instance: object, schema: object) -> Iterator[Fault]:
         if time.monotonic() > deadline:
             raise _TooLong
         yield from check(validator, keyword, instance, schema) or ()
@@ -87,7 +105,7 @@ def _bounded(check: Keyword, deadline: float) -> Keyword:
     return checked
 
 
-def _pattern(_validator: Any, pattern: Any, instance: Any, _schema: Any) -> Iterator[Any]:
+def _pattern(_validator: Validator, pattern: object, instance: object, _schema: object) -> Iterator[Fault]:
     from jsonschema import ValidationError
 
     if isinstance(instance, str) and isinstance(pattern, str) and len(instance) <= LONGEST_MATCHED and is_harmless(pattern):
@@ -99,16 +117,16 @@ def _pattern(_validator: Any, pattern: Any, instance: Any, _schema: Any) -> Iter
             yield ValidationError(pattern)
 
 
-def _worded(error: Any) -> Iterator[tuple[Path, str]]:
+def _worded(error: Fault) -> Iterator[tuple[Path, str]]:
     """The places and the words of an error of the library's."""
     path: Path = tuple(error.absolute_path)
     limit = error.validator_value
     match error.validator:
         case "required":
-            missing = [name for name in limit if isinstance(error.instance, dict) and name not in error.instance]
-            yield from (((*path, name), tr("This is needed.")) for name in missing)
+            there = error.instance if isinstance(error.instance, dict) else {}
+            yield from (((*path, name), tr("This is needed.")) for name in _names(limit) if name not in there)
         case "type":
-            yield path, tr("This must be of the type {type}.", type=" | ".join(limit) if isinstance(limit, list) else limit)
+            yield path, tr("This must be of the type {type}.", type=" | ".join(_names(limit)))
         case "enum" | "const":
             yield path, tr("This is none of the values that there are.")
         case "minimum" | "exclusiveMinimum":
@@ -135,9 +153,13 @@ def _worded(error: Any) -> Iterator[tuple[Path, str]]:
             yield path, one_line(error.message, LONGEST_FAULT)
 
 
-def _of_branches(error: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def _names(limit: object) -> list[str]:
+    return [str(name) for name in limit] if isinstance(limit, list) else [str(limit)]
+
+
+def _of_branches(error: Fault, path: Path) -> Iterator[tuple[Path, str]]:
     """What is wrong in the branch that comes nearest: the one with the fewest errors, none of them of its type."""
-    branches: dict[int, list[Any]] = {}
+    branches: dict[str | int, list[Fault]] = {}
     for each in error.context or ():
         branches.setdefault(each.relative_schema_path[0], []).append(each)
     near = [errors for errors in branches.values() if not any(each.validator in ("type", "const") for each in errors)]

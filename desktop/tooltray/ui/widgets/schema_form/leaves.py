@@ -21,9 +21,14 @@ from tooltray.ui.widgets.surface import column, row
 
 MOST_LINES = 8  # of a text in sight; more scroll
 JSON_LINES = 3
+EMPTY_JSON = "{ }"  # stands where nothing is typed yet; the same in every language
 LONGEST_LINE_FIELD = 32_767  # characters; what a line of Qt's holds
 LARGEST_NUMBER = 2**63  # one with more digits is written as JSON, and so is what is no number at all
 EXAMPLES = {"email": "name@example.org", "uri": "https://example.org/", "date": "2026-11-22", "date-time": "2026-11-22T14:30:00Z"}
+
+
+Faults = dict[tuple[str | int, ...], str]
+"""What is wrong, by the place below something."""
 
 
 class ValueControl(QWidget):
@@ -46,6 +51,11 @@ class ValueControl(QWidget):
         """What the keyboard goes to."""
         raise NotImplementedError
 
+    @property
+    def slots(self) -> Sequence[QWidget]:
+        """Those of its members that are built."""
+        return ()
+
     def can_show(self, value: object) -> bool:
         """Whether `value` would give back exactly this."""
         raise NotImplementedError
@@ -54,7 +64,7 @@ class ValueControl(QWidget):
         """Shows what `can_show`, or ABSENT."""
         raise NotImplementedError
 
-    def show_faults(self, faults: dict[tuple[str | int, ...], str]) -> list[str]:
+    def show_faults(self, faults: Faults) -> list[str]:
         """Says at its members what is wrong with them; returns what could be said nowhere."""
         return [f"{'.'.join(str(part) for part in path)}: {words}" for path, words in faults.items()]
 
@@ -273,7 +283,7 @@ class JsonControl(ValueControl):
         super().__init__()
         self._code = CodeView(theme, "", name, editable=True, json=True)
         self._code.setFixedHeight(int(JSON_LINES * QFontMetricsF(self._code.font()).lineSpacing()) + CHROME)
-        self._code.setPlaceholderText("{ }")
+        self._code.setPlaceholderText(EMPTY_JSON)
         self._code.textChanged.connect(self.changed)
         column(self).addWidget(self._code)
 

@@ -5,7 +5,6 @@ Above it: Try. Below it: the slots, and the check by `jsonschema`. What stands i
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
@@ -15,9 +14,11 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.schema_form.branches import ObjectControl, Place
+from tooltray.ui.widgets.schema_form.branches import make_control
 from tooltray.ui.widgets.schema_form.faults import faults_of
 from tooltray.ui.widgets.schema_form.leaves import json_fault, read_json
+from tooltray.ui.widgets.schema_form.object_control import ObjectControl
+from tooltray.ui.widgets.schema_form.slots import Place
 from tooltray.ui.widgets.schema_form.value_shapes import ABSENT, properties_of, resolved, shape_of
 from tooltray.ui.widgets.surface import column
 
@@ -37,13 +38,13 @@ class SchemaForm(QWidget):
     changed = Signal()
     view_changed = Signal(int)
 
-    def __init__(self, theme: Theme, schema: Mapping[str, Any], *, values: Mapping[str, object] | None = None) -> None:
+    def __init__(self, theme: Theme, schema: Mapping[str, object], *, values: Mapping[str, object] | None = None) -> None:
         super().__init__()
         self._theme, self._schema = theme, schema
         shape = shape_of(schema, {**resolved(schema, schema), "type": "object"})
         self._has_fields = shape.kind == "object" and bool(properties_of(shape.schema))
         self._view = FIELDS if self._has_fields else JSON
-        self._object = ObjectControl(Place(theme, schema), shape, tr("Arguments"), is_open=values is None, is_root=True)
+        self._object = ObjectControl(Place(theme, schema, make_control), shape, tr("Arguments"), is_open=values is None, is_root=True)
         if values is not None:
             self._object.set_value(values)
         self._object.changed.connect(self._on_changed)

@@ -5,14 +5,14 @@ to itself costs as much as any other. References leave the schema for nowhere: o
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote
 
 import msgspec
 
 from tooltray.ui.widgets.server_text import one_line
 
-Schema = Mapping[str, Any]
+Schema = Mapping[str, object]
 MOST_HOPS = 32  # of references in a row; a longer chain is a circle
 MOST_MERGED = 16  # parts of an `allOf`
 MOST_OPTIONS = 200  # of a choice; a longer menu is no help, and such a value is written as JSON
@@ -106,7 +106,7 @@ def _merged(root: Schema, read: Schema) -> Schema:
     parts = read.get("allOf")
     if not isinstance(parts, list) or not 0 < len(parts) <= MOST_MERGED:
         return read
-    whole: dict[str, Any] = {}
+    whole: dict[str, object] = {}
     for part in [*parts, {key: value for key, value in read.items() if key != "allOf"}]:
         each = part if not isinstance(part, Mapping) or "$ref" not in part else {**(_pointed_at(root, str(part["$ref"])) or {}), **part}
         if not isinstance(each, Mapping):
@@ -182,7 +182,7 @@ def _guessed_type(read: Schema) -> str:
     return next((kind for sign, kind in signs.items() if sign in read), "")
 
 
-def properties_of(read: Schema) -> Mapping[str, Any]:
+def properties_of(read: Schema) -> Mapping[str, object]:
     """Returns the schemas of an object's members by name."""
     return _mapping(read, "properties")
 
@@ -263,11 +263,11 @@ def _words(text: object, most: int) -> str:
     return one_line(text, most) if isinstance(text, str) else ""
 
 
-def _mapping(read: Schema, key: str) -> Mapping[str, Any]:
+def _mapping(read: Schema, key: str) -> Mapping[str, object]:
     value = read.get(key)
     return value if isinstance(value, Mapping) else {}
 
 
-def _list(read: Schema, key: str) -> list[Any]:
+def _list(read: Schema, key: str) -> list[object]:
     value = read.get(key)
     return value if isinstance(value, list) else []

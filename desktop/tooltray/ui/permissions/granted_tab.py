@@ -1,6 +1,6 @@
-"""The Approvals page: what a person has allowed for longer than one call, and tools that have changed since.
+"""What a person has allowed for longer than one call, and tools that have changed since.
 
-Above it: the window. Below it: GrantCommands, which carries its wishes out. Draws frozen snapshots.
+Above it: the Permissions page. Below it: tables. Draws frozen snapshots.
 """
 
 from collections.abc import Sequence
@@ -10,19 +10,13 @@ from functools import partial
 from PySide6.QtCore import QModelIndex, Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from tooltray.errors import Problem
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.ui.approvals.approval_body import details, ends, granted, granted_to, own_permissions
-from tooltray.ui.approvals.grant_commands import GrantCommands
-from tooltray.ui.approvals.grant_sheets import GrantSheets
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.page import Page
-from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
-from tooltray.ui.widgets.button import Button
+from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.empty_state import EmptyState
-from tooltray.ui.widgets.page_frame import Header, PageScroll
+from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.setting_rows import card_section
 from tooltray.ui.widgets.surface import column, row
 from tooltray.ui.widgets.table import Column, Kind, Table
@@ -30,52 +24,32 @@ from tooltray.ui.widgets.table import Column, Kind, Table
 CONTENT_WIDTH = 920
 
 
-class GrantsPage(Page):
-    """`take_back_requested` carries a grant's id."""
+class GrantedTab(QStackedWidget):
+    """`take_back_requested` carries a grant's id, `change_requested` a ToolChange that a person wants to see."""
 
-    allow_requested = Signal()
     take_back_requested = Signal(str)
-    change_requested = Signal(object)  # ToolChange that a person wants to see
+    change_requested = Signal(object)
+    opened = Signal(object)  # GrantSnapshot
 
-    def __init__(self, context: PageContext) -> None:
+    def __init__(self, theme: Theme) -> None:
         super().__init__()
-        theme = context.theme
         self._theme = theme
         self._grants: Sequence[GrantSnapshot] = ()
         self._changes: Sequence[ToolChange] = ()
-        outer = column(self)
-        self._allow = Button(theme, tr("Allow tools"), "primary", "plus")
-        self._allow.clicked.connect(self.allow_requested)
-        outer.addWidget(Header(theme, tr("Approvals"), self._allow))
-        self._stack = QStackedWidget()
         text = tr("A call that is not allowed asks you first. What you allow for longer is listed here, and you can take it back.")
         self._none = EmptyState(theme, own_permissions(0), text, ())
-        self._stack.addWidget(self._none)
-        self._stack.addWidget(self._lists())
-        self._fault = FaultArea(theme)
-        outer.addWidget(NoticesAbove(self._fault, self._stack), 1)
-        self.enable(False)
-        self.commands = GrantCommands(hub=context.hub, tasks=context.tasks)
-        self._sheets = GrantSheets(context, self, commands=self.commands)
-        self._connect(context)
+        self.addWidget(self._none)
+        self.addWidget(self._lists())
 
-    def _connect(self, context: PageContext) -> None:
-        commands = self.commands
-        self.look_requested.connect(commands.look)
-        self.allow_requested.connect(commands.begin)
-        self.take_back_requested.connect(commands.take_back)
-        self.change_requested.connect(self._sheets.open_change)
-        commands.grants_changed.connect(self.show_grants)
-        commands.open_servers_changed.connect(self.show_open_servers)
-        commands.changes_changed.connect(self.show_changes)
-        commands.failed.connect(self.show_fault)
-        commands.began.connect(self._sheets.open_allow)
-        commands.done.connect(context.say)
-        commands.on_hub_changed()
+    @property
+    def grants(self) -> Sequence[GrantSnapshot]:
+        """What is shown."""
+        return self._grants
 
-    def enable(self, is_usable: bool) -> None:
-        self._allow.setEnabled(is_usable)
-        self._stack.setEnabled(is_usable)
+    @property
+    def changes(self) -> Sequence[ToolChange]:
+        """The changed tools that are shown."""
+        return self._changes
 
     def show_grants(self, grants: Sequence[GrantSnapshot]) -> None:
         self._grants = grants
@@ -87,7 +61,6 @@ class GrantsPage(Page):
 
     def show_changes(self, changes: Sequence[ToolChange]) -> None:
         self._changes = changes
-        self.need_person.emit(len(changes))
         self._held.set_rows(changes)
         self._held.fit_height()
         self._changed.setVisible(bool(changes))
@@ -97,15 +70,11 @@ class GrantsPage(Page):
         """Shows how many servers may do everything without asking, by their own settings."""
         self._none.set_title(own_permissions(count))
 
-    def show_fault(self, problem: Problem | None) -> None:
-        """Shows on top what did not work; None takes it away."""
-        self._fault.show_fault(problem)
-
     def _draw(self) -> None:
-        self._stack.setCurrentIndex(1 if self._grants or self._changes else 0)
+        self.setCurrentIndex(1 if self._grants or self._changes else 0)
 
     def _lists(self) -> QWidget:
-        area = self._area = PageScroll(tr("Approvals"))
+        area = self._area = PageScroll(tr("Allowed"))
         content = QWidget()
         line = row(content, margins=(24, 20, 24, 32), spacing=0)
         inner = QWidget()
@@ -121,6 +90,7 @@ class GrantsPage(Page):
         )
         self._table = Table(self._theme, self._columns(), tr("Allowed"), lambda each: each.id, in_card=True, has_header=True)
         self._table.switched.connect(self._on_switched)
+        self._table.row_chosen.connect(self.opened)
         self._table.selectionModel().currentChanged.connect(partial(self._follow, self._table))
         text = tr("For tools as they were defined when you allowed them. Switch off to take back.")
         self._granted = card_section(self._theme, body, tr("Allowed"), text, self._table)

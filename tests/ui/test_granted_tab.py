@@ -19,10 +19,10 @@ from tooltray.events import GrantsChanged
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot
 from tooltray.snapshots.servers import ServerState
-from tooltray.ui.approvals.allow_tools import AllowToolsPanel
-from tooltray.ui.approvals.grant_commands import GrantSubjects, GrantWish
-from tooltray.ui.approvals.grant_sheets import ToolChangePanel
-from tooltray.ui.approvals.grants_page import GrantsPage
+from tooltray.ui.permissions.allow_tools import AllowToolsPanel
+from tooltray.ui.permissions.grant_commands import GrantSubjects, GrantWish
+from tooltray.ui.permissions.grant_sheets import ToolChangePanel
+from tooltray.ui.permissions.permissions_page import GRANTED, PermissionsPage
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice, Option
 from tooltray.ui.widgets.table import Table
@@ -42,16 +42,17 @@ def engine(grants: list[GrantSnapshot], changes: list[ToolChange] | None = None)
     return fake
 
 
-async def opened(desk: Desk, count: int) -> GrantsPage:
-    desk.window.open_page("approvals")
-    page = desk.approvals
+async def opened(desk: Desk, count: int) -> PermissionsPage:
+    desk.window.open_page("permissions")
+    page = desk.permissions
+    page.show_tab(GRANTED)
     await until(lambda: len(table(page, "Allowed").rows) == count)
     return page
 
 
 async def allowing(desk: Desk) -> AllowToolsPanel:
-    desk.window.open_page("approvals")
-    button(desk.approvals, "Allow tools").click()
+    desk.window.open_page("permissions")
+    button(desk.permissions, "Allow tools").click()
     await until(lambda: desk.window.sheet is not None)
     assert desk.window.sheet is not None
     panel = desk.window.sheet.panel
@@ -98,11 +99,11 @@ async def test_with_nothing_allowed_the_page_says_what_would_stand_there(theme: 
 async def test_the_navigation_counts_changed_tools(theme: Theme) -> None:
     async with Desk(engine([READS], [CHANGE]), theme) as desk:
         await desk.window.build_pages()
-        item = next(each for each in desk.window.findChildren(QAbstractButton) if each.text() == "Approvals")
-        await until(lambda: item.accessibleName() == "Approvals, 1 need you")
+        item = next(each for each in desk.window.findChildren(QAbstractButton) if each.text() == "Permissions")
+        await until(lambda: item.accessibleName() == "Permissions, 1 need you")
         desk.engine.tool_changes = []
         desk.engine.bus.publish(GrantsChanged())
-        await until(lambda: item.accessibleName() == "Approvals")
+        await until(lambda: item.accessibleName() == "Permissions")
 
 
 async def test_a_switch_takes_back(theme: Theme) -> None:
@@ -119,11 +120,11 @@ async def test_what_could_not_be_taken_back_stays_and_the_page_says_why(theme: T
     async with Desk(engine([WRITE]), theme) as desk:
         page = await opened(desk, 1)
         desk.engine.failures["remove_grant"] = TooltrayError("the disk is full", "grants.json")
-        page.take_back_requested.emit("1")
+        page.granted.take_back_requested.emit("1")
         await until(lambda: "The disk is full" in words(page))
         assert len(table(page, "Allowed").rows) == 1
         desk.engine.failures.clear()
-        page.take_back_requested.emit("1")
+        page.granted.take_back_requested.emit("1")
         await until(lambda: "The disk is full" not in words(page))
 
 
@@ -142,7 +143,7 @@ async def test_a_hundred_grants_can_be_walked_through_by_arrows(theme: Theme) ->
     async with Desk(engine([replace(WRITE, id=str(number), tool=f"tool_{number}") for number in range(100)]), theme) as desk:
         page = await opened(desk, 100)
         shown = table(page, "Allowed")
-        bar = page._area.verticalScrollBar()
+        bar = page.granted._area.verticalScrollBar()
         await until(lambda: bar.maximum() > 1000)
         shown.setFocus(Qt.FocusReason.TabFocusReason)
         QTest.keyClick(shown, Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
@@ -153,7 +154,7 @@ async def test_a_changed_tool_shows_how_it_differs_and_is_accepted(theme: Theme)
     async with Desk(engine([READS], [CHANGE]), theme) as desk:
         page = await opened(desk, 1)
         await until(lambda: table(page, "Changed tools").rows)
-        page.change_requested.emit(CHANGE)
+        page.granted.change_requested.emit(CHANGE)
         assert desk.window.sheet is not None
         panel = desk.window.sheet.panel
         assert isinstance(panel, ToolChangePanel)
@@ -178,7 +179,7 @@ async def test_a_row_of_a_changed_tool_opens_it_and_not_now_accepts_nothing(them
         held.setCurrentIndex(held.model().index(0, 0))
         QTest.keyClick(held, Qt.Key.Key_Return)
         assert desk.window.sheet is not None
-        page.change_requested.emit(CHANGE)  # an open sheet stays
+        page.granted.change_requested.emit(CHANGE)  # an open sheet stays
         button(desk.window.sheet.panel, "Not now").click()
         assert desk.window.sheet is None
         assert all(call[0] != "accept_tool_change" for call in desk.engine.calls)
@@ -260,7 +261,7 @@ async def test_without_servers_nothing_can_be_chosen(theme: Theme) -> None:
         panel = await allowing(desk)
         assert choice(panel, "Server").accessibleName() == "Server: There is no server yet"
         assert not choice(panel, "Server").isEnabled()
-        desk.approvals.commands.begin()
+        desk.permissions.grants.begin()
         await desk.asked("get_client_modes")
         await asyncio.sleep(0)
         assert desk.window.sheet is not None
@@ -301,17 +302,17 @@ async def test_a_click_on_the_switch_takes_back_and_one_beside_it_does_not(theme
 @pytest.mark.parametrize("phase", ["hidden", "shown"])
 async def test_the_page_asks_how_things_are_when_it_can(theme: Theme, phase: str) -> None:
     async with Desk(FakePresenter(), theme) as desk:
-        page = desk.approvals
+        page = desk.permissions
         page.set_usable(False)
         looks: list[None] = []
         page.look_requested.connect(lambda: looks.append(None))
         if phase == "shown":
-            desk.window.open_page("approvals")
+            desk.window.open_page("permissions")
             page.set_usable(True)
         else:
             page.set_usable(True)
             assert looks == []
-            desk.window.open_page("approvals")
+            desk.window.open_page("permissions")
         assert len(looks) == 1
 
 
@@ -339,7 +340,7 @@ async def test_allowing_begins_with_a_server_that_has_tools(theme: Theme) -> Non
     async with Desk(FakePresenter(servers), theme) as desk:
         await opened(desk, 0)
         begun: list[GrantSubjects] = []
-        desk.approvals.commands.began.connect(begun.append)
-        desk.approvals.commands.begin()
+        desk.permissions.grants.began.connect(begun.append)
+        desk.permissions.grants.begin()
         await until(lambda: begun)
         assert begun[0].servers == ("c", "a", "b")

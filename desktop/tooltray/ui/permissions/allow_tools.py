@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.ui.approvals.approval_body import DAY_S, HOUR_S
-from tooltray.ui.approvals.grant_commands import GrantSubjects, GrantWish
 from tooltray.ui.i18n import tr
+from tooltray.ui.permissions.grant_commands import GrantSubjects, GrantWish
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import Choice, OptionList

@@ -41,6 +41,7 @@ class GrantCommands(Commands):
     began = Signal(object)  # GrantSubjects: something is to be allowed
     tools_listed = Signal(str, object)  # a server's name; list[ToolSnapshot]
     previewed = Signal(object, object)  # GrantWish; list[ToolSnapshot] that it covers
+    taken_back = Signal(str)  # a grant's id
     saved = Signal()  # what the open sheet was about is done
 
     def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
@@ -58,9 +59,17 @@ class GrantCommands(Commands):
     async def take_back(self, id: str) -> None:
         try:
             await self._hub.approvals.remove_grant(id)
-            self.done.emit(tr("Taken back"))
+            self.taken_back.emit(id)
         finally:
             await self._look()  # the switch stands as it is so
+
+    @action()
+    async def give_back(self, id: str) -> None:
+        """Undoes that."""
+        try:
+            await self._hub.approvals.restore_grant(id)
+        finally:
+            await self._look()
 
     @action()
     async def begin(self) -> None:

@@ -8,11 +8,11 @@ from PySide6.QtGui import QShowEvent
 
 from tooltray.errors import Problem
 from tooltray.snapshots.approvals import ToolChange
-from tooltray.ui.approvals.allow_tools import AllowToolsPanel
 from tooltray.ui.approvals.approval_body import warnings
-from tooltray.ui.approvals.grant_commands import GrantCommands, GrantSubjects
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.permissions.allow_tools import AllowToolsPanel
+from tooltray.ui.permissions.grant_commands import GrantCommands, GrantSubjects
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button

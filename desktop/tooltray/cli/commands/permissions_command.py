@@ -1,0 +1,80 @@
+"""`tooltray permissions ...`: what runs without asking, tool by tool, and what a person chooses for one of them.
+
+Above it: run. Below it: the running hub. What lets more through needs a terminal at both ends, as `tooltray approve` does.
+"""
+
+import argparse
+
+from tooltray.cli.hubs import Hub, started_hub
+from tooltray.cli.person import YES, check_terminal, typed_answer
+from tooltray.cli.speech import say, tr
+from tooltray.cli.terminal import answer, answer_list, clean_line
+from tooltray.errors import NotFound, TooltrayError
+from tooltray.home.home import Home
+from tooltray.phrases import Phrase
+from tooltray.snapshots.approvals import ServerPermissions, ToolPermission
+
+LIST_TIMEOUT_S = 60.0  # of thousands of tools
+ASK = "ask"
+QUESTION = Phrase("Allow this?")
+
+
+def list_permissions(args: argparse.Namespace, home: Home) -> int:
+    with started_hub(home) as hub:
+        found = [each for each in _permissions(hub) if args.server in (None, each.server)]
+    if args.server and not found:
+        hint = Phrase("See which there are: tooltray servers list")
+        raise NotFound(Phrase("There is no server '{name}'", name=clean_line(args.server)), "", hint)
+    if args.json:
+        return answer(args, found)
+    titles = (tr("SERVER"), tr("TOOL"), tr("WITHOUT ASKING"), tr("WHY"))
+    rows = [_row(server, tool) for server in found for tool in server.tools]
+    return answer_list(args, rows, titles, list, empty=tr("No tools are known yet."))
+
+
+def set_permission(args: argparse.Namespace, home: Home) -> int:
+    """Chooses for one tool; what may let more calls through is shown first, and asked about."""
+    with started_hub(home) as hub:
+        if args.choice != ASK and not _runs_freely(hub, args.server, args.tool):
+            check_terminal()
+            tool, server = clean_line(args.tool), clean_line(args.server)
+            print(tr("{tool} of {server} asks now, and may run without asking then.", tool=tool, server=server))
+            if typed_answer(QUESTION) not in YES:
+                print(tr("Nothing was allowed."))
+                return 1
+        chosen = hub.api.approvals.set_tool_approval(server=args.server, tool=args.tool, approval=args.choice)
+        hub.ask(chosen, timeout_s=LIST_TIMEOUT_S)
+    print(_done(args))
+    return 0
+
+
+def _done(args: argparse.Namespace) -> str:
+    tool, server = clean_line(args.tool), clean_line(args.server)
+    match args.choice:
+        case "always":
+            return tr("{tool} of {server} runs without asking.", tool=tool, server=server)
+        case "ask":
+            return tr("{tool} of {server} asks first.", tool=tool, server=server)
+        case _:
+            return tr("{tool} of {server} is as its server.", tool=tool, server=server)
+
+
+def _permissions(hub: Hub) -> list[ServerPermissions]:
+    return hub.ask(hub.api.approvals.get_permissions(), timeout_s=LIST_TIMEOUT_S)
+
+
+def _runs_freely(hub: Hub, server: str, tool: str) -> bool:
+    """
+    Raises:
+        TooltrayError: it is not known that there is such a tool; a yes would be to something that nobody has seen.
+    """
+    found = [each for of in _permissions(hub) if of.server == server for each in of.tools if each.tool == tool]
+    if not found:
+        hint = Phrase("See them: tooltray permissions list {server}", server=clean_line(server))
+        raise TooltrayError(Phrase("No tool '{tool}' of '{server}' is known", tool=clean_line(tool), server=clean_line(server)), "", hint)
+    return found[0].is_free
+
+
+def _row(server: ServerPermissions, tool: ToolPermission) -> list[str]:
+    runs = tr("yes") if tool.is_free else tr("allowed") if tool.grants else tr("held") if tool.is_held else tr("no")
+    return [server.server, tool.tool, runs, say(tool.why)]

@@ -1,0 +1,87 @@
+"""The sheet of one tool call that waits: everything that a person should read before the answer, and the answers.
+
+Above it: the Permissions page. Below it: ApprovalBody. Enter allows nothing; Ctrl+Enter allows once, a moment after the sheet came.
+"""
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+
+from tooltray.errors import Problem
+from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.ui.approvals.approval_body import WIDTH, ApprovalBody, lasting_choice, question
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.sheet import GUARD_MS, SheetFrame
+
+CHOICE_WIDTH = 230  # px
+
+
+class CallPanel(SheetFrame):
+    """`answered` carries the call's id and "once", "session", "always", "reads" or "refuse"; whoever carries it out closes the sheet, or
+    calls `show_refusal`.
+    """
+
+    answered = Signal(str, str)
+
+    def __init__(self, theme: Theme, call: ApprovalSnapshot, *, guard_ms: int = GUARD_MS) -> None:
+        super().__init__(theme, tr("A call waits for your answer"), WIDTH)
+        self._call = call
+        self.setAccessibleDescription(question(call))
+        self.body.addWidget(ApprovalBody(theme, call, "", has_margins=False))
+        self._how_long = Choice(theme, _lengths(call), name=tr("If you allow it"))
+        self._how_long.setMaximumWidth(CHOICE_WIDTH)
+        self.buttons.addWidget(self._how_long, 1)
+        self.buttons.addStretch(0)
+        self._refuse = Button(theme, tr("Not now"), heeds_enter=False)
+        self._refuse.clicked.connect(self._on_refuse)
+        self.buttons.addWidget(self._refuse)
+        self._allow = Button(theme, tr("Allow"), "primary", heeds_enter=False)
+        self._allow.setToolTip("Ctrl+Enter")
+        self._allow.clicked.connect(self._on_allow)
+        self.buttons.addWidget(self._allow)
+        self._guard = QTimer(self, singleShot=True, interval=guard_ms)
+        self._guard.timeout.connect(self._on_guard_over)
+        for keys in ("Ctrl+Return", "Ctrl+Enter"):
+            QShortcut(QKeySequence(keys), self, self._on_allow).setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+
+    @property
+    def call_id(self) -> str:
+        """Of the call that is shown."""
+        return self._call.id
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._set_usable(False)
+        self._guard.start()
+
+    def show_refusal(self, problem: Problem) -> None:
+        """Shows why the answer did not count."""
+        self._set_usable(True)
+        self.show_fault(problem)
+
+    def _on_guard_over(self) -> None:
+        self._set_usable(True)
+        self._refuse.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _set_usable(self, is_usable: bool) -> None:
+        self._allow.setEnabled(is_usable)
+        self._refuse.setEnabled(is_usable)
+
+    def _on_refuse(self) -> None:
+        self._answer("refuse")
+
+    def _on_allow(self) -> None:
+        if self._allow.isEnabled():
+            self._answer(self._how_long.chosen)
+
+    def _answer(self, answer: str) -> None:
+        self._set_usable(False)
+        self.show_fault(None)
+        self.answered.emit(self._call.id, answer)
+
+
+def _lengths(call: ApprovalSnapshot) -> list[tuple[str, str]]:
+    words = {"once": tr("This once"), "session": tr("For this session")}
+    return [(choice, words.get(choice) or lasting_choice(choice, call)) for choice in call.choices]

@@ -1,0 +1,84 @@
+"""AI clients with rules of their own: for each, what runs without asking in the place of what the servers' rules say.
+
+Above it: the Permissions page. Below it: rows of settings. Draws frozen snapshots.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from tooltray.snapshots.clients import ClientModeSnapshot
+from tooltray.ui.i18n import tr
+from tooltray.ui.permissions.permission_words import BASES, OWN, client_choices, client_mode, mode_name
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.page_frame import PageScroll
+from tooltray.ui.widgets.setting_rows import heading, setting_row
+from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
+
+CONTENT_WIDTH, CHOICE_WIDTH = 920, 220
+
+
+class ClientsSection(PageScroll):
+    """`rules_requested` carries a client, its title, the rules that it is to have (None: those of the servers) and those of now."""
+
+    rules_requested = Signal(str, str, object, object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(tr("AI clients"))
+        self._theme = theme
+        self._shown: Sequence[ClientModeSnapshot] | None = None
+        content = QWidget()
+        line = row(content, margins=(24, 20, 24, 32), spacing=0)
+        inner = QWidget()
+        inner.setMaximumWidth(CONTENT_WIDTH)
+        body = column(inner, spacing=10)
+        line.addWidget(inner, 1)
+        line.addStretch(0)
+        text = tr("In the place of what the servers say. A tool that asks first does so for every client.")
+        body.addLayout(heading(theme, tr("What runs without asking, for one AI client"), ElidedLabel(theme, text, "caption", "muted")))
+        box = Surface(theme)
+        self._lines = column(box, margins=(16, 0, 16, 0))
+        body.addWidget(box)
+        body.addStretch(1)
+        self.setWidget(content)
+
+    def show_clients(self, modes: Sequence[ClientModeSnapshot]) -> None:
+        shown = [mode for mode in modes if mode.client and (mode.is_seen or mode.auto_approve is not None)]
+        if shown == self._shown:
+            return
+        self._shown = shown
+        clear(self._lines)
+        for index, mode in enumerate(shown):
+            if index:
+                self._lines.addWidget(divider())
+            self._lines.addWidget(setting_row(self._theme, mode.title or mode.client, _rules(mode), self._choice(mode)))
+        if not shown:
+            label = Label(self._theme, tr("No AI client has connected yet."), "body", "muted", wrap=True)
+            label.setContentsMargins(0, 14, 0, 14)
+            self._lines.addWidget(label)
+
+    def _choice(self, mode: ClientModeSnapshot) -> Choice:
+        current = client_mode(mode.auto_approve)
+        options = [*client_choices(), *([(OWN, mode_name(OWN))] if current == OWN else [])]
+        title = mode.title or mode.client
+        choice = Choice(self._theme, options, name=tr("What runs without asking for {client}", client=title))
+        choice.choose(current)
+        choice.setFixedWidth(CHOICE_WIDTH)
+        choice.chosen_changed.connect(partial(self._on_chosen, mode, choice))
+        return choice
+
+    def _on_chosen(self, mode: ClientModeSnapshot, choice: Choice, chosen: str) -> None:
+        before = client_mode(mode.auto_approve)
+        choice.choose(before)  # until it is so
+        if chosen != OWN:
+            rules = list(BASES[chosen]) if chosen else None
+            self.rules_requested.emit(mode.client, mode.title or mode.client, rules, mode.auto_approve)
+
+
+def _rules(mode: ClientModeSnapshot) -> str:
+    """Returns rules that have no word of their own, as they are written."""
+    return ", ".join(mode.auto_approve) if mode.auto_approve and client_mode(mode.auto_approve) == OWN else ""

@@ -1,0 +1,193 @@
+"""What the Permissions page says of rules, tools and answers. Pure functions of the engine's snapshots.
+
+Above it: the page, its tabs and sheets. Below it: snapshots, and the words of grants.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+
+import msgspec
+
+from tooltray.snapshots.activity import ActivityEntry
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolPermission
+from tooltray.snapshots.trust import TrustRequest
+from tooltray.ui.approvals.approval_body import granted_until
+from tooltray.ui.i18n import say, tr
+from tooltray.ui.origins import folder_name
+
+ALL, READS, CHOSEN, NOTHING, OWN = "all", "reads", "chosen", "nothing", "own"
+"""What of a server runs without asking."""
+BASES: Mapping[str, tuple[str, ...]] = {ALL: ("all",), READS: ("read",), CHOSEN: (), NOTHING: ()}
+"""The rules of each, besides those that name one tool."""
+
+
+class ToolRow(msgspec.Struct, frozen=True):
+    """One tool in the table."""
+
+    server: str
+    tool: ToolPermission
+    is_changeable: bool
+    grants: tuple[GrantSnapshot, ...] = ()  # that cover it
+    text: str = ""  # in small letters, what a search looks into
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.server, self.tool.tool
+
+
+def tool_rows(servers: Iterable[ServerPermissions], grants: Mapping[str, GrantSnapshot]) -> list[ToolRow]:
+    """Returns a row for each tool of some servers.
+
+    Args:
+        grants: by their ids.
+    """
+    return [
+        ToolRow(
+            server.server,
+            tool,
+            server.is_changeable,
+            tuple(grants[id] for id in tool.grants if id in grants),
+            f"{tool.tool} {server.server}".casefold(),
+        )
+        for server in servers
+        for tool in server.tools
+    ]
+
+
+def mode_of(server: ServerPermissions) -> str:
+    """Returns which of ALL, READS, CHOSEN, NOTHING and OWN the rules of a server are."""
+    base = [rule for rule in server.rules if rule not in server.single]
+    if "all" in base or {"read", "write"} <= {*base}:
+        return ALL
+    if base == ["read"]:
+        return READS
+    if base:
+        return OWN
+    return CHOSEN if has_chosen(server) else NOTHING
+
+
+def has_chosen(server: ServerPermissions) -> bool:
+    """Whether a tool runs without asking by its name; its tools need not be known."""
+    return any(not rule.startswith("ask:") for rule in server.single)
+
+
+def rules_for(server: ServerPermissions, mode: str) -> list[str]:
+    """Returns the rules with which a server is so; what is chosen for single tools stays, but where nothing is to run."""
+    single = [rule for rule in server.single if mode != NOTHING or rule.startswith("ask:")]
+    return [*BASES[mode], *single]
+
+
+def modes_for(server: ServerPermissions) -> list[tuple[str, str]]:
+    """Returns what can be chosen for a server; only what would differ, and what it is now."""
+    offered = [ALL, READS, *([CHOSEN] if has_chosen(server) else []), NOTHING, *([OWN] if mode_of(server) == OWN else [])]
+    return [(mode, mode_name(mode)) for mode in offered]
+
+
+def mode_name(mode: str) -> str:
+    names = {ALL: tr("Everything"), READS: tr("What only reads"), CHOSEN: tr("Only tools you chose"), NOTHING: tr("Nothing")}
+    return names.get(mode) or tr("Rules of its own")
+
+
+def summary(server: ServerPermissions) -> str:
+    """Returns how much of a server runs without asking: in words, and how many of its tools."""
+    if not server.is_listed:
+        return mode_name(mode_of(server))
+    free = sum(tool.is_free for tool in server.tools)
+    return tr("{free} of {count}", free=free, count=len(server.tools))
+
+
+def overall(servers: Sequence[ServerPermissions]) -> str:
+    """Returns in one sentence what runs without asking; never that nothing does while something does."""
+    own = [server for server in servers if server.is_changeable]
+    if not own:
+        return tr("There is no server yet.")
+    count = sum(mode_of(server) == ALL for server in own)
+    if count == len(own):
+        return tr("Every server runs everything without asking.") if count > 1 else tr("Your server runs everything without asking.")
+    if count == 1:
+        return tr("1 of {of} servers runs everything without asking.", of=len(own))
+    if count:
+        return tr("{count} of {of} servers run everything without asking.", count=count, of=len(own))
+    if any(mode_of(server) != NOTHING for server in own):
+        return tr("No server runs everything without asking.")
+    return tr("Every call asks first.")
+
+
+def comes_to(row: ToolRow, now: datetime) -> tuple[str, str]:
+    """Returns what a tool comes to, as a chip: plain where it runs without asking."""
+    tool = row.tool
+    if tool.is_free:
+        return tr("Runs without asking"), ""
+    if tool.is_held:
+        return tr("Held"), "warning"
+    for grant in row.grants:
+        if not (grant.client or grant.session):
+            return (tr("Allowed until {when}", when=granted_until(grant, now)) if grant.expires_at else tr("Allowed")), "accent"
+    if row.grants:
+        return tr("Allowed for {client}", client=row.grants[0].client or tr("One session")), "accent"
+    return tr("Asks first"), "neutral"
+
+
+def why(row: ToolRow) -> str:
+    """Returns why it does so, in the person's language."""
+    if row.tool.is_held:
+        return tr("It has changed since you allowed it")
+    if not row.tool.is_enabled:
+        return tr("Switched off: AI clients do not see it")
+    return say(row.tool.why)
+
+
+def choices() -> list[tuple[str, str]]:
+    """Returns what a person can choose for one tool."""
+    return [("default", tr("As its server")), ("always", tr("Runs without asking")), ("ask", tr("Asks first"))]
+
+
+def found(rows: Iterable[ToolRow], text: str) -> list[ToolRow]:
+    """Returns the tools in whose own or whose server's name all words of a text are found."""
+    words = text.casefold().split()
+    return [row for row in rows if all(word in row.text for word in words)]
+
+
+def client_choices() -> list[tuple[str, str]]:
+    """Returns what can be chosen for one kind of AI client."""
+    return [("", tr("As each server says")), (ALL, mode_name(ALL)), (READS, mode_name(READS)), (NOTHING, mode_name(NOTHING))]
+
+
+def client_mode(rules: Sequence[str] | None) -> str:
+    """Returns which of `client_choices` some rules are; OWN for others."""
+    if rules is None:
+        return ""
+    known = {("all",): ALL, ("read",): READS, (): NOTHING}
+    return known.get(tuple(rules), OWN)
+
+
+def answer_word(entry: ActivityEntry) -> str:
+    """Returns what was said to a call."""
+    words = {
+        "once": tr("Allowed once"),
+        "session": tr("Allowed for the session"),
+        "always": tr("Allowed always"),
+        "reads": tr("All reads allowed"),
+        "refused": tr("Refused"),
+        "late": tr("Nobody answered"),
+        "cancelled": tr("Given up"),
+    }
+    return words.get(entry.outcome, entry.outcome)
+
+
+def waiting_call(call: ApprovalSnapshot) -> str:
+    """Returns who wants what."""
+    return tr("{client} wants to use {tool} of {server}", client=call.client or tr("An AI client"), tool=call.tool, server=call.server)
+
+
+def waiting_entries(requests: Sequence[TrustRequest]) -> str:
+    """Returns what waits of one project, or of programs."""
+    project, count = requests[0].project, len(requests)
+    if not project:
+        return (
+            tr("{name} waits for your yes", name=requests[0].entry) if count == 1 else tr("{count} servers wait for your yes", count=count)
+        )
+    name = folder_name(project)
+    if count == 1:
+        return tr("{folder} brings 1 server. Allow it?", folder=name)
+    return tr("{folder} brings {count} servers. Allow them?", folder=name, count=count)

@@ -1,0 +1,123 @@
+"""What the Servers page shows while there is no server: the ways to the first one.
+
+Above it: the Servers page. Below it: widgets, and what the look at this computer's AI clients has found.
+"""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
+
+from tooltray.snapshots.ai_clients import ClientScan
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import Commands, action, as_notice
+from tooltray.ui.pages.scan_words import here, names_in_a_row, scan_text, scan_title
+from tooltray.ui.problem_words import in_a_row
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.empty_state import WIDTH, Beginning
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import column, row
+
+
+class StarterCommands(Commands):
+    """Adds a well-known server with one click, where it asks for nothing."""
+
+    form_wanted = Signal(str)  # the id of one that asks for something
+
+    @action(as_notice)
+    async def add(self, id: str) -> None:
+        """Adds it under its own name, or `form_wanted`."""
+        starters = await self._hub.discovery.get_starter_servers()
+        starter = next((each for each in starters if each.id == id), None)
+        if starter is None or any(field.is_required for field in starter.fields):
+            self.form_wanted.emit(id)
+            return
+        name = await self._hub.discovery.add_starter_server(id, {}, "")
+        self.done.emit(tr("{name} is added", name=name))
+
+
+STARTERS = ("time", "fetch", "memory", "duckduckgo", "filesystem")
+"""Well-known servers that ask for no account; the last one asks for a folder."""
+
+
+class FirstStart(QWidget):
+    """`move_requested`: the servers of AI clients are to come here. `paste_requested`: a person has something to paste.
+    `discover_requested`: they look for one. `starter_requested` carries the id of a well-known server."""
+
+    move_requested = Signal()
+    paste_requested = Signal()
+    discover_requested = Signal()
+    starter_requested = Signal(str)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        outer = row(self)
+        outer.addStretch(1)
+        inner = self._inner = column(spacing=8)
+        inner.addStretch(2)
+        self._say(tr("Add your first server"), "title", "primary")
+        self._found = self._say(tr("Every AI client that you connect can use it right away."), "body", "secondary")
+        inner.addSpacing(12)
+        self._move = self._way("download", tr("Move servers from your AI clients"), tr("With their keys, after a preview, and with Undo"))
+        self._move.clicked.connect(self.move_requested)
+        inner.addSpacing(4)
+        self._say(tr("Or begin with one of these. They need no account."), "caption", "muted")
+        self._add_starters()
+        inner.addSpacing(4)
+        paste = self._way("terminal", tr("Paste a command, a URL or a JSON block"), tr("From any README: npx, uvx, an address or a config"))
+        paste.clicked.connect(self.paste_requested)
+        find = self._way("search", tr("Find a server"), tr("Well-known ones, and the official registry"))
+        find.clicked.connect(self.discover_requested)
+        inner.addStretch(3)
+        outer.addLayout(inner)
+        outer.addStretch(1)
+
+    def show_scan(self, scan: ClientScan) -> None:
+        """Says what the AI clients on this computer have; where they have no servers there are none to move."""
+        clients = here(scan)
+        if not clients:
+            return
+        self._found.setText(in_a_row(scan_title(scan), scan_text(scan)))
+        self._move.setVisible(bool(scan.servers))
+        owners = [client.name for client in clients if any(file.servers for file in client.files)]
+        if scan.servers and owners:
+            self._move.set_title(tr("Move servers from {clients}", clients=names_in_a_row(owners)))
+
+    def enable(self, is_usable: bool) -> None:
+        """Lets a person begin, or not: without a hub nothing can be added."""
+        for button in self.findChildren(Button):
+            button.setEnabled(is_usable)
+
+    def _say(self, text: str, style: str, tone: str) -> Label:
+        label = Label(self._theme, text, style, tone, wrap=True)
+        label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        label.setFixedWidth(WIDTH)
+        self._inner.addWidget(label)
+        return label
+
+    def _way(self, icon: str, title: str, text: str) -> Beginning:
+        way = Beginning(self._theme, icon, title, text)
+        self._inner.addWidget(way)
+        return way
+
+    def _add_starters(self) -> None:
+        names = {
+            "time": tr("Time"),
+            "fetch": tr("Web pages"),
+            "memory": tr("Memory"),
+            "duckduckgo": tr("Web search"),
+            "filesystem": tr("Files…"),
+        }
+        line = row(spacing=6)
+        line.addStretch(1)
+        for id in STARTERS:
+            button = Button(self._theme, names[id], small=True)
+            button.setAccessibleName(tr("Add {name}", name=names[id].rstrip("…")))
+            button.setProperty("starter", id)
+            button.clicked.connect(self._on_starter)
+            line.addWidget(button)
+        line.addStretch(1)
+        self._inner.addLayout(line)
+
+    def _on_starter(self) -> None:
+        self.starter_requested.emit(self.sender().property("starter"))

@@ -1,0 +1,243 @@
+"""From nothing to a first call: three steps that tick themselves, above the servers of somebody who has just begun.
+
+Above it: the Servers page, which says when somebody begins. Below it: the Qt presenter layer, whose settings keep that it goes on, and
+whose journal knows of a call. Once all is done, or put away, it never comes back.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec.structs import replace
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QWidget
+
+from tooltray.snapshots.activity import ActivityFilter
+from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import CoalescedRead, Commands, action
+from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button, IconButton
+from tooltray.ui.widgets.icon import Icon
+from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.surface import Surface, column, row
+
+SETTING = "firstSteps"  # of `window`: whether they go on
+ROOM_OF_NEXT = 2  # shares of the width for the step that is the next one; others have one
+ANSWERING = (ServerState.RUNNING, ServerState.ON_DEMAND)
+
+
+class FirstSteps(msgspec.Struct, frozen=True):
+    """How far somebody is.
+
+    Attributes:
+        server: one that answers; empty: none yet.
+        client: an AI client that is, or was, connected; empty: none yet.
+        has_called: a client has called a tool.
+    """
+
+    server: str = ""
+    client: str = ""
+    has_called: bool = False
+
+    @property
+    def are_done(self) -> bool:
+        return bool(self.server and self.client and self.has_called)
+
+
+def answering(servers: Sequence[ServerSnapshot]) -> str:
+    """Returns a server of the person's own that answers; empty: none does."""
+    return next((server.name for server in servers if not server.is_builtin and server.state in ANSWERING), "")
+
+
+def to_say(server: str) -> str:
+    """Returns what a person could ask an AI client for, so that it uses a server; empty: nothing comes to mind."""
+    words = {
+        "time": tr("What time is it in Tokyo?"),
+        "fetch": tr("Read https://modelcontextprotocol.io and tell me what it is about."),
+        "filesystem": tr("Which files are in the folder that you may read?"),
+        "memory": tr("Remember that my favourite colour is green."),
+        "duckduckgo": tr("Search the web for news about MCP."),
+        "wikipedia": tr("What does Wikipedia say about Taipei?"),
+    }
+    return words.get(server, "")
+
+
+class FirstStepsCommands(Commands):
+    found = Signal(str, bool)  # a client that was connected at some time, and whether a client has called a tool
+    wanted = Signal(bool)  # whether the steps go on, as the settings say
+    tool_found = Signal(str)  # one that can be tried, as clients call it; empty: none
+
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        self._reading = CoalescedRead(self._look, tasks=tasks, name="first steps")
+        self._has_begun = False
+
+    def look(self, *, has_begun: bool = False) -> None:
+        """Asks how far it is: `wanted` and, where they are or somebody has just begun, `found`; does not wait."""
+        self._has_begun = self._has_begun or has_begun
+        self._reading.ask()
+
+    @action()
+    async def find_tool(self, server: str) -> None:
+        """Asks for a tool that a person could try: `tool_found`."""
+        tools = [tool for tool in await self._hub.tools.get_tools(server=server) if tool.is_enabled]
+        reading = [tool for tool in tools if tool.category == "read"]
+        self.tool_found.emit(next((tool.name for tool in (*reading, *tools)), ""))
+
+    @action()
+    async def keep(self, are_wanted: bool) -> None:
+        """Keeps that they go on, or that they never come back."""
+        await self._hub.settings.change_settings({"window": {SETTING: are_wanted or None}})
+
+    async def _look(self) -> None:
+        window = (await self._hub.settings.get_settings()).settings.get("window")
+        are_wanted = isinstance(window, dict) and window.get(SETTING) is True
+        self.wanted.emit(are_wanted)
+        if not (are_wanted or self._has_begun):
+            return
+        clients = (await self._hub.activity.get_activity_choices()).clients
+        calls = await self._hub.activity.get_activity(ActivityFilter(kinds=("call",), clients=clients), limit=1) if clients else []
+        self.found.emit(clients[0] if clients else "", bool(calls))
+
+
+class StepView(QWidget):
+    """One step: its number or a tick, what to do, and a button where it is the next one."""
+
+    def __init__(self, theme: Theme, number: int) -> None:
+        super().__init__()
+        self._number = number
+        line = row(self, spacing=10)
+        self._mark = Icon(theme, "state-off", 16, "neutral", "surface")
+        mark = column(margins=(0, 2, 0, 0))  # in the middle of the title's line
+        mark.addWidget(self._mark)
+        mark.addStretch(1)
+        line.addLayout(mark)
+        words = column(spacing=2)
+        self._title = Label(theme, "", "strong")
+        self._text = ElidedLabel(theme, "", "caption", "muted")
+        words.addWidget(self._title)
+        words.addWidget(self._text)
+        line.addLayout(words, 1)
+        self.button = Button(theme, "", small=True)
+        line.addWidget(self.button)
+
+    def show_step(self, title: str, text: str, *, is_done: bool, button: str = "") -> None:
+        self._mark.set_icon("state-connected" if is_done else "state-off", "success" if is_done else "accent" if button else "neutral")
+        self._title.setText(title)
+        self._text.set_text(text)
+        self.button.setText(button)
+        self.button.setVisible(bool(button))
+        self.setAccessibleName(tr("Step {number}, done: {what}", number=self._number, what=title) if is_done else title)
+
+
+class FirstStepsStrip(QWidget):
+    """Hidden unless somebody begins, or has begun and is not through.
+
+    Args:
+        context: of the page.
+    """
+
+    def __init__(self, context: PageContext) -> None:
+        super().__init__()
+        self._context = context
+        theme = context.theme
+        self._steps, self._is_wanted, self._is_empty = FirstSteps(), False, False
+        outer = column(self, margins=(24, 12, 24, 0))
+        box = Surface(theme)
+        self._line = row(box, margins=(16, 12, 8, 12), spacing=16)
+        self._views = [StepView(theme, number) for number in (1, 2, 3)]
+        for view in self._views:
+            self._line.addWidget(view, 1)
+        close = IconButton(theme, "x", tr("Put the first steps away"), small=True)
+        close.clicked.connect(self._on_close)
+        self._line.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
+        outer.addWidget(box)
+        self._views[1].button.clicked.connect(self._on_connect)
+        self._views[2].button.clicked.connect(self._on_try)
+        commands = self.commands = FirstStepsCommands(hub=context.hub, tasks=context.tasks)
+        commands.wanted.connect(self._on_wanted)
+        commands.found.connect(self._on_found)
+        commands.tool_found.connect(self._on_tool_found)
+        context.hub.snapshot_changed.connect(self._on_hub_changed)
+        context.hub.tool_call_result.connect(self._on_called)
+        self._draw()
+
+    @property
+    def steps(self) -> FirstSteps:
+        return self._steps
+
+    def set_empty(self, is_empty: bool) -> None:
+        """Says whether there is no server yet: then somebody begins. The first server that comes keeps it going on."""
+        if is_empty == self._is_empty:
+            return
+        self._is_empty = is_empty
+        if not is_empty and not self._steps.are_done:
+            self._is_wanted = True
+            self.commands.keep(True)
+        self._draw()
+
+    def look(self) -> None:
+        """There is a hub that knows how far it is."""
+        self.commands.look(has_begun=self._is_empty)
+
+    def _on_wanted(self, are_wanted: bool) -> None:
+        self._is_wanted = self._is_wanted or are_wanted
+        self._draw()
+
+    def _on_found(self, client: str, has_called: bool) -> None:
+        self._take(replace(self._steps, client=self._steps.client or client, has_called=self._steps.has_called or has_called))
+
+    def _on_hub_changed(self) -> None:
+        snapshot = self._context.hub.snapshot
+        if snapshot is None:
+            return
+        server = answering(snapshot.servers)
+        client = self._steps.client or (tr("An AI client") if snapshot.session_count else "")
+        self._take(replace(self._steps, server=server, client=client))
+
+    def _on_called(self) -> None:
+        if self._is_wanted and not self._steps.has_called:
+            self.commands.look()  # the journal knows who called: a person who tries a tool here is no client
+
+    def _take(self, steps: FirstSteps) -> None:
+        if steps == self._steps:
+            return
+        self._steps = steps
+        if self._is_wanted and steps.are_done:
+            self._is_wanted = False
+            self.commands.keep(False)
+            self._context.say(tr("All set: your AI clients use your servers."))
+        self._draw()
+
+    def _draw(self) -> None:
+        steps = self._steps
+        self.setVisible(self._is_wanted or self._is_empty)
+        first, second, third = self._views
+        first.show_step(tr("Add a server"), steps.server or tr("With one click, below"), is_done=bool(steps.server))
+        connect = tr("Connect…") if steps.server and not steps.client else ""
+        second.show_step(
+            tr("Connect an AI client"), steps.client or tr("Claude Code, Cursor, …"), is_done=bool(steps.client), button=connect
+        )
+        say = to_say(steps.server)
+        text = tr("Ask it: {words}", words=say) if say else tr("Ask it for something that needs a tool")
+        trying = tr("Try a tool") if steps.server and steps.client and not steps.has_called else ""
+        third.show_step(tr("Make the first call"), text, is_done=steps.has_called, button=trying)
+        for index, button in enumerate(("", connect, trying)):
+            self._line.setStretch(index, ROOM_OF_NEXT if button else 1)
+
+    def _on_connect(self) -> None:
+        self._context.links.part_asked.emit("clients", "computer", "")
+
+    def _on_try(self) -> None:
+        self.commands.find_tool(self._steps.server)
+
+    def _on_tool_found(self, tool: str) -> None:
+        self._context.links.part_asked.emit("tools", "try", tool)
+
+    def _on_close(self) -> None:
+        self._is_wanted = self._is_empty = False
+        self.commands.keep(False)
+        self._draw()

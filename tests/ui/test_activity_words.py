@@ -1,0 +1,137 @@
+"""What the Activity page says of entries, times and filters."""
+
+from datetime import datetime
+
+import pytest
+from tests.fakes.journal_in_memory import entry
+
+from tooltray.snapshots.activity import ActivityDetails, ActivityFilter, ActivityRow, CallNow
+from tooltray.ui.activity import activity_words as words
+from tooltray.ui.activity.filter_bar import with_value, without
+
+pytestmark = pytest.mark.usefixtures("app")
+NOON = datetime(2026, 11, 25, 12, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.00012, "0.1 ms"), (0.0124, "12 ms"), (0.9994, "999 ms"), (3.21, "3.2 s"), (125.0, "2 min 5 s"), (5400.0, "1 h 30 min")],
+)
+def test_times_have_three_digits_at_most(seconds: float, text: str) -> None:
+    assert words.took(seconds) == text
+
+
+def test_a_time_of_today_has_seconds_and_an_older_one_its_day() -> None:
+    assert words.at(NOON.timestamp() + 1.9, NOON) == "12:00:01"
+    assert words.at(NOON.timestamp() - 86400, NOON) == "Tue 12:00"
+    assert words.milliseconds(None) == "–"
+
+
+@pytest.mark.parametrize(
+    ("kind", "outcome", "word", "icon"),
+    [
+        ("call", "ok", "Done", ""),
+        ("call", "error", "Failed", "state-error"),
+        ("call", "refused", "Refused", "state-waiting"),
+        ("call", "cancelled", "Cancelled", ""),
+        ("failure", "", "Failed", "state-error"),
+        ("approval", "once", "Allowed once", ""),
+        ("approval", "session", "Allowed for the session", ""),
+        ("approval", "reads", "Always allowed", ""),
+        ("approval", "refused", "Not allowed", "state-waiting"),
+        ("approval", "late", "Nobody answered", "state-waiting"),
+        ("approval", "cancelled", "Cancelled", ""),
+        ("question", "accept", "Answered", ""),
+        ("question", "cancel", "Declined", ""),
+        ("question", "error", "Failed", "state-error"),
+        ("question", "late", "Nobody answered", "state-waiting"),
+        ("question", "cancelled", "Cancelled", ""),
+    ],
+)
+def test_only_what_went_wrong_has_a_shape(kind: str, outcome: str, word: str, icon: str) -> None:
+    look = words.outcome_look(entry(1, kind=kind, outcome=outcome))
+    assert (look.word, look.icon) == (word, icon)
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"kind": "call"}, "read_file"),
+        ({"kind": "call", "tool": "", "published": "fs_read"}, "fs_read"),
+        ({"kind": "start"}, "Server started"),
+        ({"kind": "start", "outcome": "error"}, "Server did not start"),
+        ({"kind": "stop"}, "Server stopped"),
+        ({"kind": "failure"}, "Server failed"),
+        ({"kind": "failure", "server": ""}, "Entries are missing"),
+        ({"kind": "question"}, "Question to you"),
+        ({"kind": "approval", "tool": ""}, "Permission"),
+    ],
+)
+def test_each_kind_of_entry_says_what_it_is_about(fields: dict[str, str], text: str) -> None:
+    assert words.subject(entry(1, **fields)) == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "why", "text"),
+    [
+        ("start", "person", "You started it."),
+        ("stop", "person", "You stopped it."),
+        ("start", "client", "claude-code needed it."),
+        ("stop", "client", "claude-code needs it no more."),
+        ("stop", "idle", "Nobody used it for a while."),
+        ("stop", "settings", "Its settings were changed."),
+        ("start", "hub", "It starts with Tooltray, or had ended by itself."),
+        ("stop", "hub", "Tooltray ended or was paused."),
+        ("start", "x", "x"),
+        ("failure", "It ended", "It ended"),
+    ],
+)
+def test_what_happened_to_a_server_says_why(kind: str, why: str, text: str) -> None:
+    assert words.touched(entry(1, kind=kind, reason=why)) == words.reason(entry(1, kind=kind, reason=why)) == text
+
+
+@pytest.mark.parametrize(
+    ("by", "text"),
+    [("person", "You answered in Tooltray."), ("client", "It was answered in claude-code."), ("ci", "The program ci answered."), ("", "")],
+)
+def test_an_approval_says_who_answered(by: str, text: str) -> None:
+    assert words.reason(entry(1, kind="approval", outcome="once", reason=by)) == text
+
+
+def test_a_group_says_from_when_to_when_also_if_the_clock_was_set_back() -> None:
+    group = ActivityRow(entry(9, at=NOON.timestamp()), 3, 7, NOON.timestamp() + 60)
+    assert words.row_time(group).endswith("12:01:00 to 11/25/26 12:00:00")
+    assert words.spoken(group) == "read_file, 3 times"
+
+
+@pytest.mark.parametrize(
+    ("by", "text"), [("rules", "Your settings: it runs without asking"), ("grant", "A permission that you gave earlier"), ("", "Not known")]
+)
+def test_who_let_a_call_through_is_said_or_not_known(by: str, text: str) -> None:
+    assert words.allowed_by(ActivityDetails(entry(1), allowed_by=by)) == text
+
+
+@pytest.mark.parametrize(
+    ("waits_for", "text"), [("person", "waits for your yes"), ("start", "waits for fs to start"), ("server", "waits for fs")]
+)
+def test_what_a_call_waits_for_is_said(waits_for: str, text: str) -> None:
+    assert words.waits(CallNow("c", "s", "", "fs", "t", 0.0, waits_for)) == text
+
+
+def test_each_filter_has_a_chip_and_can_be_taken_away_alone() -> None:
+    at = NOON.timestamp()
+    filter = ActivityFilter("x", ("stop",), ("error", "refused"), ("tooltray",), ("s3",), ("/p",), ("fs",), ("t",), at, at + 900)
+    chips = words.chips(filter, NOON)
+    labels = ["Stops", "Failed", "Refused", "Client: You", "Server: fs", "Tool: t", "Project: /p", "One session", "12:00 – 12:15"]
+    assert [chip.label for chip in chips] == labels
+    for chip in chips:
+        filter = without(filter, chip)
+    assert filter == ActivityFilter("x")
+    assert with_value(with_value(filter, "servers", "a"), "servers", "a").servers == ("a",)
+
+
+@pytest.mark.parametrize(("since", "until", "text"), [(0.0, 900.0, "12:15"), (900.0, 0.0, "12:15")])
+def test_a_stretch_with_one_end_says_which(since: float, until: float, text: str) -> None:
+    at = NOON.timestamp()
+    said = words.stretch(at + since if since else 0.0, at + until if until else 0.0, NOON)
+    assert said == (f"From {text}" if since else f"Until {text}")

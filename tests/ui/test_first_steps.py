@@ -1,0 +1,124 @@
+"""From nothing to a first call: what the Servers page shows somebody who begins, and when it goes away."""
+
+from msgspec.structs import replace
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.found_clients import SCAN
+from tests.fakes.found_servers import STARTERS
+from tests.fakes.server_snapshots import server, tool
+from tests.ui.seen import control, drawn
+
+from tooltray.errors import TooltrayError
+from tooltray.snapshots.activity import ActivityChoices, ActivityEntry, ActivityRow
+from tooltray.snapshots.forms import FormField
+from tooltray.snapshots.servers import ServerState
+from tooltray.ui.discover.offer_sheet import StarterPanel
+from tooltray.ui.servers.first_steps import FirstSteps
+from tooltray.ui.theme import Theme
+
+CALL = ActivityRow(ActivityEntry(1, "call", 1.0, "ok", client="claude-code"), 1, 1, 1.0)
+TIME = replace(STARTERS[0], id="time", fields=())
+
+
+class Beginner(FakePresenter):
+    """Of somebody who has nothing yet."""
+
+    clients: tuple[str, ...] = ()
+    has_called = False
+
+    def get_activity_choices(self) -> ActivityChoices:
+        return ActivityChoices(self.clients)
+
+    def get_activity(self, **_: object) -> list[ActivityRow]:
+        return [CALL] if self.has_called else []
+
+
+async def test_the_steps_tick_themselves_and_go_for_good_after_the_first_call(theme: Theme) -> None:
+    fake = Beginner((), [tool("get_time", "time")])
+    fake.starters = [TIME]
+    async with Desk(fake, theme) as desk:
+        steps = desk.page.steps
+        await until(lambda: "Add your first server" in drawn(desk.page) and not len(desk.tasks))
+        assert steps.isVisible()
+        QTest.mouseClick(control(desk.page, "Add Time"), Qt.MouseButton.LeftButton)
+        await desk.asked("add_starter_server", "time", {}, "")
+        fake.tell(server("time", ServerState.STARTING))
+        await until(lambda: desk.page.cards)
+        assert (steps.isVisible(), steps.steps) == (True, FirstSteps())
+        fake.set_state("time", ServerState.RUNNING)
+        await until(lambda: steps.steps.server == "time")
+        assert "Ask it: What time is it in Tokyo?" in drawn(steps).replace("…", "Ask it: What time is it in Tokyo?")
+        control(steps, "Connect…").click()
+        assert desk.clients_page.isVisible()
+        desk.window.open_page("servers")
+        fake.clients = ("claude-code",)
+        steps.look()
+        await until(lambda: steps.steps.client == "claude-code" and not len(desk.tasks))
+        assert fake.settings == {"window": {"firstSteps": True}}
+        fake.has_called = True
+        steps.look()
+        await until(lambda: not steps.isVisible() and not len(desk.tasks))
+        assert fake.settings == {"window": {}}
+
+
+async def test_who_has_servers_already_is_not_told_how_to_begin(theme: Theme) -> None:
+    fake = Beginner([server("a")])
+    async with Desk(fake, theme) as desk:
+        await until(lambda: desk.page.cards and not len(desk.tasks))
+        assert not desk.page.steps.isVisible()
+        assert ("get_activity_choices",) not in fake.calls
+
+
+async def test_steps_that_were_begun_go_on_after_a_restart_and_can_be_put_away(theme: Theme) -> None:
+    fake = Beginner([server("a")])
+    fake.settings = {"window": {"firstSteps": True}}
+    async with Desk(fake, theme) as desk:
+        await until(desk.page.steps.isVisible)
+        control(desk.page, "Put the first steps away").click()
+        await until(lambda: fake.settings == {"window": {}})
+        assert not desk.page.steps.isVisible()
+
+
+async def test_a_starter_that_asks_for_something_opens_its_form(theme: Theme) -> None:
+    fake = Beginner()
+    fake.starters = [replace(TIME, id="filesystem", fields=(FormField("folders", "Folders", "folder", is_required=True),))]
+    async with Desk(fake, theme) as desk:
+        await until(lambda: "Add your first server" in drawn(desk.page))
+        control(desk.page, "Add Files").click()
+        await until(lambda: desk.window.sheet is not None)
+        assert isinstance(desk.window.sheet.panel, StarterPanel)
+
+
+async def test_a_starter_that_cannot_be_added_says_why(theme: Theme) -> None:
+    fake = Beginner()
+    fake.starters = [TIME]
+    fake.failures["add_starter_server"] = TooltrayError("the disk is full")
+    async with Desk(fake, theme) as desk:
+        await until(lambda: "Add your first server" in drawn(desk.page))
+        control(desk.page, "Add Time").click()
+        await until(lambda: "The disk is full" in drawn(desk.page))
+
+
+async def test_the_first_way_names_the_clients_whose_servers_can_come_here(theme: Theme) -> None:
+    fake = Beginner()
+    fake.client_scan = SCAN
+    async with Desk(fake, theme) as desk:
+        await until(lambda: "Move servers from Claude Code" in drawn(desk.page))
+        desk.window.context.scans.scan_changed.emit(replace(SCAN, servers=0))
+        assert "Move servers" not in drawn(desk.page)
+
+
+async def test_trying_leads_to_a_tool_that_reads(theme: Theme) -> None:
+    fake = Beginner([server("time")], [tool("write_it", "time", category="write"), tool("get_time", "time")])
+    fake.settings = {"window": {"firstSteps": True}}
+    async with Desk(fake, theme) as desk:
+        links: list[tuple[str, str, str]] = []
+        desk.window.context.links.part_asked.connect(lambda *link: links.append(link))
+        desk.page.steps.commands.found.emit("claude-code", False)
+        await until(desk.page.steps.isVisible)
+        control(desk.page.steps, "Try a tool").click()
+        await until(lambda: links)
+        assert links == [("tools", "try", "get_time")]
+        await until(lambda: not desk.page.isVisible())

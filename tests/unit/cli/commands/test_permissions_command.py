@@ -1,0 +1,71 @@
+"""`tooltray permissions ...`, with a running hub and a person at a terminal, or without one."""
+
+from typing import Any
+
+import pytest
+from tests.fakes.fake_control_hub import FakeControlHub
+from tests.unit.cli.conftest import Tooltray
+
+from tooltray.home.home import Home
+
+
+def of_tool(tool: str, **more: Any) -> dict[str, Any]:
+    return {"tool": tool, "category": "write", "choice": "default", "is_free": False, "why": "It changes things, or may", **more}
+
+
+TOOLS = [
+    of_tool("read_it", is_free=True, why="It only reads"),
+    of_tool("write\x1b[1m"),
+    of_tool("granted", grants=["g1"]),
+    of_tool("changed", is_held=True),
+]
+SERVERS = [{"server": "files", "rules": ["read"], "tools": TOOLS}, {"server": "git", "rules": [], "tools": [of_tool("push")]}]
+
+
+def hub(home: Home, **answers: Any) -> FakeControlHub:
+    return FakeControlHub(home, {"get_permissions": SERVERS, "set_tool_approval": None} | answers)
+
+
+def test_tools_are_listed_with_whether_they_ask_and_why(tooltray: Tooltray, hub_home: Home) -> None:
+    with hub(hub_home):
+        lines = [line.split(None, 3) for line in tooltray("permissions", "list").out.splitlines()[1:]]
+        assert [line[:3] for line in lines] == [
+            ["files", "read_it", "yes"],
+            ["files", "write", "no"],
+            ["files", "granted", "allowed"],
+            ["files", "changed", "held"],
+            ["git", "push", "no"],
+        ]
+        assert lines[0][3] == "It only reads"
+        assert len(tooltray("permissions", "list", "git").out.splitlines()) == 2
+        assert [each["server"] for each in tooltray("permissions", "list", "--json").json] == ["files", "git"]
+        assert "There is no server 'gone'" in tooltray("permissions", "list", "gone").err
+
+
+def test_where_no_tools_are_known_it_says_so(tooltray: Tooltray, hub_home: Home) -> None:
+    with hub(hub_home, get_permissions=[]):
+        assert tooltray("permissions", "list").out == "No tools are known yet.\n"
+
+
+@pytest.mark.parametrize(("tool", "choice"), [("write", "ask"), ("read_it", "always")])
+def test_what_lets_nothing_more_through_needs_no_terminal(tooltray: Tooltray, hub_home: Home, tool: str, choice: str) -> None:
+    with hub(hub_home) as fake:
+        assert tooltray("permissions", "set", "files", tool, choice).code == 0
+    assert fake.params_of("set_tool_approval") == {"server": "files", "tool": tool, "approval": choice}
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"), [("always", "push of git runs without asking.\n"), ("default", "push of git is as its server.\n")]
+)
+def test_what_may_let_more_through_is_asked_about(person: Tooltray, hub_home: Home, choice: str, said: str) -> None:
+    with hub(hub_home) as fake:
+        assert person("permissions", "set", "git", "push", choice, typed="n\n").out.endswith("Nothing was allowed.\n")
+        assert "set_tool_approval" not in fake.methods()
+        assert person("permissions", "set", "git", "push", choice).out.endswith(said)
+
+
+def test_without_a_terminal_nothing_more_is_let_through_and_what_nobody_knows_is_not_allowed(tooltray: Tooltray, hub_home: Home) -> None:
+    with hub(hub_home) as fake:
+        assert "needs a person at a terminal" in tooltray("permissions", "set", "git", "push", "always").err
+        assert "No tool 'gone' of 'git' is known" in tooltray("permissions", "set", "git", "gone", "always").err
+        assert "set_tool_approval" not in fake.methods()
