@@ -114,5 +114,9 @@ class Person:
         self._hands.press("a", control=True)
         self._hands.type(text)
 
+    def type(self, text: str) -> None:
+        """Types where the keyboard is."""
+        self._hands.type(text)
+
     def press(self, key: str, *, control: bool = False) -> None:
         self._hands.press(key, control=control)

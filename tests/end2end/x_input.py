@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 KEY_PRESS, KEY_RELEASE, BUTTON_PRESS, BUTTON_RELEASE, MOTION = 2, 3, 4, 5, 6
 QUERY_EXTENSION, GET_INPUT_FOCUS, GET_KEYBOARD_MAPPING, FAKE_INPUT = 98, 43, 101, 2
-KEYSYMS = {"Return": 0xFF0D, "Tab": 0xFF09, "Escape": 0xFF1B, "Control": 0xFFE3, "Shift": 0xFFE1}
+KEYSYMS = {"Return": 0xFF0D, "Tab": 0xFF09, "Escape": 0xFF1B, "Control": 0xFFE3, "Shift": 0xFFE1, "End": 0xFF57, "BackSpace": 0xFF08}
 LEFT_BUTTON = 1
 
 

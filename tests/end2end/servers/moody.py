@@ -1,6 +1,10 @@
-"""A server that starts only with the word it wants: `moody.py WORD`. Else it complains to standard error and ends, as servers do."""
+"""A server that starts only with the word it wants: `moody.py WORD`. Else it complains to standard error and ends, as servers do.
+
+Its tool `token` tells how long the token in its environment is.
+"""
 
 import json
+import os
 import sys
 
 TOOLS = [
@@ -20,6 +24,7 @@ TOOLS = [
         "inputSchema": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
         "annotations": {"destructiveHint": True},
     },
+    {"name": "token", "description": "How long it is.", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}},
     {"name": "never_used", "description": "Is never called.", "inputSchema": {"type": "object"}, "annotations": {"readOnlyHint": True}},
 ]
 
@@ -31,10 +36,18 @@ def answer(method, params):
     if method == "tools/list":
         return {"tools": TOOLS}
     if method == "tools/call":
-        given = params["arguments"]
-        text = str(given["a"] + given["b"]) if params["name"] == "add" else f"deleted {given.get('path')}"
-        return {"content": [{"type": "text", "text": text}]}
+        return {"content": [{"type": "text", "text": said(params["name"], params["arguments"])}]}
     return {}
+
+
+def said(tool, given):
+    match tool:
+        case "add":
+            return str(given["a"] + given["b"])
+        case "token":
+            return str(len(os.environ.get("TOKEN", "")))
+        case _:
+            return f"deleted {given.get('path')}"
 
 
 def main():

@@ -64,6 +64,7 @@ class ServerSettings(ServerView):
         self._form = EntryForm(
             theme, name, looks_secret=lambda key, value: bool(find(json.dumps({key: value}))), choose_folder=context.choose_folder
         )
+        self._form.setEnabled(False)  # what is typed before the entry is there would be lost
         self._form.changed.connect(self._on_form)
         self._json = EntryJson(theme, find)
         self._json.edited.connect(self._on_text)
@@ -233,6 +234,8 @@ class ServerSettings(ServerView):
     # what there is
 
     def _on_entry(self, entry: Mapping[str, object], revision: str) -> None:
+        if self.is_edited and revision == self._revision:
+            return  # it was read again, and is as it was: what a person has typed meanwhile stays
         text = _written(entry)
         if len(text) > LONGEST_ENTRY:
             self._tell(Banner(self._theme, "warning", tr("This entry is too long to be edited here"), tr("Change it in its file.")))

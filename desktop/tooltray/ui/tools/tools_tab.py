@@ -77,6 +77,7 @@ class ToolsTab(Page):
         self._context, self._theme, self._tries = context, context.theme, tries
         self._tools: Sequence[ToolSnapshot] | None = None
         self._costs: ToolCosts | None = None
+        self._are_costs_unread = self._are_uses_unread = False  # a look has failed; before there was one nothing is said
         self._uses: Sequence[ToolUse] | None = None
         self._rows: list[ToolRow] = []
         self._shown: Sequence[ToolRow] = ()  # what the table was given last
@@ -227,11 +228,11 @@ class ToolsTab(Page):
         self._draw_soon()
 
     def _on_costs(self, costs: ToolCosts | None) -> None:
-        self._costs = costs
+        self._costs, self._are_costs_unread = costs, costs is None
         self._draw_soon()
 
     def _on_use(self, uses: Sequence[ToolUse] | None) -> None:
-        self._uses = uses
+        self._uses, self._are_uses_unread = uses, uses is None
         self._draw_soon()
 
     def _on_list_changed(self, _server: str) -> None:
@@ -294,9 +295,9 @@ class ToolsTab(Page):
         unread = [server.name for server in self._context.servers.servers if not server.is_listed and not server.is_disabled]
         names = ", ".join(unread[:MOST_NAMES]) + ("…" if len(unread) > MOST_NAMES else "")
         parts = [tr("Not known yet: the tools of {names}", names=names)] if unread else []
-        if self._tools is not None and self._uses is None:
+        if self._are_uses_unread:
             parts.append(tr("How tools were used could not be read"))
-        if self._tools is not None and self._costs is None:
+        if self._are_costs_unread:
             parts.append(tr("What tools cost could not be read"))
         self._unknown.set_text(" · ".join(parts))
         self._unknown.setVisible(bool(parts))
