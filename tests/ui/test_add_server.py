@@ -190,6 +190,20 @@ async def test_when_adding_fails_the_sheet_says_why_and_keeps_what_was_typed(the
         await until(lambda: list(desk.engine.entries) == ["mine"])
 
 
+async def test_when_the_second_of_two_fails_adding_again_goes_on_with_it(theme: Theme) -> None:
+    two = json.dumps({"mcpServers": {"a": {"command": "a"}, "gh": {"command": "npx", "env": {"GH_TOKEN": "abc"}}}})
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.engine.failures["set_secret"] = TooltrayError("there is no keyring")
+        sheet = panel(desk, two)
+        primary(sheet).click()
+        await until(lambda: sheet.findChild(SecretsHelp))
+        assert [preview.name for preview in sheet.previews] == ["gh"]
+        assert primary(sheet).text() == "Add server"
+        del desk.engine.failures["set_secret"]
+        primary(sheet).click()
+        await until(lambda: list(desk.engine.entries) == ["a", "gh"])
+
+
 async def test_without_a_keyring_the_person_chooses_a_file_and_adding_goes_on(theme: Theme) -> None:
     async with Desk(FakePresenter(), theme) as desk:
         desk.engine.failures["set_secret"] = TooltrayError("there is no keyring", "", "Choose another place")

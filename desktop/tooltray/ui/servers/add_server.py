@@ -132,6 +132,13 @@ class AddServerPanel(Surface):
         else:
             self._put_below(Banner(self._theme, "error", title(problem), sentences(problem)))
 
+    def on_server_added(self, name: str) -> None:
+        """One of several is there now: adding again after a failure goes on with the rest."""
+        self._taken = {*self._taken, name}
+        for preview in [each for each in self._previews if each.name == name]:
+            self._previews.remove(preview)
+            preview.hide()
+
     def on_storing(self, is_storing: bool) -> None:
         """Secrets are being stored; where that takes a moment, the keyring's own prompt is likely to be open."""
         if is_storing:

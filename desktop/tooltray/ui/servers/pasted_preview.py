@@ -141,14 +141,19 @@ class PastedPreview(Surface):
         return not self._complaint()
 
     @property
+    def name(self) -> str:
+        """What the server is to be called."""
+        return self._name.text().strip()
+
+    @property
     def new_server(self) -> NewServer:
-        name = self._name.text().strip()
+        name = self.name
         entry, secrets = self._pasted.stored_as(name, {row.key: row.value for row in self._rows if row.is_kept and row.value})
         entry = self._pasted.filled_in({row.key: row.value for row in self._rows if not (row.is_kept and row.value)}, entry)
         return NewServer(name, entry, self._default.isChecked(), secrets)
 
     def _complaint(self) -> str:
-        name = self._name.text().strip()
+        name = self.name
         if not name:
             return tr("needs a name")
         if "/" in name or not name.isprintable():

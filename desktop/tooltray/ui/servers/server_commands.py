@@ -53,6 +53,7 @@ class ServerCommands(Commands):
     server_removed = Signal(object)  # NewServer with which it can be brought back
     tools_listed = Signal(str, object)  # a server's name, "" for all; list[ToolSnapshot]
     copied = Signal(str, str)  # text for the clipboard; what it is
+    server_added = Signal(str)  # one of those that are being added; the next may still fail
     servers_added = Signal()
     storing_changed = Signal(bool)  # whether secrets of new servers are being stored, which may wait for a prompt of the keyring
     page_wanted = Signal(str, str)  # a server's name and the page at which a person signs in to it
@@ -272,6 +273,7 @@ class ServerCommands(Commands):
                 await self._store(server.secrets)
                 is_secret = False
                 await self._hub.servers.add_mcp_server(server.name, server.entry, server.is_default, server.project)
+                self.server_added.emit(server.name)
         except TooltrayError as error:
             self.adding_failed.emit(error.problem, is_secret)
             return

@@ -116,6 +116,7 @@ class ServerSheets(QObject):
         )
         panel.add_requested.connect(commands.add)
         panel.secrets_choice_requested.connect(commands.keep_secrets)
+        commands.server_added.connect(panel.on_server_added)
         commands.adding_failed.connect(panel.show_failure)
         commands.storing_changed.connect(panel.on_storing)
         commands.secrets_closed.connect(panel.on_secrets_closed)
