@@ -134,6 +134,7 @@ async def test_secrets_that_were_typed_are_stored_with_it_and_kept_nowhere_here(
         await until(lambda: desk.engine.secrets == {"a/A_TOKEN": "hunter2"})
         await until(lambda: not view.is_edited)
         assert pairs.secrets == {}
+        await desk.asked("restart_server", "a")  # its entry is the same, yet it runs with the value of before
 
 
 async def test_a_keyring_that_is_locked_saves_nothing_and_what_was_typed_stays(theme: Theme) -> None:

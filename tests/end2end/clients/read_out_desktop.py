@@ -27,6 +27,8 @@ PATIENCE_S = 20.0  # for the window's thread; a bound, not a measure
 
 def seen() -> list[dict[str, Any]]:
     """All elements that are on the screen, in the order in which they are read out."""
+    if not QAccessible.isActive():
+        QAccessible.setActive(True)  # as where a screen reader runs: only then do tables tell of rows that have changed
     found: list[dict[str, Any]] = []
     for window in QApplication.topLevelWidgets():
         if window.isVisible() and (root := QAccessible.queryAccessibleInterface(window)):

@@ -113,7 +113,11 @@ class PageContext:
 
     def offer_undo(self, text: str) -> Toast:
         """Shows what was done, with a button that takes it back."""
-        return show_toast(self.theme, self.window, text, tr("Undo"))
+        return self.offer(text, tr("Undo"))
+
+    def offer(self, text: str, action: str) -> Toast:
+        """Shows what was done, with a button that does what comes next."""
+        return show_toast(self.theme, self.window, text, action)
 
     def copy(self, text: str, what: str) -> None:
         """Puts a text on the clipboard, and says what it is."""

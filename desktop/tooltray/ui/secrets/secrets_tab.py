@@ -8,6 +8,7 @@ from functools import partial
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page
@@ -221,8 +222,24 @@ class SecretsTab(Page):
     # what a person wants
 
     def _on_stored(self, name: str) -> None:
-        self._context.say(tr("{name} is stored", name=name))
+        if servers := self._running_with(name):
+            who = servers[0] if len(servers) == 1 else tr("{count} servers", count=len(servers))
+            text = tr("{name} is stored. Running with the value of before: {who}", name=name, who=who)
+            self._context.offer(text, tr("Restart")).action_requested.connect(partial(self._on_restart, servers))
+        else:
+            self._context.say(tr("{name} is stored", name=name))
         self.commands.look()
+
+    def _running_with(self, name: str) -> list[str]:
+        """Servers that run with the value that a secret had until now; those that lacked it are tried again by themselves."""
+        secrets = self._secrets.secrets if self._secrets is not None else ()
+        users = [user for each in secrets if each.name == name and each.is_stored for user in each.used_by]
+        found = [server for user in users if (server := self._context.servers.find(user)) is not None]
+        return [server.name for server in found if server.state is ServerState.RUNNING]
+
+    def _on_restart(self, servers: list[str]) -> None:
+        for server in servers:
+            self._context.wishes.restart_requested.emit(server)
 
     def _on_remove(self, name: str) -> None:
         self.commands.remove([name])

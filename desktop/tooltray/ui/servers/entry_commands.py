@@ -10,6 +10,7 @@ from PySide6.QtCore import Signal
 
 from tooltray.errors import Conflict, Problem, TooltrayError
 from tooltray.snapshots.edited_entries import ServerUpdatePreview
+from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action
@@ -63,7 +64,7 @@ class EntryCommands(Commands):
         """Stores secrets, then replaces the entry.
 
         Args:
-            connects: the person wants to see it run.
+            connects: the person wants to see it run. One that runs with the value that a secret had until now starts again in any case.
         """
         found: ServerUpdatePreview = await self._hub.servers.preview_server_update(self._name, entry)
         if found.problem is not None:
@@ -81,9 +82,14 @@ class EntryCommands(Commands):
             return
         now: ServerUpdatePreview = await self._hub.servers.preview_server_update(self._name, before)
         self.saved.emit(before, now.revision)
-        if connects:
+        if connects or (secrets and entry == before and self._runs()):  # an entry that is the same makes nothing start again
             await self._hub.servers.restart_server(self._name)
+        if connects:
             self.connected.emit()
+
+    def _runs(self) -> bool:
+        server = self._servers.find(self._name)
+        return server is not None and server.state is ServerState.RUNNING
 
     async def _stored(self, secrets: Mapping[str, str]) -> bool:
         try:

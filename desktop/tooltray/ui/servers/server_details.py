@@ -14,9 +14,11 @@ from tooltray.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.servers.server_menu import ServerActions
-from tooltray.ui.servers.server_tabs import SERVER_TABS, SETTINGS, ServerTab
+from tooltray.ui.servers.server_tabs import OVERVIEW, SERVER_TABS, SETTINGS, ServerTab
 from tooltray.ui.servers.server_view import ServerView
+from tooltray.ui.state_language import server_look
 from tooltray.ui.widgets.button import IconButton
+from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.label import ElidedLabel
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import column, row
@@ -103,6 +105,7 @@ class ServerDetails(QFrame):
             self._refusal = None
         self._server = self._actions.server = server
         self._name.set_text(server.name)
+        self._badge.set_look(server_look(server))
         for view in self._told():
             view.set_server(server)
 
@@ -133,6 +136,9 @@ class ServerDetails(QFrame):
         line = row(margins=(MARGIN, 14, 12, 6), spacing=4)
         self._name = ElidedLabel(self._theme, self._server.name, "heading", mode=Qt.TextElideMode.ElideMiddle)
         line.addWidget(self._name, 1)
+        self._badge = StateBadge(self._theme, server_look(self._server))  # on every tab: whoever saves wants to see that it runs
+        line.addWidget(self._badge)
+        line.addSpacing(8)
         self._menu_button = IconButton(self._theme, "more", tr("More for {name}", name=self._server.name), small=True)
         self._menu_button.clicked.connect(self._on_menu)
         line.addWidget(self._menu_button)
@@ -155,6 +161,7 @@ class ServerDetails(QFrame):
             if isinstance(view, ServerView):
                 self._tell(view)
         self._stack.setCurrentWidget(self._views[tab.name])
+        self._badge.setVisible(tab.name != OVERVIEW)  # which begins with it
 
     def _tell(self, view: ServerView) -> None:
         """Tells a new tab what the others know."""
