@@ -202,13 +202,15 @@ def _build_main(parts: Parts) -> "MainWindow":
     from tooltray.ui.shell.tray import Tray
 
     hub = parts.hub
-    return MainWindow(
+    window = MainWindow(
         parts.theme,
         presenters=Presenters(hub, QtServerManager(hub), QtToolManager(parts.link, hub), parts.tasks),
         local=LocalWork(parse_pasted, secret_spans, write_atomically, read_entry_text, parts.memory),
         wishes=parts.wishes,
         hides_on_close=lambda: Tray.is_available() and parts.appearance.preferences.keeps_running,
     )
+    window.fit(window.screen().availableSize())
+    return window
 
 
 def _entry(home: Home) -> str:

@@ -665,8 +665,10 @@ async def test_another_language_is_spoken_at_once_in_the_same_place(live: Callab
     before = life.window
     life.window.open_part("settings", "general")
     life.window.resize(1000, 700)
+    await until(before.isActiveWindow)
     engine.presenter.change_settings({"language": "zh_TW"})
     await until(lambda: life.window is not before and life.window.isVisible())
+    await until(life.window.isActiveWindow)
     assert life.window.page("settings").current == "general"
     assert life.window.size().toTuple() == (1000, 700)
     assert "伺服器" in [each.text() for each in life.window.findChildren(NavItem)]

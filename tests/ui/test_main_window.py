@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QWidget
@@ -22,6 +22,7 @@ from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.filter_tabs import FilterTab
+from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.sheet import Sheet
 from tooltray.ui.widgets.toast import Toast
 
@@ -385,3 +386,21 @@ async def test_an_address_that_adds_a_server_opens_the_sheet_and_changes_nothing
         assert [method for method, *_ in desk.engine.calls if method == "add_mcp_server"] == []
         desk.window.open_link("tooltray://open")
         assert len(asked) == 1
+
+
+async def test_tab_goes_from_the_search_on_to_what_was_found(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")], [tool("t", "a")]), theme) as desk:
+        desk.window.open_page("tools")
+        page = desk.window.page("tools")
+        search = next(each for each in page.findChildren(SearchField) if each.isVisible())
+        search.setFocus()
+        QTest.keyClick(search, Qt.Key.Key_Tab)
+        await until(lambda: page.isAncestorOf(desk.window.focusWidget()) and desk.window.focusWidget() is not search)
+
+
+async def test_it_is_no_larger_than_the_screen_has_room_for(theme: Theme) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        desk.window.fit(QSize(1000, 700))
+        assert desk.window.size() == QSize(992, 660)
+        desk.window.fit(QSize(4000, 3000))
+        assert desk.window.size() == QSize(992, 660)

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QPaintEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QStackedWidget, QWidget
 
@@ -81,6 +81,7 @@ def who(clients: Sequence[str]) -> str:
 
 
 SIZE, SMALLEST = (1180, 760), (900, 600)
+FRAME = QSize(8, 40)  # px that a window's frame and title take at most; they are not known before it is shown
 
 
 class MainWindow(QMainWindow):
@@ -156,6 +157,10 @@ class MainWindow(QMainWindow):
         """What lies over the window now."""
         return self.context.sheets.sheet
 
+    def fit(self, room: QSize) -> None:
+        """Makes it no larger than a screen has room for, its frame included."""
+        self.resize(self.size().boundedTo(room - FRAME))
+
     def take_place_of(self, other: "MainWindow") -> None:
         """Stands where another main window stands, with the same page, tab and size; it is for whoever calls to take that away."""
         self.setGeometry(other.geometry())
@@ -166,7 +171,10 @@ class MainWindow(QMainWindow):
         if isinstance(page, TabbedPage) and isinstance(before, TabbedPage):
             page.show_tab(before.current)
         if other.isVisible():
+            is_at_work = other.isActiveWindow()
             self.show()
+            if is_at_work:
+                self.activateWindow()  # a person goes on with the keyboard
 
     def set_phase(self, phase: HubPhase, problem: Problem | None = None) -> None:
         """Shows how far the hub is; `problem` is why it does not run."""
