@@ -17,7 +17,7 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.ai_clients import ClientScan
-from tooltray.ui.clients.clients_page import COMPUTER
+from tooltray.ui.clients.clients_page import COMPUTER, CONNECTED
 from tooltray.ui.clients.computer_tab import CHANGES as CHANGE_LIST
 from tooltray.ui.clients.computer_tab import ELSEWHERE, ComputerTab
 from tooltray.ui.clients.edits_sheet import EditsPanel, diff_lines
@@ -76,7 +76,7 @@ async def test_the_page_can_be_used_while_clients_are_looked_for_and_says_so(the
         await until(lambda: desk.window.context.scans.is_scanning)
         assert "Looking for AI clients…" in words(tab)
         assert not tab.table.rows
-        desk.clients_page.show_tab(0)
+        desk.clients_page.show_tab(CONNECTED)
         desk.clients_page.show_tab(COMPUTER)
         answer.set()
         await until(lambda: tab.table.rows)

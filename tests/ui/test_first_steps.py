@@ -108,3 +108,17 @@ async def test_the_first_way_names_the_clients_whose_servers_can_come_here(theme
         await until(lambda: "Move servers from Claude Code" in drawn(desk.page))
         desk.window.context.scans.scan_changed.emit(replace(SCAN, servers=0))
         assert "Move servers" not in drawn(desk.page)
+
+
+async def test_trying_leads_to_a_tool_that_reads(theme: Theme) -> None:
+    fake = Beginner([server("time")], [tool("write_it", "time", category="write"), tool("get_time", "time")])
+    fake.settings = {"window": {"firstSteps": True}}
+    async with Desk(fake, theme) as desk:
+        links: list[tuple[str, str, str]] = []
+        desk.window.context.links.part_asked.connect(lambda *link: links.append(link))
+        desk.page.steps.commands.found.emit("claude-code", False)
+        await until(desk.page.steps.isVisible)
+        control(desk.page.steps, "Try a tool").click()
+        await until(lambda: links)
+        assert links == [("tools", "try", "get_time")]
+        await until(lambda: not desk.page.isVisible())

@@ -256,23 +256,20 @@ async def test_a_server_that_no_link_can_carry_says_so(theme: Theme) -> None:
 # the first start
 
 
-async def test_the_first_start_says_what_ai_clients_have_and_leads_to_moving_finding_pasting_and_connecting(theme: Theme) -> None:
+async def test_the_first_start_says_what_ai_clients_have_and_leads_to_moving_pasting_and_finding(theme: Theme) -> None:
     fake = FakePresenter()
     fake.client_scan, fake.import_plan, fake.starters = SCAN, PLAN, list(STARTERS)
     async with Desk(fake, theme) as desk:
         await until(lambda: "5 keys stand there in plain text." in words(desk.page))
         assert "Claude Code, Cursor, Codex, Gemini CLI and 2 more are here." in words(desk.page)
         ways = [each for each in desk.page.findChildren(Beginning) if each.isVisible()]
-        ways[1].click()
+        ways[2].click()
         assert desk.page.discover.isVisible()
         desk.page.show_tab(0)
-        ways[2].click()
+        ways[1].click()
         adding(desk)
         assert desk.window.sheet is not None
         desk.window.sheet.dismiss()
-        ways[3].click()
-        assert desk.computer.isVisible()
-        desk.window.open_page("servers")
         ways[0].click()
         assert isinstance(desk.window.context.sheets.panel, ImportPanel)
 

@@ -83,7 +83,8 @@ async def run(desk: Desk, text: str) -> None:
         ("claude", "Claude Code"),
         ("proxy", "npm registries"),
         ("pause", "Pause for an hour"),
-        ("ctrl+2", "AI clients"),
+        ("ctrl+1", "Servers"),
+        ("try read_file", "Try read_file"),
     ],
 )
 async def test_what_is_meant_comes_first(theme: Theme, text: str, title: str) -> None:

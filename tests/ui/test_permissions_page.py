@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog, QMenu
+from shiboken6 import isValid
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
@@ -53,7 +54,7 @@ async def undone(desk: Desk) -> str:
     toast = desk.window.findChildren(Toast)[-1]
     text = toast.text
     button(toast, "Undo").click()
-    await until(lambda: not desk.window.findChildren(Toast) and not len(desk.tasks))
+    await until(lambda: not isValid(toast) and not len(desk.tasks))
     return text
 
 
@@ -144,7 +145,7 @@ async def test_five_thousand_tools_are_searched_by_name_and_server(theme: Theme)
     async with Desk(engine(*(ServerPermissions(f"s{number}", (), tools=tools) for number in range(100))), theme) as desk:
         page = await opened(desk)
         assert len(page.rules.tools.rows) == 5000
-        QTest.keyClick(desk.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(desk.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
         QTest.keyClicks(desk.window.focusWidget(), "TOOL_7 s42")
         assert [each.key for each in page.rules.tools.rows] == [("s42", "tool_7")]
         assert [each.server for each in page.rules.servers.rows] == ["", "s42"]
@@ -226,7 +227,7 @@ async def test_not_now_refuses_and_a_late_answer_says_why_in_the_sheet(theme: Th
 async def test_what_a_project_brings_waits_there_and_is_looked_at(theme: Theme) -> None:
     async with Desk(engine(), theme) as desk:
         page = await opened(desk)
-        desk.window.page("files")  # it has the sheet
+        assert desk.files  # it has the sheet
         request = TrustRequest("/p/proj2", "/p/proj2/.mcp.json", "tests", "d", False, "stdio", "npx tests")
         desk.engine.trust_requests = [request, replace(request, entry="deploy")]
         desk.engine.bus.publish(ServerFilesChanged())

@@ -155,7 +155,7 @@ async def test_a_lazy_server_has_a_chip_and_says_what_it_costs_before_and_after(
         assert "1 tool · 120 tokens" in words(desk.card("b"))
         chips = {name: [each.isVisibleTo(desk.card(name)) for each in desk.card(name).findChildren(Chip)[:1]] for name in ("serena", "b")}
         assert chips == {"serena": [True], "b": [False]}
-        assert "210 of 6,600 tokens before the first word" in words(desk.page)
+        assert "Clients read 210 of 6,600 tokens at the start" in words(desk.page)
 
 
 async def test_costs_are_asked_for_when_tools_or_laziness_change_and_only_while_somebody_looks(theme: Theme) -> None:
@@ -190,9 +190,9 @@ async def test_many_servers_have_their_cost_in_the_table_and_the_details(theme: 
     fake.costs = ToolCosts("o200k", 500, 20, (ServerCost("s1", 500, 20, ()),))
     async with Desk(fake, theme) as desk:
         table = desk.page._table
-        await until(lambda: table.isVisible() and table.model().index(1, 4).data() == "20")
-        assert table.model().index(1, 4).data(3) == "20 of 500 tokens"
-        assert (table.model().index(2, 4).data(), table.model().index(2, 4).data(3)) == ("–", "")
+        await until(lambda: table.isVisible() and table.model().index(1, 5).data() == "20")
+        assert table.model().index(1, 5).data(3) == "20 of 500 tokens"
+        assert (table.model().index(2, 5).data(), table.model().index(2, 5).data(3)) == ("–", "Not known: they have not been counted yet")
         table.row_chosen.emit(desk.servers.find("s1"))
         assert "20 of 500 tokens" in words(desk.page.details)
         desk.engine.costs = ToolCosts("o200k", 500, 500, (ServerCost("s1", 500, 500, ()),))

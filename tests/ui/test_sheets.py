@@ -130,8 +130,8 @@ async def test_pages_do_not_change_behind_an_open_sheet(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         await until(lambda: desk.page.cards)
         desk.page.add()
-        QTest.keyClick(desk.window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(desk.window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
         assert desk.page.isVisible()
         opened(desk).dismiss()
-        QTest.keyClick(desk.window, Qt.Key.Key_5, Qt.KeyboardModifier.ControlModifier)
+        QTest.keyClick(desk.window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
         assert not desk.page.isVisible()

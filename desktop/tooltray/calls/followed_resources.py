@@ -1,9 +1,10 @@
-"""Resources that we follow ourselves, for the window and for programs: each update becomes an event.
+"""Resources that we follow ourselves, for the window and for programs: updates become events, of each resource not too often.
 
 Above it: ResourcesApi. Below it: ResourceManager, which knows whose a resource is, and Subscriptions, which asks its server. URIs are those
 that AI clients see; the person has all servers.
 """
 
+import asyncio
 from collections import Counter
 
 from tooltray.calls.notifications import Notifications
@@ -17,6 +18,8 @@ from tooltray.sessions.caller import OwnCaller
 from tooltray.upstream.managed_server import ServerNotified
 from tooltray.upstream.server_listen import UPDATED
 
+TOLD_EVERY_S = 0.25  # a server may write a line of a log with each update; who hears of it reads the whole again
+
 
 class FollowedResources:
     """Belongs to the engine's loop."""
@@ -29,10 +32,17 @@ class FollowedResources:
         notifications: Notifications,
         caller: OwnCaller,
         bus: EventBus,
+        told_every_s: float = TOLD_EVERY_S,
     ) -> None:
+        """
+        Args:
+            told_every_s: updates of one resource within this time become one event, behind the first.
+        """
         self._resources, self._subscriptions, self._notifications = resources, subscriptions, notifications
         self._caller, self._bus = caller, bus
+        self._told_every_s = told_every_s
         self._followers: Counter[str] = Counter()  # how many follow each
+        self._just_told: dict[str, bool] = {}  # by URI: whether there was an update since it was told
         bus.subscribe(ServerNotified, self._on_server_notified)
 
     async def follow(self, uri: str) -> None:
@@ -64,4 +74,16 @@ class FollowedResources:
         _, hearers = self._notifications.hearers(event.client, event.params)
         for session, asked in hearers:
             if session is self._caller:
-                self._bus.publish(ResourceUpdated(self._resources.published_uri(event.client.name, asked)))
+                self._tell(self._resources.published_uri(event.client.name, asked))
+
+    def _tell(self, uri: str) -> None:
+        if uri in self._just_told:
+            self._just_told[uri] = True
+            return
+        self._just_told[uri] = False
+        asyncio.get_running_loop().call_later(self._told_every_s, self._tell_again, uri)
+        self._bus.publish(ResourceUpdated(uri))
+
+    def _tell_again(self, uri: str) -> None:
+        if self._just_told.pop(uri):
+            self._tell(uri)

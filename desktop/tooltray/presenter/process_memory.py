@@ -3,6 +3,7 @@
 Above it: the API about the program. Below it: /proc, Win32, and `ps` on macOS. What two processes share counts for both.
 """
 
+import mmap
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 PROC = Path("/proc")
-PAGE_BYTES = os.sysconf("SC_PAGE_SIZE") if sys.platform != "win32" else 0
+PAGE_BYTES = mmap.PAGESIZE
 PS_WAIT_S = 2.0  # it takes 10 ms; a computer that hangs shows no figure
 
 

@@ -11,14 +11,14 @@ KINDS = ("call", "question", "approval", "start", "stop", "failure")
 
 OUTCOMES = ("ok", "error", "refused", "cancelled")
 """How a call, a start or a stop ended. An approval's is its answer ("once", "session", "always", "reads", "refused", "late"), a question's
-"accept", "decline", "cancel" or "late"; both are "cancelled" where whoever asked is gone."""
+"accept", "decline", "cancel", "late", or "error" where the client could not ask; both are "cancelled" where whoever asked is gone."""
 
 
 class ActivityTimes(msgspec.Struct, frozen=True):
     """Where the time of a call went, in seconds; None: not measured, or not on the way of this call.
 
     Attributes:
-        bridge_s: from the AI client's bridge to the hub.
+        bridge_s: from the AI client's bridge to the hub; it is not measured by now.
         queue_s: in the hub, before its server could have it; waiting for a person or for a start not included.
         person_s: until a person had answered.
         start_s: until its server ran.
@@ -41,13 +41,17 @@ class ActivityEntry(msgspec.Struct, frozen=True):
         kind: one of KINDS.
         at: when it began.
         outcome: as OUTCOMES says.
+        duration_s: without the time of a person; of a question and an approval until the answer.
         client: as it names itself; "tooltray": the person; empty: no client had to do with it.
+        session: as the hub that runs knows it; of earlier hubs with the mark of its run behind a dot, as "s3.1f0c2ab9".
         project: path of the folder on which its session worked; empty: not known.
         tool: the server's own name for it.
         published: the name under which the client called it.
-        tokens: estimated, of the result.
+        tokens: of the result, estimated: a quarter of its bytes.
         touched: one line: the path, the host, or the first words of a command; masked.
-        reason: why it failed or was refused.
+        reason: why it failed or was refused. Of a start or a stop why it was: "person", "client" (a call needed it, or its client left),
+            "idle", "settings" or "hub"; of an approval who answered: "person" at Tooltray, "client" at the AI client, or the name of a
+            program; without an answer "expired", "unasked", "withdrawn" or "changed".
         has_contents: whether arguments or result are kept.
     """
 
@@ -133,7 +137,7 @@ class ActivityChoices(msgspec.Struct, frozen=True):
 
 
 class ActivityPoint(msgspec.Struct, frozen=True):
-    """The calls of one stretch of time. p50_ms, p95_ms: None without calls."""
+    """The calls of one stretch of time. p50_ms, p95_ms: right within 2.2 of 100; None without calls."""
 
     at: float
     calls: int = 0

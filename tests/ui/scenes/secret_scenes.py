@@ -9,6 +9,9 @@ from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
 from tooltray.errors import Problem, TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.secrets.keyring_vault import ANSWER
+from tooltray.secrets.keyring_vault import LOCKED as THE_KEYRING
 from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 from tooltray.ui.secrets.secret_entry import SecretEntry
 from tooltray.ui.secrets.secrets_tab import SecretsTab
@@ -27,11 +30,7 @@ SECRETS = (
     S("密鑰/GITHUB <b>🔑</b> a name that is far longer than any column of this table could ever be", True, ("fetch",)),
 )
 OPEN = StoredSecrets("keyring", True, None, SECRETS)
-LOCKED = Problem(
-    "The keyring is locked",
-    "its prompt was closed or not answered",
-    "Try again and enter the keyring's password in its prompt, or choose another place: tooltray secrets backend file",
-)
+LOCKED = Problem(THE_KEYRING, Phrase("its prompt was closed or not answered"), ANSWER)
 
 
 async def opened(theme: Theme, secrets: StoredSecrets = OPEN, size: tuple[int, int] | None = None) -> tuple[Shot, SecretsTab]:

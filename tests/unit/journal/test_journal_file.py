@@ -2,6 +2,8 @@
 
 import sqlite3
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ from tests.fakes.journals import NOW, entry, written
 
 from tooltray.journal import journal_file
 from tooltray.journal.journal_file import Contents, DamagedJournal, JournalFile, files_of, put_aside
+from tooltray.journal.journal_reader import JournalReader
+from tooltray.snapshots.activity import ActivityFilter
 
 TEXTS = Contents('{"a":1}', '{"b":2}', True)
 
@@ -156,3 +160,22 @@ def test_what_is_put_aside_keeps_the_files_beside_it(path: Path) -> None:
     assert not any(each.exists() for each in files_of(path))
     path.write_text("")
     assert put_aside(path).exists()
+
+
+def test_what_a_hub_that_is_killed_has_written_can_be_read(path: Path) -> None:
+    program = f"""
+import os, sys
+sys.path[:0] = {sys.path!r}
+from pathlib import Path
+from tests.fakes.journals import entry, written
+file = written(Path({str(path)!r}), [entry(touched="last words")])
+os._exit(9)
+"""
+    assert subprocess.run([sys.executable, "-c", program], timeout=60, check=False).returncode == 9
+    assert Path(f"{path}-wal").stat().st_size > 0
+    reader = JournalReader(journal_file=path)
+    assert [row.entry.touched for row in reader.rows(ActivityFilter(), 0, 5, collapsed=False)] == ["last words"]
+    reader.close()
+    file = JournalFile(path)
+    assert file.write([entry()]) == 2
+    file.close()

@@ -159,6 +159,7 @@ def test_settings_that_let_more_happen_widen(changes: dict[str, Any]) -> None:
     "changes",
     [
         {"readyAnswers": ["Go on"], "hotReload": False, "mcpEnabled": False, "mine": {"a": 1}},
+        {"language": "zh_TW", "window": {"theme": "dark"}, "notifications": {"failed": False}},
         {"autoDetectNpmRegistry": False},
         {"profiles": {"new": {"servers": []}}},
         {"publish": {"naming": "always", "mode": "search", "lazyLoad": True, "feedback": False, "odd": 1}},

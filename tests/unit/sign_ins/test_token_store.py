@@ -26,10 +26,10 @@ class CountedSecrets(SecretStore):
         self.asked: list[str] = []
         self.error: Exception | None = None
 
-    async def _run(self, call: Any) -> Any:
+    async def _run(self, call: Any, **how: Any) -> Any:
         if self.error:
             raise self.error
-        return await super()._run(call)
+        return await super()._run(call, **how)
 
     async def get(self, name: str) -> str:
         self.asked.append(name)

@@ -27,9 +27,9 @@ def declare(commands: Commands) -> None:
         ("restart", tr("stop a server and start it again")),
     ):
         command(servers, name, text, f"servers_command:{name}").add_argument("name", metavar="NAME")
-    trying = command(servers, "test", "connect once to a server, list its tools and end it again", "server_testing:try_out")
+    trying = command(servers, "test", tr("connect once to a server, list its tools and end it again"), "server_testing:try_out")
     trying.add_argument("name", metavar="NAME")
-    copying = command(servers, "duplicate", "add a copy of a server, for another account", "server_testing:duplicate")
+    copying = command(servers, "duplicate", tr("add a copy of a server, for another account"), "server_testing:duplicate")
     copying.add_argument("name", metavar="NAME")
     copying.add_argument("new_name", metavar="NEW_NAME")
     _declare_showing(servers)

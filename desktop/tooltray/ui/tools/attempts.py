@@ -12,6 +12,7 @@ import msgspec
 
 from tooltray.errors import Problem
 from tooltray.shell_words import joined
+from tooltray.ui.activity.activity_words import took
 from tooltray.ui.i18n import tr
 
 KEPT = 20  # attempts, of all tools together
@@ -51,15 +52,6 @@ class Attempts:
     def of(self, name: str) -> list[Attempt]:
         """Those of one tool."""
         return [each for each in self._kept if each.name == name]
-
-
-def took(seconds: float) -> str:
-    """Returns a duration as a person reads it."""
-    if seconds < 0.001:
-        return "< 1 ms"
-    if seconds < 1:
-        return f"{seconds * 1_000:,.0f} ms"
-    return f"{seconds:.1f} s" if seconds < 60 else tr("{minutes} min {seconds} s", minutes=int(seconds // 60), seconds=int(seconds % 60))
 
 
 def outcome_words(outcome: str, seconds: float) -> str:

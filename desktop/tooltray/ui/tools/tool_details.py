@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from tooltray.snapshots.activity import ActivityFilter
 from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.ui.activity.activity_words import milliseconds
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows as said
-from tooltray.ui.tools.attempts import took
 from tooltray.ui.tools.tool_rows import ToolRow
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
@@ -187,7 +187,7 @@ class ToolDetails(DetailsPane):
             return
         facts = [(tr("Calls"), f"{use.calls:,}" if use else "0")]
         if use is not None:
-            facts += [(tr("Median time"), took(self._median_ms / 1_000))] if self._median_ms is not None else []
+            facts += [(tr("Median time"), milliseconds(self._median_ms))] if self._median_ms is not None else []
             facts += [(tr("Failed"), f"{use.failures:,}"), (tr("Last used"), said.last_used(self.row, now))]
             facts.append((tr("Used by"), said.used_by(self.row)))
         self._add(tr("Use in 30 days"), *(self._fact(*fact) for fact in facts))

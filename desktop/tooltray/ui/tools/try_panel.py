@@ -13,10 +13,11 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from tooltray.events import TryProgressed
 from tooltray.snapshots.questions import ElicitationSnapshot
+from tooltray.ui.activity.activity_words import took
 from tooltray.ui.i18n import tr
 from tooltray.ui.questions.question import QuestionPanel
 from tooltray.ui.theme import Theme
-from tooltray.ui.tools.attempts import CANCELLED, Attempt, command_of, outcome_words, title_of, took
+from tooltray.ui.tools.attempts import CANCELLED, Attempt, command_of, outcome_words, title_of
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.choice import Choice

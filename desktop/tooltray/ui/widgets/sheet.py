@@ -97,7 +97,7 @@ class Sheet(QWidget):
             self.close()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self._panel:
+        if watched is vars(self).get("_panel"):  # collected with its window, it has lost its attributes before Qt sends its last events
             if event.type() == QEvent.Type.LayoutRequest:  # it wants another size
                 QTimer.singleShot(0, self, self._place)
         elif event.type() == QEvent.Type.Resize and isinstance(watched, QWidget):

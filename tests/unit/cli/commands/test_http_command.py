@@ -264,7 +264,7 @@ def test_every_answer_exists_in_json(tooltray: Tooltray, hub_home: Home) -> None
     assert (made["client"], made["replaced"]) == ("a", False)
     assert tooltray("clients", "token", "a", "--json").json["replaced"] is True
     (listed,) = tooltray("clients", "list", "--json").json
-    assert listed.keys() == {"name", "created_at"}
+    assert listed.keys() == {"name", "created_at", "used_at"}
     assert tooltray("clients", "remove", "a", "--json").json == {"client": "a", "removed": True}
 
 
