@@ -27,8 +27,6 @@ PATIENCE_S = 20.0  # for the window's thread; a bound, not a measure
 
 def seen() -> list[dict[str, Any]]:
     """All elements that are on the screen, in the order in which they are read out."""
-    if not QAccessible.isActive():
-        QAccessible.setActive(True)  # as where a screen reader runs: only then do tables tell of rows that have changed
     found: list[dict[str, Any]] = []
     for window in QApplication.topLevelWidgets():
         if window.isVisible() and (root := QAccessible.queryAccessibleInterface(window)):
@@ -72,6 +70,7 @@ class Reader(QObject):
         return self._answers.get(timeout=PATIENCE_S)
 
     def _look(self) -> None:
+        QAccessible.setActive(True)  # as where a screen reader listens: else Qt does not follow what tables show
         self._answers.put(json.dumps(seen()))
 
 

@@ -113,11 +113,7 @@ class PageContext:
 
     def offer_undo(self, text: str) -> Toast:
         """Shows what was done, with a button that takes it back."""
-        return self.offer(text, tr("Undo"))
-
-    def offer(self, text: str, action: str) -> Toast:
-        """Shows what was done, with a button that does what comes next."""
-        return show_toast(self.theme, self.window, text, action)
+        return show_toast(self.theme, self.window, text, tr("Undo"))
 
     def copy(self, text: str, what: str) -> None:
         """Puts a text on the clipboard, and says what it is."""

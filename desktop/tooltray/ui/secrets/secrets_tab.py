@@ -25,6 +25,7 @@ from tooltray.ui.widgets.page_frame import PageScroll, SearchField
 from tooltray.ui.widgets.setting_rows import heading
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.toast import show_toast
 
 CONTENT_WIDTH = 920
 PLACE = 3  # of the section about the place among the others, while nothing is wrong with it
@@ -222,22 +223,22 @@ class SecretsTab(Page):
     # what a person wants
 
     def _on_stored(self, name: str) -> None:
-        if servers := self._running_with(name):
-            who = servers[0] if len(servers) == 1 else tr("{count} servers", count=len(servers))
-            text = tr("{name} is stored. Running with the value of before: {who}", name=name, who=who)
-            self._context.offer(text, tr("Restart")).action_requested.connect(partial(self._on_restart, servers))
+        if running := self._running_with(name):
+            text = tr("{name} is stored. {servers} still runs with the old value.", name=name, servers=", ".join(running))
+            toast = show_toast(self._theme, self._context.window, text, tr("Restart"))
+            toast.action_requested.connect(partial(self._restart, running))
         else:
             self._context.say(tr("{name} is stored", name=name))
         self.commands.look()
 
     def _running_with(self, name: str) -> list[str]:
-        """Servers that run with the value that a secret had until now; those that lacked it are tried again by themselves."""
-        secrets = self._secrets.secrets if self._secrets is not None else ()
-        users = [user for each in secrets if each.name == name and each.is_stored for user in each.used_by]
-        found = [server for user in users if (server := self._context.servers.find(user)) is not None]
-        return [server.name for server in found if server.state is ServerState.RUNNING]
+        """The servers that have had a secret's value from before, and get another one only when they start again."""
+        known = self._secrets.secrets if self._secrets is not None else ()
+        users = next((each.used_by for each in known if each.name == name and each.is_stored), ())
+        found = [self._context.servers.find(user) for user in users]
+        return [server.name for server in found if server is not None and server.state is ServerState.RUNNING]
 
-    def _on_restart(self, servers: list[str]) -> None:
+    def _restart(self, servers: list[str]) -> None:
         for server in servers:
             self._context.wishes.restart_requested.emit(server)
 
