@@ -80,7 +80,7 @@ class Header(QFrame):
 
     def set_actions(self, actions: Sequence[QWidget]) -> None:
         """Shows these at the right, in place of others: each tab has its own. Tab comes to them before it comes to the page below."""
-        before = self._tabs.findChildren(QAbstractButton)[-1] if self._tabs is not None else None
+        before: QWidget | None = self._tabs.findChildren(QAbstractButton)[-1] if self._tabs is not None else None
         for action in actions:
             if action not in self._actions:
                 self._actions.append(action)
