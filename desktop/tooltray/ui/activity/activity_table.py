@@ -41,7 +41,7 @@ TIME, TOOL, TOUCHED, CLIENT, SERVER, TOOK, OUTCOME = range(7)
 EXTRAS = ((TOUCHED, 740), (SERVER, 700), (CLIENT, 520), (TOOK, 440))
 """Columns that are in the details only, and the width in px below which that is so."""
 NARROW = 440  # px: of a pane; there the columns of time and outcome give way
-WIDTHS, NARROW_WIDTHS = (104, 128), (96, 120)  # px of these two
+WIDTHS, NARROW_WIDTHS = (104, 128), (96, 96)  # px of these two
 INDENT = 20  # px of the entries of a group
 MARK, GAP = 14, 6  # px of a shape before the name, and behind it
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine)
