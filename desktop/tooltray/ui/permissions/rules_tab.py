@@ -154,8 +154,8 @@ class RulesTab(QWidget):
             Column(tr("Tool"), lambda each: each.tool.tool, Kind.MONO, tip=lambda each: f"{each.tool.tool} · {each.server}"),
             Column(tr("Server"), lambda each: each.server, Kind.QUIET, WIDTHS[SERVER], lambda each: each.server),
             Column(tr("Now"), lambda each: comes_to(each, datetime.now()), Kind.CHIP, WIDTHS[NOW], why),
-            Column(tr("Why"), why, Kind.QUIET, 244, why),
-            Column("", lambda each: tr("Change…") if each.is_changeable else "", Kind.BUTTON, 88),
+            Column(tr("Why"), why, Kind.QUIET, 236, why),
+            Column("", lambda each: tr("Change…") if each.is_changeable else "", Kind.BUTTON, 96),
         ]
 
     def _draw(self) -> None:

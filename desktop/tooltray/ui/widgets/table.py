@@ -212,11 +212,17 @@ class CellDelegate(QStyledItemDelegate):
             painter.setPen(theme.color("chart.grid"))
             painter.drawLine(rect.bottomLeft(), rect.bottomRight())
         left = self._inset if index.column() == 0 else PADDING
-        is_edge = not self._inset and index.column() == len(self._columns) - 1
-        cell = box.adjusted(left, 0, -CARD_EDGE if is_edge else -PADDING, 0)
         kind = self._columns[index.column()].kind
+        cell = box.adjusted(left, 0, -self._right(index.column(), kind), 0)
         self._paint_value(painter, cell, kind, self._picked(state, value) if kind is Kind.PICK else value)
         painter.restore()
+
+    def _right(self, column: int, kind: Kind) -> int:
+        """px behind a cell's value: buttons at the edge of a page end with its header, whose margin a scroll bar shares."""
+        if column < len(self._columns) - 1 or (self._inset and kind is not Kind.BUTTON):
+            return PADDING
+        bar = self._view.verticalScrollBar()
+        return PAGE_INSET - (bar.width() if bar.isVisible() else 0) if self._inset else CARD_EDGE
 
     @staticmethod
     def _picked(state: QStyle.StateFlag, has_box: object) -> bool | None:
