@@ -39,7 +39,7 @@ ROOM_FOR_REASONS, ROOM_FOR_ALL = 900, 1240  # px of the tab; below that reasons 
 CHOICE_WIDTH = 184
 ALL_SERVERS = ""
 SERVER, NOW, WHY, CHANGE = 1, 2, 3, 4  # columns
-WIDTHS, NARROW_WIDTHS = {SERVER: 140, NOW: 168}, {SERVER: 100, NOW: 150}  # px, and where there is little room
+WIDTHS, NARROW_WIDTHS = {SERVER: 140, NOW: 168}, {SERVER: 92, NOW: 148}  # px, and where there is little room
 
 
 class RulesTab(QWidget):
@@ -154,7 +154,7 @@ class RulesTab(QWidget):
             Column(tr("Tool"), lambda each: each.tool.tool, Kind.MONO, tip=lambda each: f"{each.tool.tool} · {each.server}"),
             Column(tr("Server"), lambda each: each.server, Kind.QUIET, WIDTHS[SERVER], lambda each: each.server),
             Column(tr("Now"), lambda each: comes_to(each, datetime.now()), Kind.CHIP, WIDTHS[NOW], why),
-            Column(tr("Why"), why, Kind.QUIET, 236, why),
+            Column(tr("Why"), why, Kind.QUIET, 260, why),
             Column("", lambda each: tr("Change…") if each.is_changeable else "", Kind.BUTTON, 96),
         ]
 
