@@ -21,6 +21,7 @@ from tooltray.ui.widgets.choice import paint_check
 from tooltray.ui.widgets.server_text import plain_tip
 
 PADDING = 12
+SELECTED_CHIP = "surface"  # the fill of chips in a selected row
 PAGE_INSET, CARD_INSET = 24, 0  # left padding of the first column; theme.qss has the same for headers
 CARD_EDGE = 2  # right padding of the last column in a card, which puts its switches below the card's own
 BAR_WORDS = 84  # room for a bar's number
@@ -188,6 +189,7 @@ class CellDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, columns: Sequence[Column], parent: "Table", inset: int, row_height: int) -> None:
         super().__init__(parent)
         self._theme, self._columns, self._view, self._inset, self._row_height = theme, columns, parent, inset, row_height
+        self._chip_fill = ""  # of the row that is drawn: on the fill of a selection, a chip's own would not be seen
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         return QSize(40, self._row_height)
@@ -202,6 +204,7 @@ class CellDelegate(QStyledItemDelegate):
             return
         is_last = index.row() == index.model().rowCount() - 1
         painter.save()
+        self._chip_fill = SELECTED_CHIP if state & QStyle.StateFlag.State_Selected else ""
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(box, theme.color("surface.selected"))
             if self._view.hasFocus():
@@ -252,7 +255,7 @@ class CellDelegate(QStyledItemDelegate):
             case Kind.CHIP:
                 word, tone = value
                 if tone:
-                    paint_chip(painter, theme, cell.left(), middle, word, tone)
+                    paint_chip(painter, theme, cell.left(), middle, word, tone, self._chip_fill)
                 else:
                     self._text(painter, cell, word, "caption", "text.muted")
             case Kind.BAR:
