@@ -38,6 +38,7 @@ from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import clear, column, divider, row
 
+BESIDE_GAP = 12  # px between the form's scroll bar and the JSON
 ROOM_FOR_BOTH = 720  # px; below that the form or the JSON is shown
 CHECKED_AFTER_MS = 150  # since the last key: reading a long entry takes some milliseconds
 LONGEST_ENTRY = 256 * 1024  # characters of its JSON, which is read at each key
@@ -229,7 +230,7 @@ class ServerSettings(ServerView):
         self._way_area.setVisible(not is_wide)
         self._area.setVisible(is_wide or self._ways.current == FORM)
         self._beside.setVisible(is_wide or self._ways.current == JSON)
-        self._beside_layout.setContentsMargins(0 if is_wide else MARGIN, 4, MARGIN, 12)
+        self._beside_layout.setContentsMargins(BESIDE_GAP if is_wide else MARGIN, 4, MARGIN, 12)
 
     # what there is
 
