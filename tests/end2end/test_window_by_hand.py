@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.end2end.processes import Program, World, new_world, wait_until
+from tests.end2end.processes import Program, World, new_world
 from tests.end2end.x_display import XDisplay
 from tests.end2end.x_eyes import Person
 
