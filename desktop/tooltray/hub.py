@@ -87,7 +87,7 @@ from tooltray.discovery.updates import RegistryUpdates
 from tooltray.doctor.doctor import CheckUp, Doctor
 from tooltray.doctor.remedies import Remedies
 from tooltray.doctor.server_tests import ServerTests
-from tooltray.downstream.endpoints import Doors
+from tooltray.downstream.doors import Doors
 from tooltray.downstream.http_listener import EndpointTokens, HttpListener
 from tooltray.downstream.served.served_listener import ServedListener
 from tooltray.downstream.served.served_tokens import ServedTokens
@@ -121,9 +121,9 @@ from tooltray.home.home import Home
 from tooltray.installs.bridge_entry import bridge_entry
 from tooltray.journal.api import ActivityApi
 from tooltray.journal.calls_under_way import CallsUnderWay
-from tooltray.journal.failures import Failures
 from tooltray.journal.journal import Journal
 from tooltray.journal.journal_reader import JournalReader
+from tooltray.journal.recorded_failures import Failures
 from tooltray.launch.command_lookup import COMMON
 from tooltray.launch.login_shell import LoginShell, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
