@@ -58,7 +58,6 @@ class AddServerPanel(Surface):
         *,
         find_secrets: FindSpans,
         tester: ServerTester,
-        prompt_after_ms: int = PROMPT_AFTER_MS,
     ) -> None:
         super().__init__(theme, "surface.raised", "border", "xl")
         self._read_pasted, self._taken, self._find_secrets = read_pasted, taken, find_secrets
@@ -67,7 +66,7 @@ class AddServerPanel(Surface):
         self._previews: list[PastedPreview] = []
         self._failure: QWidget | None = None
         self._is_busy = False
-        self._prompt_wait = QTimer(self, singleShot=True, interval=prompt_after_ms)
+        self._prompt_wait = QTimer(self, singleShot=True, interval=PROMPT_AFTER_MS)
         self._prompt_wait.timeout.connect(self._show_prompt)
         self.setMaximumWidth(WIDTH)
         self.setAccessibleName(tr("Add server"))
