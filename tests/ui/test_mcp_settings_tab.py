@@ -52,8 +52,9 @@ async def test_展開_tool_列表(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS, TOOLS), theme) as desk:
         await until(lambda: desk.page.cards)
         button(desk.card("filesystem"), "Show tools").click()
-        tools = desk.card("filesystem").tools
-        assert tools is not None
+        assert desk.page.details is not None
+        assert desk.page.details.tab == "tools"
+        tools = desk.open_tools("filesystem")
         await until(lambda: len(tools.table.rows) == 2)
         assert [(each.name, each.description) for each in tools.table.rows] == [(each.name, each.description) for each in TOOLS]
 
