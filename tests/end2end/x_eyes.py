@@ -17,6 +17,7 @@ from tests.end2end.x_input import XInput
 from tests.end2end.x_windows import seen_windows
 
 DESKTOP = Path(__file__).parent / "clients" / "read_out_desktop.py"
+STILL = 5  # looks in which something must be the same: what has just come may still move
 SOON_S = 30.0  # for what starts a server on a busy machine
 
 
@@ -80,9 +81,12 @@ class Person:
         return self._wait(lambda each: each.name == name and each.enabled and (not roles or each.role in roles), name)
 
     def _wait(self, is_it: Callable[[Element], bool], what: str) -> Element:
+        looks: list[list[Element]] = []
+
         def found() -> Element | None:
-            first, second = ([each for each in self.look() if is_it(each)] for _ in range(2))
-            return first[-1] if first and first == second else None  # the last one lies on top of the others
+            looks.append([each for each in self.look() if is_it(each)])
+            stands_still = len(looks) >= STILL and all(look == looks[-1] for look in looks[-STILL:])
+            return looks[-1][-1] if looks[-1] and stands_still else None  # the last one lies on top of the others
 
         try:
             return wait_until(found, what, SOON_S)  # type: ignore[no-any-return]

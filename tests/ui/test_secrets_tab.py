@@ -69,6 +69,9 @@ async def test_what_is_stored_is_replaced_and_its_value_never_shown(theme: Theme
         control(panel, "Replace").click()
         await until(lambda: desk.engine.secrets == {"git/KEY": "dummy-new"})
         await until(lambda: desk.window.sheet is None)
+        assert toast(desk).text == "git/KEY is stored. git still runs with the old value."
+        button(toast(desk), "Restart").click()
+        await desk.asked("restart_server", "git")
 
 
 async def test_a_removed_secret_comes_back_with_undo(theme: Theme) -> None:

@@ -70,6 +70,7 @@ class Reader(QObject):
         return self._answers.get(timeout=PATIENCE_S)
 
     def _look(self) -> None:
+        QAccessible.setActive(True)  # as where a screen reader listens: else Qt does not follow what tables show
         self._answers.put(json.dumps(seen()))
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page
@@ -24,6 +25,7 @@ from tooltray.ui.widgets.page_frame import PageScroll, SearchField
 from tooltray.ui.widgets.setting_rows import heading
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.toast import show_toast
 
 CONTENT_WIDTH = 920
 PLACE = 3  # of the section about the place among the others, while nothing is wrong with it
@@ -221,8 +223,24 @@ class SecretsTab(Page):
     # what a person wants
 
     def _on_stored(self, name: str) -> None:
-        self._context.say(tr("{name} is stored", name=name))
+        if running := self._running_with(name):
+            text = tr("{name} is stored. {servers} still runs with the old value.", name=name, servers=", ".join(running))
+            toast = show_toast(self._theme, self._context.window, text, tr("Restart"))
+            toast.action_requested.connect(partial(self._restart, running))
+        else:
+            self._context.say(tr("{name} is stored", name=name))
         self.commands.look()
+
+    def _running_with(self, name: str) -> list[str]:
+        """The servers that have had a secret's value from before, and get another one only when they start again."""
+        known = self._secrets.secrets if self._secrets is not None else ()
+        users = next((each.used_by for each in known if each.name == name and each.is_stored), ())
+        found = [self._context.servers.find(user) for user in users]
+        return [server.name for server in found if server is not None and server.state is ServerState.RUNNING]
+
+    def _restart(self, servers: list[str]) -> None:
+        for server in servers:
+            self._context.wishes.restart_requested.emit(server)
 
     def _on_remove(self, name: str) -> None:
         self.commands.remove([name])
