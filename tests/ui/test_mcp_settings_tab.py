@@ -8,8 +8,8 @@ from tests.ui.seen import button, words
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerState
-from tooltray.ui.servers.server_menu import ServerMenu
-from tooltray.ui.servers.server_words import reached_shortly
+from tooltray.ui.opened_server.server_menu import ServerMenu
+from tooltray.ui.server_words import reached_shortly
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge

@@ -18,11 +18,11 @@ from tests.ui.seen import cells, control, drawn
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.opened_server.server_menu import ServerMenu
+from tooltray.ui.opened_server.tool_table import ToolTable
 from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.server_words import Action, foot, milliseconds, reached_shortly, run_shortly, sign, stopped
 from tooltray.ui.servers.server_card import HEIGHT, ServerCard
-from tooltray.ui.servers.server_menu import ServerMenu
-from tooltray.ui.servers.server_words import Action, foot, milliseconds, reached_shortly, run_shortly, sign, stopped
-from tooltray.ui.servers.tool_table import ToolTable
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem
 from tooltray.snapshots.activity import ActivityRow
 from tooltray.tasks import TaskKeeper
 from tooltray.ui import icons
-from tooltray.ui.activity.activity_model import ActivityModel, ReadActivity, shown_key
+from tooltray.ui.activity.activity_model import ActivityModel, ReadActivity
 from tooltray.ui.activity.activity_words import (
     ICONS,
     LONGEST,
@@ -186,7 +186,7 @@ class ActivityTable(Table):
     def __init__(self, theme: Theme, read: ReadActivity, tasks: TaskKeeper) -> None:
         columns = _columns()
         self.activity = ActivityModel(columns, read, tasks)
-        super().__init__(theme, columns, tr("Activity"), shown_key, model=self.activity)
+        super().__init__(theme, columns, tr("Activity"), self.activity)
         self.setItemDelegate(ActivityDelegate(theme, columns, self, theme.size("row")))
         self._theme = theme
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # so that scrolling moves what is drawn already

@@ -317,23 +317,22 @@ class Table(QTableView):
         theme: Theme,
         columns: Sequence[Column],
         name: str,
-        key: Callable[[Any], Hashable],
+        key: Callable[[Any], Hashable] | RowModel,
         *,
         in_card: bool = False,
         has_header: bool | None = None,
         row_height: int = 0,
-        model: RowModel | None = None,
     ) -> None:
         """
         Args:
-            model: has the rows where they are not all in memory.
+            key: tells which row is which; or the model that does, where rows are not all in memory.
         """
         super().__init__()
         row_height = row_height or theme.size("row")
         self._hovered_row = -1
         self.given: Sequence[Any] = ()  # as they were before they were sorted
         self._pick = _first(columns, Kind.PICK)
-        self._model = model if model is not None else RowModel(columns, key)
+        self._model = key if isinstance(key, RowModel) else RowModel(columns, key)
         self._switch = max(_first(columns, Kind.SWITCH), _first(columns, Kind.CHECK))
         self._button = _first(columns, Kind.BUTTON)
         self.setModel(self._model)
