@@ -45,7 +45,7 @@ from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
 from tooltray.bundles.api import BundlesApi
 from tooltray.bundles.bundle_folders import BundleFolders
-from tooltray.bundles.bundle_installs import BundleInstalls
+from tooltray.bundles.bundle_installs import BundleInstalls, BundleParts
 from tooltray.bundles.bundle_offers import BundleReader
 from tooltray.bundles.bundle_store import BundleStore
 from tooltray.bundles.packing import BundlePacking
@@ -87,7 +87,7 @@ from tooltray.discovery.updates import RegistryUpdates
 from tooltray.doctor.doctor import CheckUp, Doctor
 from tooltray.doctor.remedies import Remedies
 from tooltray.doctor.server_tests import ServerTests
-from tooltray.downstream.endpoints import Doors
+from tooltray.downstream.doors import Doors
 from tooltray.downstream.http_listener import EndpointTokens, HttpListener
 from tooltray.downstream.served.served_listener import ServedListener
 from tooltray.downstream.served.served_tokens import ServedTokens
@@ -121,9 +121,9 @@ from tooltray.home.home import Home
 from tooltray.installs.bridge_entry import bridge_entry
 from tooltray.journal.api import ActivityApi
 from tooltray.journal.calls_under_way import CallsUnderWay
-from tooltray.journal.failures import Failures
 from tooltray.journal.journal import Journal
 from tooltray.journal.journal_reader import JournalReader
+from tooltray.journal.recorded_failures import Failures
 from tooltray.launch.command_lookup import COMMON
 from tooltray.launch.login_shell import LoginShell, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
@@ -178,8 +178,8 @@ from tooltray.sign_ins.token_store import TokenStore
 from tooltray.tasks import TaskKeeper
 from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.stdio_transport import StdioTransport
+from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.held_calls import HeldCalls
-from tooltray.upstream.instance_factory import EraMemory
 from tooltray.upstream.log_levels import LogLevels
 from tooltray.upstream.mcp_client import AskPerson
 from tooltray.upstream.relay import ServerRelay
@@ -298,14 +298,13 @@ class Hub(Composition):
     visibility: Visibility = part()
     start_process: StartProcess = made(lambda hub: StdioTransport)
     own_url: Callable[[], str | None] = made(lambda hub: lambda: hub.http.address)
-    program_starts: ProgramStarts = part(folder="user_folder", registry_variables="registries.variables")
     packages: Path | None = made(lambda hub: hub.home.python if is_frozen() else None)
+    program_starts: ProgramStarts = part(folder="user_folder", registry_variables="registries.variables", packages=lambda hub: hub.packages)
     transports: ServerTransports = part(
         mask="mask.masked",
         authorize="sign_ins.authorization",
         tool_schema=lambda hub: lambda server, tool: hub.tools.input_schema(server, tool),
         may_run="inmemory_trust.allows",
-        packages=lambda hub: hub.packages,
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
     stopped: StoppedServers = read(lambda hub: StoppedServers(hub.home.stopped))
@@ -463,7 +462,6 @@ class Hub(Composition):
         authorize="sign_ins.settled_authorization",
         tool_schema=lambda hub: lambda server, tool: None,
         may_run="inmemory_trust.allows",
-        packages=lambda hub: hub.packages,
     )
     server_tests: ServerTests = part()
     entry_edits: EntryEdits = part()
@@ -502,7 +500,8 @@ class Hub(Composition):
     bundle_folders: BundleFolders = part(store="bundle_store", proposed=lambda hub: lambda: hub.proposals.entries)
     bundle_sources: BundleSources = part(folder="home.bundles")
     bundle_reader: BundleReader = part(root="home.bundles")
-    bundles: BundleInstalls = part(sources="bundle_sources", reader="bundle_reader", store="bundle_store", folders="bundle_folders")
+    bundle_parts: BundleParts = part(sources="bundle_sources", reader="bundle_reader", store="bundle_store", folders="bundle_folders")
+    bundles: BundleInstalls = part()
     packing: BundlePacking = part()
     tools_api: ToolsApi = part(calls="own_calls")
     tries_api: TriesApi = part()

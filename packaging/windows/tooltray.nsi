@@ -40,7 +40,7 @@ UninstPage custom un.Ask un.TakeAnswer
 !insertmacro MUI_LANGUAGE "TradChinese"
 
 LangString KEEPS ${LANG_ENGLISH} "Your servers, their secrets and your settings stay, so that a later installation finds them."
-LangString KEEPS ${LANG_TRADCHINESE} "您的伺服器、密鑰與設定會保留，之後重新安裝時仍可使用。"
+LangString KEEPS ${LANG_TRADCHINESE} "你的伺服器、機密與設定會保留，之後重新安裝時仍可使用。"
 LangString TAKES ${LANG_ENGLISH} "Delete them too"
 LangString TAKES ${LANG_TRADCHINESE} "一併刪除"
 

@@ -10,7 +10,7 @@ from tests.fakes.system_keyring import FakeKeyring
 
 from tooltray.ai_clients.backup_key import BackupKeys
 from tooltray.ai_clients.client_connection import OwnEntry
-from tooltray.ai_clients.client_edits import ClientEdits
+from tooltray.ai_clients.client_edits import ClientEdits, Outside
 from tooltray.ai_clients.client_look import ClientLook
 from tooltray.ai_clients.client_places import ClientPlaces
 from tooltray.ai_clients.client_scans import Surroundings
@@ -83,7 +83,7 @@ class ClientHome:
             mask=mask,
             spawn=self._spawn,
             user_folder=self.root,
-            sleep=sleep or self._never,
+            outside=Outside(sleep=sleep or self._never),
         )
 
     def _spawn(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:

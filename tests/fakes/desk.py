@@ -20,6 +20,9 @@ from tooltray.ui.clients.connected_tab import ConnectedTab
 from tooltray.ui.clients.profiles_tab import ProfilesTab
 from tooltray.ui.files.files_tab import FilesTab
 from tooltray.ui.network.network_tab import NetworkTab
+from tooltray.ui.opened_server.server_details import ServerDetails
+from tooltray.ui.opened_server.server_tools import ServerTools
+from tooltray.ui.opened_server.tool_table import ToolTable
 from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import Presenters
@@ -31,10 +34,7 @@ from tooltray.ui.presenter.qt_server_manager import QtServerManager
 from tooltray.ui.presenter.qt_tool_manager import QtToolManager
 from tooltray.ui.secrets.secrets_tab import SecretsTab
 from tooltray.ui.servers.server_card import ServerCard
-from tooltray.ui.servers.server_details import ServerDetails
-from tooltray.ui.servers.server_tools import ServerTools
 from tooltray.ui.servers.servers_page import ServersPage
-from tooltray.ui.servers.tool_table import ToolTable
 from tooltray.ui.settings.backup_tab import BackupTab
 from tooltray.ui.shell.main_window import MainWindow
 from tooltray.ui.shell.settings_page import SettingsPage

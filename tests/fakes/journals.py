@@ -13,7 +13,7 @@ from tests.fakes.heard import PATIENCE_S, Heard
 from tooltray.events import EventBus
 from tooltray.journal.call_figures import bucket_of
 from tooltray.journal.happenings import CALL, Happened
-from tooltray.journal.journal import Journal
+from tooltray.journal.journal import Journal, Times
 from tooltray.journal.journal_file import COLUMNS, Contents, JournalFile, NewEntry
 from tooltray.journal.journal_reader import JournalReader
 from tooltray.protocol.envelope import dump
@@ -82,8 +82,10 @@ class RunningJournal:
         self.heard = Heard(self.bus)
         self.config: Any = _Config(self)
         self.reader = JournalReader(journal_file=path, clock=lambda: NOW)
-        given = {"known_values": lambda: {SECRET}, "gather_s": 0.0, "clock": lambda: NOW, "release": self.reader.close, **options}
-        self.journal = Journal(journal_file=path, config=self.config, bus=self.bus, **given)
+        timed = {name: options.pop(name) for name in Times.__struct_fields__ if name in options}
+        times = Times(**{"gather_s": 0.0, "clock": lambda: NOW, **timed})
+        given = {"known_values": lambda: {SECRET}, "release": self.reader.close, **options}
+        self.journal = Journal(journal_file=path, config=self.config, bus=self.bus, times=times, **given)
 
     def happened(self, *events: Happened) -> None:
         for event in events:

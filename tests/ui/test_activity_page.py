@@ -26,9 +26,9 @@ from tooltray.ui.activity.activity_page import FIGURES, ActivityPage
 from tooltray.ui.activity.activity_table import CLIENT, OUTCOME, TIME, TOOL, TOUCHED
 from tooltray.ui.activity.calls_tab import CallsTab
 from tooltray.ui.activity.entry_details import EntryDetails
+from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
-from tooltray.ui.widgets.result_view import ResultView
 from tooltray.ui.widgets.waterfall import Waterfall
 
 

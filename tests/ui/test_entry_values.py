@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from tooltray.settings.server_config import LABEL_COLORS, SPELLINGS, MCPServerConfig, OAuthSettings, ToolFilter
-from tooltray.ui.servers.entry_fields import FIELDS, EntryField, colors
-from tooltray.ui.servers.entry_values import is_odd, is_wanted, looks_remote, options_of, value_in, with_value, with_values
+from tooltray.ui.opened_server.entry_fields import FIELDS, EntryField, colors
+from tooltray.ui.opened_server.entry_values import is_odd, is_wanted, looks_remote, options_of, value_in, with_value, with_values
 
 ALIASES = {"options"}  # another place for lazyLoad, which the form heeds
 

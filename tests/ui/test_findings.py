@@ -14,7 +14,7 @@ from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCost
 from tooltray.ui.files.file_words import file_look
 from tooltray.ui.logs.log_model import duration
-from tooltray.ui.servers.server_words import tool_count
+from tooltray.ui.server_words import tool_count
 from tooltray.ui.shell.sidebar import NavItem
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.filter_tabs import FilterTab

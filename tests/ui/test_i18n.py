@@ -21,7 +21,7 @@ from tooltray.settings.usable import SettingsPlaces
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.i18n import CONTEXT, JsonTranslator, install_language, say, tr
 from tooltray.ui.problem_words import in_a_row, whole
-from tooltray.ui.servers.server_words import foot
+from tooltray.ui.server_words import foot
 
 DESKTOP = Path(__file__).parents[2] / "desktop" / "tooltray"
 UI = DESKTOP / "ui"

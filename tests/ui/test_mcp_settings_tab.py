@@ -8,8 +8,8 @@ from tests.ui.seen import button, words
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerState
-from tooltray.ui.servers.server_menu import ServerMenu
-from tooltray.ui.servers.server_words import reached_shortly
+from tooltray.ui.opened_server.server_menu import ServerMenu
+from tooltray.ui.server_words import reached_shortly
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
@@ -52,8 +52,9 @@ async def test_展開_tool_列表(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS, TOOLS), theme) as desk:
         await until(lambda: desk.page.cards)
         button(desk.card("filesystem"), "Show tools").click()
-        tools = desk.card("filesystem").tools
-        assert tools is not None
+        assert desk.page.details is not None
+        assert desk.page.details.tab == "tools"
+        tools = desk.open_tools("filesystem")
         await until(lambda: len(tools.table.rows) == 2)
         assert [(each.name, each.description) for each in tools.table.rows] == [(each.name, each.description) for each in TOOLS]
 

@@ -94,6 +94,14 @@ async def test_http_that_is_on_and_not_open_says_why(theme: Theme) -> None:
         await until(lambda: "Port 7717 is taken" in drawn(page))  # still
 
 
+async def test_clients_that_need_no_token_are_told_of(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        tab = await opened(desk)
+        for requires, is_said in ((True, False), (False, True)):
+            tab.http.show_http(replace(desk.engine.http, requires_token=requires))
+            assert ("No token is asked for." in drawn(tab)) == is_said
+
+
 async def test_the_person_s_own_registry_is_shown_as_whole_as_there_is_room_and_can_be_left(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
         page = await opened(desk)

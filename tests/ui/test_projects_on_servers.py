@@ -13,11 +13,11 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ToolListChanged
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts
+from tooltray.ui.opened_server.server_menu import ServerMenu
+from tooltray.ui.opened_server.server_overview import ServerOverview
 from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.servers.server_menu import ServerMenu
+from tooltray.ui.server_words import Action, button_face, foot
 from tooltray.ui.servers.server_options import ServerOptionsPanel
-from tooltray.ui.servers.server_overview import ServerOverview
-from tooltray.ui.servers.server_words import Action, button_face, foot
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.choice import Option

@@ -13,11 +13,11 @@ from tests.ui.seen import button, words
 from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import Problem
+from tooltray.ui.results.json_tree import AT_ONCE, JsonTree
+from tooltray.ui.results.part_view import FIRST_SHOWN, LongText
+from tooltray.ui.results.picture import Picture
+from tooltray.ui.results.result_view import FIRST_PARTS, ResultView
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.json_tree import AT_ONCE, JsonTree
-from tooltray.ui.widgets.part_view import FIRST_SHOWN, LongText
-from tooltray.ui.widgets.picture import Picture
-from tooltray.ui.widgets.result_view import FIRST_PARTS, ResultView
 
 
 def text(text: str) -> dict[str, object]:

@@ -11,13 +11,13 @@ from tests.fakes.desk import until
 from tests.ui.seen import control, words
 from tests.ui.test_accessibility import nameless
 
+from tooltray.ui.schema_form.branches import MOST_ENTRIES
+from tooltray.ui.schema_form.faults import faults_of, is_harmless
+from tooltray.ui.schema_form.object_control import AT_ONCE, FIRST_MEMBERS
+from tooltray.ui.schema_form.schema_form import FIELDS, JSON, SchemaForm
+from tooltray.ui.schema_form.slots import Slot
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
-from tooltray.ui.widgets.schema_form.branches import MOST_ENTRIES
-from tooltray.ui.widgets.schema_form.faults import faults_of, is_harmless
-from tooltray.ui.widgets.schema_form.object_control import AT_ONCE, FIRST_MEMBERS
-from tooltray.ui.widgets.schema_form.schema_form import FIELDS, JSON, SchemaForm
-from tooltray.ui.widgets.schema_form.slots import Slot
 
 NODE = {"type": "object", "properties": {"name": {"type": "string"}, "child": {"$ref": "#/$defs/node"}}, "required": ["name"]}
 BY_LINE = {"type": "object", "title": "By line", "properties": {"by": {"const": "line"}, "n": {"type": "integer"}}, "required": ["by", "n"]}

@@ -18,11 +18,11 @@ from tests.ui.seen import cells, control, drawn
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.opened_server.server_menu import ServerMenu
+from tooltray.ui.opened_server.tool_table import ToolTable
 from tooltray.ui.pages.server_wishes import ServerWishes
+from tooltray.ui.server_words import Action, foot, milliseconds, reached_shortly, run_shortly, sign, stopped
 from tooltray.ui.servers.server_card import HEIGHT, ServerCard
-from tooltray.ui.servers.server_menu import ServerMenu
-from tooltray.ui.servers.server_words import Action, foot, milliseconds, reached_shortly, sign, stopped
-from tooltray.ui.servers.tool_table import ToolTable
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
@@ -327,6 +327,7 @@ def test_durations_are_whole_milliseconds(value: float, text: str) -> None:
 )
 def test_a_card_leaves_out_what_most_commands_have_in_common(target: str, text: str) -> None:
     assert reached_shortly(server("a", target=target)) == ("stdio" if not text else f"stdio · {text}")
+    assert run_shortly(server("a", target=target)) == (text or "stdio")
 
 
 def test_the_whole_command_is_a_card_s_tooltip(make_card: MakeCard) -> None:

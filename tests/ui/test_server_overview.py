@@ -7,9 +7,9 @@ from tests.fakes.server_snapshots import BUILTIN, server
 
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.opened_server.server_menu import ServerMenu
+from tooltray.ui.opened_server.server_overview import ServerOverview
 from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.servers.server_menu import ServerMenu
-from tooltray.ui.servers.server_overview import ServerOverview
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
 

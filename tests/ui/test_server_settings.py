@@ -21,10 +21,10 @@ from tooltray.files.json_text import revision_of
 from tooltray.phrases import Phrase
 from tooltray.snapshots.edited_entries import NextStep, ServerTest, ToolSize
 from tooltray.snapshots.servers import ServerState
+from tooltray.ui.opened_server.save_sheet import SaveSheet
+from tooltray.ui.opened_server.server_settings import ServerSettings
 from tooltray.ui.servers.add_server import AddServerPanel
-from tooltray.ui.servers.save_sheet import SaveSheet
 from tooltray.ui.servers.secret_sheet import SecretSheet
-from tooltray.ui.servers.server_settings import ServerSettings
 from tooltray.ui.theme import Theme
 
 ENTRY: dict[str, Any] = {"command": "npx", "args": ["-y", "x"], "env": {"A_TOKEN": "${secret:a/A_TOKEN}"}, "x-note": 1}

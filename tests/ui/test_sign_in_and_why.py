@@ -16,7 +16,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.logs.log_sheet import LogSheet
-from tooltray.ui.servers.server_words import Action, foot, saved_processes, stops_after
+from tooltray.ui.server_words import Action, foot, saved_processes, stops_after
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import StateBadge
 

@@ -12,7 +12,7 @@ from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import words
 
 from tooltray.errors import TooltrayError
-from tooltray.ui.servers.tool_table import ToolWordsPanel
+from tooltray.ui.opened_server.tool_table import ToolWordsPanel
 from tooltray.ui.theme import Theme
 
 READ = tool("read_file", "files", description="Reads a file.")

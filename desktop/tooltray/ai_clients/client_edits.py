@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from tooltray.ai_clients.backup_key import BackupKeys
 from tooltray.ai_clients.edit_names import name_of, parts_of
 from tooltray.errors import Problem, TooltrayError
@@ -35,6 +37,13 @@ Sleep = Callable[[float], Awaitable[None]]
 Run = Callable[..., Awaitable[bool]]
 
 
+class Outside(msgspec.Struct, frozen=True, eq=False):
+    """`asyncio.sleep`, and what runs clients' own commands; None: `client_cli.run`."""
+
+    sleep: Sleep = asyncio.sleep
+    run: Run | None = None
+
+
 class ClientEdits:
     """Belongs to the engine's loop. One change at a time."""
 
@@ -47,18 +56,16 @@ class ClientEdits:
         mask: Callable[[str], str],
         spawn: Spawn,
         user_folder: Path,
-        sleep: Sleep = asyncio.sleep,
-        run: Run | None = None,
+        outside: Outside = Outside(),  # noqa: B008 (frozen)
     ) -> None:
         """
         Args:
             mask: takes known secrets out of a text.
             home: of Tooltray, where changes are written down.
             user_folder: where clients' own commands run.
-            sleep, run: `asyncio.sleep`, `client_cli.run`.
         """
         self._scans, self._keys, self._mask, self._spawn = client_scans, backup_keys, mask, spawn
-        self._changes, self._folder, self._sleep, self._run = home.client_changes, user_folder, sleep, run
+        self._changes, self._folder, self._sleep, self._run = home.client_changes, user_folder, outside.sleep, outside.run
         self._lock = asyncio.Lock()
 
     def start(self) -> None:

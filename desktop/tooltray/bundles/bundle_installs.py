@@ -10,6 +10,8 @@ import time
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import msgspec
+
 from tooltray.bundles.bundle_folders import BundleFolders
 from tooltray.bundles.bundle_offers import BundleReader, BundleReading
 from tooltray.bundles.bundle_settings import answers_to
@@ -56,24 +58,32 @@ class _Plan(HidesFields, frozen=True):
     is_update: bool
 
 
+class BundleParts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """Where bundles come from, what is in them, and where they are kept."""
+
+    sources: BundleSources
+    reader: BundleReader
+    store: BundleStore
+    folders: BundleFolders
+
+
 class BundleInstalls:
     """Belongs to the engine's loop."""
 
     def __init__(
         self,
         *,
-        sources: BundleSources,
-        reader: BundleReader,
-        store: BundleStore,
-        folders: BundleFolders,
+        bundle_parts: BundleParts,
         config: McpConfHelper,
         secrets: SecretStore,
         server_secrets: ServerSecrets,
         addition: ServerAddition,
         servers_api: ServersApi,
     ) -> None:
-        self._sources, self._reader, self._store, self._folders, self._config = sources, reader, store, folders, config
-        self._secrets, self._server_secrets, self._addition, self._servers = secrets, server_secrets, addition, servers_api
+        self._sources, self._reader = bundle_parts.sources, bundle_parts.reader
+        self._store, self._folders = bundle_parts.store, bundle_parts.folders
+        self._config, self._secrets, self._server_secrets = config, secrets, server_secrets
+        self._addition, self._servers = addition, servers_api
 
     async def read(self, source: str) -> BundleOffer:
         """

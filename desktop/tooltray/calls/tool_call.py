@@ -123,10 +123,15 @@ class ToolForwarder:
 
 
 class CallRecorder:
-    """The last stage: statistics, and the event that says how a call ended. Has no state of its own."""
+    """The last stage: statistics, and the event that says how a call ended. Has no state of its own.
 
-    def __init__(self, *, stats: CallStats, own: OwnTools, bus: EventBus) -> None:
+    Attributes:
+        under_way: the calls that have not ended.
+    """
+
+    def __init__(self, *, stats: CallStats, own: OwnTools, under_way: CallsUnderWay, bus: EventBus) -> None:
         self._stats, self._own, self._bus = stats, own, bus
+        self.under_way = under_way
         bus.subscribe(ServerRemoved, lambda event: stats.forget(event.name))
 
     def record(self, route: Route, exchange: Exchange, reply: Envelope | None, outcome: str, duration_s: float) -> MCPToolResponse:
@@ -183,9 +188,7 @@ class ToolCalls:
         approvals: Approvals,
         forwarder: ToolForwarder,
         recorder: CallRecorder,
-        under_way: CallsUnderWay,
     ) -> None:
-        self._under_way = under_way
         self._views, self._meta, self._resolver, self._rules = views, meta, resolver, rules
         self._approvals, self._forwarder, self._recorder = approvals, forwarder, recorder
         self.target = resolver.target
@@ -206,7 +209,7 @@ class ToolCalls:
         if route is None or not (is_plain or self._views.offers(state, route)):
             return self._resolver.unknown(exchange)
         outcome, reply = CANCELLED, None
-        self._under_way.begin(exchange, route.server, route.definition.name)
+        self._recorder.under_way.begin(exchange, route.server, route.definition.name)
         try:
             is_free = self._rules.allow(route, state)  # authorize
             if is_free:
@@ -224,7 +227,7 @@ class ToolCalls:
             outcome = ERROR if is_error(reply) else OK
             return reply
         finally:
-            self._under_way.end(exchange)
+            self._recorder.under_way.end(exchange)
             exchange.course.answered_at = answered_at = time.perf_counter()
             record = self._recorder.record(route, exchange, reply, outcome, answered_at - started_at)  # record
             if on_record:

@@ -37,7 +37,6 @@ from tooltray.transports.transports import is_remote
 from tooltray.upstream.deferred_server import DeferredServer
 from tooltray.upstream.idle_stop import IdleStop
 from tooltray.upstream.instance import Instance, Program
-from tooltray.upstream.instance_factory import EraMemory
 from tooltray.upstream.managed_server import ManagedServer, ServerEntry
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_manager import ServerManager
@@ -62,7 +61,6 @@ class ServerTests:
         config: McpConfHelper,
         servers: ServerManager,
         test_transports: ServerTransports,
-        eras: EraMemory,
         services: UpstreamServices,
         doctor: Doctor,
         count: Count = token_counts.counted,
@@ -72,7 +70,7 @@ class ServerTests:
             test_transports: begin no sign-in.
             count: see token_counts.counted; blocks.
         """
-        self._config, self._servers, self._transports, self._eras = config, servers, test_transports, eras
+        self._config, self._servers, self._transports = config, servers, test_transports
         patience = replace(services.patience, restart_after_s=())  # one attempt is what is asked for
         self._services, self._doctor, self._count = replace(services, patience=patience, ask_person=None), doctor, count
         self._running: dict[str, asyncio.Task[ServerTest]] = {}
@@ -129,7 +127,7 @@ class ServerTests:
             is_launcher=downloads(command, arguments),
             is_remote=is_remote(server.config.transport),
             is_isolated=False,
-            is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value},
+            is_known_legacy=lambda: self._services.eras.eras(server.config_hash) == {Era.LEGACY.value},
             is_first_start=lambda: True,
         )
         return Instance(

@@ -26,7 +26,7 @@ BY_NAME: tuple[Path, ...] = (("profiles",), ("publish", "clients"))
 SHORTEST_KNOWN = 6  # characters of a secret that is searched in ready answers; shorter ones occur in harmless words
 
 
-def exported(settings: Settings, document: Document, known: Collection[str]) -> dict[str, Any]:
+def exported(settings: Settings, document: Document, known: Collection[str]) -> Document:
     """Returns the settings for a set-up, in the format of settings.json.
 
     Args:
@@ -35,7 +35,7 @@ def exported(settings: Settings, document: Document, known: Collection[str]) -> 
     """
     readable = settings.model_dump(mode="json", by_alias=True)
     as_given = settings.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_unset=True)
-    made: dict[str, Any] = {}
+    made: Document = {}
     for path in (*WHOLE, *BY_NAME):
         value = _at(readable if len(path) == 1 and path not in BY_NAME else as_given, path)
         if value not in (None, {}) and _at(document, path) is not None:
@@ -43,13 +43,13 @@ def exported(settings: Settings, document: Document, known: Collection[str]) -> 
     return made
 
 
-def check(setup: Mapping[str, Any]) -> None:
+def check(setup: Mapping[str, object]) -> None:
     """Checks the settings in a set-up.
 
     Raises:
         TooltrayError: a setting cannot be used; the error names it and the reason.
     """
-    carried: dict[str, Any] = {}
+    carried: Document = {}
     for path in (*WHOLE, *BY_NAME):
         if (value := _at(setup, path)) is not None:
             _set(carried, path, value)
@@ -60,7 +60,7 @@ def check(setup: Mapping[str, Any]) -> None:
         )
 
 
-def changes(setup: Mapping[str, Any], document: Document, *, replace: bool) -> Iterator[SetupChange]:
+def changes(setup: Mapping[str, object], document: Document, *, replace: bool) -> Iterator[SetupChange]:
     """Yields the changes that an import of checked settings makes."""
     for path in _paths(setup):
         given, here = _at(setup, path), _at(document, path)
@@ -69,13 +69,13 @@ def changes(setup: Mapping[str, Any], document: Document, *, replace: bool) -> I
             yield SetupChange(kind, "setting", ".".join(path), _in_words(path, given))
 
 
-def apply(change: SetupChange, setup: Mapping[str, Any], document: Document) -> None:
+def apply(change: SetupChange, setup: Mapping[str, object], document: Document) -> None:
     """Applies one change to a document."""
     path = next(path for path in _paths(setup) if ".".join(path) == change.name)
     _set(document, path, _at(setup, path))
 
 
-def _paths(setup: Mapping[str, Any]) -> Iterator[Path]:
+def _paths(setup: Mapping[str, object]) -> Iterator[Path]:
     yield from (path for path in WHOLE if _at(setup, path) is not None)
     for path in BY_NAME:
         yield from ((*path, name) for name, value in (_at(setup, path) or {}).items() if value is not None)
@@ -87,7 +87,7 @@ def _in_words(path: Path, value: Any) -> str:
     return "" if rules is None else f"approved without asking: {', '.join(rules) or 'nothing'}"
 
 
-def _harmless(value: Any, known: Collection[str]) -> Any:
+def _harmless(value: object, known: Collection[str]) -> object:
     """Returns a setting without user names and passwords in URLs, and without texts that contain a secret."""
     if isinstance(value, str):
         return shown_url(value) if "://" in value else value
@@ -97,7 +97,7 @@ def _harmless(value: Any, known: Collection[str]) -> Any:
     return value
 
 
-def _at(document: Mapping[str, Any], path: Path) -> Any:
+def _at(document: Mapping[str, object], path: Path) -> Any:
     """Returns the value at a path; None if there is none."""
     found: Any = document
     for key in path:
@@ -105,9 +105,10 @@ def _at(document: Mapping[str, Any], path: Path) -> Any:
     return found
 
 
-def _set(document: dict[str, Any], path: Path, value: Any) -> None:
+def _set(document: Document, path: Path, value: object) -> None:
     for key in path[:-1]:
-        if not isinstance(document.get(key), dict):
-            document[key] = {}
-        document = document[key]
+        inner = document.get(key)
+        if not isinstance(inner, dict):
+            inner = document[key] = {}
+        document = inner
     document[path[-1]] = value

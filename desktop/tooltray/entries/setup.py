@@ -128,7 +128,7 @@ def shipped_servers() -> dict[str, Any]:
     return shipped
 
 
-def _checked(setup: Mapping[str, Any]) -> dict[str, Any]:
+def _checked(setup: Mapping[str, object]) -> dict[str, Any]:
     """Validates a set-up and returns a copy.
 
     Raises:
@@ -275,12 +275,12 @@ def _apply(changes: Collection[SetupChange], setup: Mapping[str, Any], document:
             carried_settings.apply(change, setup, document)
 
 
-def _servers_in(document: Mapping[str, Any]) -> Mapping[str, Any]:
+def _servers_in(document: Mapping[str, object]) -> Mapping[str, Any]:
     servers = document.get("mcpServers")
     return servers if isinstance(servers, dict) else {}
 
 
-def _defaults_in(document: Mapping[str, Any]) -> list[str]:
+def _defaults_in(document: Mapping[str, object]) -> list[str]:
     defaults = document.get("defaultServers")
     return list(defaults) if isinstance(defaults, list) else []
 
@@ -295,7 +295,7 @@ def _in_words(name: str, entry: Mapping[str, Any]) -> str:
     return f"{config.target} (approved without asking: {', '.join(config.auto_approve) or 'nothing'})"
 
 
-def _difference(before: Any, after: Mapping[str, Any]) -> str:
+def _difference(before: object, after: Mapping[str, object]) -> str:
     """Names the members that differ, without their values, which may be secrets."""
     old = before if isinstance(before, dict) else {}
     changed = [key for key in {**old, **after} if json.dumps(old.get(key), sort_keys=True) != json.dumps(after.get(key), sort_keys=True)]

@@ -6,7 +6,6 @@ Above it: feedback_tool. Below it: elicitation_form's plain text. Does not decid
 import math
 import os
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -45,25 +44,26 @@ class FeedbackArguments(msgspec.Struct, frozen=True):
         return os.path.normpath(path) if is_one else ""
 
 
-def read_arguments(arguments: Any) -> FeedbackArguments:
+def read_arguments(arguments: object) -> FeedbackArguments:
     """Parses the arguments; wrong types are ignored with a remark.
 
     Raises:
         BadArguments: there is no summary.
     """
-    given: Mapping[str, Any] = arguments if isinstance(arguments, dict) else {}
+    given: Mapping[str, object] = arguments if isinstance(arguments, dict) else {}
     remarks: list[str] = []
-    summary = plain(given.get("work_summary"), LONGEST_SUMMARY, keeps_lines=True)
+    written = given.get("work_summary")
+    summary = plain(written, LONGEST_SUMMARY, keeps_lines=True)
     if not summary:
         raise BadArguments(NO_SUMMARY)
-    if len(given["work_summary"]) > LONGEST_SUMMARY:
+    if isinstance(written, str) and len(written) > LONGEST_SUMMARY:
         remarks.append(f"work_summary was cut after {LONGEST_SUMMARY:,} characters; keep it short.")
     name = plain(_text(given, "project_name", remarks), LONGEST_PROJECT_NAME)
     wait_s = _wait_s(given.get("timeout_s"), remarks)
     return FeedbackArguments(summary, name, _text(given, "project_path", remarks), wait_s, tuple(remarks))
 
 
-def _text(given: Mapping[str, Any], name: str, remarks: list[str]) -> str:
+def _text(given: Mapping[str, object], name: str, remarks: list[str]) -> str:
     value = given.get(name)
     if isinstance(value, str):
         return value
@@ -72,7 +72,7 @@ def _text(given: Mapping[str, Any], name: str, remarks: list[str]) -> str:
     return ""
 
 
-def _wait_s(value: Any, remarks: list[str]) -> float:
+def _wait_s(value: object, remarks: list[str]) -> float:
     if value is None:
         return MOST_WAIT_S
     seconds = _number(value)
@@ -84,7 +84,7 @@ def _wait_s(value: Any, remarks: list[str]) -> float:
     return min(max(seconds, LEAST_WAIT_S), MOST_WAIT_S)
 
 
-def _number(value: Any) -> float:
+def _number(value: object) -> float:
     """Parses a number, which models also write as text; nan for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return math.nan

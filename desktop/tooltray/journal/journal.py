@@ -57,6 +57,20 @@ class _Work(msgspec.Struct, frozen=True, eq=False):
     done: asyncio.Future[Any]
 
 
+class Times(msgspec.Struct, frozen=True, eq=False):
+    """When the journal does what.
+
+    Attributes:
+        gather_s: how long entries are gathered for one write.
+        clock: unix seconds.
+        retention: when entries go; None: as the settings say.
+    """
+
+    gather_s: float = GATHER_S
+    clock: Callable[[], float] = time.time
+    retention: Retention | None = None
+
+
 class Journal:
     """`start`, `close`, `do` and what the bus calls belong to the engine's loop; all else to the journal's thread.
 
@@ -73,23 +87,18 @@ class Journal:
         known_values: Callable[[], Iterable[str]],
         run: str = "",
         release: Callable[[], None] = lambda: None,
-        retention: Retention | None = None,
-        gather_s: float = GATHER_S,
-        clock: Callable[[], float] = time.time,
+        times: Times = Times(),  # noqa: B008 (frozen)
     ) -> None:
         """
         Args:
             journal_file: `activity.db`.
             known_values: the secrets that are masked; called in the journal's thread.
             release: closes the file where it is read: Windows renames none that is open.
-            retention: None: as the settings say.
-            gather_s: how long entries are gathered for one write.
-            clock: unix seconds.
         """
-        self._path, self._bus, self._release, self._gather_s, self._clock = journal_file, bus, release, gather_s, clock
+        self._path, self._bus, self._release, self._gather_s, self._clock = journal_file, bus, release, times.gather_s, times.clock
         self._config, self._mask = config, Mask(known_values)
-        self._maker = EntryMaker(self._mask, run, wanted=self._wanted, clock=clock)
-        self._retention = retention or Retention(self._wanted)
+        self._maker = EntryMaker(self._mask, run, wanted=self._wanted, clock=times.clock)
+        self._retention = times.retention or Retention(self._wanted)
         self._queue: deque[Happened | _Work] = deque()
         self._put_bytes = self._taken_bytes = 0  # the first is changed by the loop, the second by the thread
         self._limit = MAX_QUEUED

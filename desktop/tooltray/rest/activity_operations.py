@@ -6,6 +6,8 @@ Above it: the table of all operations. Below it: the presenter's API. In a query
 from typing import Protocol
 from urllib.parse import urlencode
 
+import msgspec
+
 from tooltray.errors import NotFound
 from tooltray.journal.api import ActivityApi
 from tooltray.rest.operation import Arguments, Call, Operation, always
@@ -17,30 +19,30 @@ LISTS = {"kind": "kinds", "outcome": "outcomes", "client": "clients", "session":
 """Members of a filter that take several values, by the name of one in a query."""
 
 
+class RowsQuery(msgspec.Struct, frozen=True):
+    """What happened, newest first: calls, questions, approvals, starts, stops and failures.
+
+    `limit` rows at most; the next ones come with `before` = `firstId` of the last one, which is the link `next`. `collapsed` makes one
+    row of neighbours that are the same. All else says which are meant, `since` and `until` in unix seconds.
+    """
+
+    before: int = 0
+    limit: int = MOST_IN_A_PAGE
+    collapsed: bool = False
+    text: str = ""
+    kind: str = ""
+    outcome: str = ""
+    client: str = ""
+    session: str = ""
+    project: str = ""
+    server: str = ""
+    tool: str = ""
+    since: float = 0.0
+    until: float = 0.0
+
+
 class Asks(Protocol):
     """What operations take where that is not as the verb has it."""
-
-    async def rows(
-        self,
-        before: int = 0,
-        limit: int = MOST_IN_A_PAGE,
-        collapsed: bool = False,
-        text: str = "",
-        kind: str = "",
-        outcome: str = "",
-        client: str = "",
-        session: str = "",
-        project: str = "",
-        server: str = "",
-        tool: str = "",
-        since: float = 0.0,
-        until: float = 0.0,
-    ) -> list[ActivityRow]:
-        """What happened, newest first: calls, questions, approvals, starts, stops and failures.
-
-        `limit` rows at most; the next ones come with `before` = `firstId` of the last one, which is the link `next`. `collapsed` makes one
-        row of neighbours that are the same. All else says which are meant, `since` and `until` in unix seconds.
-        """
 
     async def entry(self, id: str) -> ActivityDetails:
         """One thing that happened, in full."""
@@ -87,7 +89,7 @@ async def _figures(call: Call) -> list[ActivityFigures]:
 
 
 OPERATIONS = (
-    Operation("GET", "/mcp/activity", ActivityApi.get_activity, asks=Asks.rows, run=_rows, also=(ActivityApi.get_recent_calls,)),
+    Operation("GET", "/mcp/activity", ActivityApi.get_activity, asks=RowsQuery, run=_rows, also=(ActivityApi.get_recent_calls,)),
     Operation("GET", "/mcp/activity/series", ActivityApi.get_activity_series, asks=Asks.series, run=_series),
     Operation("GET", "/mcp/activity/figures", ActivityApi.get_activity_figures, asks=Asks.figures, run=_figures),
     Operation("GET", "/mcp/activity/choices", ActivityApi.get_activity_choices),

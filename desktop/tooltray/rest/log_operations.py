@@ -3,33 +3,29 @@
 Above it: the table of all operations. Below it: the presenter's API.
 """
 
-from typing import Protocol
+import msgspec
 
 from tooltray.logs.api import LogsApi
 from tooltray.rest.operation import Call, Operation
 from tooltray.snapshots.logs import HUB, LEVELS, LogFilter, LogPage
 
 
-class Asks(Protocol):
-    """What operations take and give where that is not as the verb has it."""
+class LogQuery(msgspec.Struct, frozen=True):
+    """Lines of a log, oldest first: the newest ones, or those before or after a place that an earlier page gave.
 
-    async def log(
-        self,
-        source: str = HUB,
-        text: str = "",
-        level: str = "",
-        since: float = 0.0,
-        until: float = 0.0,
-        before: str = "",
-        after: str = "",
-        limit: int = 200,
-    ) -> LogPage:
-        """Lines of a log, oldest first: the newest ones, or those before or after a place that an earlier page gave.
+    `source` is `hub`, `server:NAME` or `messages:NAME`; the last one needs a trusted token. `level` is `error`, `warning`, `info` or
+    `debug`, and means it and what is worse. `since` and `until` are unix seconds. One answer looks at some megabytes at most: with
+    `isPartial` the search goes on at `before` (or `after`).
+    """
 
-        `source` is `hub`, `server:NAME` or `messages:NAME`; the last one needs a trusted token. `level` is `error`, `warning`, `info` or
-        `debug`, and means it and what is worse. `since` and `until` are unix seconds. One answer looks at some megabytes at most: with
-        `isPartial` the search goes on at `before` (or `after`).
-        """
+    source: str = HUB
+    text: str = ""
+    level: str = ""
+    since: float = 0.0
+    until: float = 0.0
+    before: str = ""
+    after: str = ""
+    limit: int = 200
 
 
 async def _read(call: Call) -> LogPage:
@@ -45,6 +41,6 @@ def _levels(level: str) -> tuple[str, ...]:
 
 
 OPERATIONS = (
-    Operation("GET", "/mcp/log", LogsApi.get_log, asks=Asks.log, run=_read),
+    Operation("GET", "/mcp/log", LogsApi.get_log, asks=LogQuery, run=_read),
     Operation("PUT", "/mcp/servers/{server}/messages", LogsApi.set_protocol_log, status=204),
 )

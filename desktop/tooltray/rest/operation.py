@@ -78,7 +78,8 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
         whole: the argument that is the whole body; all others then come from the query.
         wrap: name of the member in which the result is wrapped; empty to return it directly.
         run: runs the operation, if that is more than calling the verb.
-        asks: the signature to use, if `run` takes or returns something else than the verb; also its docstring, if it has one.
+        asks: the signature to use, if `run` takes or returns something else than the verb; also its docstring, if it has one. A Struct,
+            if what `run` takes is more than a signature should have: then it returns what the verb does.
         needs_trust: returns whether a call needs a person's confirmation, besides what the verb itself requires.
         scope: the token's required scope; empty for "read" (GET) or "manage" (others).
         page_key: returns the key of a list's member; if set, the operation has `limit` and `cursor`.
@@ -175,7 +176,7 @@ class Operation(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _hints(self) -> dict[str, Kind]:
-        return get_type_hints(self._signature)
+        return {"return": get_type_hints(self.verb)["return"], **get_type_hints(self._signature)}
 
     @cached_property
     def _parameters(self) -> dict[str, inspect.Parameter]:

@@ -5,7 +5,6 @@ values, which may be secrets.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 import msgspec
 from pydantic import BaseModel
@@ -107,7 +106,7 @@ def _of_server(name: str, before: Known, after: Known) -> Iterator[ReloadChange]
         yield ReloadChange("change", name, after.file(name), _named(fields))
 
 
-def _way(server: FileServer | None) -> tuple[Any, ...]:
+def _way(server: FileServer | None) -> tuple[object, ...]:
     """Returns what decides how a file's server runs besides its entry."""
     return (server.folder, server.project, dict(server.entry.variables), dict(server.entry.commands)) if server else ()
 
@@ -121,7 +120,7 @@ def _fields(old: MCPServerConfig, new: MCPServerConfig, prefix: str) -> Iterator
     return (path for path, _ in _paths(old, new, prefix, ()))
 
 
-def _paths(old: BaseModel, new: BaseModel, prefix: str, besides: tuple[str, ...]) -> Iterator[tuple[str, tuple[Any, Any]]]:
+def _paths(old: BaseModel, new: BaseModel, prefix: str, besides: tuple[str, ...]) -> Iterator[tuple[str, tuple[object, object]]]:
     """Yields the paths at which two models of one type differ, in the spelling of the file, with both values; descends into members."""
     for name, info in type(new).model_fields.items():
         pair = getattr(old, name), getattr(new, name)
@@ -136,13 +135,13 @@ def _paths(old: BaseModel, new: BaseModel, prefix: str, besides: tuple[str, ...]
             yield path, pair
 
 
-def _members(old: Mapping[str, Any], new: Mapping[str, Any], path: str) -> Iterator[tuple[str, tuple[Any, Any]]]:
+def _members(old: Mapping[str, object], new: Mapping[str, object], path: str) -> Iterator[tuple[str, tuple[object, object]]]:
     for key in dict.fromkeys((*old, *new)):
         if old.get(key) != new.get(key):
             yield f"{path}.{shown(key)}", (old.get(key), new.get(key))
 
 
-def _as_words(old: Any, new: Any) -> str:
+def _as_words(old: object, new: object) -> str:
     if isinstance(new, bool):
         return Phrase("on") if new else Phrase("off")
     if new is None:

@@ -1,20 +1,15 @@
-"""Makes the instances of servers, publishes what they do, and remembers which eras each server speaks.
+"""Makes the instances of servers, publishes what they do, and has it remembered which eras each server speaks.
 
-Above it: ServerManager, which decides which servers there are. Below it: Instance, ServerTransports, and a file that keeps the eras over
-restarts, so that a server known to be legacy is not probed again.
+Above it: ServerManager, which decides which servers there are. Below it: Instance, ServerTransports and EraMemory.
 """
 
 import logging
-import time
 from collections.abc import Awaitable, Callable
 from functools import partial
-from pathlib import Path
 
-import msgspec
 from msgspec import Raw
 
 from tooltray.events import ProblemReported, ServerFailed
-from tooltray.files.atomic_file import write_atomically
 from tooltray.launch.command_lookup import downloads
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
@@ -31,45 +26,6 @@ from tooltray.upstream.server_transports import ServerTransports
 from tooltray.upstream.upstream_services import UpstreamServices
 
 logger = logging.getLogger(__name__)
-ERAS_KEPT_FOR_S = 7 * 86400.0  # then the server is asked again
-
-
-class _Known(msgspec.Struct):
-    eras: list[str]
-    at: float
-
-
-class EraMemory:
-    """Which eras each server speaks, by the hash of its settings; forgotten in time, because an unpinned package learns new things."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._known: dict[str, _Known] = {}
-        try:
-            self._known = msgspec.json.decode(path.read_bytes(), type=dict[str, _Known])
-        except FileNotFoundError:
-            pass
-        except (OSError, ValueError) as error:
-            logger.info("what was known of the servers' eras cannot be read and is asked again: %s", error)
-
-    def eras(self, config_hash: str) -> frozenset[str]:
-        """`legacy`, `modern`, both, or nothing known."""
-        known = self._known.get(config_hash)
-        return frozenset(known.eras) if known and 0 <= time.time() - known.at < ERAS_KEPT_FOR_S else frozenset()
-
-    def remember(self, config_hash: str, eras: frozenset[str]) -> bool:
-        """Returns whether that was news, to be saved."""
-        if self.eras(config_hash) == eras:
-            return False
-        self._known[config_hash] = _Known(sorted(eras), time.time())
-        return True
-
-    def save(self) -> None:
-        """Not for the loop's thread. A file that cannot be written costs a probe at the next start."""
-        try:
-            write_atomically(self._path, msgspec.json.encode(self._known))
-        except OSError as error:
-            logger.info("the servers' eras could not be saved: %s", error)
 
 
 class InstanceFactory:
@@ -79,7 +35,6 @@ class InstanceFactory:
         self,
         *,
         transports: ServerTransports,
-        eras: EraMemory,
         services: UpstreamServices,
         is_current: Callable[[ManagedServer], bool],
         before_start: Callable[[ManagedServer], Awaitable[None]],
@@ -89,7 +44,7 @@ class InstanceFactory:
             is_current: whether a server is the one of its name, and not one that is being replaced.
             before_start: awaited before a server is started; may raise TooltrayError.
         """
-        self._transports, self._eras, self._services = transports, eras, services
+        self._transports, self._eras, self._services = transports, services.eras, services
         self._is_current, self._before_start = is_current, before_start
         self._lives = ServerLives(services.bus)
 

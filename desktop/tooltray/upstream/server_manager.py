@@ -26,7 +26,7 @@ from tooltray.transports.memory_transport import MemoryServer
 from tooltray.upstream.causes import BY_PERSON, CLIENT, HUB, PERSON, SETTINGS, caused_by
 from tooltray.upstream.deferred_server import DeferredServer, ProjectSource
 from tooltray.upstream.idle_stop import IdleStop
-from tooltray.upstream.instance_factory import EraMemory, InstanceFactory
+from tooltray.upstream.instance_factory import InstanceFactory
 from tooltray.upstream.managed_server import ManagedServer, ServerEntry, ServersConfigured, ServerStateChanged
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_log import ServerLog
@@ -60,7 +60,6 @@ class ServerManager:
         builtins: Mapping[str, MemoryServer],
         visibility: Visibility,
         transports: ServerTransports,
-        eras: EraMemory,
         stops: Stops,
         services: UpstreamServices,
         needs: SessionNeeds,
@@ -74,7 +73,7 @@ class ServerManager:
         self._config, self._builtins, self._visibility, self._transports = config, builtins, visibility, transports
         self._stops, self._deadlines = stops, services.deadlines
         self._instances = InstanceFactory(
-            transports=transports, eras=eras, services=services, is_current=self._is_current, before_start=self._before_start
+            transports=transports, services=services, is_current=self._is_current, before_start=self._before_start
         )
         self._bus, self._spawn, self._keep_output = services.bus, services.spawn, services.keep_output
         self._servers: dict[str, ManagedServer] = {}

@@ -51,17 +51,19 @@ class RegistryVariables(Protocol):
 
 
 class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """How servers that are processes of this machine are started.
+    """How servers that run on this machine are started.
 
     Attributes:
         folder: where servers without `cwd` run.
         registry_variables: tells them where their packages come from.
+        packages: a folder in which servers inside Tooltray are looked for, too; None: there is none.
     """
 
     login_shell: LoginShell
     folder: Path
     registry_variables: RegistryVariables
     start_process: StartProcess
+    packages: Path | None = None
 
 
 class ServerTransports:
@@ -77,7 +79,6 @@ class ServerTransports:
         tool_schema: Callable[[str, str], Raw | None],
         own_url: Callable[[], str | None],
         may_run: Callable[[str, MCPServerConfig], bool] = lambda name, config: True,
-        packages: Path | None = None,
     ) -> None:
         """
         Args:
@@ -86,11 +87,9 @@ class ServerTransports:
             tool_schema: the `inputSchema` that a server listed for a tool, as far as it is known.
             own_url: where the hub itself listens for AI clients, without a path; None if it does not.
             may_run: whether a person said yes to this entry, if it is one that needs a yes.
-            packages: a folder in which servers inside Tooltray are looked for, too; None: there is none.
         """
         self._secrets, self._mask, self._starts, self._authorize = secrets, mask, program_starts, authorize
-        self._tool_schema, self._own_url = tool_schema, own_url
-        self._may_run, self._packages = may_run, packages
+        self._tool_schema, self._own_url, self._may_run = tool_schema, own_url, may_run
         self._direct_starts = DirectStarts()
 
     def forget_environment(self) -> None:
@@ -122,7 +121,7 @@ class ServerTransports:
             start_process=lambda launch: self._starts.start_process(name=server.name, launch=launch, log=server.log, mask=self._mask),
             authorize=partial(self._authorize, server.name, config, resolved, environ),
             log=server.log,
-            packages=self._packages,
+            packages=self._starts.packages,
         )
         return await make_transport(order)
 

@@ -15,6 +15,7 @@ from tooltray.events import EventBus
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import Tap
 from tooltray.tasks import Spawn
+from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.handshake import DISCOVER_TIMEOUT_S
 from tooltray.upstream.mcp_client import AskPerson
 from tooltray.upstream.start_watch import StartLimits
@@ -94,6 +95,7 @@ def no_tap(server: str) -> Tap | None:
 class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """
     Attributes:
+        eras: remembers which eras each server speaks.
         mask: takes secrets out of a text: a server may repeat them in its errors.
         ask_person: shows a server's question where no AI client can be asked; None: nobody is there.
         keep_output: gets a server's name and each line that it writes, secrets masked.
@@ -106,6 +108,7 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     bus: EventBus
     deadlines: DeadlineWheel
     spawn: Spawn
+    eras: EraMemory
     mask: Callable[[str], str] = str
     ask_person: AskPerson | None = None
     keep_output: Callable[[str, str], None] = keep_nothing

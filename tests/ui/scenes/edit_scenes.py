@@ -11,7 +11,7 @@ from tests.ui.scenes.shot import Shot
 
 from tooltray.errors import Problem
 from tooltray.snapshots.edited_entries import NextStep, ServerTest, ToolSize
-from tooltray.ui.servers.server_settings import ServerSettings
+from tooltray.ui.opened_server.server_settings import ServerSettings
 from tooltray.ui.theme import Theme
 
 GITHUB: dict[str, Any] = {

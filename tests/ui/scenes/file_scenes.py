@@ -14,7 +14,7 @@ from tooltray.snapshots.files import ServerFileSnapshot
 from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts
 from tooltray.snapshots.trust import TrustRequest
-from tooltray.ui.servers.server_menu import ServerMenu
+from tooltray.ui.opened_server.server_menu import ServerMenu
 from tooltray.ui.theme import Theme
 
 S = ServerState

@@ -12,7 +12,7 @@ from tests.ui.scenes.shown_files import SHOP, SITE
 from tooltray.phrases import Phrase
 from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts
-from tooltray.ui.servers.server_menu import ServerMenu
+from tooltray.ui.opened_server.server_menu import ServerMenu
 from tooltray.ui.theme import Theme
 
 S = ServerState

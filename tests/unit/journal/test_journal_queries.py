@@ -14,7 +14,7 @@ from tooltray.snapshots.activity import ActivityFilter
 ENTRIES = (
     entry(kind="call", touched="/home/Ada/100%_sure.txt", at=NOW),
     entry(kind="call", outcome="error", server="Web", tool="GET_page", client="Claude Code", reason="ÄRGER: Straße", at=NOW + 10),
-    entry(kind="start", client="", server="Web", tool="", project="/work/Tooltray", at=NOW + 20),
+    entry(kind="start", client="", server="Web", tool="", project="/srv/Tooltray", at=NOW + 20),
     entry(kind="call", server="files", tool="write_file", client="Über", session="s7", published="read_me", at=NOW + 30),
 )
 
@@ -34,7 +34,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JournalReader]:
         ({"clients": ("Cursor", "Über")}, [4, 1]),
         ({"clients": ("",)}, [3]),
         ({"sessions": ("s7",)}, [4]),
-        ({"projects": ("/work/Tooltray",)}, [3]),
+        ({"projects": ("/srv/Tooltray",)}, [3]),
         ({"servers": ("Web",), "tools": ("GET_page",)}, [2]),
         ({"servers": ("nowhere",)}, []),
         ({"since": NOW + 10}, [4, 3, 2]),

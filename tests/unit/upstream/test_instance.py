@@ -58,6 +58,7 @@ class Life:
         self.make: Callable[[], Any] = lambda: server(name="s")
         self.is_first_start = self.is_known_legacy = False
         wheel: Any = ManualWheel()
+        unused: Any = None
         self.instance = Instance(
             program=Program(
                 name="s",
@@ -72,6 +73,7 @@ class Life:
                 bus=EventBus(),
                 deadlines=wheel,
                 spawn=self.keeper.spawn,
+                eras=unused,
                 mask=mask,
                 patience=patience,
             ),

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyleOptionViewItem
 from tooltray.snapshots.activity import ActivityRow
 from tooltray.tasks import TaskKeeper
 from tooltray.ui import icons
-from tooltray.ui.activity.activity_model import ActivityModel, ReadActivity, shown_key
+from tooltray.ui.activity.activity_model import ActivityModel, ReadActivity
 from tooltray.ui.activity.activity_words import (
     ICONS,
     LONGEST,
@@ -35,10 +35,10 @@ from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.chip import paint_chip
 from tooltray.ui.widgets.server_text import one_line
-from tooltray.ui.widgets.table import FOCUS_BAR, PADDING, PAGE_INSET, CellDelegate, Column, Index, Kind, Table
+from tooltray.ui.widgets.table import FOCUS_BAR, PADDING, PAGE_INSET, SELECTED_CHIP, CellDelegate, Column, Index, Kind, Table
 
 TIME, TOOL, TOUCHED, CLIENT, SERVER, TOOK, OUTCOME = range(7)
-EXTRAS = ((TOUCHED, 740), (SERVER, 660), (CLIENT, 520), (TOOK, 440))
+EXTRAS = ((TOUCHED, 740), (SERVER, 700), (CLIENT, 520), (TOOK, 440))
 """Columns that are in the details only, and the width in px below which that is so."""
 NARROW = 440  # px: of a pane; there the columns of time and outcome give way
 WIDTHS, NARROW_WIDTHS = (104, 128), (96, 96)  # px of these two
@@ -112,7 +112,8 @@ class ActivityDelegate(CellDelegate):
         """As the other tables' cells, with less work for each: a screen of a large window has 300 of them."""
         rect, view, place = option.rect, self._table, index.row()
         left, top, width, height = rect.left(), rect.top(), rect.width(), rect.height()
-        if QStyle.StateFlag.State_Selected in option.state:
+        self._chip_fill = SELECTED_CHIP if QStyle.StateFlag.State_Selected in option.state else ""
+        if self._chip_fill:
             painter.fillRect(left, top, width, height, self._color("surface.selected"))
             if view.hasFocus():
                 painter.fillRect(left, top + height - FOCUS_BAR, width, FOCUS_BAR, self._color("accent"))
@@ -153,7 +154,7 @@ class ActivityDelegate(CellDelegate):
         self._text(painter, words, tool.name, style, "text.primary" if tool.is_code and not tool.icon else "text.secondary")
         if count:
             used = min(room, self._font(style)[1].horizontalAdvance(tool.name))
-            paint_chip(painter, theme, left + used + GAP + 2, cell.center().y(), count, "neutral")
+            paint_chip(painter, theme, left + used + GAP + 2, cell.center().y(), count, "neutral", self._chip_fill)
 
     def _text(self, painter: QPainter, cell: QRectF, text: str, style: str, color: str, *, right: bool = False) -> None:
         font, metrics = self._font(style)
@@ -185,7 +186,7 @@ class ActivityTable(Table):
     def __init__(self, theme: Theme, read: ReadActivity, tasks: TaskKeeper) -> None:
         columns = _columns()
         self.activity = ActivityModel(columns, read, tasks)
-        super().__init__(theme, columns, tr("Activity"), shown_key, model=self.activity)
+        super().__init__(theme, columns, tr("Activity"), self.activity)
         self.setItemDelegate(ActivityDelegate(theme, columns, self, theme.size("row")))
         self._theme = theme
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)  # so that scrolling moves what is drawn already

@@ -29,11 +29,11 @@ from tooltray.ui.activity.activity_words import (
 from tooltray.ui.activity.keeping import KeepContents
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label, breakable
-from tooltray.ui.widgets.result_view import ResultView
 from tooltray.ui.widgets.server_text import broken, one_line, seen
 from tooltray.ui.widgets.split_view import DetailsPane
 from tooltray.ui.widgets.surface import Surface, row

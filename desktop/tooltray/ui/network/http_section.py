@@ -54,14 +54,18 @@ class HttpSection(QWidget):
         self._move = Button(theme, tr("Move there"))
         self._move.clicked.connect(self._on_port)
         self._port_row = setting_row(theme, tr("Port"), tr("Clients need the new address then."), self._port, self._move)
-        self._token = Label(theme, "", "caption", "secondary")
+        token = Label(theme, tr("No token is asked for."), "caption", "secondary")
+        self._token_row = setting_row(theme, tr("Token"), "", token)
         self.tokens = TokenList(theme, tr("Clients with a token"), tr("Each client needs its own."))
+        tokens = QWidget()  # the two are one row of the box, so that no line is left where the first is not shown
+        lines = column(tokens)
+        lines.addWidget(self._token_row)
+        lines.addWidget(self.tokens)
         rows = (
             setting_row(theme, tr("Let clients connect over HTTP"), "", self._switch),
             setting_row(theme, tr("Address"), "", self._url, self._copy),
             self._port_row,
-            setting_row(theme, tr("Token"), "", self._token),
-            self.tokens,
+            tokens,
         )
         body.addWidget(group(theme, *rows))
         self.show_http(self._status)
@@ -81,7 +85,7 @@ class HttpSection(QWidget):
         self._port.setText(str(port) if port != -1 else "")
         self._port_row.setEnabled(http.is_enabled)
         self._draw_port()
-        self._token.setText(tr("Each client needs its own token.") if http.requires_token else tr("No token is asked for."))
+        self._token_row.setVisible(not http.requires_token)  # else the list of clients with a token says it
         self.show_fault(None)
 
     def show_fault(self, problem: Problem | None) -> None:

@@ -170,7 +170,7 @@ class Palette(QObject):
         elif not self._is_ready:
             self._panel.show_note(tr("Tools are being read…"))
         else:
-            self._panel.show_note(tr("{count} tools", count=f"{len(self._tools):,}"))
+            self._panel.show_note(tr("Servers, pages and {count} tools", count=f"{len(self._tools):,}"))
 
     # what is done
 

@@ -73,7 +73,7 @@ class PalettePanel(Surface):
         layout.addLayout(head)
         layout.addWidget(divider())
         self.list = PaletteList(theme)
-        self._nothing = Label(theme, tr("Nothing is called so."), "body", "secondary")
+        self._nothing = Label(theme, tr("Nothing has this name."), "body", "secondary")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget()
         self._stack.addWidget(self.list)
@@ -106,7 +106,7 @@ class PalettePanel(Surface):
     def _on_current_changed(self) -> None:
         """The keyboard is in the field; a screen reader has to be told what is marked below it."""
         entry = self.list.entry
-        self.field.setAccessibleDescription(spoken(entry) if entry is not None else tr("Nothing is called so."))
+        self.field.setAccessibleDescription(spoken(entry) if entry is not None else tr("Nothing has this name."))
         QAccessible.updateAccessibility(QAccessibleEvent(self.field, QAccessible.Event.DescriptionChanged))
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -12,8 +12,8 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.pages.pause_words import HOUR_S, until_tomorrow_s
 from tooltray.ui.palette.palette_entry import PaletteContext, PaletteEntry, PaletteSource, Run
+from tooltray.ui.server_words import reached_shortly, sign
 from tooltray.ui.servers.many_servers import START, STOP, can
-from tooltray.ui.servers.server_words import reached_shortly, sign
 from tooltray.ui.state_language import needs_person, server_look
 
 SERVER, ACTION, PAGE, SETTING, TOOL = 12, 6, 8, 5, 0  # ranks: of two that fit alike

@@ -34,12 +34,12 @@ from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import column, divider, row
 from tooltray.ui.widgets.table import Column, Kind, Table
 
-SERVERS_WIDTH, NARROW_SERVERS_WIDTH = 280, 220  # px of the list of servers, and where there is little room
+SERVERS_WIDTH, NARROW_SERVERS_WIDTH = 280, 196  # px of the list of servers, and where there is little room
 ROOM_FOR_REASONS, ROOM_FOR_ALL = 900, 1240  # px of the tab; below that reasons are in tooltips alone, sooner beside servers' names
 CHOICE_WIDTH = 184
 ALL_SERVERS = ""
 SERVER, NOW, WHY, CHANGE = 1, 2, 3, 4  # columns
-WIDTHS, NARROW_WIDTHS = {SERVER: 140, NOW: 168}, {SERVER: 84, NOW: 150}  # px, and where there is little room
+WIDTHS, NARROW_WIDTHS = {SERVER: 140, NOW: 168}, {SERVER: 92, NOW: 148}  # px, and where there is little room
 
 
 class RulesTab(QWidget):
@@ -146,7 +146,7 @@ class RulesTab(QWidget):
     def _server_columns(self) -> list[Column]:
         return [
             Column(tr("Server"), lambda each: each.server or tr("All servers"), Kind.TEXT, tip=lambda each: each.server),
-            Column(tr("Run without asking"), lambda each: summary(each) if each.server else "", Kind.NUMBER, 104),
+            Column(tr("Run without asking"), lambda each: summary(each) if each.server else "", Kind.NUMBER, 92),
         ]
 
     def _tool_columns(self) -> list[Column]:
@@ -154,8 +154,8 @@ class RulesTab(QWidget):
             Column(tr("Tool"), lambda each: each.tool.tool, Kind.MONO, tip=lambda each: f"{each.tool.tool} · {each.server}"),
             Column(tr("Server"), lambda each: each.server, Kind.QUIET, WIDTHS[SERVER], lambda each: each.server),
             Column(tr("Now"), lambda each: comes_to(each, datetime.now()), Kind.CHIP, WIDTHS[NOW], why),
-            Column(tr("Why"), why, Kind.QUIET, 244, why),
-            Column("", lambda each: tr("Change…") if each.is_changeable else "", Kind.BUTTON, 88),
+            Column(tr("Why"), why, Kind.QUIET, 260, why),
+            Column("", lambda each: tr("Change…") if each.is_changeable else "", Kind.BUTTON, 96),
         ]
 
     def _draw(self) -> None:
@@ -170,8 +170,7 @@ class RulesTab(QWidget):
         server = self._server()
         self._name.set_text(server.server if server else tr("All servers"))
         self._summary.set_text((overall(self._servers) if self._is_known else "") if server is None else _about(server))
-        for control in (self._rules_label, self._rules):
-            control.setVisible(server is not None and server.is_changeable)
+        self._rules.setVisible(server is not None and server.is_changeable)
         if server is not None:
             self._rules.set_options(modes_for(server))
             self._rules.choose(mode_of(server))
@@ -196,7 +195,7 @@ class RulesTab(QWidget):
         if server is not None and not server.is_listed:
             return tr("Which tools it has is not known yet. They are listed when it has run once.")
         if self._text.strip() or self._filter.current:
-            return tr("No tool is so.")
+            return tr("No such tool.")
         return tr("It has no tools.") if server is not None else tr("No tools are known yet.")
 
     def _server(self) -> ServerPermissions | None:
@@ -252,6 +251,8 @@ class RulesTab(QWidget):
         for place, width in (WIDTHS if self.width() >= ROOM_FOR_REASONS else NARROW_WIDTHS).items():
             self.tools.setColumnWidth(place, width)
         self.tools.setColumnHidden(SERVER, bool(self._chosen))
+        server = self._server()  # its label is said by the line below its name, where there is no room for both
+        self._rules_label.setVisible(server is not None and server.is_changeable and self.width() >= ROOM_FOR_REASONS)
         self.tools.setColumnHidden(WHY, self.width() < (ROOM_FOR_REASONS if self._chosen else ROOM_FOR_ALL))
 
 

@@ -197,7 +197,7 @@ class SecretsTab(Page):
 
     def _columns(self) -> list[Column]:
         return [
-            Column(tr("Name"), lambda each: each.name, Kind.MONO, 300, lambda each: each.name),
+            Column(tr("Name"), lambda each: each.name, Kind.MONO, tip=lambda each: each.name),
             Column(tr("Used by"), used_by, Kind.QUIET, tip=used_by),
             Column(tr("Note"), state, Kind.CHIP, 136),
             Column("", lambda each: tr("Show") if each.kind == "own" else tr("Change…"), Kind.BUTTON, 92),
@@ -213,7 +213,7 @@ class SecretsTab(Page):
         self.table.fit_height()
         self.table.setVisible(bool(shown))
         self._none.setVisible(not shown)
-        self._none.setText(tr("No secret is called so.") if stored else tr("None yet. A server that needs one asks for it here."))
+        self._none.setText(tr("No secret has this name.") if stored else tr("None yet. A server that needs one asks for it here."))
         self._search.setVisible(len(stored) >= SEARCHED_FROM)
         unused = [each.name for each in stored if is_unused(each)]
         self._unused.setVisible(len(unused) > 1)

@@ -1,1 +1,1 @@
-"""The Servers page: cards, table and details, the sheets of a server, and what can be done with one."""
+"""The Servers page: cards and table, what narrows and orders them, the sheets of a server, and what can be done with one or many."""

@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tooltray.errors import Problem, TooltrayError
 from tooltray.ui.discover.other_ways import OtherWays
 from tooltray.ui.i18n import tr
+from tooltray.ui.opened_server.entry_values import with_values
+from tooltray.ui.opened_server.server_tester import ServerTester
+from tooltray.ui.opened_server.test_panel import TestPanel
 from tooltray.ui.origins import file_name
 from tooltray.ui.pages.local_work import Pasted, ReadPasted
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.servers.entry_values import with_values
 from tooltray.ui.servers.pasted_preview import PastedPreview
-from tooltray.ui.servers.server_tester import ServerTester
-from tooltray.ui.servers.test_panel import TestPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
@@ -58,7 +58,6 @@ class AddServerPanel(Surface):
         *,
         find_secrets: FindSpans,
         tester: ServerTester,
-        prompt_after_ms: int = PROMPT_AFTER_MS,
     ) -> None:
         super().__init__(theme, "surface.raised", "border", "xl")
         self._read_pasted, self._taken, self._find_secrets = read_pasted, taken, find_secrets
@@ -67,7 +66,7 @@ class AddServerPanel(Surface):
         self._previews: list[PastedPreview] = []
         self._failure: QWidget | None = None
         self._is_busy = False
-        self._prompt_wait = QTimer(self, singleShot=True, interval=prompt_after_ms)
+        self._prompt_wait = QTimer(self, singleShot=True, interval=PROMPT_AFTER_MS)
         self._prompt_wait.timeout.connect(self._show_prompt)
         self.setMaximumWidth(WIDTH)
         self.setAccessibleName(tr("Add server"))

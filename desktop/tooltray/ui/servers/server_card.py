@@ -15,11 +15,10 @@ from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
+from tooltray.ui.opened_server.server_menu import ServerActions
 from tooltray.ui.origins import origin, origin_chip
 from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.servers.card_name import CardName
-from tooltray.ui.servers.server_menu import ServerActions
-from tooltray.ui.servers.server_words import (
+from tooltray.ui.server_words import (
     Action,
     Foot,
     button_face,
@@ -32,6 +31,7 @@ from tooltray.ui.servers.server_words import (
     sign,
     tool_count,
 )
+from tooltray.ui.servers.card_name import CardName
 from tooltray.ui.state_language import IN_USE, paused_look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton, Switch

@@ -12,7 +12,7 @@ import msgspec
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import file_name, is_of_file, project_of
-from tooltray.ui.servers.server_words import LAUNCHERS
+from tooltray.ui.server_words import LAUNCHERS
 from tooltray.ui.state_language import WORKING, needs_person
 from tooltray.ui.widgets.table import Heading
 

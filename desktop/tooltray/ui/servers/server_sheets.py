@@ -16,6 +16,8 @@ from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_sheet import LogSheet
+from tooltray.ui.opened_server.server_tester import ServerTester
+from tooltray.ui.opened_server.tool_table import ToolWordsPanel
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.presenter.qt_mcp_client import QtMcpClient
 from tooltray.ui.servers.add_server import AddServerPanel
@@ -23,8 +25,6 @@ from tooltray.ui.servers.duplicate_panel import DuplicatePanel
 from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_options import ServerOptionsPanel
-from tooltray.ui.servers.server_tester import ServerTester
-from tooltray.ui.servers.tool_table import ToolWordsPanel
 from tooltray.ui.servers.why_panel import WhyPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner

@@ -10,10 +10,10 @@ from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
+from tooltray.ui.opened_server.server_menu import ServerMenu
 from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.servers.server_menu import ServerMenu
+from tooltray.ui.server_words import label_words, milliseconds, reached, run_shortly, titled, tool_count
 from tooltray.ui.servers.server_order import GROUPINGS, Grouping, grouped, state_rank
-from tooltray.ui.servers.server_words import label_words, milliseconds, reached, reached_shortly, titled, tool_count
 from tooltray.ui.state_language import IN_USE, UNKNOWN, Look, not_known, paused_look, server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.table import Column, Heading, Kind, Table
@@ -35,7 +35,7 @@ class ServerTable(Table):
             Column("", lambda server: not server.is_builtin, Kind.PICK, 48),
             Column(tr("Name"), titled, Kind.TEXT, 178, label_words, order=lambda server: server.name.casefold()),
             Column(tr("State"), self._look, Kind.STATE, 156, order=state_rank),
-            Column(tr("Runs"), self._runs, Kind.QUIET, 0, self._runs_tip, order=lambda server: reached_shortly(server).casefold()),
+            Column(tr("Runs"), self._runs, Kind.QUIET, 0, self._runs_tip, order=lambda server: run_shortly(server).casefold()),
             Column(tr("Tools"), _tool_count, Kind.NUMBER, 72, self._tools_tip, order=lambda server: server.tool_count, falls=True),
             Column(tr("Tokens"), self._tokens, Kind.NUMBER, 84, self._token_words, order=self._token_count, falls=True),
             Column(tr("Calls today"), _calls, Kind.NUMBER, 108, order=lambda server: server.calls_today, falls=True),
@@ -86,7 +86,7 @@ class ServerTable(Table):
         return paused_look(server) if self._is_paused else server_look(server)
 
     def _runs(self, server: ServerSnapshot) -> str:
-        return self._found.get(server.name) or reached_shortly(server)
+        return self._found.get(server.name) or run_shortly(server)
 
     def _runs_tip(self, server: ServerSnapshot) -> str:
         return self._found.get(server.name) or reached(server)

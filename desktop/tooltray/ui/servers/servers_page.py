@@ -18,8 +18,11 @@ from tooltray.snapshots.tools import ServerCost, ToolCosts, ToolSnapshot
 from tooltray.ui.discover.discover_tab import DiscoverTab
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_view import LogView
+from tooltray.ui.opened_server.server_details import ServerDetails
+from tooltray.ui.opened_server.server_tabs import LOG, SETTINGS
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.server_words import found_words
 from tooltray.ui.servers.first_start import FirstStart, StarterCommands
 from tooltray.ui.servers.first_steps import FirstStepsStrip
 from tooltray.ui.servers.many_bar import ManyBar
@@ -27,14 +30,11 @@ from tooltray.ui.servers.many_servers import ManyServers
 from tooltray.ui.servers.offer_sheets import OfferSheets
 from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_commands import ServerCommands
-from tooltray.ui.servers.server_details import ServerDetails
 from tooltray.ui.servers.server_filter import ServerFilter
 from tooltray.ui.servers.server_sheets import ServerSheets
 from tooltray.ui.servers.server_table import ServerTable
-from tooltray.ui.servers.server_tabs import LOG, SETTINGS
 from tooltray.ui.servers.server_toasts import ServerToasts
 from tooltray.ui.servers.server_views import ServerViews
-from tooltray.ui.servers.server_words import found_words
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button

@@ -195,7 +195,7 @@ class AboutTab(Page):
     def _add_places(self) -> None:
         theme = self._theme
         self._places = (
-            PlaceRow(theme, tr("Settings"), tr("Servers and settings, as you can edit them."), self),
+            PlaceRow(theme, tr("Settings"), tr("A text that you can edit."), self),
             PlaceRow(theme, tr("Logs"), tr("Of Tooltray and of each server."), self),
             PlaceRow(theme, tr("All files"), tr("Everything that Tooltray keeps."), self),
         )

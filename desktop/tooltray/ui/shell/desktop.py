@@ -32,7 +32,7 @@ from tooltray.ui.shell.appearance import Appearance
 from tooltray.ui.shell.bug_report import BugWatch
 from tooltray.ui.shell.motion import MotionSetting
 from tooltray.ui.shell.news_teller import NewsTeller, advice
-from tooltray.ui.shell.notifications import Notifications
+from tooltray.ui.shell.system_notifications import Notifications
 from tooltray.ui.shell.tray import Tray
 from tooltray.uncaught import log_loop_exception, logging_uncaught
 

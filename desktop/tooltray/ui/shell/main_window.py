@@ -25,7 +25,7 @@ from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.pages.tabbed_page import TabbedPage
 from tooltray.ui.palette.palette import Palette
 from tooltray.ui.palette.palette_entry import PageLine
-from tooltray.ui.questions.questions import Questions
+from tooltray.ui.questions.question_line import Questions
 from tooltray.ui.shell.app_links import install_link, server_of_link
 from tooltray.ui.shell.hub_words import hub_words
 from tooltray.ui.shell.pages import PAGES

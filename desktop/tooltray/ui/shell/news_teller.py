@@ -23,7 +23,7 @@ from tooltray.ui.origins import folder_name
 from tooltray.ui.pages.action import CoalescedRead
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.shell.notifications import Notifications
+from tooltray.ui.shell.system_notifications import Notifications
 
 UPDATES_EVERY_MS = 24 * 3600 * 1000  # as often as the copy of the registry is read again
 MOST_NAMES = 4

@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tooltray.errors import Problem
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.tools.argument_lines import ArgumentLines
 from tooltray.ui.tools.offered import PROMPT, RESOURCE, TEMPLATE, Offered, expanded
 from tooltray.ui.tools.offered_commands import OfferedCommands
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.result_view import ResultView
 from tooltray.ui.widgets.server_text import one_line, seen
 from tooltray.ui.widgets.surface import Surface, column, row
 

@@ -15,14 +15,14 @@ from tooltray.snapshots.activity import ActivityFilter
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.ui.activity.activity_words import milliseconds
 from tooltray.ui.i18n import tr
+from tooltray.ui.schema_form.slots import kind_words
+from tooltray.ui.schema_form.value_shapes import properties_of, required_of, resolved, shape_of
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows as said
 from tooltray.ui.tools.tool_rows import ToolRow
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
-from tooltray.ui.widgets.schema_form.slots import kind_words
-from tooltray.ui.widgets.schema_form.value_shapes import properties_of, required_of, resolved, shape_of
 from tooltray.ui.widgets.server_text import plain_tip, seen
 from tooltray.ui.widgets.split_view import MARGIN, DetailsPane
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row

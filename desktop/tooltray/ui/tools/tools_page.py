@@ -13,7 +13,7 @@ from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.tools.offered_tabs import PromptsTab, ResourcesTab
 from tooltray.ui.tools.tools_tab import ToolsTab
-from tooltray.ui.tools.tries import TrySheets
+from tooltray.ui.tools.try_sheets import TrySheets
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.page_frame import Header
 from tooltray.ui.widgets.surface import column

@@ -24,7 +24,7 @@ from tooltray.ui.tools.profile_sheet import ProfileNamePanel
 from tooltray.ui.tools.tool_commands import ToolCommands
 from tooltray.ui.tools.tool_details import ToolDetails
 from tooltray.ui.tools.tool_rows import ToolRow
-from tooltray.ui.tools.tries import TrySheets
+from tooltray.ui.tools.try_sheets import TrySheets
 from tooltray.ui.widgets.banner import Banner, FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.choice import Choice

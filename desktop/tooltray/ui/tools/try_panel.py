@@ -16,6 +16,8 @@ from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.activity.activity_words import took
 from tooltray.ui.i18n import tr
 from tooltray.ui.questions.question import QuestionPanel
+from tooltray.ui.results.result_view import ResultView
+from tooltray.ui.schema_form.schema_form import SchemaForm
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.attempts import CANCELLED, Attempt, command_of, outcome_words, title_of
 from tooltray.ui.widgets.button import Button, IconButton
@@ -23,8 +25,6 @@ from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
-from tooltray.ui.widgets.result_view import ResultView
-from tooltray.ui.widgets.schema_form.schema_form import SchemaForm
 from tooltray.ui.widgets.server_text import seen
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 

@@ -11,14 +11,14 @@ from tooltray.ui.theme import Theme
 CHIP_HEIGHT = 20
 
 
-def paint_chip(painter: QPainter, theme: Theme, left: float, middle: float, text: str, tone: str) -> float:
-    """Draws a chip with its left edge at `left` and returns its width."""
+def paint_chip(painter: QPainter, theme: Theme, left: float, middle: float, text: str, tone: str, fill: str = "") -> float:
+    """Draws a chip with its left edge at `left` and returns its width; `fill` is another colour than its tone's."""
     font = theme.font("caption_strong")
     width = QFontMetrics(font).horizontalAdvance(text) + 16
     box = QRectF(left, middle - CHIP_HEIGHT / 2, width, CHIP_HEIGHT)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(theme.color(f"{tone}.subtle"))
+    painter.setBrush(theme.color(fill or f"{tone}.subtle"))
     painter.drawRoundedRect(box, 6, 6)
     painter.setPen(theme.color("text.secondary" if tone == "neutral" else f"{tone}.text"))
     painter.setFont(font)

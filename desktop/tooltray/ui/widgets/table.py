@@ -21,6 +21,7 @@ from tooltray.ui.widgets.choice import paint_check
 from tooltray.ui.widgets.server_text import plain_tip
 
 PADDING = 12
+SELECTED_CHIP = "surface"  # the fill of chips in a selected row
 PAGE_INSET, CARD_INSET = 24, 0  # left padding of the first column; theme.qss has the same for headers
 CARD_EDGE = 2  # right padding of the last column in a card, which puts its switches below the card's own
 BAR_WORDS = 84  # room for a bar's number
@@ -188,6 +189,7 @@ class CellDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, columns: Sequence[Column], parent: "Table", inset: int, row_height: int) -> None:
         super().__init__(parent)
         self._theme, self._columns, self._view, self._inset, self._row_height = theme, columns, parent, inset, row_height
+        self._chip_fill = ""  # of the row that is drawn: on the fill of a selection, a chip's own would not be seen
 
     def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
         return QSize(40, self._row_height)
@@ -202,6 +204,7 @@ class CellDelegate(QStyledItemDelegate):
             return
         is_last = index.row() == index.model().rowCount() - 1
         painter.save()
+        self._chip_fill = SELECTED_CHIP if state & QStyle.StateFlag.State_Selected else ""
         if state & QStyle.StateFlag.State_Selected:
             painter.fillRect(box, theme.color("surface.selected"))
             if self._view.hasFocus():
@@ -212,11 +215,17 @@ class CellDelegate(QStyledItemDelegate):
             painter.setPen(theme.color("chart.grid"))
             painter.drawLine(rect.bottomLeft(), rect.bottomRight())
         left = self._inset if index.column() == 0 else PADDING
-        is_edge = not self._inset and index.column() == len(self._columns) - 1
-        cell = box.adjusted(left, 0, -CARD_EDGE if is_edge else -PADDING, 0)
         kind = self._columns[index.column()].kind
+        cell = box.adjusted(left, 0, -self._right(index.column(), kind), 0)
         self._paint_value(painter, cell, kind, self._picked(state, value) if kind is Kind.PICK else value)
         painter.restore()
+
+    def _right(self, column: int, kind: Kind) -> int:
+        """px behind a cell's value: buttons at the edge of a page end with its header, whose margin a scroll bar shares."""
+        if column < len(self._columns) - 1 or (self._inset and kind is not Kind.BUTTON):
+            return PADDING
+        bar = self._view.verticalScrollBar()
+        return PAGE_INSET - (bar.width() if bar.isVisible() else 0) if self._inset else CARD_EDGE
 
     @staticmethod
     def _picked(state: QStyle.StateFlag, has_box: object) -> bool | None:
@@ -246,7 +255,7 @@ class CellDelegate(QStyledItemDelegate):
             case Kind.CHIP:
                 word, tone = value
                 if tone:
-                    paint_chip(painter, theme, cell.left(), middle, word, tone)
+                    paint_chip(painter, theme, cell.left(), middle, word, tone, self._chip_fill)
                 else:
                     self._text(painter, cell, word, "caption", "text.muted")
             case Kind.BAR:
@@ -308,23 +317,22 @@ class Table(QTableView):
         theme: Theme,
         columns: Sequence[Column],
         name: str,
-        key: Callable[[Any], Hashable],
+        key: Callable[[Any], Hashable] | RowModel,
         *,
         in_card: bool = False,
         has_header: bool | None = None,
         row_height: int = 0,
-        model: RowModel | None = None,
     ) -> None:
         """
         Args:
-            model: has the rows where they are not all in memory.
+            key: tells which row is which; or the model that does, where rows are not all in memory.
         """
         super().__init__()
         row_height = row_height or theme.size("row")
         self._hovered_row = -1
         self.given: Sequence[Any] = ()  # as they were before they were sorted
         self._pick = _first(columns, Kind.PICK)
-        self._model = model if model is not None else RowModel(columns, key)
+        self._model = key if isinstance(key, RowModel) else RowModel(columns, key)
         self._switch = max(_first(columns, Kind.SWITCH), _first(columns, Kind.CHECK))
         self._button = _first(columns, Kind.BUTTON)
         self.setModel(self._model)

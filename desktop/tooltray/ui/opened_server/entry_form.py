@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.snapshots.edited_entries import EntrySlip
 from tooltray.ui.i18n import say
-from tooltray.ui.servers.entry_field_row import ChooseFolder, EntryFieldRow
-from tooltray.ui.servers.entry_fields import FIELDS, GROUPS, FieldGroup
-from tooltray.ui.servers.entry_values import Entry, path_in, with_value
-from tooltray.ui.servers.secret_pairs import LooksSecret
+from tooltray.ui.opened_server.entry_field_row import ChooseFolder, EntryFieldRow
+from tooltray.ui.opened_server.entry_fields import FIELDS, GROUPS, FieldGroup
+from tooltray.ui.opened_server.entry_values import Entry, path_in, with_value
+from tooltray.ui.opened_server.secret_pairs import LooksSecret
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column

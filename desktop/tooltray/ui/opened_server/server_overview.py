@@ -9,14 +9,14 @@ from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost
 from tooltray.ui.i18n import tr
+from tooltray.ui.opened_server.server_facts import OriginLine, ProjectCopies
+from tooltray.ui.opened_server.server_menu import ServerActions
+from tooltray.ui.opened_server.server_tools import cost_words
+from tooltray.ui.opened_server.server_view import ServerView
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.problem_words import in_a_row, sentences
-from tooltray.ui.servers.server_facts import OriginLine, ProjectCopies
-from tooltray.ui.servers.server_menu import ServerActions
-from tooltray.ui.servers.server_tools import cost_words
-from tooltray.ui.servers.server_view import ServerView
-from tooltray.ui.servers.server_words import Action, button_face, facts, foot, label_tone, own_action, reached, saved_processes, shown_label
+from tooltray.ui.server_words import Action, button_face, facts, foot, label_tone, own_action, reached, saved_processes, shown_label
 from tooltray.ui.state_language import server_look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton

@@ -11,12 +11,12 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QSizePolicy, QWidget
 
 from tooltray.ui.i18n import tr
+from tooltray.ui.schema_form.value_shapes import ABSENT, Shape, same
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.code_view import CHROME, CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
-from tooltray.ui.widgets.schema_form.value_shapes import ABSENT, Shape, same
 from tooltray.ui.widgets.surface import column, row
 
 MOST_LINES = 8  # of a text in sight; more scroll

@@ -12,10 +12,10 @@ from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.i18n import tr
+from tooltray.ui.opened_server.server_menu import ServerActions
+from tooltray.ui.opened_server.server_tabs import OVERVIEW, SERVER_TABS, SETTINGS, ServerTab
+from tooltray.ui.opened_server.server_view import ServerView
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.servers.server_menu import ServerActions
-from tooltray.ui.servers.server_tabs import OVERVIEW, SERVER_TABS, SETTINGS, ServerTab
-from tooltray.ui.servers.server_view import ServerView
 from tooltray.ui.state_language import server_look
 from tooltray.ui.widgets.button import IconButton
 from tooltray.ui.widgets.chip import StateBadge

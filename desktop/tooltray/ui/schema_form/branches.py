@@ -9,9 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.widgets.button import Button, IconButton, leave_focus
-from tooltray.ui.widgets.choice import Choice
-from tooltray.ui.widgets.schema_form.leaves import (
+from tooltray.ui.schema_form.leaves import (
     ChoiceControl,
     Faults,
     FixedControl,
@@ -21,9 +19,11 @@ from tooltray.ui.widgets.schema_form.leaves import (
     TextControl,
     ValueControl,
 )
-from tooltray.ui.widgets.schema_form.object_control import ObjectControl
-from tooltray.ui.widgets.schema_form.slots import Place, Slot
-from tooltray.ui.widgets.schema_form.value_shapes import ABSENT, Shape, fits, variant_title
+from tooltray.ui.schema_form.object_control import ObjectControl
+from tooltray.ui.schema_form.slots import Place, Slot
+from tooltray.ui.schema_form.value_shapes import ABSENT, Shape, fits, variant_title
+from tooltray.ui.widgets.button import Button, IconButton, leave_focus
+from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.surface import column, row
 
 MOST_ENTRIES = 50  # of a list, as fields; a longer one is written as JSON

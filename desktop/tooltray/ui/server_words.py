@@ -295,6 +295,11 @@ def reached_shortly(server: ServerSnapshot) -> str:
     return reached(replace(server, target=" ".join(kept)))
 
 
+def run_shortly(server: ServerSnapshot) -> str:
+    """Returns the same for a narrow column: the command or the address alone, which tells how it is reached."""
+    return reached_shortly(server).removeprefix(f"{server.transport} · ")
+
+
 def saved_processes(server: ServerSnapshot) -> str:
     """Returns what starting a server without its launcher has spared."""
     if server.saved_processes == 1:

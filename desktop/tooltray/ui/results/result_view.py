@@ -14,15 +14,15 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from tooltray.errors import Problem
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.results.part_view import FIRST_SHOWN, PartView, size_words
+from tooltray.ui.results.picture import decoded_base64
+from tooltray.ui.results.result_parts import Part, as_json, parts_of, whole_text
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import PageScroll
-from tooltray.ui.widgets.part_view import FIRST_SHOWN, PartView, size_words
-from tooltray.ui.widgets.picture import decoded_base64
-from tooltray.ui.widgets.result_parts import Part, as_json, parts_of, whole_text
 from tooltray.ui.widgets.server_text import seen
 from tooltray.ui.widgets.surface import clear, column, row
 

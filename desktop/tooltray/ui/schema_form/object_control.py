@@ -10,10 +10,10 @@ from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QWidget
 
 from tooltray.ui.i18n import tr
+from tooltray.ui.schema_form.leaves import Faults, ValueControl
+from tooltray.ui.schema_form.slots import Place, Slot
+from tooltray.ui.schema_form.value_shapes import ABSENT, Shape, properties_of, required_of, shape_of
 from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.schema_form.leaves import Faults, ValueControl
-from tooltray.ui.widgets.schema_form.slots import Place, Slot
-from tooltray.ui.widgets.schema_form.value_shapes import ABSENT, Shape, properties_of, required_of, shape_of
 from tooltray.ui.widgets.surface import Surface, column, row
 
 AT_ONCE = 6  # fields that are built in one go: 2 to 4 ms each; the next ones come when the window has drawn these

@@ -9,7 +9,7 @@ from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.origins import is_of_file
 from tooltray.ui.pages.server_wishes import ServerWishes
-from tooltray.ui.servers.server_words import Action, missing_secret
+from tooltray.ui.server_words import Action, missing_secret
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.menus import popup_below
 

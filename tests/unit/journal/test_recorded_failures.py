@@ -4,8 +4,8 @@ from tests.fakes.journals import NOW
 
 from tooltray.errors import Problem
 from tooltray.events import EventBus, ProblemReported, ServerFailed
-from tooltray.journal.failures import Failures
 from tooltray.journal.happenings import Happened
+from tooltray.journal.recorded_failures import Failures
 
 ENDED, OTHER = Problem("'files' ended", "exit code 3"), Problem("'files' needs a token")
 

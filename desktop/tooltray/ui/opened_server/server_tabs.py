@@ -13,10 +13,10 @@ from tooltray.snapshots.logs import SERVER
 from tooltray.ui.activity.activity_list import ActivityList
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_view import LogView
+from tooltray.ui.opened_server.server_overview import overview
+from tooltray.ui.opened_server.server_settings import ServerSettings
+from tooltray.ui.opened_server.server_tools import ServerTools
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.servers.server_overview import overview
-from tooltray.ui.servers.server_settings import ServerSettings
-from tooltray.ui.servers.server_tools import ServerTools
 from tooltray.ui.tools.offered_panel import OfferedPanel
 
 

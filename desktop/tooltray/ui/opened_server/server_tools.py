@@ -8,10 +8,10 @@ from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
+from tooltray.ui.opened_server.server_view import ServerView
+from tooltray.ui.opened_server.tool_table import ToolTable
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.servers.server_view import ServerView
-from tooltray.ui.servers.server_words import tool_count
-from tooltray.ui.servers.tool_table import ToolTable
+from tooltray.ui.server_words import tool_count
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN

@@ -17,7 +17,7 @@ from tooltray.snapshots.feedback import FeedbackSnapshot
 from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.shell.news_teller import NewsTeller
-from tooltray.ui.shell.notifications import LONGEST_TEXT, SAME_WITHIN_S, Notifications
+from tooltray.ui.shell.system_notifications import LONGEST_TEXT, SAME_WITHIN_S, Notifications
 from tooltray.ui.theme import Theme
 
 

@@ -10,16 +10,16 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.ui.i18n import tr
+from tooltray.ui.schema_form.branches import make_control
+from tooltray.ui.schema_form.faults import faults_of
+from tooltray.ui.schema_form.leaves import json_fault, read_json
+from tooltray.ui.schema_form.object_control import ObjectControl
+from tooltray.ui.schema_form.slots import Place
+from tooltray.ui.schema_form.value_shapes import ABSENT, properties_of, resolved, shape_of
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.schema_form.branches import make_control
-from tooltray.ui.widgets.schema_form.faults import faults_of
-from tooltray.ui.widgets.schema_form.leaves import json_fault, read_json
-from tooltray.ui.widgets.schema_form.object_control import ObjectControl
-from tooltray.ui.widgets.schema_form.slots import Place
-from tooltray.ui.widgets.schema_form.value_shapes import ABSENT, properties_of, resolved, shape_of
 from tooltray.ui.widgets.surface import column
 
 FIELDS, JSON = 0, 1  # the views

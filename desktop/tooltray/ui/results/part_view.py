@@ -12,16 +12,16 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.ui.i18n import tr
+from tooltray.ui.results.json_tree import JsonTree
+from tooltray.ui.results.picture import Picture, PictureFile, decode, decoded_base64, look_at
+from tooltray.ui.results.result_parts import Part, as_json
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.icon import Icon
-from tooltray.ui.widgets.json_tree import JsonTree
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.markdown_view import MarkdownView
-from tooltray.ui.widgets.picture import Picture, PictureFile, decode, decoded_base64, look_at
-from tooltray.ui.widgets.result_parts import Part, as_json
 from tooltray.ui.widgets.server_text import broken, seen
 from tooltray.ui.widgets.surface import Surface, column, row
 

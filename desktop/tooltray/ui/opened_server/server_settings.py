@@ -17,18 +17,18 @@ from tooltray.phrases import Phrase
 from tooltray.snapshots.edited_entries import EntrySlip, NextStep, ServerTest, ServerUpdatePreview
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.ui.i18n import tr
+from tooltray.ui.opened_server.entry_commands import EntryCommands
+from tooltray.ui.opened_server.entry_form import EntryForm, same_entry
+from tooltray.ui.opened_server.entry_json import EntryJson
+from tooltray.ui.opened_server.entry_values import Entry, with_values
+from tooltray.ui.opened_server.save_sheet import SaveSheet
+from tooltray.ui.opened_server.server_tester import ServerTester
+from tooltray.ui.opened_server.server_view import ServerView
+from tooltray.ui.opened_server.test_panel import TestPanel
 from tooltray.ui.origins import change_there, is_of_file, origin
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.problem_words import sentences, title
-from tooltray.ui.servers.entry_commands import EntryCommands
-from tooltray.ui.servers.entry_form import EntryForm, same_entry
-from tooltray.ui.servers.entry_json import EntryJson
-from tooltray.ui.servers.entry_values import Entry, with_values
-from tooltray.ui.servers.save_sheet import SaveSheet
-from tooltray.ui.servers.server_tester import ServerTester
-from tooltray.ui.servers.server_view import ServerView
-from tooltray.ui.servers.test_panel import TestPanel
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import FindSpans
@@ -38,6 +38,7 @@ from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.split_view import MARGIN
 from tooltray.ui.widgets.surface import clear, column, divider, row
 
+BESIDE_GAP = 12  # px between the form's scroll bar and the JSON
 ROOM_FOR_BOTH = 720  # px; below that the form or the JSON is shown
 CHECKED_AFTER_MS = 150  # since the last key: reading a long entry takes some milliseconds
 LONGEST_ENTRY = 256 * 1024  # characters of its JSON, which is read at each key
@@ -229,7 +230,7 @@ class ServerSettings(ServerView):
         self._way_area.setVisible(not is_wide)
         self._area.setVisible(is_wide or self._ways.current == FORM)
         self._beside.setVisible(is_wide or self._ways.current == JSON)
-        self._beside_layout.setContentsMargins(0 if is_wide else MARGIN, 4, MARGIN, 12)
+        self._beside_layout.setContentsMargins(BESIDE_GAP if is_wide else MARGIN, 4, MARGIN, 12)
 
     # what there is
 

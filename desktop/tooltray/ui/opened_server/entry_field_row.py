@@ -11,9 +11,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.ui.i18n import tr
-from tooltray.ui.servers.entry_fields import EntryField
-from tooltray.ui.servers.entry_values import Entry, choice_of, is_odd, is_wanted, options_of, value_in
-from tooltray.ui.servers.secret_pairs import LONGEST, LooksSecret, SecretPairs
+from tooltray.ui.opened_server.entry_fields import EntryField
+from tooltray.ui.opened_server.entry_values import Entry, choice_of, is_odd, is_wanted, options_of, value_in
+from tooltray.ui.opened_server.secret_pairs import LONGEST, LooksSecret, SecretPairs
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.choice import Choice

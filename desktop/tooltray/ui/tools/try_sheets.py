@@ -19,9 +19,9 @@ from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import Commands, action, as_notice, at_page
 from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.schema_form import faults
 from tooltray.ui.tools.attempts import OK, Attempt, Attempts
 from tooltray.ui.tools.try_panel import TryPanel
-from tooltray.ui.widgets.schema_form import faults
 
 OWN_NAME = "tooltray"  # how the person's own calls name their client
 
