@@ -115,7 +115,7 @@ class Hubs:
 
     def records(self, event: str | None = None) -> list[dict[str, Any]]:
         """What the structured log says."""
-        lines = [line for file in sorted(self.home.logs.iterdir()) for line in file.read_text().splitlines()]
+        lines = [line for file in sorted(self.home.logs.glob("*.jsonl")) for line in file.read_text().splitlines()]
         return [record for record in map(json.loads, lines) if event in (None, record["event"])]
 
     async def close(self) -> None:
