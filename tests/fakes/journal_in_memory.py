@@ -12,6 +12,7 @@ from tests.fakes.server_snapshots import STARTED_AT
 from tooltray.events import ActivityWritten
 from tooltray.snapshots.activity import (
     ActivityChoices,
+    ActivityCounts,
     ActivityDetails,
     ActivityEntry,
     ActivityFigures,
@@ -87,6 +88,10 @@ class JournalInMemory(FakePresenter):
             if each.kind == "call" and _matches(filter, each):
                 heaps.setdefault(f"{each.server}/{each.tool}" if by == "tool" else getattr(each, by), []).append(each)
         return [ActivityFigures(name, *_summed(heap), last_at=heap[-1].at) for name, heap in heaps.items()]
+
+    def count_activity(self, filter: ActivityFilter | None) -> ActivityCounts:
+        found = [each.outcome for each in self.journal if _matches(filter, each)]
+        return ActivityCounts(len(found), found.count("error"), found.count("refused"))
 
     def get_activity_choices(self) -> ActivityChoices:
         fields = ("client", "project", "server")

@@ -19,6 +19,7 @@ RESULTS: Mapping[str, str] = {
     "apply_client_edits": "snapshots.ai_clients:ClientChange[]",
     "begin_sign_in": "snapshots.questions:SignInSnapshot",
     "change_settings": "snapshots.setup:SettingsDocument",
+    "count_activity": "snapshots.activity:ActivityCounts",
     "create_api_token": "snapshots.http:NewApiToken",
     "diagnose": "doctor.diagnosis:Diagnosis[]",
     "gemini_function_call_to_mcp_tool": "snapshots.calls:MCPToolCall",

@@ -23,6 +23,7 @@ from tooltray.journal.journal_reader import DAY_S, JournalReader
 from tooltray.phrases import Phrase
 from tooltray.snapshots.activity import (
     ActivityChoices,
+    ActivityCounts,
     ActivityDetails,
     ActivityFigures,
     ActivityFilter,
@@ -89,6 +90,10 @@ class ActivityApi:
                 Phrase("There are no figures by '{by}'", by=by), hint=Phrase("Choose one of {words}.", words=", ".join(GROUPS))
             )
         return await self._read(self._reader.figures, by, filter or EVERYTHING)
+
+    async def count_activity(self, filter: ActivityFilter | None = None) -> ActivityCounts:
+        """How many entries `get_activity` would list, and how many of them failed or were refused."""
+        return await self._read(self._reader.counts, filter or EVERYTHING)
 
     async def get_activity_choices(self) -> ActivityChoices:
         """The clients, projects and servers of which there are entries."""

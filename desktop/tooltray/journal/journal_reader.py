@@ -31,6 +31,7 @@ from tooltray.journal.journal_queries import (
 )
 from tooltray.snapshots.activity import (
     ActivityChoices,
+    ActivityCounts,
     ActivityDetails,
     ActivityEntry,
     ActivityFigures,
@@ -140,6 +141,14 @@ class JournalReader:
         with self._opened() as database:
             where = self._where(database, ActivityFilter(since=since, until=until))
             return call_figures.past_calls(database, where, midnight, most_durations)
+
+    def counts(self, wanted: ActivityFilter) -> ActivityCounts:
+        """See ActivityApi.count_activity."""
+        with self._opened() as database:
+            where = self._where(database, wanted)
+            sql = f"SELECT outcome, count(*) FROM entries WHERE {where.sql} GROUP BY outcome"
+            found: dict[str, int] = dict(database.execute(sql, where.values).fetchall())
+        return ActivityCounts(sum(found.values()), found.get("error", 0), found.get("refused", 0))
 
     def choices(self) -> ActivityChoices:
         """See ActivityApi.get_activity_choices."""

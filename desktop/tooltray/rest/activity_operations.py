@@ -11,7 +11,7 @@ import msgspec
 from tooltray.errors import NotFound
 from tooltray.journal.api import ActivityApi
 from tooltray.rest.operation import Arguments, Call, Operation, always
-from tooltray.snapshots.activity import ActivityDetails, ActivityFigures, ActivityFilter, ActivityPoint, ActivityRow
+from tooltray.snapshots.activity import ActivityCounts, ActivityDetails, ActivityFigures, ActivityFilter, ActivityPoint, ActivityRow
 
 PATH = "/api/mcp/activity"
 MOST_IN_A_PAGE = 200  # where nothing else is asked for
@@ -57,6 +57,11 @@ class Asks(Protocol):
     ) -> list[ActivityFigures]:
         """Calls, failures, tokens and times of each server, client or tool."""
 
+    async def counts(
+        self, text: str = "", kind: str = "", client: str = "", server: str = "", tool: str = "", since: float = 0.0, until: float = 0.0
+    ) -> ActivityCounts:
+        """How many entries there are, and how many of them failed or were refused."""
+
 
 def _filter(arguments: Arguments) -> ActivityFilter:
     lists = {member: (arguments[one],) for one, member in (*LISTS.items(), ("tool", "tools")) if arguments.get(one)}
@@ -88,10 +93,15 @@ async def _figures(call: Call) -> list[ActivityFigures]:
     return await call.presenter.activity.get_activity_figures(call.arguments["by"], _filter(call.arguments))
 
 
+async def _counts(call: Call) -> ActivityCounts:
+    return await call.presenter.activity.count_activity(_filter(call.arguments))
+
+
 OPERATIONS = (
     Operation("GET", "/mcp/activity", ActivityApi.get_activity, asks=RowsQuery, run=_rows, also=(ActivityApi.get_recent_calls,)),
     Operation("GET", "/mcp/activity/series", ActivityApi.get_activity_series, asks=Asks.series, run=_series),
     Operation("GET", "/mcp/activity/figures", ActivityApi.get_activity_figures, asks=Asks.figures, run=_figures),
+    Operation("GET", "/mcp/activity/counts", ActivityApi.count_activity, asks=Asks.counts, run=_counts),
     Operation("GET", "/mcp/activity/choices", ActivityApi.get_activity_choices),
     Operation("GET", "/mcp/activity/now", ActivityApi.get_calls_now),
     Operation("GET", "/mcp/activity/tools", ActivityApi.get_tool_use),

@@ -128,6 +128,14 @@ class ActivityFilter(msgspec.Struct, frozen=True):
     until: float = 0.0
 
 
+class ActivityCounts(msgspec.Struct, frozen=True):
+    """How many entries there are of whatever kind; `failed` are those with the outcome "error"."""
+
+    entries: int = 0
+    failed: int = 0
+    refused: int = 0
+
+
 class ActivityChoices(msgspec.Struct, frozen=True):
     """What entries could be filtered by."""
 

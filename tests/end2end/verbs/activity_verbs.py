@@ -48,6 +48,11 @@ async def figures(hub):
     assert "no figures" in await hub.refusal("get_activity_figures", by="day")
 
 
+async def counts(hub):
+    await called(hub)
+    assert (await hub("count_activity"))["entries"] >= 1
+
+
 async def choices(hub):
     await called(hub)
     assert "kit" in (await hub("get_activity_choices"))["servers"]
@@ -106,6 +111,7 @@ CHECKS: Checks = {
     "get_activity_entry": entry,
     "get_activity_series": series,
     "get_activity_figures": figures,
+    "count_activity": counts,
     "get_activity_choices": choices,
     "get_tool_use": tool_use,
     "get_calls_now": calls_now,

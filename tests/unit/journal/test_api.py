@@ -39,6 +39,7 @@ async def test_what_happened_is_there_in_rows_in_full_and_in_figures(tmp_path: P
         assert [each.name for each in await api.get_activity_figures("tool")] == ["files/t", "files/u"]
         with pytest.raises(TooltrayError, match="no figures by 'day'"):
             await api.get_activity_figures("day")
+        assert (await api.count_activity()).entries == 3
         assert (await api.get_activity_choices()).servers == ("files",)
         assert {each.tool for each in await api.get_tool_use(days=36_500)} == {"t", "u"}
         assert await api.get_calls_now() == []

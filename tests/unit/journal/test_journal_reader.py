@@ -10,7 +10,7 @@ from tests.fakes.journals import NOW, entry, ids, journal_of, written
 from tooltray.journal import journal_reader
 from tooltray.journal.journal_file import Contents, JournalFile
 from tooltray.journal.journal_reader import SPARE, JournalReader
-from tooltray.snapshots.activity import ActivityChoices, ActivityFilter, ActivityTimes, JournalStatus
+from tooltray.snapshots.activity import ActivityChoices, ActivityCounts, ActivityFilter, ActivityTimes, JournalStatus
 
 ALL = ActivityFilter()
 
@@ -125,6 +125,7 @@ def test_figures_use_and_choices(path: Path) -> None:
         first, second = reader.tool_use(NOW)
         assert (first.server, first.tool, first.calls, first.failures, first.clients) == ("files", "read_file", 2, 1, ("Cursor",))
         assert (second.tool, reader.tool_use(NOW + 2)) == ("get", [])
+        assert (reader.counts(ALL), reader.counts(ActivityFilter(kinds=("stop",))).entries) == (ActivityCounts(4, 1, 0), 1)
         assert reader.choices() == ActivityChoices(("Cursor",), ("/p",), ("files", "web"))
 
 

@@ -74,6 +74,7 @@ async def test_figures_and_what_is_under_way(hub: RestHub) -> None:
     assert [point["calls"] for point in series] == [3, 0]
     assert [each["name"] for each in (await hub.ask("GET", "/activity/figures?by=client")).json] == ["Cursor", "Zed"]
     assert (await hub.ask("GET", "/activity/figures?by=day")).status == 422
+    assert (await hub.ask("GET", "/activity/counts?client=Zed")).json.keys() == {"entries", "failed", "refused"}
     assert (await hub.ask("GET", "/activity/choices")).json["projects"] == ["/p"]
     assert (await hub.ask("GET", "/activity/now")).json == []
     assert [each["tool"] for each in (await hub.ask("GET", "/activity/tools?days=9999")).json] == ["read_file", "get"]

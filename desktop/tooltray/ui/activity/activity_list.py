@@ -189,20 +189,16 @@ class ActivityList(QWidget):
             self._ask()
 
     async def _read_counts(self) -> None:
-        """What the tabs say; of calls alone, since starts and stops are no failures of anybody."""
+        """What the tabs say: how many entries each of them lists."""
         filter, begun = self._filter, time.monotonic()
-        read = self._context.hub.activity.get_activity_figures
         try:
-            whole = await read("server", filter)
-            refused = await read("server", replace(filter, outcomes=("refused",)))
+            found = await self._context.hub.activity.count_activity(filter)
         except TooltrayError:
             self._tabs.set_counts((None, None, None))
             return  # the list says why
         self._count_cost_ms = 1 + int((time.monotonic() - begun) * 1000)
         if filter == self._filter:
-            calls, bad = sum(each.calls for each in whole), sum(each.failures for each in whole)
-            not_let = sum(each.calls for each in refused)
-            self._tabs.set_counts((calls, bad - not_let, not_let))
+            self._tabs.set_counts((found.entries, found.failed, found.refused))
 
     def _on_tab(self, _tab: int) -> None:
         self._ask()
