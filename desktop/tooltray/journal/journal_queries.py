@@ -14,6 +14,7 @@ from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, Activity
 MOST_CHOICES = 500  # of each kind, in a filter; of more names nobody chooses by hand
 SEARCHED = ("server", "tool", "client", "project")
 """The names in which a text is looked for."""
+LARGEST_ID = 2**63 - 1
 MAX_TEXT = 200  # characters that are searched for
 _SHOWN = (
     "entries.id, kind, at, outcome, duration, client, session, project, server, tool, published, argument_bytes, result_bytes, tokens,"
@@ -46,17 +47,27 @@ def condition(wanted: ActivityFilter, cleared: int, run: str, named: Sequence[in
     where = Where("entries.id > ?", (cleared,))
     for column, chosen in (("kind", wanted.kinds), ("outcome", wanted.outcomes)):
         if chosen:
-            where = where.also(f"{column} IN ({_marks(chosen)})", *chosen[:MOST_CHOICES])
+            where = where.also(f"{column} IN ({_marks(chosen)})", *map(as_text, chosen[:MOST_CHOICES]))
     sessions = tuple(kept_session(each, run) for each in wanted.sessions)
     of_names = (wanted.clients, sessions, wanted.projects, wanted.servers, wanted.tools)
     for column, chosen in zip(NAMED, of_names, strict=False):
         if chosen:
-            where = where.also(f"{column} IN (SELECT id FROM names WHERE text IN ({_marks(chosen)}))", *chosen[:MOST_CHOICES])
+            where = where.also(f"{column} IN (SELECT id FROM names WHERE text IN ({_marks(chosen)}))", *map(as_text, chosen[:MOST_CHOICES]))
     if wanted.since:
         where = where.also("at >= ?", wanted.since)
     if wanted.until:
         where = where.also("at < ?", wanted.until)
     return _with_text(where, _patterns(wanted.text), named) if wanted.text.strip() else where
+
+
+def as_id(number: int) -> int:
+    """A number as SQLite takes it for an id; one beyond 64 bits is no entry's, and becomes the nearest that fits."""
+    return max(-LARGEST_ID, min(number, LARGEST_ID))
+
+
+def as_text(text: str) -> str:
+    """A text as SQLite takes it: halves of surrogate pairs, which JSON may have, stand in no entry."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def names_sql(text: str) -> tuple[str, tuple[str, ...]]:
@@ -79,7 +90,7 @@ def _like(column: str, patterns: Sequence[str]) -> str:
 
 def _patterns(text: str) -> tuple[str, ...]:
     """LIKE knows upper and lower case of ASCII alone; other letters are looked for in all their cases."""
-    text = text.strip()[:MAX_TEXT]
+    text = as_text(text.strip()[:MAX_TEXT])
     cases = (text,) if text.isascii() else dict.fromkeys((text, text.lower(), text.upper(), text.title()))
     return tuple(f"%{_escaped(each)}%" for each in cases)
 

@@ -21,6 +21,7 @@ from tooltray.journal.journal_file import CLEARED, VERSION, empty, files_of
 from tooltray.journal.journal_queries import (
     MOST_CHOICES,
     Where,
+    as_id,
     condition,
     details_sql,
     entries_sql,
@@ -87,7 +88,7 @@ class JournalReader:
     def _page(self, database: sqlite3.Connection, wanted: ActivityFilter, before: int, limit: int) -> list[ActivityEntry]:
         where = self._where(database, wanted)
         if before:
-            where = where.also("entries.id < ?", before)
+            where = where.also("entries.id < ?", as_id(before))
         return self._entries(database, where, limit)
 
     def _entries(self, database: sqlite3.Connection, where: Where, limit: int) -> list[ActivityEntry]:
@@ -103,7 +104,7 @@ class JournalReader:
     def details(self, id: int) -> ActivityDetails | None:
         """One entry in full; None: there is none of this id."""
         with self._opened() as database:
-            return next(self._details(database, self._where(database, ActivityFilter()).also("entries.id = ?", id), 1), None)
+            return next(self._details(database, self._where(database, ActivityFilter()).also("entries.id = ?", as_id(id)), 1), None)
 
     def all_details(self, wanted: ActivityFilter) -> Iterator[ActivityDetails]:
         """All entries in full, the oldest first, as they are when it begins."""

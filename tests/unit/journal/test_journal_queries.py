@@ -52,12 +52,20 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JournalReader]:
         ({"text": "read_me"}, []),
         ({"text": "x' OR '1'='1"}, []),
         ({"text": "\\"}, []),
+        ({"text": "\ud800"}, []),
+        ({"servers": ("\ud800", "nowhere")}, []),
         ({"text": "ada", "kinds": ("start",)}, []),
         ({"tools": (*(f"t{number}" for number in range(MOST_CHOICES)), "write_file")}, []),
     ],
 )
 def test_a_filter_finds_what_it_says(reader: JournalReader, wanted: dict[str, Any], expected: list[int]) -> None:
     assert ids(reader.rows(ActivityFilter(**wanted), 0, 100, collapsed=False)) == expected
+
+
+def test_an_id_of_any_size_may_be_asked_for(reader: JournalReader) -> None:
+    assert ids(reader.rows(ActivityFilter(), 2**70, 100, collapsed=True)) == [4, 3, 2, 1]
+    assert reader.rows(ActivityFilter(), -(2**70), 100, collapsed=False) == []
+    assert reader.details(2**70) is None
 
 
 def test_a_text_of_any_length_may_be_looked_for(reader: JournalReader) -> None:
