@@ -232,7 +232,7 @@ def is_ours(name: str, names: Collection[str]) -> bool:
         names: of what we keep there.
     """
     files = [each for each in names if "." in each]
-    is_beside = any(name.startswith(f"{each}.") for each in files)
+    is_beside = any(name.startswith(f"{each}.") or name in (f"{each}-wal", f"{each}-shm") for each in files)  # the latter are SQLite's
     return name in names or is_beside or (name.endswith(".tmp") and any(name.startswith(f".{each}.") for each in files))
 
 

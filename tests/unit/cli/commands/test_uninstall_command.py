@@ -53,7 +53,9 @@ def test_all_that_tooltray_keeps_goes_and_what_only_looks_like_it_stays(tooltray
         file.with_name(f".{file.name}.a1b2c3d4.tmp").write_text("{")
     for folder in (hub_home.catalogue, hub_home.feedback, hub_home.logs):
         folder.mkdir(exist_ok=True)
-    others = {"trust.jsonl", "runs", "logs.old", ".mine.tmp", "my-settings.json"}
+    for ending in ("wal", "shm"):  # SQLite's, of a hub that was killed
+        (hub_home.root / f"activity.db-{ending}").touch()
+    others = {"trust.jsonl", "runs", "logs.old", ".mine.tmp", "my-settings.json", "activity.db-mine"}
     for name in others:
         (hub_home.root / name).touch()
     assert tooltray("uninstall", "--yes").code == 0
