@@ -3,7 +3,8 @@
 # Usage: in_debian.sh FOLDER BUS   with tooltray.deb, newer.deb, archive.tar.gz; and the D-Bus address of a session with a tray
 set -eu
 folder=$1 bus=$2
-export DEBIAN_FRONTEND=noninteractive HOME=/root LANG=C.UTF-8
+HOME=~root
+export DEBIAN_FRONTEND=noninteractive HOME LANG=C.UTF-8
 unset DISPLAY WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS
 bridge=$HOME/.tooltray/bin/tooltray-bridge
 login=$HOME/.config/autostart/tooltray.desktop
