@@ -93,7 +93,7 @@ class Journal:
         Args:
             journal_file: `activity.db`.
             known_values: the secrets that are masked; called in the journal's thread.
-            release: closes the file where it is read: Windows renames none that is open.
+            release: closes the file where it is read: at the end, and before it is renamed, since Windows renames none that is open.
         """
         self._path, self._bus, self._release, self._gather_s, self._clock = journal_file, bus, release, times.gather_s, times.clock
         self._config, self._mask = config, Mask(known_values)
@@ -302,6 +302,7 @@ class Journal:
         self._file = None
 
     def _end(self) -> None:
+        self._release()  # who writes is the last one to close the file: then SQLite leaves nothing beside it
         if self._file:
             with contextlib.suppress(sqlite3.Error):
                 self._file.let_go()

@@ -74,6 +74,14 @@ async def test_what_is_gathered_is_written_together_and_the_end_waits_for_it(pat
     here.reader.close()
 
 
+async def test_a_journal_that_was_read_leaves_one_file(path: Path) -> None:
+    async with running_journal(path) as here:
+        here.happened(call())
+        assert ids(await here.rows()) == [1]
+        await here.journal.close()
+        assert list(path.parent.glob("activity.db*")) == [path]
+
+
 async def test_a_journal_that_was_never_started_can_be_closed(path: Path) -> None:
     here = RunningJournal(path)
     await here.journal.close()
