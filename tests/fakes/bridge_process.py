@@ -6,6 +6,7 @@ import select
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -13,6 +14,7 @@ from typing import IO, Any
 import tooltray_bridge
 
 BOUND_S = 20.0  # for every wait of a test
+ATTEMPTS = 4
 CHUNK_BYTES = 1 << 20
 MAIN = Path(tooltray_bridge.__file__).with_name("__main__.py")
 MEASURED = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
@@ -56,11 +58,11 @@ class BridgeProcess:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.process.terminate()
         try:
-            self.process.wait(BOUND_S)
+            self._terminate()
         finally:
             self.process.kill()
+            self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe:
                 pipe.close()
@@ -118,6 +120,15 @@ class BridgeProcess:
         """What it wrote to standard error; after its end."""
         assert self.process.stderr
         return self.process.stderr.read()
+
+    def _terminate(self) -> None:
+        """Until it has ended: a bridge that is measured handles the signal in Python, which sees none that comes just before it waits."""
+        for _ in range(ATTEMPTS):
+            self.process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(BOUND_S / ATTEMPTS)
+                return
+        raise TimeoutError(f"the bridge has not ended in {BOUND_S:.0f} s")
 
     def _read(self, most: int = CHUNK_BYTES) -> bytes:
         assert self.process.stdout

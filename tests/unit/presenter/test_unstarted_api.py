@@ -17,7 +17,8 @@ from tooltray.home.home import Home
 from tooltray.presenter.unstarted_api import unstarted_api
 from tooltray.presenter.unstarted_parts import ProjectFiles, UnstartedParts
 
-SAMPLES: dict[Any, Any] = {Mapping: {}, dict: {}, list: [], tuple: ()}
+SAMPLES: dict[Any, Any] = {Mapping: {}, dict: {}, list: [], tuple: (), int: 7}
+"""What is given for a type; "x" for all others."""
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ async def test_a_verb_is_done_or_not_offered_and_never_a_bug(api: Api, part: str
     """Also one that a class here inherits without having what it stands on."""
     call = getattr(getattr(api, part), verb)
     parameters = inspect.signature(getattr(KINDS[part], verb)).parameters.values()
-    given = {each.name: SAMPLES.get(get_origin(each.annotation), "x") for each in parameters if each.default is each.empty}
+    given = {each.name: SAMPLES.get(get_origin(each.annotation) or each.annotation, "x") for each in parameters if each.default is each.empty}
     given.pop("self")
     with contextlib.suppress(TooltrayError), asked_by(PERSON):  # "x" names nothing
         await call(**given)
