@@ -282,6 +282,8 @@ class ToolManager:
             category=decision.category,
             is_enabled=tool_settings.is_enabled(definition.name, server.config),
             is_approved=decision.is_approved or server.is_builtin,
+            has_view=bool(definition.view.uris),
+            is_for_views=not definition.view.is_for_models,
         )
 
     # calls
