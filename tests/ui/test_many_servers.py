@@ -24,7 +24,7 @@ from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.servers.token_advice import TokenAdvice
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.filter_tabs import FilterTab
-from tooltray.ui.widgets.table import Heading
+from tooltray.ui.widgets.row_model import Heading
 from tooltray.ui.widgets.toast import Toast
 
 S = ServerState
