@@ -41,6 +41,7 @@ class FakeCorePresenter:
         hidden: servers that sessions see nothing of.
         rooted: the sessions that may say anew which roots they have.
         told: the sessions that were told of changed tools.
+        joined: what servers declare besides what the hub does itself.
         held: keeps the lists back until it is set.
     """
 
@@ -65,6 +66,7 @@ class FakeCorePresenter:
         self.rooted: list[Session] = []
         self.elsewhere: list[Session] = []  # they work on other projects than the servers that run
         self.listings: dict[str | None, bytes] = {None: b'{"tools":[{"name":"echo","later":1e400}]}'}
+        self.joined: dict[str, Any] = {}
         self.server_pids: frozenset[int] = frozenset()
         self.cancelled: Record[bytes] = Record()
         self.may_list = asyncio.Event()
@@ -163,6 +165,9 @@ class FakeCorePresenter:
 
     def instructions(self, state: SessionState) -> str:
         return INSTRUCTIONS
+
+    def capabilities(self, state: SessionState) -> dict[str, Any]:
+        return self.joined
 
     async def finds_server(self, session: Session, name: str) -> bool:
         return name in self.servers_of_projects

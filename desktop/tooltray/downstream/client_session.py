@@ -234,7 +234,8 @@ class ClientSession:
 
     def _greeting(self, server: McpClient | None, era: Era) -> Raw:
         if server is None:
-            return greetings.of_hub(era, "" if self._server else self._presenter.instructions(self.state))
+            instructions = "" if self._server else self._presenter.instructions(self.state)
+            return greetings.of_hub(era, instructions, self._presenter.capabilities(self.state))
         return greetings.of_server(server.greeting, era)
 
     async def _open_server(self, era: Era) -> McpClient | None:

@@ -4,6 +4,8 @@ Above it: client_session. Below it: protocol. A server's own greeting goes throu
 tells every change of a list.
 """
 
+from collections.abc import Mapping
+
 from msgspec import Raw
 
 from tooltray import __version__
@@ -25,13 +27,14 @@ OWN_CAPABILITIES: dict[str, dict[str, bool]] = {
 _SAID_OF_ITSELF = {"capabilities", "serverInfo", "instructions"}
 
 
-def of_hub(era: Era, instructions: str = "") -> Raw:
+def of_hub(era: Era, instructions: str = "", capabilities: Mapping[str, object] | None = None) -> Raw:
     """What stands for servers that are still to come.
 
     Args:
         instructions: of all of them together; empty for one that could not be asked in time.
+        capabilities: what servers declare besides what the hub does itself: `extensions`, `experimental`, `tasks`.
     """
-    members = {"capabilities": dump(OWN_CAPABILITIES), "serverInfo": dump(SERVER_INFO)}
+    members = {"capabilities": dump({**(capabilities or {}), **OWN_CAPABILITIES}), "serverInfo": dump(SERVER_INFO)}
     if instructions:
         members["instructions"] = dump(instructions)
     return closed(members) if era is Era.LEGACY else _modern(members)

@@ -4,6 +4,7 @@ It has the parts of the API as attributes: `presenter.servers.restart_server(nam
 `verbs`, and as an attribute: `presenter.restart_server(name)`. What sessions ask on behalf of AI clients are methods of its own.
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Raw
@@ -95,6 +96,10 @@ class McpPresenter(Api):
     def instructions(self, state: SessionState) -> str:
         """What a session that has all servers together is told for its model when it connects."""
         return self._introduction.of(state)
+
+    def capabilities(self, state: SessionState) -> Mapping[str, object]:
+        """What a session's servers declare besides what the hub does itself, as far as it is known now."""
+        return self._introduction.capabilities(state)
 
     def published_uri(self, server: str, uri: str) -> str:
         """The URI by which clients of all servers know a resource of one."""

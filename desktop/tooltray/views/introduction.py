@@ -4,6 +4,7 @@ Above it: McpPresenter. Below it: SessionViews and Profiles, which know what the
 the names of the tools that activate, find and call. Waits for nothing: what is known at the moment is told.
 """
 
+from collections.abc import Mapping
 from functools import partial
 
 from tooltray.builtin import hub_server
@@ -49,6 +50,10 @@ class Introduction:
             about=[self._lists.likely_name((hub_server.NAME, tool)) for tool in about],
         )
         return instructions(told)
+
+    def capabilities(self, state: SessionState) -> Mapping[str, object]:
+        """What the session's servers declare besides what the hub does itself: `extensions`, `experimental` and `tasks`, joined."""
+        return {}
 
     def _is_seen(self, state: SessionState, server: ManagedServer) -> bool:
         return not server.is_builtin and self._profiles.includes(state, server.name) and self._tools.is_offering(server)
