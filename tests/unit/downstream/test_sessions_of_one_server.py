@@ -35,6 +35,7 @@ async def test_a_session_of_one_server_greets_as_that_server_would() -> None:
             "supportedVersions": ["2026-07-28"],
             "capabilities": offered,
             "instructions": "Be kind.",
+            "later": [1],
             "_meta": {PREFIX + "serverInfo": info},
         }
 
@@ -56,7 +57,12 @@ async def test_a_session_of_one_modern_server_greets_as_that_server_would_in_eit
             "capabilities": offered,
             "_meta": {PREFIX + "serverInfo": {"name": "one"}, "x": 1},
         }
-        assert await client.greet() == {"protocolVersion": "2025-11-25", "capabilities": offered, "serverInfo": {"name": "one"}}
+        assert await client.greet() == {
+            "protocolVersion": "2025-11-25",
+            "capabilities": offered,
+            "serverInfo": {"name": "one"},
+            "_meta": {"x": 1},
+        }
 
 
 @in_fake_time
