@@ -97,7 +97,7 @@ def _size(name: str, settings: object) -> int | None:
     """In bytes; None of what cannot be passed on."""
     try:
         return len(msgspec.json.encode({name: settings})) if _is_shallow(settings, DEEPEST) else None
-    except (ValueError, OverflowError):  # half a surrogate pair, an integer beyond 64 bits
+    except ValueError:  # half a surrogate pair
         return None
 
 
