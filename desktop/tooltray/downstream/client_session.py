@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.activity.structured_log import StructuredLog
+from tooltray.calls.extension_routes import DEFINED
 from tooltray.downstream import greetings
 from tooltray.downstream.change_notices import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED, Listening, Wanted
 from tooltray.downstream.request_records import Recorder
@@ -188,6 +189,8 @@ class ClientSession:
         if self._must_find and self._server:
             return failure(INTERNAL_ERROR, f"Tooltray has no server '{self._server}'; `tooltray servers list` tells which there are")
         head = eras.read_head(request.params)
+        if head is None and request.method not in DEFINED:
+            head = eras.read_meta_alone(request.params)
         if head is None:
             return failure(INVALID_PARAMS, "Invalid request parameters")
         if head.era is Era.MODERN and request.method != "initialize":

@@ -77,7 +77,9 @@ async def test_a_server_of_both_eras_may_declare_another_thing_in_each(tmp_path:
         assert (of_session(parts, Era.LEGACY), of_session(parts, Era.MODERN)) == ({"experimental": {"x": {}}}, FOO)
 
 
-@pytest.mark.parametrize("capabilities", [[], "x", None, {"extensions": []}, {"tasks": [1]}, {"experimental": {"a": 5}}, {"extensions": "x"}])
+@pytest.mark.parametrize(
+    "capabilities", [[], "x", None, {"extensions": []}, {"tasks": [1]}, {"experimental": {"a": 5}}, {"extensions": "x"}]
+)
 async def test_capabilities_of_another_type_are_none(tmp_path: Path, capabilities: Any) -> None:
     async with hub_parts(tmp_path, **one_server(server_with(capabilities))) as parts:
         await parts.servers.start("s")
