@@ -10,6 +10,7 @@ from functools import partial
 
 from msgspec import Raw
 
+from tooltray.calls.extension_routes import DEFINED, ExtensionRoutes
 from tooltray.calls.subscriptions import Subscriptions
 from tooltray.catalogue.resource_manager import ResourceManager, not_found, read_uri
 from tooltray.errors import TooltrayError
@@ -43,7 +44,9 @@ class Notifications:
         subscriptions: Subscriptions,
         log_levels: LogLevels,
         relay: ServerRelay,
+        extensions: ExtensionRoutes,
     ) -> None:
+        self._extensions = extensions
         self._servers, self._views, self._resources = servers, views, resources
         self._subscriptions, self._log_levels, self._relay = subscriptions, log_levels, relay
 
@@ -127,6 +130,10 @@ class Notifications:
         uri = read_uri(params) or ""
         return uri, self._subscriptions.hearers(client, uri)
 
+    def may_hear(self, session: Session, client: McpClient, method: str) -> bool:
+        """Whether a session may hear of a server what no part of the hub knows."""
+        return client.owner is session or self._extensions.may_hear(session, client, method)
+
     def wants_log_message(self, session: Session, params: Raw) -> bool:
         return self._log_levels.wants(session, read_level(params))
 
@@ -142,6 +149,10 @@ class Notifications:
         A request without an id is none of it: a server that carries it out all the same would do so unasked.
         """
         if not method.startswith(PREFIX):
+            return
+        if server is None and method not in DEFINED:
+            if told := self._extensions.concerned(session, method, params):
+                told[0].notify(method, told[1])
             return
         for client in self._concerned(session, method, server):
             client.notify(method, params)

@@ -13,13 +13,14 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.activity.structured_log import StructuredLog
+from tooltray.calls.extension_routes import DEFINED
 from tooltray.downstream import greetings
 from tooltray.downstream.change_notices import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED, Listening, Wanted
 from tooltray.downstream.request_records import Recorder
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus, PromptListChanged, ResourceListChanged, ToolListChanged
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.protocol import eras
+from tooltray.protocol import declarations, eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
@@ -97,6 +98,7 @@ class ClientSession:
         self._presenter, self._bus = presenter, bus
         self._router, self._notifications = presenter.router, presenter.router.notifications
         self._capabilities = Raw(b"{}")
+        self._declared = b""
         self._client = name
         self._tasks = TaskKeeper()
         self._held = terms.held or HeldCalls(deadlines=deadlines, spawn=self._tasks.spawn)
@@ -187,11 +189,14 @@ class ClientSession:
         if self._must_find and self._server:
             return failure(INTERNAL_ERROR, f"Tooltray has no server '{self._server}'; `tooltray servers list` tells which there are")
         head = eras.read_head(request.params)
+        if head is None and request.method not in DEFINED:
+            head = eras.read_meta_alone(request.params)
         if head is None:
             return failure(INVALID_PARAMS, "Invalid request parameters")
         if head.era is Era.MODERN and request.method != "initialize":
             if fault := _envelope_fault(head):
                 return fault
+            self._declare(head.meta.capabilities)
             if request.method not in ANSWERED_HERE and not (self.is_lasting and self.state.client):  # it did not ask who we are before
                 self._call_client(eras.read_client_info(request.params))
         return Exchange(request, head, self, self._held, self._server, self._client)
@@ -215,6 +220,7 @@ class ClientSession:
             return failure(INVALID_PARAMS, f"Invalid request parameters: {error}")
         self.introduction = request.params
         self._capabilities = dump(asked.capabilities)
+        self._declare(self._capabilities)
         self._call_client(asked.client_info)
         version = asked.protocol_version if asked.protocol_version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
         server = await self._open_server(Era.LEGACY)
@@ -222,6 +228,12 @@ class ClientSession:
             version = server.greeting.version  # it was asked for the client's
         self.dispatcher.takes_batches = version == BATCH_VERSION
         return Envelope(result=eras.with_members(self._greeting(server, Era.LEGACY), protocolVersion=dump(version)))
+
+    def _declare(self, capabilities: Raw) -> None:
+        """What this client declares: once in the legacy era, with each request in the modern one."""
+        if (said := bytes(capabilities)) != self._declared:
+            self._declared = said
+            self._presenter.declare(self.state, declarations.read_raw(capabilities))
 
     def _call_client(self, info: ClientInfo) -> None:
         """From now on records name the client as it names itself."""
@@ -234,7 +246,8 @@ class ClientSession:
 
     def _greeting(self, server: McpClient | None, era: Era) -> Raw:
         if server is None:
-            return greetings.of_hub(era, "" if self._server else self._presenter.instructions(self.state))
+            instructions = "" if self._server else self._presenter.instructions(self.state)
+            return greetings.of_hub(era, instructions, self._presenter.capabilities(self, era, self._server))
         return greetings.of_server(server.greeting, era)
 
     async def _open_server(self, era: Era) -> McpClient | None:

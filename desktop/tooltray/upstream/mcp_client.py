@@ -17,8 +17,9 @@ from msgspec import Raw
 from tooltray import __version__
 from tooltray.journal.happenings import Happened
 from tooltray.phrases import Phrase
-from tooltray.protocol import eras
+from tooltray.protocol import declarations, eras
 from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.dispatcher import RawDispatcher, Tap
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era
@@ -50,11 +51,13 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
         owner: the one AI client that this instance of the server is for; None: all share it.
         is_isolated: every AI client has an instance of its own, so that a question of the server's cannot reach the wrong one.
         ask_person: asked where no AI client can be; None: nobody is there.
+        declared: the extensions that its AI clients know.
     """
 
     owner: Session | None = None
     is_isolated: bool = False
     ask_person: AskPerson | None = None
+    declared: Callable[[], Declarations] = dict
 
 
 SHARED = Audience()
@@ -74,6 +77,7 @@ class McpClient:
         greeting: the server's answer when it was opened: version, capabilities, instructions.
         era: in which it was opened.
         dispatcher: for requests that stay open, and for the transport.
+        told: the extensions that were declared to the server when it was opened.
     """
 
     def __init__(
@@ -100,7 +104,8 @@ class McpClient:
         self._on_question = on_question
         self.name, self.transport = name, transport
         self._plan, self.owner, self._ask_person = plan, audience.owner, audience.ask_person
-        self._declared = DECLARED_TO_ISOLATED if audience.is_isolated else DECLARED
+        self._own = DECLARED_TO_ISOLATED if audience.is_isolated else DECLARED
+        self._extensions, self.told = audience.declared, frozenset[str]()
         self._on_notification = on_notification
         self.usage = usage or Usage()
         self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
@@ -127,12 +132,13 @@ class McpClient:
             TimeoutError: no greeting within `timeout_s`.
         """
         await self.transport.open(self.dispatcher)
+        self.told = declarations.names(self._extensions())
         async with asyncio.timeout(timeout_s):
             self.greeting = await greet(
                 self.dispatcher,
                 server=self.name,
                 plan=self._plan,
-                introduction=Introduction(CLIENT_INFO, self._declared, self.owner.introduction if self.owner else NOTHING),
+                introduction=Introduction(CLIENT_INFO, self._declared(), self.owner.introduction if self.owner else NOTHING),
                 on_answered=self._note_message,
             )
         self.era = self.greeting.era
@@ -180,8 +186,12 @@ class McpClient:
     def _own_params(self, params: Mapping[str, object] | None) -> Raw:
         raw = dump(params or {})
         if self.era is Era.MODERN:
-            raw = eras.with_meta(raw, {**self._envelope, CLIENT_CAPABILITIES_KEY: dump(self._declared)})
+            raw = eras.with_meta(raw, {**self._envelope, CLIENT_CAPABILITIES_KEY: dump(self._declared())})
         return raw
+
+    def _declared(self) -> dict[str, object]:
+        """What we declare in our own name: what the hub can do, and the extensions that those know for whom it asks."""
+        return self._own | dict(self._extensions())
 
     def notify(self, method: str, params: Raw = NOTHING) -> None:
         """Passes on a notification of an AI client that belongs to no request."""
@@ -283,7 +293,7 @@ class McpClient:
             self.dispatcher.connection_lost(Phrase("server '{name}' sends back what it is sent, as no MCP server does", name=self.name))
             return failure(METHOD_NOT_FOUND, "Method not found")
         if method not in CAPABILITY_FOR:
-            return await self._pass_on(request) if self.owner else failure(METHOD_NOT_FOUND, "Method not found")
+            return await self._pass_on(request)
         concerned = self._exchanges_of(self.dispatcher.came_with(request.id))
         able = {each.session.identity: each for each in concerned if each.caller.can_answer(method)}
         if len(able) == 1:
@@ -307,10 +317,19 @@ class McpClient:
         return self.owner is not None and not self.owner.introduction and not self.exchanges()
 
     async def _pass_on(self, request: Envelope) -> Envelope:
-        """Whatever a server asks of the one AI client it is for: an extension may know it."""
-        assert self.owner is not None
-        about = next((each.request.id for each in reversed(self.exchanges()) if each.session is self.owner), NOTHING)
-        return await self._ask(self.owner, request, about)
+        """Whatever else a server asks: an extension of the one AI client that it is for, or whose call it works on, may know it.
+
+        Modern clients are asked nothing but what their era defines, and by no request at all.
+        """
+        if self.owner and self.owner.introduction:
+            about = next((each.request.id for each in reversed(self.exchanges()) if each.session is self.owner), NOTHING)
+            return await self._ask(self.owner, request, about)
+        legacy = [each for each in self._exchanges_of(self.dispatcher.came_with(request.id)) if each.era is Era.LEGACY]
+        able = {each.session.identity: each for each in legacy if declarations.names(each.session.state.declared)}
+        if len(able) != 1:
+            return failure(METHOD_NOT_FOUND, "Method not found")
+        (exchange,) = able.values()
+        return await self._ask(exchange.caller, request, exchange.request.id)
 
     async def _ask(self, caller: Caller, request: Envelope, about: Raw) -> Envelope:
         session = caller.session  # of a held call it is another one by the time of the answer
