@@ -29,6 +29,7 @@ from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import SLICE, finish_in_thread
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.views.profiles import Profiles
+from tooltray.views.session_view import room_of
 
 LEAST_STEM = 3  # characters that an ending leaves
 WORD = re.compile(r"[^\W_]+")
@@ -227,7 +228,7 @@ class ToolSearch:
 
         find = partial(index.find, query, limit, among=may_call)
         places = await finish_in_thread(find) if len(entries) > SLICE else find()
-        return [entries[place] for place in places]
+        return [self._tools.in_room(entries[place], room_of(state)) for place in places]
 
     async def _index(self, entries: Sequence[Entry], server: str | None) -> ToolIndex:
         async with self._lock:  # many that search at once wait for one index

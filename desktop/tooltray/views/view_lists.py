@@ -24,7 +24,7 @@ from tooltray.upstream.server_manager import ServerManager
 from tooltray.views import meta_tools
 from tooltray.views.meta_tools import CALL_KEY, FIND_KEY, LazyServer, key_of
 from tooltray.views.profiles import Profiles
-from tooltray.views.session_view import SessionView
+from tooltray.views.session_view import SessionView, room_of
 
 MOST_KEPT = 64  # listings; sessions that activate one server after the other have a few dozen
 _WORDS = {PROMPTS: "prompt", RESOURCES: "resource", TEMPLATES: "resource template"}
@@ -71,9 +71,9 @@ class ViewLists:
     async def listing(self, view: SessionView, state: SessionState, *, client: McpClient | None) -> Raw:
         """The result of `tools/list`. `client`: the copy of the session's one server that is for it alone."""
         is_wanted = partial(self._profiles.includes, state)
-        entries = await self._tools.entries(state.server, client=client, is_wanted=is_wanted)
+        entries = await self._tools.entries(state.server, client=client, room=view.room, is_wanted=is_wanted)
         if await self._give_names(view) and client is None:
-            entries = await self._tools.entries(state.server)  # others may have come meanwhile
+            entries = await self._tools.entries(state.server, room=view.room)  # others may have come meanwhile
         made_of = self._state_of(view)
         kept = self._listings.get((view, state.server))
         if kept and kept.entries is entries and kept.made_of == made_of:
@@ -93,7 +93,7 @@ class ViewLists:
 
     async def of_server(self, server: str, state: SessionState, *, client: McpClient | None) -> list[Entry]:
         """Those of one server that a session may call."""
-        entries = await self._tools.entries(state.server, client=client)
+        entries = await self._tools.entries(state.server, client=client, room=room_of(state))
         return [entry for entry in entries if entry.route.server == server and self.includes(state, entry)]
 
     def includes(self, state: SessionState, entry: Entry) -> bool:
