@@ -29,7 +29,6 @@ from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
-from tooltray.views.session_view import room_of
 from tooltray.views.views import Views
 
 USES = frozenset({"prompts/get", "resources/read"})  # of a server that a session has not activated: from then on it has
@@ -91,7 +90,7 @@ class AllServers:
         return _in_era(exchange, await self._listing(exchange.request.method, exchange))
 
     async def _listing(self, method: str, exchange: Exchange) -> Raw:
-        room = room_of(exchange.session.state)
+        room = self._views.room_of(exchange.session.state)
         whole = await self._whole_listing(method, room)
         is_shown = self._views.shown_servers(exchange.session.state)  # now, and not before the servers were waited for
         if method != "prompts/list" and (own := self._copies_of_projects(exchange)):

@@ -27,7 +27,7 @@ from tooltray.upstream.server_manager import ServerManager
 from tooltray.views import meta_tools
 from tooltray.views.meta_tools import array
 from tooltray.views.search import ToolSearch
-from tooltray.views.session_view import own_copy, room_of
+from tooltray.views.session_view import own_copy
 from tooltray.views.view_lists import ViewLists
 from tooltray.views.views import Views
 
@@ -63,7 +63,9 @@ class ActivationAnswer:
     async def _definitions(self, kind: OfferKind, server: str, state: SessionState) -> list[Raw]:
         if state.server:
             return [offer.published for offer in self._offers.offered(kind).get(server, ())]
-        return await (self._prompts.definitions(server, room_of(state)) if kind is PROMPTS else self._resources.definitions(kind, server))
+        return await (
+            self._prompts.definitions(server, self._lists.room_of(state)) if kind is PROMPTS else self._resources.definitions(kind, server)
+        )
 
 
 class Activation:

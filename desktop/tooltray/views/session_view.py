@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
-from tooltray.sessions.client_limits import client_limits
+from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.settings import Settings
@@ -62,9 +62,9 @@ class SessionView(msgspec.Struct, frozen=True):
         return bool(self.profile) or self.lacks_any
 
 
-def room_of(state: SessionState) -> int:
+def room_of(state: SessionState, limits: KnownLimits) -> int:
     """How many characters a session's client takes for a name of a tool; 0 where names are not the hub's."""
-    return 0 if state.server else client_limits(state.client).tool_name
+    return 0 if state.server else limits.limits_of(state.client).tool_name
 
 
 class SessionViews:
@@ -79,9 +79,10 @@ class SessionViews:
         modes: Modes,
         profiles: Profiles,
         visibility: Visibility,
+        client_limits: KnownLimits,
     ) -> None:
         self._config, self._servers, self._tools, self._modes, self._profiles = config, servers, tools, modes, profiles
-        self._visibility = visibility
+        self._visibility, self._limits = visibility, client_limits
         self._examined: Settings | None = None
         self._may_hide, self._is_plain = False, True  # by the settings examined
 
@@ -90,7 +91,7 @@ class SessionViews:
         profile, visibility = self._profiles.of(state), self._visibility
         included = self._profiles.content(profile)
         own, lacks_any = visibility.own(state), visibility.lacks_any(state)
-        view = SessionView(profile=profile, included=included, own=own, lacks_any=lacks_any, room=room_of(state))
+        view = SessionView(profile=profile, included=included, own=own, lacks_any=lacks_any, room=self.room_of(state))
         if not self._is_anything_hidden():
             return view
         if self._modes.shown(state).mode == SEARCH:
@@ -99,6 +100,10 @@ class SessionViews:
         hidden = frozenset(lazy) - state.activated
         has_search = bool(hidden) and self._modes.obeys_changes(state) is not True
         return replace(view, lazy=lazy, hidden=hidden, has_search=has_search)
+
+    def room_of(self, state: SessionState) -> int:
+        """How many characters a session's client takes for a name; see SessionView."""
+        return room_of(state, self._limits)
 
     def hides(self, state: SessionState, server: str) -> bool:
         """Whether a server's tools, prompts and resources are not listed to a session because it has not activated it."""

@@ -16,6 +16,7 @@ from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Entry
+from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.tasks import finish_in_thread
@@ -62,9 +63,10 @@ class ViewLists:
         profiles: Profiles,
         names: PublishedNames,
         known: KnownServers,
+        client_limits: KnownLimits,
     ) -> None:
         self._config, self._servers, self._tools, self._offers = config, servers, tools, offers
-        self._profiles, self._names, self._known = profiles, names, known
+        self._profiles, self._names, self._known, self._limits = profiles, names, known, client_limits
         self._given: dict[Key, str] = {}
         self._listings: dict[tuple[SessionView, str | None], _Kept] = {}
 
@@ -93,8 +95,12 @@ class ViewLists:
 
     async def of_server(self, server: str, state: SessionState, *, client: McpClient | None) -> list[Entry]:
         """Those of one server that a session may call."""
-        entries = await self._tools.entries(state.server, client=client, room=room_of(state))
+        entries = await self._tools.entries(state.server, client=client, room=self.room_of(state))
         return [entry for entry in entries if entry.route.server == server and self.includes(state, entry)]
+
+    def room_of(self, state: SessionState) -> int:
+        """How many characters a session's client takes for a name; see SessionView."""
+        return room_of(state, self._limits)
 
     def includes(self, state: SessionState, entry: Entry) -> bool:
         """Whether a session's profile has a tool."""

@@ -84,6 +84,10 @@ class Views:
         view = self._views.of(state)
         return await (self._tools.listing(state.server, room=view.room) if view.is_whole else self._lists.listing(view, state, client=None))
 
+    def room_of(self, state: SessionState) -> int:
+        """How many characters a session's client takes for a name; see SessionView."""
+        return self._views.room_of(state)
+
     def shown_servers(self, state: SessionState) -> Callable[[str], bool] | None:
         """Which servers' prompts and resources are listed to a session; None: all."""
         view = self._views.of(state)

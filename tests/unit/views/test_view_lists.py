@@ -27,7 +27,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.protocol.envelope import Envelope
 from tooltray.protocol.eras import ClientInfo
-from tooltray.sessions.client_limits import client_limits
+from tooltray.sessions.client_limits import SAFE_NAME
 from tooltray.views.view_lists import MOST_KEPT
 
 LIST = Envelope(method="tools/list")
@@ -203,8 +203,7 @@ async def test_names_that_were_forgotten_are_given_again(tmp_path: Path) -> None
 
 
 async def test_a_client_sees_names_as_long_as_it_takes_and_may_call_by_both(tmp_path: Path) -> None:
-    roomy = client_limits(ROOMY).tool_name
-    fits, long = "t" * client_limits("").tool_name, "u" * roomy
+    fits, long = "t" * SAFE_NAME, "u" * 60
     async with hub_parts(tmp_path, **lazy(open=ScriptedServer(tool(fits), tool(long), tool("v")))) as parts:
         await ready(parts, "open")
         client, other = parts.client(), parts.client()
@@ -228,7 +227,7 @@ async def test_clients_with_room_for_the_same_names_share_a_list_and_so_does_who
 
 
 async def test_what_is_found_or_activated_has_whole_names_too(tmp_path: Path) -> None:
-    name = "t" * client_limits("").tool_name
+    name = "t" * SAFE_NAME
     async with hub_parts(tmp_path, **lazy(x=rich(tool(name)))) as parts:
         await ready(parts, "x")
         client = parts.client()
@@ -239,7 +238,7 @@ async def test_what_is_found_or_activated_has_whole_names_too(tmp_path: Path) ->
 
 
 async def test_a_session_whose_client_calls_itself_something_else_is_told_and_lists_the_truth(tmp_path: Path) -> None:
-    name = "t" * client_limits(ROOMY).tool_name
+    name = "t" * 60
     async with hub_parts(tmp_path, **lazy(open=ScriptedServer(tool(name)))) as parts:
         await ready(parts, "open")
         follower = Follower(parts)
