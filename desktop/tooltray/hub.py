@@ -68,6 +68,7 @@ from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.instructions import ServerInstructions
 from tooltray.catalogue.known_servers import KnownServers
+from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.list_times import FirstListings, FirstPatience
 from tooltray.catalogue.offer import KINDS, TOOLS, Offer
 from tooltray.catalogue.offers import Offers, read_offered
@@ -348,8 +349,9 @@ class Hub(Composition):
     confirm_limits: ConfirmLimits = part()
     tools: ToolManager = part(lists="tool_lists", looks="tool_looks")
     instructions: ServerInstructions = part(mask="mask.masked_whole")
-    prompts: PromptManager = part()
     resources: ResourceManager = part()
+    linking_relay: LinkingRelay = part()
+    prompts: PromptManager = part(relay="linking_relay")
 
     # what each session sees of it
 
@@ -422,7 +424,7 @@ class Hub(Composition):
         }
     )
     resolver: ToolResolver = part()
-    forwarder: ToolForwarder = part()
+    forwarder: ToolForwarder = part(relay="linking_relay")
     recorder: CallRecorder = part()
     calls: ToolCalls = part()
     listens: ServerListens = part()

@@ -1,6 +1,6 @@
 """The prompts of all servers: one list, and each `prompts/get` to the server whose prompt it is.
 
-Above it: the router. Below it: Offers, the published names, and ServerRelay. Names follow the rule of the tools, in a name space of their
+Above it: the router. Below it: Offers, the published names, and LinkingRelay. Names follow the rule of the tools, in a name space of their
 own; they are given when an AI client lists, not before. Prompts need no approval: a person chooses them, and they change nothing.
 """
 
@@ -11,6 +11,7 @@ from operator import itemgetter
 
 from msgspec import Raw
 
+from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.offer import PROMPTS, Offer, listing_of
 from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.published_names import PublishedNames
@@ -21,7 +22,6 @@ from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure
 from tooltray.sessions.exchange import Exchange
 from tooltray.tasks import finish_in_thread
-from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 
 Published = tuple[str, Offer, str]
@@ -32,7 +32,7 @@ class PromptManager:
     """Belongs to the engine's loop."""
 
     def __init__(
-        self, *, servers: ServerManager, offers: Offers, names: PublishedNames, looks: SecondLooks, relay: ServerRelay, bus: EventBus
+        self, *, servers: ServerManager, offers: Offers, names: PublishedNames, looks: SecondLooks, relay: LinkingRelay, bus: EventBus
     ) -> None:
         self._servers, self._offers, self._names, self._looks, self._relay, self._bus = servers, offers, names, looks, relay, bus
         self._listings: dict[int, Raw] = {}  # by the room that clients have for names; a few
