@@ -69,6 +69,7 @@ from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.instructions import ServerInstructions
 from tooltray.catalogue.known_servers import KnownServers
+from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.list_times import FirstListings, FirstPatience
 from tooltray.catalogue.offer import KINDS, TOOLS, Offer
 from tooltray.catalogue.offers import Offers, read_offered
@@ -172,6 +173,7 @@ from tooltray.server_files.server_files import ServerFiles
 from tooltray.server_files.trust_decisions import ReadFile, TrustDecisions
 from tooltray.server_files.trust_store import TrustStore
 from tooltray.sessions.caller import OwnCaller, Session
+from tooltray.sessions.client_limits import KnownLimits, read_client_limits
 from tooltray.sessions.session_state import SessionStates
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.sign_ins.api import SignInsApi
@@ -356,13 +358,15 @@ class Hub(Composition):
     tools: ToolManager = part(lists="tool_lists", looks="tool_looks")
     instructions: ServerInstructions = part(mask="mask.masked_whole")
     server_declarations: ServerDeclarations = part()
-    prompts: PromptManager = part()
     resources: ResourceManager = part()
+    linking_relay: LinkingRelay = part()
+    prompts: PromptManager = part(relay="linking_relay")
 
     # what each session sees of it
 
     states: SessionStates = part()
     client_profiles: ClientProfiles = read(lambda hub: read_client_profiles(resource("client-profiles.json")))
+    client_limits: KnownLimits = read(lambda hub: read_client_limits(resource("client-profiles.json")))
     clients: KnownClients = part(profiles="client_profiles")
     profiles: Profiles = part()
     modes: Modes = part()
@@ -429,7 +433,7 @@ class Hub(Composition):
         }
     )
     resolver: ToolResolver = part()
-    forwarder: ToolForwarder = part()
+    forwarder: ToolForwarder = part(relay="linking_relay")
     recorder: CallRecorder = part()
     calls: ToolCalls = part()
     listens: ServerListens = part()

@@ -18,6 +18,7 @@ from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange
+from tooltray.sessions.session_state import SessionState
 from tooltray.upstream.log_levels import LogLevels, read_level
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
@@ -95,6 +96,10 @@ class Notifications:
     def follow_lists(self, session: Session, tell: Callable[[str], None]) -> Callable[[], None]:
         """Calls `tell` with the notification that says so whenever a list has changed for this session alone; returns what ends that."""
         return self._views.follow(session.state, tell)
+
+    def named(self, state: SessionState) -> None:
+        """A session's client has said who it is: the names that it sees may be others from now on."""
+        self._views.named(state)
 
     def concerns(self, session: Session, server: str, changed: str) -> bool:
         """Whether a session sees what a server lists. `changed`: the notification that says which list."""

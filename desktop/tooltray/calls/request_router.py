@@ -95,7 +95,8 @@ class AllServers:
         return _in_era(exchange, await self._listing(exchange.request.method, exchange))
 
     async def _listing(self, method: str, exchange: Exchange) -> Raw:
-        whole = await self._whole_listing(method)
+        room = self._views.room_of(exchange.session.state)
+        whole = await self._whole_listing(method, room)
         is_shown = self._views.shown_servers(exchange.session.state)  # now, and not before the servers were waited for
         if method != "prompts/list" and (own := self._copies_of_projects(exchange)):
             kind = RESOURCES if method == "resources/list" else TEMPLATES
@@ -103,7 +104,7 @@ class AllServers:
         if is_shown is None:
             return whole
         if method == "prompts/list":
-            return await self._prompts.listing_among(is_shown)
+            return await self._prompts.listing_among(is_shown, room)
         return await self._resources.listing_among(RESOURCES if method == "resources/list" else TEMPLATES, is_shown)
 
     def _copies_of_projects(self, exchange: Exchange) -> dict[str, McpClient | None]:
@@ -111,9 +112,9 @@ class AllServers:
         copies = {server.name: (server, server.client_for(exchange.era, exchange.session)) for server in self._servers.deferred()}
         return {name: client for name, (server, client) in copies.items() if client is None or client is not server.first.client}
 
-    async def _whole_listing(self, method: str) -> Raw:
+    async def _whole_listing(self, method: str, room: int) -> Raw:
         if method == "prompts/list":
-            return await self._prompts.listing()
+            return await self._prompts.listing(room)
         return await (self._resources.listing() if method == "resources/list" else self._resources.templates())
 
 

@@ -3,7 +3,7 @@
 Each stage is a class of its own: ToolResolver, ApprovalRules and Approvals, ToolForwarder, CallRecorder.
 
 Above it: the router, and OwnCalls. Below it: ToolManager, which knows the routes; Views, which knows what a session may see; Approvals,
-which asks the person; and ServerRelay.
+which asks the person; and LinkingRelay.
 """
 
 import time
@@ -15,6 +15,7 @@ from tooltray.activity.call_stats import CallStats
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
 from tooltray.catalogue import tool_settings
+from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.events import EventBus, ServerRemoved, ToolCallResult
@@ -28,7 +29,6 @@ from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange, Work
 from tooltray.snapshots.calls import MCPToolResponse
 from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.meta_calls import MetaCalls
 from tooltray.views.views import Views
@@ -105,7 +105,7 @@ class ToolResolver:
 class ToolForwarder:
     """The third stage: a server answers the call, or the hub itself. Has no state of its own."""
 
-    def __init__(self, *, servers: ServerManager, relay: ServerRelay, own: OwnTools) -> None:
+    def __init__(self, *, servers: ServerManager, relay: LinkingRelay, own: OwnTools) -> None:
         self._servers, self._relay, self._own = servers, relay, own
 
     def forward(self, route: Route, exchange: Exchange) -> Coroutine[Any, Any, Envelope]:

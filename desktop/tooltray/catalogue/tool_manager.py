@@ -99,20 +99,26 @@ class ToolManager:
 
     # what there is
 
-    async def listing(self, server: str | None = None, *, client: McpClient | None = None) -> Raw:
+    async def listing(self, server: str | None = None, *, client: McpClient | None = None, room: int = 0) -> Raw:
         """The result of `tools/list`, whole; waits a bounded time for servers that were never listed.
 
         Args:
             server: only this one's tools, under their own names.
             client: the instance of that server for the session or its era, which may offer others than the first.
+            room: see JointListing.
         """
         if client is not None and (own := await self._of_copy(client)):
             return own.listing
         await self._wait_for_first_listings(server)
-        return self._offered.get(server, NOTHING_OFFERED).listing if server else (await self._joint.made()).listing
+        return self._offered.get(server, NOTHING_OFFERED).listing if server else (await self._joint.made(room)).listing
 
     async def entries(
-        self, server: str | None = None, *, client: McpClient | None = None, is_wanted: Callable[[str], bool] = lambda server: True
+        self,
+        server: str | None = None,
+        *,
+        client: McpClient | None = None,
+        room: int = 0,
+        is_wanted: Callable[[str], bool] = lambda server: True,
     ) -> tuple[Entry, ...]:
         """What is in `listing`, one by one. `is_wanted`: whether a server that was never listed is waited for, by its name."""
         if client is not None and (own := await self._of_copy(client)):
@@ -120,7 +126,11 @@ class ToolManager:
         await self._wait_for_first_listings(server, is_wanted)
         if server:
             return self._offered.get(server, NOTHING_OFFERED).entries
-        return (await self._joint.made()).entries
+        return (await self._joint.made(room)).entries
+
+    def in_room(self, entry: Entry, room: int) -> Entry:
+        """A tool of the list of all servers as it stands in the list of clients with room for longer names; see JointListing."""
+        return self._joint.in_room(entry, room) if room else entry
 
     async def _wait_for_first_listings(self, server: str | None, is_wanted: Callable[[str], bool] = lambda server: True) -> None:
         def is_in_answer(name: str) -> bool:

@@ -135,6 +135,8 @@ class Sessions:
                 self._pass_log_message(server, client, params)
             case "notifications/resources/updated":
                 self._pass_update(server, client, eras.without_subscription_id(params))
+            case "notifications/elicitation/complete":
+                self._pass_completion(server, client, params)
             case _ if method in LIST_CHANGES and client.owner is None:
                 pass  # the hub lists anew, and says so if the list is another one
             case _ if method in LIST_CHANGES:
@@ -175,6 +177,16 @@ class Sessions:
             known = self._known(session, server, uri)
             for asked in asked_for:
                 session.listening.updated(asked, params if known == uri else eras.with_members(params, uri=dump(known)))
+
+    def _pass_completion(self, server: str, client: McpClient, params: Raw) -> None:
+        """To the client that was sent to the page, also when it has connected anew since; else to the one whose copy it is."""
+        asked = client.url_questions.ended(params) or client.owner
+        if asked is None:
+            return
+        is_there = asked in self._clients
+        known_by = [each for each in self._clients if each is asked or (not is_there and each.state is asked.state)]
+        for session in self._reaching(server, known_by):
+            session.tell_server_news("notifications/elicitation/complete", params)
 
     def _known(self, session: ClientSession, server: str, uri: str) -> str:
         """How a client knows a server's resource."""

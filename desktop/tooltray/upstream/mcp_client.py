@@ -25,12 +25,13 @@ from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump
 from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.in_flight import PendingCall
-from tooltray.sessions.caller import Caller, Session
+from tooltray.sessions.caller import Caller, Question, Session, lacking
 from tooltray.sessions.exchange import Exchange
 from tooltray.transports.transport import Output, Transport
 from tooltray.upstream.asked_persons import at_person, noted
 from tooltray.upstream.handshake import Greeting, GreetingPlan, Introduction, greet
 from tooltray.upstream.idle_stop import Usage
+from tooltray.upstream.url_questions import UrlQuestions
 
 NO_CLIENT_TO_ASK = -32603
 ELICITATION = "elicitation/create"
@@ -78,6 +79,7 @@ class McpClient:
         era: in which it was opened.
         dispatcher: for requests that stay open, and for the transport.
         told: the extensions that were declared to the server when it was opened.
+        url_questions: who was sent to a page.
     """
 
     def __init__(
@@ -109,6 +111,7 @@ class McpClient:
         self._on_notification = on_notification
         self.usage = usage or Usage()
         self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
+        self.url_questions = UrlQuestions()
         self._asking: list[Session] = []  # who has a question of the server before them
         self._by_token: dict[bytes, _RelayedCall] = {}
         self._spare_tokens = itertools.count()
@@ -220,6 +223,8 @@ class McpClient:
             reply = await self.dispatcher.outcome(call.pending)
         finally:
             self._forget(call)
+        if reply.error:
+            self.url_questions.required(reply.error, exchange.session)
         if exchange.era is Era.MODERN and self.era is Era.LEGACY and reply.result:
             reply.result = eras.as_modern_result(exchange.request.method, reply.result)
         return reply
@@ -295,11 +300,11 @@ class McpClient:
         if method not in CAPABILITY_FOR:
             return await self._pass_on(request)
         concerned = self._exchanges_of(self.dispatcher.came_with(request.id))
-        able = {each.session.identity: each for each in concerned if each.caller.can_answer(method)}
+        able = {each.session.identity: each for each in concerned if self._takes(request, each.caller)}
         if len(able) == 1:
             (exchange,) = able.values()  # of several calls of one client the latest
             return await self._ask(exchange.caller, request, exchange.request.id)
-        if self.owner and self.owner.can_answer(method):
+        if self.owner and self._takes(request, self.owner):
             return await self._ask(self.owner, request, NOTHING)
         if method == "roots/list" and not self._waits_for_a_call():
             return success({"roots": self._roots()})
@@ -308,6 +313,11 @@ class McpClient:
                 return await self._ask_person(self.name, request.params)
         who = "no AI client" if not able else "more than one AI client"
         return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {method}")
+
+    def _takes(self, request: Envelope, caller: Caller) -> bool:
+        """Whether a client can answer; where the person at this machine may be asked, no client gets what it did not declare."""
+        is_own = request.method == ELICITATION and self._ask_person
+        return caller.can_answer(request.method) and not (is_own and lacking(Question(request.method, request.params), caller.capabilities))
 
     def _waits_for_a_call(self) -> bool:
         """Whether the owner is a modern client without a call in flight: only its next call says which roots it has.
@@ -339,6 +349,7 @@ class McpClient:
             with _clock_stopped(calls):
                 if request.method != ELICITATION:
                     return await caller.ask(request.method, request.params, about=about)
+                self.url_questions.asked(request.params, session)
                 with at_person(call.exchange for call in calls):
                     asking = caller.ask(request.method, request.params, about=about)
                     return await noted(asking, self.name, session, self._on_question)
