@@ -16,6 +16,7 @@ from tooltray.activity.structured_log import StructuredLog
 from tooltray.calls.extension_routes import DEFINED
 from tooltray.downstream import greetings
 from tooltray.downstream.change_notices import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED, Listening, Wanted
+from tooltray.downstream.live_calls import PROGRESS, LiveCalls
 from tooltray.downstream.request_records import Recorder
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus, PromptListChanged, ResourceListChanged, ToolListChanged
@@ -37,6 +38,7 @@ from tooltray.protocol.eras import (
 from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
 from tooltray.protocol.member_scanner import opened
 from tooltray.sessions.caller import Session
+from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import TaskKeeper
@@ -44,6 +46,7 @@ from tooltray.upstream.held_calls import HeldCalls
 from tooltray.upstream.mcp_client import McpClient
 
 ROOTS_CHANGED = "notifications/roots/list_changed"
+NOTHING_KNOWN = KnownLimits()
 OPENING_WAIT_S = 5.0  # for one server's own greeting; clients give a handshake little more
 # never by a server, also where a session has but one
 ANSWERED_HERE = frozenset({"initialize", "ping", "server/discover", "subscriptions/listen"})
@@ -82,11 +85,13 @@ class ClientSession:
         bus: EventBus,
         deadlines: DeadlineWheel,
         log: StructuredLog,
+        limits: KnownLimits = NOTHING_KNOWN,
     ) -> None:
         """
         Args:
             name: for records.
             state: its state, which its next connection takes over.
+            limits: after what time which client gives up a call.
         """
         self.session: Session = self
         self.name, self.state, self.is_lasting = name, state, terms.is_lasting
@@ -103,6 +108,7 @@ class ClientSession:
         self._tasks = TaskKeeper()
         self._held = terms.held or HeldCalls(deadlines=deadlines, spawn=self._tasks.spawn)
         self._own_held = None if terms.held else self._held
+        self._limits, self._live = limits, LiveCalls(deadlines=deadlines, tell=self._tell_progress)
         self._recorder = Recorder(log, name)
         self._is_initialized = asyncio.Event()
         self.dispatcher = RawDispatcher(
@@ -149,8 +155,15 @@ class ClientSession:
 
     def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
         """News for the client; not kept for one that does not read."""
+        if method == PROGRESS and about and self._live:
+            params = self._live.passes(params, about)
         if not self.dispatcher.is_congested:
             self.dispatcher.send_notification(method, params, about=about)
+
+    def _tell_progress(self, params: Raw, about: Raw) -> None:
+        """The hub's own, of a call of which its server says nothing."""
+        if not self.dispatcher.is_congested:
+            self.dispatcher.send_notification(PROGRESS, params, about=about)
 
     def tell_server_news(self, method: str, params: Raw) -> None:
         """What a server says outside of calls, in the legacy way; modern clients open a `subscriptions/listen` for what they want."""
@@ -173,7 +186,7 @@ class ClientSession:
         elif request.method in ANSWERED_HERE:
             reply = await self._answer_here(request, exchange.era)
         else:
-            reply = await self._router.answer(exchange)
+            reply = await (self._answer_live(exchange) if exchange.head.meta.progress_token else self._router.answer(exchange))
             exchange.course.sent_at = time.perf_counter()
             self.listening.seen(request.method)
         self._recorder.answered(recorded, request, reply)
@@ -181,6 +194,15 @@ class ClientSession:
         if not self.listening.has_answered and request.method != "initialize":
             self.listening.answered()
         return reply
+
+    async def _answer_live(self, exchange: Exchange) -> Envelope:
+        """While it is on its way, its client hears of it in time."""
+        id = exchange.request.id  # a stage may put another request in its place
+        self._live.begin(exchange, self._limits.limits_of(self.state.client))
+        try:
+            return await self._router.answer(exchange)
+        finally:
+            self._live.end(id)
 
     def _exchange(self, request: Envelope) -> Exchange | Envelope:
         """A request with all that goes along; else what is wrong with it, or why this client is not served."""

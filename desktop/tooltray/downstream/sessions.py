@@ -24,6 +24,7 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.eras import Era
+from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.session_state import SessionStates
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.held_calls import HeldCalls
@@ -51,9 +52,10 @@ class Sessions:
         deadlines: DeadlineWheel,
         log: StructuredLog,
         control: HubControl,
+        client_limits: KnownLimits,
     ) -> None:
         self._presenter, self._bus, self._deadlines, self._log, self._control = presenter, bus, deadlines, log, control
-        self._states = states
+        self._states, self._limits = states, client_limits
         self._numbers = itertools.count(1)
         self._tasks = TaskKeeper()
         self._clients: set[ClientSession] = set()
@@ -99,6 +101,7 @@ class Sessions:
             bus=self._bus,
             deadlines=self._deadlines,
             log=self._log,
+            limits=self._limits,
         )
         self._clients.add(session)
         if terms.is_lasting:

@@ -26,6 +26,7 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, load
 from tooltray.protocol.eras import Era
+from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.upstream.handshake import Greeting
@@ -51,6 +52,7 @@ class Hub:
             deadlines=DeadlineWheel(),
             log=KeptLog(),  # type: ignore[arg-type]
             control=control,
+            client_limits=KnownLimits(),
         )
         self.bus.subscribe(SessionsChanged, lambda event: self.counts.append(event.session_count))
 
