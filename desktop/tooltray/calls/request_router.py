@@ -152,11 +152,13 @@ class OneServer:
         """One page for the client, however many the server makes of it: many clients read no other."""
         request, params = exchange.request, exchange.request.params
         reply = await self._relay.send_with_retry(managed, exchange)
-        if not _next_cursor(reply) or "cursor" in (opened(params) if params else {}):
+        client = managed.client_for(exchange.era, exchange.session)
+        era = client.era if client else exchange.era
+        if not _next_cursor(reply, era) or "cursor" in (opened(params) if params else {}):
             return reply
         member, first = LISTS[request.method], reply
         elements, seen, size_bytes = elements_of(opened(first.result).get(member, Raw(b"[]"))), set[bytes](), len(memoryview(first.result))
-        while (cursor := _next_cursor(reply)) and bytes(cursor) not in seen and len(seen) < MAX_PAGES:
+        while (cursor := _next_cursor(reply, era)) and bytes(cursor) not in seen and len(seen) < MAX_PAGES:
             seen.add(bytes(cursor))
             page = Envelope(id=request.id, method=request.method, params=eras.with_members(params or Raw(b"{}"), cursor=cursor))
             reply = await self._relay.send_with_retry(managed, exchange.child(request=page))
@@ -244,12 +246,13 @@ def _no_method(exchange: Exchange) -> Envelope:
     return failure(METHOD_NOT_FOUND, "Method not found", exchange.request.method)
 
 
-def _next_cursor(reply: Envelope) -> Raw:
-    """Of a list that goes on; empty if it does not."""
+def _next_cursor(reply: Envelope, era: Era) -> Raw:
+    """Of a list that goes on; empty if it does not. An empty cursor is one like any other in the modern era of a server alone."""
     if not reply.result or b'"nextCursor"' not in bytes(reply.result):
         return NOTHING
     try:
         cursor = opened(reply.result).get("nextCursor", NOTHING)
     except (ValueError, RecursionError, msgspec.DecodeError):
         return NOTHING
-    return cursor if bytes(cursor).startswith(b'"') and cursor != dump("") else NOTHING
+    is_end = not bytes(cursor).startswith(b'"') or (era is Era.LEGACY and cursor == dump(""))
+    return NOTHING if is_end else cursor

@@ -144,6 +144,15 @@ async def test_a_list_without_a_next_page_is_given_verbatim(tmp_path: Path, resu
         assert (await answered(parts, "prompts/list", server="s"))["result"] == result
 
 
+async def test_an_empty_cursor_of_a_modern_server_is_followed(tmp_path: Path) -> None:
+    program = server_with(eras=("modern",))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await ready(parts)
+        pages: dict[str | None, Any] = {None: {"prompts": [1], "nextCursor": ""}, "": {"prompts": [2]}}
+        program.handlers["prompts/list"] = lambda copy, params: pages[params.get("cursor")]
+        assert (await answered(parts, "prompts/list", server="s", is_modern=True))["result"] == {"prompts": [1, 2]}
+
+
 # a copy of one's own
 
 
