@@ -34,6 +34,7 @@ from tooltray.views.views import Views
 USES = frozenset({"prompts/get", "resources/read"})  # of a server that a session has not activated: from then on it has
 LISTS = {"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
 FIRST_LISTS = frozenset({"tools/list", *LISTS})  # which wait for what a session's project adds
+NO_SUCH_CURSOR = "Invalid cursor: this list has one page"
 DECLARES_ROOTS = b'"roots"'  # stands in the capabilities of a client that can be asked for them
 
 
@@ -87,6 +88,8 @@ class AllServers:
 
     async def _list(self, exchange: Exchange) -> Envelope:
         """A list of all servers, or of those that are shown."""
+        if _is_continued(exchange):
+            return failure(INVALID_PARAMS, NO_SUCH_CURSOR)
         return _in_era(exchange, await self._listing(exchange.request.method, exchange))
 
     async def _listing(self, method: str, exchange: Exchange) -> Raw:
@@ -231,11 +234,20 @@ class RequestRouter:
         return await self._projects.rounds.before(exchange, target[0] if target else exchange.server)
 
     async def _list_tools(self, exchange: Exchange) -> Envelope:
+        if _is_continued(exchange):
+            return failure(INVALID_PARAMS, NO_SUCH_CURSOR)
         return _in_era(exchange, await self._views.listing(exchange))
 
 
 def _in_era(exchange: Exchange, result: Raw) -> Envelope:
     return Envelope(result=eras.as_modern_result(exchange.request.method, result) if exchange.era is Era.MODERN else result)
+
+
+def _is_continued(exchange: Exchange) -> bool:
+    """Whether a client asks for a further page of a list that the hub makes; those have but one."""
+    params = exchange.request.params
+    cursor = opened(params).get("cursor", NOTHING) if params else NOTHING
+    return bytes(cursor).startswith(b'"') and cursor != dump("")
 
 
 def _empty_list(exchange: Exchange) -> Envelope:

@@ -65,6 +65,16 @@ async def test_a_level_set_for_all_servers_reaches_those_that_run_and_filters_wh
         assert program.count("logging/setLevel") == 1
 
 
+@pytest.mark.parametrize("method", ["tools/list", "prompts/list", "resources/list", "resources/templates/list"])
+async def test_a_cursor_that_the_hub_never_gave_is_an_invalid_parameter(tmp_path: Path, method: str) -> None:
+    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
+        await ready(parts)
+        for is_modern in (False, True):
+            error = (await answered(parts, method, is_modern=is_modern, cursor="2"))["error"]
+            assert error == {"code": -32602, "message": "Invalid cursor: this list has one page"}
+            assert "result" in await answered(parts, method, is_modern=is_modern, cursor="")  # some programs write what they have not set
+
+
 # one server alone
 
 
