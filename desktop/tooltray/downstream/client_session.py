@@ -40,10 +40,12 @@ from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.log_levels import LEVELS
 from tooltray.upstream.mcp_client import McpClient
 
 ROOTS_CHANGED = "notifications/roots/list_changed"
 OPENING_WAIT_S = 5.0  # for one server's own greeting; clients give a handshake little more
+LOG_LEVELS = frozenset({b"null", *(bytes(dump(level)) for level in LEVELS)})  # of an envelope
 # never by a server, also where a session has but one
 ANSWERED_HERE = frozenset({"initialize", "ping", "server/discover", "subscriptions/listen"})
 
@@ -302,6 +304,8 @@ def _envelope_fault(head: Head) -> Envelope | None:
         return _version_fault(head.meta.version)
     if not capabilities.startswith(b"{"):
         return failure(INVALID_PARAMS, "the client's capabilities in the envelope must be an object")
+    if (level := bytes(head.meta.log_level)) and level not in LOG_LEVELS:
+        return failure(INVALID_PARAMS, f"there is no such log level in the envelope; there are: {', '.join(LEVELS)}")
     return None
 
 

@@ -169,6 +169,14 @@ async def test_a_client_may_discover_and_then_change_its_mind() -> None:
             {"code": -32602, "message": "the client's capabilities in the envelope must be an object"},
         ),
         ({PREFIX + "protocolVersion": 5}, {"code": -32602, "message": "the protocol version in the envelope must be a string"}),
+        (
+            {PREFIX + "logLevel": "loud"},
+            {
+                "code": -32602,
+                "message": "there is no such log level in the envelope; there are: debug, info, notice, warning, error, critical, alert, "
+                "emergency",
+            },
+        ),
         ({PREFIX + "protocolVersion": None}, {"code": -32602, "message": "the protocol version in the envelope must be a string"}),
         (
             {PREFIX + "protocolVersion": "2099-01-01"},
