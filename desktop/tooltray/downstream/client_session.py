@@ -28,6 +28,7 @@ from tooltray.protocol.eras import (
     CAPABILITY_FOR,
     HANDSHAKE_VERSIONS,
     MODERN_VERSIONS,
+    SUBSCRIPTION_ID_KEY,
     UNSUPPORTED_PROTOCOL_VERSION,
     ClientInfo,
     Era,
@@ -115,6 +116,8 @@ class ClientSession:
             is_paced=True,
             max_line_bytes=MAX_CLIENT_LINE_BYTES,
         )
+        if not terms.is_lasting:  # no bridge is there to ask the next hub for the same
+            self.dispatcher.farewell = end_of_listening
         self.listening = Listening(self.dispatcher, on_tools_told=self._on_tools_told)
 
     async def run(self) -> None:
@@ -283,6 +286,11 @@ class ClientSession:
 
     def _on_tools_told(self) -> None:
         self._notifications.told_of_tools(self)
+
+
+def end_of_listening(id: Raw) -> Envelope:
+    """What tells the client of a `subscriptions/listen` that the hub has ended it, and nothing was lost before."""
+    return success({"resultType": "complete", "_meta": {SUBSCRIPTION_ID_KEY: id}})
 
 
 class _Initialize(msgspec.Struct):

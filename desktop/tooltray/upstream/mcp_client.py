@@ -7,6 +7,7 @@ of names shown to AI clients, or of other servers.
 import asyncio
 import contextlib
 import itertools
+import logging
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import PurePath
@@ -20,7 +21,7 @@ from tooltray.phrases import Phrase
 from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher, Tap
-from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
+from tooltray.protocol.envelope import METHOD_NOT_FOUND, NO_REPLY, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.in_flight import PendingCall
@@ -31,6 +32,7 @@ from tooltray.upstream.asked_persons import at_person, noted
 from tooltray.upstream.handshake import Greeting, GreetingPlan, Introduction, greet
 from tooltray.upstream.idle_stop import Usage
 
+logger = logging.getLogger(__name__)
 NO_CLIENT_TO_ASK = -32603
 ELICITATION = "elicitation/create"
 OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that asks these of us echoes (`cat`, a terminal)
@@ -175,7 +177,9 @@ class McpClient:
 
     def start_request(self, method: str, params: Mapping[str, object] | None = None) -> PendingCall:
         """The same for a request that stays open; `dispatcher.outcome` waits for its end."""
-        return self.dispatcher.start_call(method, self._own_params(params))
+        pending = self.dispatcher.start_call(method, self._own_params(params))
+        pending.may_be_ended = True
+        return pending
 
     def _own_params(self, params: Mapping[str, object] | None) -> Raw:
         raw = dump(params or {})
@@ -266,8 +270,11 @@ class McpClient:
                 call.exchange.tell("notifications/progress", params)
 
     async def _answer_used(self, request: Envelope) -> Envelope:
-        """While a server waits for an answer, it is used."""
+        """While a server waits for an answer, it is used. A modern one may ask nothing, and gets none."""
         self.has_spoken = True
+        if self.era is Era.MODERN:
+            logger.info("'%s' asks for %s, as no server of its protocol version does", self.name, request.method)
+            return NO_REPLY
         self.usage.begin()
         try:
             return await self._answer(request)

@@ -468,6 +468,26 @@ async def test_a_request_that_stays_open_carries_the_envelope_too(connect: Any) 
     assert (await waiting).error
 
 
+async def test_a_cancellation_by_the_server_ends_no_call(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t"), eras=("modern",)))
+    go_on = relay.server.hold("tools/call")
+    calling = relay.calling("t")
+    ours = (await relay.server.call("t")).id
+    relay.server.copy.say(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}' % ours)
+    go_on.set()
+    assert (await calling)["result"]["content"]
+
+
+@pytest.mark.parametrize("method", ["ping", "elicitation/create", "later/method"])
+async def test_a_modern_server_that_asks_gets_no_answer(connect: Any, method: str) -> None:
+    relay = await connect(ScriptedServer(tool("t"), eras=("modern",)))
+    sent: list[bytes] = []
+    relay.client.dispatcher.tap = lambda is_ours, message: sent.append(bytes(message)) if is_ours else None
+    relay.server.copy.say(b'{"jsonrpc":"2.0","id":"q","method":"%b","params":{}}' % method.encode())
+    await relay.call("t")  # what comes later is answered
+    assert not any(b'"q"' in message for message in sent)
+
+
 async def test_a_question_in_the_response_to_a_call_goes_to_the_client_of_that_call(connect: Any) -> None:
     relay = await connect(ScriptedServer(tool("t")))
     clients = [Client(capabilities={"elicitation": {}}, answer={"action": "accept", "content": {"n": number}}) for number in range(2)]
