@@ -21,11 +21,11 @@ from tooltray.phrases import Phrase
 from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher, Tap
-from tooltray.protocol.envelope import METHOD_NOT_FOUND, NO_REPLY, NOTHING, Envelope, dump, failure, success
+from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NO_REPLY, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.in_flight import PendingCall
-from tooltray.sessions.caller import Caller, Session
+from tooltray.sessions.caller import Caller, Question, Session, lacking
 from tooltray.sessions.exchange import Exchange
 from tooltray.transports.transport import Output, Transport
 from tooltray.upstream.asked_persons import at_person, noted
@@ -292,7 +292,7 @@ class McpClient:
         if method not in CAPABILITY_FOR:
             return await self._pass_on(request) if self.owner else failure(METHOD_NOT_FOUND, "Method not found")
         concerned = self._exchanges_of(self.dispatcher.came_with(request.id))
-        able = {each.session.identity: each for each in concerned if each.caller.can_answer(method)}
+        able = {each.session.identity: each for each in concerned if self._can_answer(each.caller, request)}
         if len(able) == 1:
             (exchange,) = able.values()  # of several calls of one client the latest
             return await self._ask(exchange.caller, request, exchange.request.id)
@@ -303,8 +303,15 @@ class McpClient:
         if method == ELICITATION and self._ask_person:
             with _clock_stopped(list(self._calls)), at_person(self.exchanges()):
                 return await self._ask_person(self.name, request.params)
+        if not able and any(each.caller.can_answer(method) for each in concerned):
+            return failure(INVALID_PARAMS, f"this AI client did not declare what this kind of {method} needs")
         who = "no AI client" if not able else "more than one AI client"
         return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {method}")
+
+    def _can_answer(self, caller: Caller, request: Envelope) -> bool:
+        """Whether a client declared what a question needs; of one that the server was told of, the server knows what it declared."""
+        is_known = self.owner is not None and bool(self.owner.introduction)
+        return caller.can_answer(request.method) and (is_known or not lacking(Question(request.method, request.params), caller.capabilities))
 
     def _waits_for_a_call(self) -> bool:
         """Whether the owner is a modern client without a call in flight: only its next call says which roots it has.

@@ -334,6 +334,32 @@ async def test_the_person_is_asked_where_no_client_can_be(connect: Any) -> None:
     assert "no AI client" in (await relay.server.copy.ask("sampling/createMessage"))["message"]
 
 
+@pytest.mark.parametrize("declared", [{"elicitation": {}}, {"elicitation": {"form": {}}}])
+async def test_a_client_without_the_mode_of_a_question_is_not_asked(declared: Any) -> None:
+    shown: list[Any] = []
+
+    async def ask_person(server: str, params: Raw) -> Envelope:
+        shown.append(loaded(params))
+        return success({"action": "accept"})
+
+    async with connected(ScriptedServer(tool("t")), ask_person=ask_person) as relay:
+        client = Client(capabilities=declared, answer={"action": "decline"})
+        relay.calling("hang", client)
+        await relay.server.call("hang")
+        question = {"mode": "url", "url": "https://example.com/key", "message": "m"}
+        assert await relay.server.copy.ask("elicitation/create", question) == {"action": "accept"}
+        assert (shown, client.asked.all) == ([question], [])
+        assert await relay.server.copy.ask("elicitation/create", {"message": "m"}) == {"action": "decline"}
+
+
+async def test_a_client_without_tools_in_its_sampling_is_not_asked_for_them(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    relay.calling("hang", client := Client(capabilities={"sampling": {}}, answer={"role": "assistant"}))
+    await relay.server.call("hang")
+    assert (await relay.server.copy.ask("sampling/createMessage", {"messages": [], "tools": []}))["code"] == -32602
+    assert client.asked.all == []
+
+
 async def test_a_question_and_progress_say_which_request_they_belong_to(connect: Any) -> None:
     relay = await connect(ScriptedServer(tool("t")))
     client = Client(capabilities={"elicitation": {}}, answer={"action": "cancel"})
