@@ -25,6 +25,7 @@ from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, elements_of, opened
 from tooltray.sessions.caller import MAY_ASK, Session
 from tooltray.sessions.exchange import Exchange
+from tooltray.sessions.own_results import own_result
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.relay import ServerRelay
@@ -240,6 +241,8 @@ class RequestRouter:
 
 
 def _in_era(exchange: Exchange, result: Raw) -> Envelope:
+    if exchange.server is None:
+        return own_result(exchange.request.method, result, exchange.era)
     return Envelope(result=eras.as_modern_result(exchange.request.method, result) if exchange.era is Era.MODERN else result)
 
 

@@ -285,8 +285,9 @@ class RawDispatcher:
         waiting = [bytes(each.id) for each in self._backlog.waiting if each.id and each.method not in self._stays_open]
         for id in unanswered + waiting:
             self._reply(Raw(id), failure(CONNECTION_CLOSED, reason))
-        for id in self._open if self.farewell else ():
-            self._reply(Raw(id), self.farewell(Raw(id)))
+        if farewell := self.farewell:
+            for id in self._open:
+                self._reply(Raw(id), farewell(Raw(id)))
         self._close(reason)
         while tasks := [task for task in self._in_flight.values() if task is not asyncio.current_task()]:
             await asyncio.wait(tasks)

@@ -310,8 +310,10 @@ class McpClient:
 
     def _can_answer(self, caller: Caller, request: Envelope) -> bool:
         """Whether a client declared what a question needs; of one that the server was told of, the server knows what it declared."""
+        if not caller.can_answer(request.method):
+            return False
         is_known = self.owner is not None and bool(self.owner.introduction)
-        return caller.can_answer(request.method) and (is_known or not lacking(Question(request.method, request.params), caller.capabilities))
+        return is_known or not lacking(Question(request.method, request.params), caller.capabilities)
 
     def _waits_for_a_call(self) -> bool:
         """Whether the owner is a modern client without a call in flight: only its next call says which roots it has.

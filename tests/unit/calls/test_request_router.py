@@ -12,6 +12,7 @@ from tests.fakes.scripted_server import text, tool
 from tooltray.events import ToolListChanged
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
+from tooltray.sessions.own_results import SERVER_INFO
 
 # all servers together
 
@@ -25,7 +26,8 @@ async def test_lists_of_all_servers_are_the_hubs_own_in_either_era(tmp_path: Pat
             "resources/templates/list": {"resourceTemplates": [TEMPLATE]},
         }.items():
             assert (await answered(parts, method))["result"] == listed
-            modern = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", **listed}
+            us = {"io.modelcontextprotocol/serverInfo": SERVER_INFO}
+            modern = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "_meta": us, **listed}
             assert (await answered(parts, method, is_modern=True))["result"] == modern
         assert (await answered(parts, "tools/list", is_modern=True))["result"]["resultType"] == "complete"
 
