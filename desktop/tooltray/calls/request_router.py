@@ -26,6 +26,7 @@ from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, elements_of, opened
 from tooltray.sessions.caller import MAY_ASK, Session
 from tooltray.sessions.exchange import Exchange
+from tooltray.sessions.own_results import own_result
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.relay import ServerRelay
@@ -35,6 +36,7 @@ from tooltray.views.views import Views
 USES = frozenset({"prompts/get", "resources/read"})  # of a server that a session has not activated: from then on it has
 LISTS = {"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
 FIRST_LISTS = frozenset({"tools/list", *LISTS})  # which wait for what a session's project adds
+NO_SUCH_CURSOR = "Invalid cursor: this list has one page"
 DECLARES_ROOTS = b'"roots"'  # stands in the capabilities of a client that can be asked for them
 
 
@@ -92,6 +94,8 @@ class AllServers:
 
     async def _list(self, exchange: Exchange) -> Envelope:
         """A list of all servers, or of those that are shown."""
+        if _is_continued(exchange):
+            return failure(INVALID_PARAMS, NO_SUCH_CURSOR)
         return _in_era(exchange, await self._listing(exchange.request.method, exchange))
 
     async def _listing(self, method: str, exchange: Exchange) -> Raw:
@@ -158,11 +162,13 @@ class OneServer:
         """One page for the client, however many the server makes of it: many clients read no other."""
         request, params = exchange.request, exchange.request.params
         reply = await self._relay.send_with_retry(managed, exchange)
-        if not _next_cursor(reply) or "cursor" in (opened(params) if params else {}):
+        client = managed.client_for(exchange.era, exchange.session)
+        era = client.era if client else exchange.era
+        if not _next_cursor(reply, era) or "cursor" in (opened(params) if params else {}):
             return reply
         member, first = LISTS[request.method], reply
         elements, seen, size_bytes = elements_of(opened(first.result).get(member, Raw(b"[]"))), set[bytes](), len(memoryview(first.result))
-        while (cursor := _next_cursor(reply)) and bytes(cursor) not in seen and len(seen) < MAX_PAGES:
+        while (cursor := _next_cursor(reply, era)) and bytes(cursor) not in seen and len(seen) < MAX_PAGES:
             seen.add(bytes(cursor))
             page = Envelope(id=request.id, method=request.method, params=eras.with_members(params or Raw(b"{}"), cursor=cursor))
             reply = await self._relay.send_with_retry(managed, exchange.child(request=page))
@@ -235,11 +241,22 @@ class RequestRouter:
         return await self._projects.rounds.before(exchange, target[0] if target else exchange.server)
 
     async def _list_tools(self, exchange: Exchange) -> Envelope:
+        if _is_continued(exchange):
+            return failure(INVALID_PARAMS, NO_SUCH_CURSOR)
         return _in_era(exchange, await self._views.listing(exchange))
 
 
 def _in_era(exchange: Exchange, result: Raw) -> Envelope:
+    if exchange.server is None:
+        return own_result(exchange.request.method, result, exchange.era)
     return Envelope(result=eras.as_modern_result(exchange.request.method, result) if exchange.era is Era.MODERN else result)
+
+
+def _is_continued(exchange: Exchange) -> bool:
+    """Whether a client asks for a further page of a list that the hub makes; those have but one."""
+    params = exchange.request.params
+    cursor = opened(params).get("cursor", NOTHING) if params else NOTHING
+    return bytes(cursor).startswith(b'"') and cursor != dump("")
 
 
 def _empty_list(exchange: Exchange) -> Envelope:
@@ -250,12 +267,13 @@ def _no_method(exchange: Exchange) -> Envelope:
     return failure(METHOD_NOT_FOUND, "Method not found", exchange.request.method)
 
 
-def _next_cursor(reply: Envelope) -> Raw:
-    """Of a list that goes on; empty if it does not."""
+def _next_cursor(reply: Envelope, era: Era) -> Raw:
+    """Of a list that goes on; empty if it does not. An empty cursor is one like any other in the modern era of a server alone."""
     if not reply.result or b'"nextCursor"' not in bytes(reply.result):
         return NOTHING
     try:
         cursor = opened(reply.result).get("nextCursor", NOTHING)
     except (ValueError, RecursionError, msgspec.DecodeError):
         return NOTHING
-    return cursor if bytes(cursor).startswith(b'"') and cursor != dump("") else NOTHING
+    is_end = not bytes(cursor).startswith(b'"') or (era is Era.LEGACY and cursor == dump(""))
+    return NOTHING if is_end else cursor

@@ -30,6 +30,7 @@ from tooltray.protocol.eras import (
     CAPABILITY_FOR,
     HANDSHAKE_VERSIONS,
     MODERN_VERSIONS,
+    SUBSCRIPTION_ID_KEY,
     UNSUPPORTED_PROTOCOL_VERSION,
     ClientInfo,
     Era,
@@ -43,11 +44,13 @@ from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.log_levels import LEVELS
 from tooltray.upstream.mcp_client import McpClient
 
 ROOTS_CHANGED = "notifications/roots/list_changed"
 NOTHING_KNOWN = KnownLimits()
 OPENING_WAIT_S = 5.0  # for one server's own greeting; clients give a handshake little more
+LOG_LEVELS = frozenset({b"null", *(bytes(dump(level)) for level in LEVELS)})  # of an envelope
 # never by a server, also where a session has but one
 ANSWERED_HERE = frozenset({"initialize", "ping", "server/discover", "subscriptions/listen"})
 
@@ -121,6 +124,8 @@ class ClientSession:
             is_paced=True,
             max_line_bytes=MAX_CLIENT_LINE_BYTES,
         )
+        if not terms.is_lasting:  # no bridge is there to ask the next hub for the same
+            self.dispatcher.farewell = end_of_listening
         self.listening = Listening(self.dispatcher, on_tools_told=self._on_tools_told)
 
     async def run(self) -> None:
@@ -318,6 +323,11 @@ class ClientSession:
         self._notifications.told_of_tools(self)
 
 
+def end_of_listening(id: Raw) -> Envelope:
+    """What tells the client of a `subscriptions/listen` that the hub has ended it, and nothing was lost before."""
+    return success({"resultType": "complete", "_meta": {SUBSCRIPTION_ID_KEY: id}})
+
+
 class _Initialize(msgspec.Struct):
     protocol_version: str = msgspec.field(name="protocolVersion")
     capabilities: dict[str, Raw] = {}
@@ -337,6 +347,8 @@ def _envelope_fault(head: Head) -> Envelope | None:
         return _version_fault(head.meta.version)
     if not capabilities.startswith(b"{"):
         return failure(INVALID_PARAMS, "the client's capabilities in the envelope must be an object")
+    if (level := bytes(head.meta.log_level)) and level not in LOG_LEVELS:
+        return failure(INVALID_PARAMS, f"there is no such log level in the envelope; there are: {', '.join(LEVELS)}")
     return None
 
 

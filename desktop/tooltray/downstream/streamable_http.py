@@ -10,7 +10,6 @@ import msgspec
 from aiohttp import web
 from msgspec import Raw
 
-from tooltray.downstream.http_headers import HEADER_MISMATCH
 from tooltray.downstream.http_session import Dispatcher, HttpSession, Stream
 from tooltray.downstream.http_sessions import HttpSessions
 from tooltray.http_server.answers import check_accept, cut_of, json_reply, read_message, start_events, unreadable, write_events
@@ -19,7 +18,7 @@ from tooltray.http_server.guard import Refused, accepted
 from tooltray.protocol import envelope, eras
 from tooltray.protocol.dispatcher import CANCELLED
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_REQUEST, Envelope, MalformedFrame
-from tooltray.protocol.eras import Era
+from tooltray.protocol.eras import HEADER_MISMATCH, Era
 from tooltray.protocol.event_stream import event_parts
 from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.routing_headers import VERSION_HEADER

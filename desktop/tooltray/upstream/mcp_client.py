@@ -7,6 +7,7 @@ of names shown to AI clients, or of other servers.
 import asyncio
 import contextlib
 import itertools
+import logging
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import PurePath
@@ -21,7 +22,7 @@ from tooltray.protocol import declarations, eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.dispatcher import RawDispatcher, Tap
-from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
+from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NO_REPLY, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.in_flight import PendingCall
@@ -33,6 +34,7 @@ from tooltray.upstream.handshake import Greeting, GreetingPlan, Introduction, gr
 from tooltray.upstream.idle_stop import Usage
 from tooltray.upstream.url_questions import UrlQuestions
 
+logger = logging.getLogger(__name__)
 NO_CLIENT_TO_ASK = -32603
 ELICITATION = "elicitation/create"
 OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that asks these of us echoes (`cat`, a terminal)
@@ -184,7 +186,9 @@ class McpClient:
 
     def start_request(self, method: str, params: Mapping[str, object] | None = None) -> PendingCall:
         """The same for a request that stays open; `dispatcher.outcome` waits for its end."""
-        return self.dispatcher.start_call(method, self._own_params(params))
+        pending = self.dispatcher.start_call(method, self._own_params(params))
+        pending.may_be_ended = True
+        return pending
 
     def _own_params(self, params: Mapping[str, object] | None) -> Raw:
         raw = dump(params or {})
@@ -281,8 +285,11 @@ class McpClient:
                 call.exchange.tell("notifications/progress", params)
 
     async def _answer_used(self, request: Envelope) -> Envelope:
-        """While a server waits for an answer, it is used."""
+        """While a server waits for an answer, it is used. A modern one may ask nothing, and gets none."""
         self.has_spoken = True
+        if self.era is Era.MODERN:
+            logger.info("'%s' asks for %s, as no server of its protocol version does", self.name, request.method)
+            return NO_REPLY
         self.usage.begin()
         try:
             return await self._answer(request)
@@ -300,7 +307,7 @@ class McpClient:
         if method not in CAPABILITY_FOR:
             return await self._pass_on(request)
         concerned = self._exchanges_of(self.dispatcher.came_with(request.id))
-        able = {each.session.identity: each for each in concerned if self._takes(request, each.caller)}
+        able = {each.session.identity: each for each in concerned if self._can_answer(each.caller, request)}
         if len(able) == 1:
             (exchange,) = able.values()  # of several calls of one client the latest
             return await self._ask(exchange.caller, request, exchange.request.id)
@@ -311,13 +318,17 @@ class McpClient:
         if method == ELICITATION and self._ask_person:
             with _clock_stopped(list(self._calls)), at_person(self.exchanges()):
                 return await self._ask_person(self.name, request.params)
+        if not able and any(each.caller.can_answer(method) for each in concerned):
+            return failure(INVALID_PARAMS, f"this AI client did not declare what this kind of {method} needs")
         who = "no AI client" if not able else "more than one AI client"
         return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {method}")
 
-    def _takes(self, request: Envelope, caller: Caller) -> bool:
-        """Whether a client can answer; where the person at this machine may be asked, no client gets what it did not declare."""
-        is_own = request.method == ELICITATION and self._ask_person
-        return caller.can_answer(request.method) and not (is_own and lacking(Question(request.method, request.params), caller.capabilities))
+    def _can_answer(self, caller: Caller, request: Envelope) -> bool:
+        """Whether a client declared what a question needs; of one that the server was told of, the server knows what it declared."""
+        if not caller.can_answer(request.method):
+            return False
+        is_known = self.owner is not None and bool(self.owner.introduction)
+        return is_known or not lacking(Question(request.method, request.params), caller.capabilities)
 
     def _waits_for_a_call(self) -> bool:
         """Whether the owner is a modern client without a call in flight: only its next call says which roots it has.
