@@ -311,7 +311,7 @@ class McpClient:
         if len(able) == 1:
             (exchange,) = able.values()  # of several calls of one client the latest
             return await self._ask(exchange.caller, request, exchange.request.id)
-        if self.owner and self._takes(request, self.owner):
+        if self.owner and self._can_answer(self.owner, request):
             return await self._ask(self.owner, request, NOTHING)
         if method == "roots/list" and not self._waits_for_a_call():
             return success({"roots": self._roots()})
