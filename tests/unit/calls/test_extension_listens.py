@@ -75,10 +75,12 @@ async def test_a_session_of_one_server_asks_that_one_whatever_extensions_it_has(
 
 
 async def test_a_server_that_starts_later_is_asked_then_and_one_that_refuses_or_ends_is_no_failure(tmp_path: Path) -> None:
-    a, b = speaking("x/foo"), speaking("x/bar")
+    a, b, c = speaking("x/foo"), speaking("x/bar"), speaking("x/zap")
     b.handlers["subscriptions/listen"] = lambda copy, params: error(-32602, "of what?")
-    async with hub_parts(tmp_path, **served(a=a, b=b)) as parts:
+    c.handlers["subscriptions/listen"] = lambda copy, params: {"resultType": "complete"}
+    async with hub_parts(tmp_path, **served(a=a, b=b, c=c)) as parts:
         await parts.servers.start("b")
+        await parts.servers.start("c")
         heard = Heard(parts)
         assert await heard.open(fooIds=["1"]) == {}
         await parts.servers.start("a")

@@ -175,12 +175,8 @@ async def test_what_a_client_says_of_an_extension_goes_to_the_server_that_has_it
         told = {name: [(each.method, each.params) for each in program.told.all] for name, program in (("a", a), ("b", b))}
         begun = ("notifications/initialized", {})
         assert told["a"] == [begun]
-        assert told["b"] == [
-            begun,
-            ("notifications/foo/said", {"name": "t"}),
-            ("notifications/foo/alone", {"x": 2}),
-            ("notifications/foo/alone", ["name"]),
-        ]
+        alone = "notifications/foo/alone"
+        assert told["b"] == [begun, ("notifications/foo/said", {"name": "t"}), (alone, {"x": 2}), (alone, ["name"])]
 
 
 @pytest.mark.parametrize(
