@@ -53,6 +53,7 @@ from tooltray.bundles.sources import BundleSources
 from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
 from tooltray.calls.completion import Completion
 from tooltray.calls.elicitations import Elicitations
+from tooltray.calls.extension_listens import ExtensionListens
 from tooltray.calls.extension_routes import ExtensionRoutes
 from tooltray.calls.followed_resources import FollowedResources
 from tooltray.calls.notifications import Notifications
@@ -440,6 +441,7 @@ class Hub(Composition):
     subscriptions: Subscriptions = part()
     completion: Completion = part()
     extensions: ExtensionRoutes = part()
+    extension_listens: ExtensionListens = part()
     notifications: Notifications = part()
     all_servers: AllServers = part()
     one_server: OneServer = part()

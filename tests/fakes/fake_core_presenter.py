@@ -42,6 +42,8 @@ class FakeCorePresenter:
         rooted: the sessions that may say anew which roots they have.
         told: the sessions that were told of changed tools.
         joined: what servers declare besides what the hub does itself.
+        honored, early: what extensions acknowledge of a listen, and what they say before that.
+        unheard: the listens that are no longer heard.
         deaf: the sessions that may not hear what extensions say.
         held: keeps the lists back until it is set.
     """
@@ -67,6 +69,9 @@ class FakeCorePresenter:
         self.rooted: list[Session] = []
         self.elsewhere: list[Session] = []  # they work on other projects than the servers that run
         self.listings: dict[str | None, bytes] = {None: b'{"tools":[{"name":"echo","later":1e400}]}'}
+        self.honored: dict[str, Any] = {}
+        self.early: list[tuple[str, Raw]] = []
+        self.unheard: list[bytes] = []
         self.deaf: list[Session] = []
         self.joined: dict[str, Any] = {}
         self.server_pids: frozenset[int] = frozenset()
@@ -140,6 +145,22 @@ class FakeCorePresenter:
 
     def hearers(self, client: Any, params: Raw) -> tuple[str, list[tuple[Session, str]]]:
         return envelope.load(params)["uri"], self.hearing
+
+    @property
+    def extension_listens(self) -> "FakeCorePresenter":
+        return self
+
+    async def open(self, session: Session, id: Raw, params: Raw, *, server: str | None, tell: Callable[[str, Raw], None]) -> dict[str, Any]:
+        self.tell_extension = tell
+        for method, early in self.early:
+            tell(method, early)
+        return self.honored
+
+    def close(self, session: Session, id: Raw) -> None:
+        self.unheard.append(bytes(id))
+
+    def has(self, client: Any, params: Raw) -> bool:
+        return b"extension" in bytes(params)
 
     def may_hear(self, session: Session, client: Any, method: str) -> bool:
         return client.owner is session or session not in self.deaf

@@ -90,6 +90,13 @@ class ExtensionRoutes:
         client = target[0].client_for(era, session) if target else None
         return (client, target[1]) if target and client else None
 
+    def speaking(self, session: Session, server: str | None) -> list[McpClient]:
+        """The modern connections that may tell a session of an extension; of one server also of those that the hub knows itself."""
+        clients = [client for each in self._reached(session) if (client := each.client_for(Era.MODERN, session))]
+        modern = [client for client in clients if client.era is Era.MODERN and server in (None, client.name)]
+        handled = HANDLED if server is None else frozenset()
+        return [client for client in modern if declarations.names(self._declarations.of_client(client)) - handled]
+
     def may_hear(self, session: Session, client: McpClient, method: str) -> bool:
         """Whether a session may hear a notification of a server that others hear, too: an extension's only where its client knows that.
 

@@ -10,6 +10,7 @@ from functools import partial
 
 from msgspec import Raw
 
+from tooltray.calls.extension_listens import ExtensionListens
 from tooltray.calls.extension_routes import DEFINED, ExtensionRoutes
 from tooltray.calls.subscriptions import Subscriptions
 from tooltray.catalogue.resource_manager import ResourceManager, not_found, read_uri
@@ -34,7 +35,11 @@ LISTENS_WITHIN_S = 5.0  # a server may be slow to say that it tells updates; the
 
 
 class Notifications:
-    """Belongs to the engine's loop; has no state of its own."""
+    """Belongs to the engine's loop; has no state of its own.
+
+    Attributes:
+        extension_listens: what modern clients want to hear of extensions.
+    """
 
     def __init__(
         self,
@@ -46,8 +51,9 @@ class Notifications:
         log_levels: LogLevels,
         relay: ServerRelay,
         extensions: ExtensionRoutes,
+        extension_listens: ExtensionListens,
     ) -> None:
-        self._extensions = extensions
+        self._extensions, self.extension_listens = extensions, extension_listens
         self._servers, self._views, self._resources = servers, views, resources
         self._subscriptions, self._log_levels, self._relay = subscriptions, log_levels, relay
 

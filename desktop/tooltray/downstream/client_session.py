@@ -6,7 +6,7 @@ is told request by request, so a client that tries `server/discover` and then ch
 
 import asyncio
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from functools import partial
 
 import msgspec
@@ -297,11 +297,17 @@ class ClientSession:
         end: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         try:
             await self._notifications.listen_to_resources(self, request.id, wanted.uris, server=self._server)
-            self.listening.open(request.id, wanted)
+            self.listening.open(request.id, wanted, await self._listen_to_extensions(request))
             return await end
         finally:
             self.listening.end(request.id)
+            self._notifications.extension_listens.close(self, request.id)
             self._notifications.end_listening(self, request.id)
+
+    async def _listen_to_extensions(self, request: Envelope) -> Mapping[str, object]:
+        """What the rest of the listen asks for, as far as servers have acknowledged it."""
+        tell = partial(self.listening.tell, request.id)
+        return await self._notifications.extension_listens.open(self, request.id, request.params, server=self._server, tell=tell)
 
     # notifications
 

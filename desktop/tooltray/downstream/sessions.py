@@ -146,6 +146,8 @@ class Sessions:
                 for session in self._concerned(server, client):
                     if self._presenter.router.notifications.concerns(session, server, method):
                         session.listening.list_changed(method)
+            case _ if self._presenter.router.notifications.extension_listens.has(client, params):
+                pass  # it goes to the client whose listen it is
             case _ if method != ACKNOWLEDGED:  # of the hub's own listens
                 self._pass_other(server, client, method, eras.without_subscription_id(params))
 

@@ -310,6 +310,7 @@ async def test_what_belongs_to_a_listen_of_the_hub_is_not_told_as_such() -> None
     mark = {"io.modelcontextprotocol/subscriptionId": 3}
     said(hub, Copy(), "notifications/subscriptions/acknowledged", notifications={}, _meta=mark)
     said(hub, Copy(), "notifications/other", a=1, _meta=mark)
+    said(hub, Copy(), "notifications/other", of="a client's listen for an extension", _meta=mark)
     assert heard(clients) == [[("notifications/other", {"a": 1})], [("notifications/other", {"a": 1})], []]
     await hub.sessions.close("ended", grace_s=0)
 
