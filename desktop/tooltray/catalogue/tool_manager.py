@@ -255,8 +255,9 @@ class ToolManager:
                 self._tell(name)
 
     def _snapshot(self, server: ManagedServer, definition: ToolDefinition, names: Mapping[tuple[str, str], str]) -> ToolSnapshot:
-        decision = approval.decide(server.name, definition.name, definition.annotations, server.config.auto_approve)
-        description = route_to(server, definition).description
+        route = route_to(server, definition)
+        decision = approval.decide(server.name, definition.name, route.hints, server.config.auto_approve)
+        description = route.description
         return ToolSnapshot(
             name=names.get((server.name, definition.name), definition.name),
             server=server.name,

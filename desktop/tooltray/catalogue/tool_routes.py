@@ -11,12 +11,12 @@ from operator import attrgetter
 import msgspec
 from msgspec import Raw
 
-from tooltray.catalogue import approval, token_counts, tool_settings
+from tooltray.catalogue import approval, token_counts, tool_settings, tool_words
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.offer import TOOLS, listing_of
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.long_lived import keep_for_long
-from tooltray.settings.server_config import ToolOverride
+from tooltray.settings.tool_override import ToolOverride
 from tooltray.tasks import SLICE, finish_in_thread
 from tooltray.upstream.managed_server import ManagedServer
 
@@ -44,9 +44,14 @@ class Route(msgspec.Struct, frozen=True):
         own = self.override.description if self.override else None
         return self.definition.description if own is None else own
 
+    @property
+    def hints(self) -> object:
+        """By which rules decide whether a call goes through unasked."""
+        return tool_words.hints_for_rules(self.override, self.definition.annotations)
+
     def published(self, name: str) -> Raw:
         """The definition as AI clients get it, under a name."""
-        return self.definition.renamed(name, self.override.description if self.override else None)
+        return self.definition.renamed(name, tool_words.replaced(self.override, self.definition.annotations))
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -98,8 +103,9 @@ def rules_of(managed: ManagedServer) -> tuple[str, ...]:
 
 
 def route_to(managed: ManagedServer, definition: ToolDefinition, *, is_listed: bool = True) -> Route:
-    decision = approval.decide(managed.name, definition.name, definition.annotations, rules_of(managed))
     override = managed.config.tool_overrides.get(definition.name)
+    hints = tool_words.hints_for_rules(override, definition.annotations)
+    decision = approval.decide(managed.name, definition.name, hints, rules_of(managed))
     return Route(managed.name, definition, decision, override, managed.config_hash, is_listed)
 
 
