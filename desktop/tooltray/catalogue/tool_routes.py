@@ -181,6 +181,13 @@ class JointListing:
         name = self._names.whole(_key(entry.route), room)
         return Entry(name, entry.route, entry.route.published(name)) if name else entry
 
+    async def with_others(self, kept: Iterable[Entry], routes: Iterable[Route], room: int) -> Listed:
+        """A list of its own: entries of the list of all, and further tools beside them."""
+        named = await self.named(route for route in routes if not route.definition.is_task_only)
+        added = [self.in_room(Entry(name, route, route.published(name)), room) for name, route in named]
+        entries = tuple(sorted((*kept, *added), key=attrgetter("name")))
+        return Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
+
     async def _make(self) -> None:
         changes = self._changes
         named = await self.callable_together()
