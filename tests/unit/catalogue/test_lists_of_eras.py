@@ -5,15 +5,16 @@ from typing import Any
 
 from tests.fakes.hub_parts import HubParts, hub_parts, one_server
 from tests.fakes.lazy_hub import answered, lazy, names_of, ready
-from tests.fakes.offering import OfferingServer, resource
+from tests.fakes.offering import OfferingServer, prompt, resource
 from tests.fakes.scripted_server import tool
 
 
 def in_both_eras(*, legacy: list[Any], modern: list[Any]) -> OfferingServer:
     """Lists other tools, and a resource of another name, in each era."""
-    program = OfferingServer(resources=[], eras=("modern", "legacy"))
+    program = OfferingServer(prompts=[], resources=[], eras=("modern", "legacy"))
     program.tools = [*legacy, *modern]
     program.handlers["tools/list"] = lambda copy, params: {"tools": modern if "_meta" in params else legacy}
+    program.handlers["prompts/list"] = lambda copy, params: {"prompts": [prompt("modern" if "_meta" in params else "legacy")]}
     program.handlers["resources/list"] = lambda copy, params: {"resources": [resource("x://modern" if "_meta" in params else "x://legacy")]}
     return program
 
@@ -66,10 +67,13 @@ async def test_lists_of_lazy_servers_go_by_the_era_too(tmp_path: Path) -> None:
         assert await names_of(parts, client) == ["activate_s", "both", "old"]
 
 
-async def test_resources_are_those_of_the_era(tmp_path: Path) -> None:
+async def test_resources_and_prompts_are_those_of_the_era(tmp_path: Path) -> None:
     program = in_both_eras(legacy=[tool("both")], modern=[tool("both")])
     async with hub_parts(tmp_path, **one_server(program)) as parts:
         await opened_for_legacy(parts)
         for is_modern, uri in ((False, "x://legacy"), (True, "x://modern")):
             reply = await answered(parts, "resources/list", parts.client(), is_modern=is_modern)
             assert [each["uri"] for each in reply["result"]["resources"]] == [uri]
+            reply = await answered(parts, "prompts/list", parts.client(), is_modern=is_modern)
+            assert [each["name"] for each in reply["result"]["prompts"]] == [uri.removeprefix("x://")]
+        assert "result" in await answered(parts, "prompts/get", parts.client(), name="legacy")

@@ -108,4 +108,4 @@ async def test_a_hint_that_is_more_careful_makes_a_tool_ask(tmp_path: Path) -> N
         assert next(parts.tools.all_routes("s")).decision.is_approved
         await parts.presenter.set_tool_override("s", "read_it", annotations={"readOnlyHint": False})
         assert not next(parts.tools.all_routes("s")).decision.is_approved
-        assert not (await parts.presenter.get_permissions())[0].tools[0].is_approved
+        assert not (await parts.presenter.get_permissions())[0].tools[0].is_free
