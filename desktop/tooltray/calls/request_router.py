@@ -102,7 +102,10 @@ class AllServers:
         room = self._views.room_of(exchange.session.state)
         whole = await self._whole_listing(method, room)
         is_shown = self._views.shown_servers(exchange.session.state)  # now, and not before the servers were waited for
-        if method != "prompts/list" and (own := self._copies_of_projects(exchange)):
+        of_era = self._copies_of_era(exchange)
+        if method == "prompts/list" and of_era:
+            return await self._prompts.listing_with(is_shown or anybody, of_era, room)
+        if method != "prompts/list" and (own := of_era | self._copies_of_projects(exchange)):
             kind = RESOURCES if method == "resources/list" else TEMPLATES
             return await self._resources.listing_with(kind, is_shown or anybody, own)
         if is_shown is None:
@@ -110,6 +113,11 @@ class AllServers:
         if method == "prompts/list":
             return await self._prompts.listing_among(is_shown, room)
         return await self._resources.listing_among(RESOURCES if method == "resources/list" else TEMPLATES, is_shown)
+
+    def _copies_of_era(self, exchange: Exchange) -> dict[str, McpClient | None]:
+        """Of servers that have a copy for each era: the one of the client's, where it is not the one whose lists are shared."""
+        copies = {server.name: (server.client_for(exchange.era), server.first.client) for server in self._servers}
+        return {name: client for name, (client, first) in copies.items() if client and client is not first}
 
     def _copies_of_projects(self, exchange: Exchange) -> dict[str, McpClient | None]:
         """Of the servers that start for a project: what a session has of them, where the shared lists are those of another project."""

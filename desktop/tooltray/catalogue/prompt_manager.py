@@ -5,7 +5,7 @@ own; they are given when an AI client lists, not before. Prompts need no approva
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from operator import itemgetter
 
@@ -15,13 +15,14 @@ from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.offer import PROMPTS, Offer, listing_of
 from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.published_names import PublishedNames
-from tooltray.catalogue.resource_manager import anybody
+from tooltray.catalogue.resource_manager import anybody, offered_by
 from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.events import EventBus, PromptListChanged
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure
 from tooltray.sessions.exchange import Exchange
 from tooltray.tasks import finish_in_thread
+from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_manager import ServerManager
 
 Published = tuple[str, Offer, str]
@@ -65,17 +66,28 @@ class PromptManager:
         await self.listing()
         return listing_of(PROMPTS, self._definitions(room, is_shown))
 
+    async def listing_with(self, is_shown: Callable[[str], bool], own: Mapping[str, McpClient | None], room: int = 0) -> Raw:
+        """The same where copies of some servers for the client's era offer other prompts than the first ones: these say so themselves."""
+        await self.listing()
+        asked = {server: offered_by(PROMPTS, client) for server, client in own.items() if client and is_shown(server)}
+        listed = dict(zip(asked, await asyncio.gather(*asked.values()), strict=True))
+        offers = {(server, offer.key): offer for server, offered in listed.items() for offer in offered}
+        names = await finish_in_thread(self._names.publish, offers, kind="prompts")
+        others = [(prompt[0], offers[prompt], name) for prompt, name in names.items()]
+        shared = [each for each in self._made if each[0] not in own and is_shown(each[0])]
+        return listing_of(PROMPTS, self._renamed([*shared, *others], room))
+
     async def definitions(self, server: str, room: int = 0) -> list[Raw]:
         """Those of one server, as they stand in the listing."""
         await self.listing()
         return self._definitions(room, lambda name: name == server)
 
     def _definitions(self, room: int, is_wanted: Callable[[str], bool] = anybody) -> list[Raw]:
-        wanted = [(server, offer, name) for server, offer, name in self._made if is_wanted(server)]
-        if not room:
-            return [offer.renamed(PROMPTS, name) for _, offer, name in wanted]
+        return self._renamed([each for each in self._made if is_wanted(each[0])], room)
+
+    def _renamed(self, prompts: Iterable[Published], room: int) -> list[Raw]:
         whole = self._names.whole
-        named = [(whole((server, offer.key), room, kind="prompts") or name, offer) for server, offer, name in wanted]
+        named = [(whole((server, offer.key), room, kind="prompts") or name, offer) for server, offer, name in prompts]
         return [offer.renamed(PROMPTS, name) for name, offer in sorted(named, key=itemgetter(0))]
 
     def count(self, server: str) -> int:

@@ -6,14 +6,14 @@ nothing.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import msgspec
 from msgspec import Raw
 
 from tooltray.catalogue.list_pages import list_all
-from tooltray.catalogue.offer import RESOURCES, TEMPLATES, OfferKind, listing_of, read_offers
+from tooltray.catalogue.offer import RESOURCES, TEMPLATES, Offer, OfferKind, listing_of, read_offers
 from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.resource_uris import ResourceUris, Target
 from tooltray.catalogue.result_uris import LinkedCaller, Publish, linked
@@ -82,13 +82,7 @@ class ResourceManager:
         return listing_of(kind, [*shared, *(definition for definitions in listed for definition in definitions)])
 
     async def _listed_by(self, kind: OfferKind, client: McpClient) -> list[Raw]:
-        if client.greeting.capabilities.get(kind.capability) in (None, False):
-            return []
-        try:
-            offers, _ = read_offers(kind, await list_all(client, kind.method, kind.member))
-        except TooltrayError as error:
-            logger.info("the %s of '%s' could not be listed: %s", kind.name, client.name, error)
-            return []
+        offers = await offered_by(kind, client)
         published = self._uris.published_uri if kind is RESOURCES else self._uris.published_template
         return [each.renamed(kind, published(client.name, each.key)) for each in offers]
 
@@ -221,6 +215,18 @@ class ResourceManager:
         )
         self._offering = {server for offered in (resources, templates) for server, listed in offered.items() if listed}
         self._made_uris, self._made_at = uris, state
+
+
+async def offered_by(kind: OfferKind, client: McpClient) -> Sequence[Offer]:
+    """What one copy of a server lists now; nothing where it has no such list, or does not say."""
+    if client.greeting.capabilities.get(kind.capability) in (None, False):
+        return ()
+    try:
+        offers, _ = read_offers(kind, await list_all(client, kind.method, kind.member))
+    except TooltrayError as error:
+        logger.info("the %s of '%s' could not be listed: %s", kind.name, client.name, error)
+        return ()
+    return offers
 
 
 def read_uri(params: Raw) -> str | None:

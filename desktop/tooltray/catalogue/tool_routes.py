@@ -11,12 +11,12 @@ from operator import attrgetter
 import msgspec
 from msgspec import Raw
 
-from tooltray.catalogue import approval, token_counts, tool_settings
+from tooltray.catalogue import approval, token_counts, tool_settings, tool_words
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.offer import TOOLS, listing_of
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.long_lived import keep_for_long
-from tooltray.settings.server_config import ToolOverride
+from tooltray.settings.tool_override import ToolOverride
 from tooltray.tasks import SLICE, finish_in_thread
 from tooltray.upstream.managed_server import ManagedServer
 
@@ -44,9 +44,14 @@ class Route(msgspec.Struct, frozen=True):
         own = self.override.description if self.override else None
         return self.definition.description if own is None else own
 
+    @property
+    def hints(self) -> object:
+        """By which rules decide whether a call goes through unasked."""
+        return tool_words.hints_for_rules(self.override, self.definition.annotations)
+
     def published(self, name: str) -> Raw:
         """The definition as AI clients get it, under a name."""
-        return self.definition.renamed(name, self.override.description if self.override else None)
+        return self.definition.renamed(name, tool_words.replaced(self.override, self.definition.annotations))
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -98,8 +103,9 @@ def rules_of(managed: ManagedServer) -> tuple[str, ...]:
 
 
 def route_to(managed: ManagedServer, definition: ToolDefinition, *, is_listed: bool = True) -> Route:
-    decision = approval.decide(managed.name, definition.name, definition.annotations, rules_of(managed))
     override = managed.config.tool_overrides.get(definition.name)
+    hints = tool_words.hints_for_rules(override, definition.annotations)
+    decision = approval.decide(managed.name, definition.name, hints, rules_of(managed))
     return Route(managed.name, definition, decision, override, managed.config_hash, is_listed)
 
 
@@ -174,6 +180,13 @@ class JointListing:
         """A tool under its whole name where it has one of at most `room` characters; else as it is."""
         name = self._names.whole(_key(entry.route), room)
         return Entry(name, entry.route, entry.route.published(name)) if name else entry
+
+    async def with_others(self, kept: Iterable[Entry], routes: Iterable[Route], room: int) -> Listed:
+        """A list of its own: entries of the list of all, and further tools beside them."""
+        named = await self.named(route for route in routes if not route.definition.is_task_only)
+        added = [self.in_room(Entry(name, route, route.published(name)), room) for name, route in named]
+        entries = tuple(sorted((*kept, *added), key=attrgetter("name")))
+        return Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
 
     async def _make(self) -> None:
         changes = self._changes

@@ -16,6 +16,7 @@ from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Entry
+from tooltray.protocol.eras import Era
 from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -70,12 +71,12 @@ class ViewLists:
         self._given: dict[Key, str] = {}
         self._listings: dict[tuple[SessionView, str | None], _Kept] = {}
 
-    async def listing(self, view: SessionView, state: SessionState, *, client: McpClient | None) -> Raw:
+    async def listing(self, view: SessionView, state: SessionState, *, client: McpClient | None, era: Era = Era.MODERN) -> Raw:
         """The result of `tools/list`. `client`: the copy of the session's one server that is for it alone."""
         is_wanted = partial(self._profiles.includes, state)
-        entries = await self._tools.entries(state.server, client=client, room=view.room, is_wanted=is_wanted)
+        entries = await self._tools.entries(state.server, client=client, room=view.room, era=era, is_wanted=is_wanted)
         if await self._give_names(view) and client is None:
-            entries = await self._tools.entries(state.server, room=view.room)  # others may have come meanwhile
+            entries = await self._tools.entries(state.server, room=view.room, era=era)  # others may have come meanwhile
         made_of = self._state_of(view)
         kept = self._listings.get((view, state.server))
         if kept and kept.entries is entries and kept.made_of == made_of:

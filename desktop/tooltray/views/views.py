@@ -65,9 +65,9 @@ class Views:
         while view != (now := self._views.of(state)):  # it may become another one while a list is made
             view, client = now, own_copy(self._servers, exchange.server, exchange.era, exchange.session)
             if view.is_whole:
-                listing = await self._tools.listing(exchange.server, client=client, room=view.room)
+                listing = await self._tools.listing(exchange.server, client=client, room=view.room, era=exchange.era)
             else:
-                listing = await self._lists.listing(view, state, client=client)
+                listing = await self._lists.listing(view, state, client=client, era=exchange.era)
         self._on_listed(state, view)
         return listing
 
