@@ -319,6 +319,7 @@ class Hub(Composition):
     services: UpstreamServices = part(
         mask="mask.masked",
         ask_person="ask_person",
+        is_person_there=lambda hub: lambda: hub.elicitations.are_shown,
         keep_output="log_keeper.keep",
         tap="protocol_log.tap",
     )
