@@ -181,6 +181,7 @@ from tooltray.sign_ins.api import SignInsApi
 from tooltray.sign_ins.sign_ins import SignIns
 from tooltray.sign_ins.token_store import TokenStore
 from tooltray.tasks import TaskKeeper
+from tooltray.telemetry.trace_export import TraceExport
 from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.stdio_transport import StdioTransport
 from tooltray.upstream.client_extensions import ClientExtensions
@@ -288,6 +289,7 @@ class Hub(Composition):
     run: str = made(lambda hub: hub.control.execution_id[:8])
     journal: Journal = part(journal_file="home.activity", run="run", release="journal_reader.close")
     failures: Failures = part()
+    traces: TraceExport = part()
     journal_reader: JournalReader = part(journal_file="home.activity", run="run")
     remembered: RememberedVariables = read(lambda hub: _remembered(hub.home, hub.options))
     sources: VariableSources = part()
@@ -327,6 +329,7 @@ class Hub(Composition):
     services: UpstreamServices = part(
         mask="mask.masked",
         ask_person="ask_person",
+        is_person_there=lambda hub: lambda: hub.elicitations.are_shown,
         keep_output="log_keeper.keep",
         tap="protocol_log.tap",
         declared="client_extensions.declared",
@@ -583,4 +586,5 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield lambda: hub.served.problems
     yield lambda: filter(None, [hub.login_shell.problem])
     yield lambda: hub.journal.problems
+    yield lambda: hub.traces.problems
     yield lambda: problems_of_settings(hub.config.settings)

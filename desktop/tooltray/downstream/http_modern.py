@@ -149,7 +149,7 @@ class ModernHttp:
             message = envelope.decode(body)
             envelope.check_request(message)
         except envelope.MalformedFrame as error:
-            raise unreadable(error) from None
+            raise unreadable(error, body) from None
         if not message.method:
             raise Refused(400, "the body must be one request or notification")
         if message.id:

@@ -14,7 +14,7 @@ from functools import partial
 from msgspec import Raw
 
 from tooltray.protocol import envelope
-from tooltray.protocol.batches import Batches, read_batch
+from tooltray.protocol.batches import REFUSED, Batches, read_batch, refused_ids
 from tooltray.protocol.channels import Channel, MessageChannel, Outgoing
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import (
@@ -471,6 +471,14 @@ class RawDispatcher:
         if error.id and (pending := self._find_pending(error.id)):
             pending.settle(failure(envelope.PARSE_ERROR, f"{self.name} sent a reply that cannot be read: {error}"))
         elif not (self._is_server or error.is_reply):
+            self._refuse(error, line)
+
+    def _refuse(self, error: MalformedFrame, line: bytes | bytearray) -> None:
+        """Each request of an array by itself: nobody waits for an answer without an id."""
+        if ids := [id for id in refused_ids(line, self._read) if bytes(id) not in self._in_flight]:
+            for id in ids:
+                self._send(envelope.reply_parts(id, failure(envelope.INVALID_REQUEST, REFUSED)), id=id, about=id)
+        else:
             self._send(envelope.reply_parts(error.id, failure(error.code, str(error))), id=error.id, about=error.id)
 
     def _is_unwanted(self, head: bytes) -> bool:

@@ -208,6 +208,16 @@ class ActivitySettings(JsonModel):
         return self.contents and (self.contents_until is None or now < self.contents_until)
 
 
+class TelemetrySettings(JsonModel):
+    """Where traces of calls go.
+
+    Attributes:
+        otlp: the URL of a collector that takes OTLP over HTTP; empty: nothing is sent anywhere.
+    """
+
+    otlp: StrictStr = ""
+
+
 class RegistryEntry(JsonModel):
     """A npm registry that a person adds to those that come with Tooltray.
 
@@ -261,6 +271,7 @@ class Settings(JsonModel):
         window: how it looks, and when it is there.
         notifications: which kinds the person has switched on or off; see notification_kinds.
         activity: what the journal keeps.
+        telemetry: where traces of calls go.
     """
 
     version: int = CURRENT_VERSION
@@ -283,6 +294,7 @@ class Settings(JsonModel):
     window: WindowSettings = WindowSettings()
     notifications: Annotated[Mapping[str, StrictBool], GivenMembers] = Field(default_factory=dict)
     activity: ActivitySettings = ActivitySettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
 
 
 class Reading(msgspec.Struct, frozen=True):

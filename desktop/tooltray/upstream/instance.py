@@ -456,7 +456,9 @@ class Instance:
             transport=transport,
             deadlines=self._services.deadlines,
             plan=GreetingPlan(self.wants, self._program.is_known_legacy(), self._patience.discover_timeout_s),
-            audience=Audience(self.owner, self._program.is_isolated, self._services.ask_person, self._declared),
+            audience=Audience(
+                self.owner, self._program.is_isolated, self._services.ask_person, self._declared, self._services.is_person_there
+            ),
             usage=self.usage,
             tap=self._services.tap(self.name),
             on_notification=lambda client, method, params: self._on_notification(self, method, params),

@@ -47,6 +47,10 @@ AskPerson = Callable[[str, Raw], Awaitable[Envelope]]
 """Shows a server's question to the person at this machine; arguments: the server's name, and its params."""
 
 
+def nobody_there() -> bool:
+    return False
+
+
 class Audience(msgspec.Struct, frozen=True, eq=False):
     """Who answers a server's questions.
 
@@ -55,12 +59,14 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
         is_isolated: every AI client has an instance of its own, so that a question of the server's cannot reach the wrong one.
         ask_person: asked where no AI client can be; None: nobody is there.
         declared: the extensions that its AI clients know.
+        is_person_there: whether that shows questions just now.
     """
 
     owner: Session | None = None
     is_isolated: bool = False
     ask_person: AskPerson | None = None
     declared: Callable[[], Declarations] = dict
+    is_person_there: Callable[[], bool] = nobody_there
 
 
 SHARED = Audience()
@@ -110,6 +116,7 @@ class McpClient:
         self._plan, self.owner, self._ask_person = plan, audience.owner, audience.ask_person
         self._own = DECLARED_TO_ISOLATED if audience.is_isolated else DECLARED
         self._extensions, self.told = audience.declared, frozenset[str]()
+        self._is_person_there = audience.is_person_there
         self._on_notification = on_notification
         self.usage = usage or Usage()
         self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
@@ -329,6 +336,18 @@ class McpClient:
             return False
         is_known = self.owner is not None and bool(self.owner.introduction)
         return is_known or not lacking(Question(request.method, request.params), caller.capabilities)
+
+    @property
+    def has_person(self) -> bool:
+        """Whether the person at this machine can be asked just now."""
+        return self._ask_person is not None and self._is_person_there()
+
+    async def ask_person(self, exchange: Exchange, params: Raw) -> Envelope:
+        """Asks the person what the server wants to know for a call whose AI client cannot be asked."""
+        if not self._ask_person:
+            return failure(NO_CLIENT_TO_ASK, f"no AI client with a call in flight can answer {ELICITATION}")
+        with at_person([exchange]):
+            return await self._ask_person(self.name, params)
 
     def _waits_for_a_call(self) -> bool:
         """Whether the owner is a modern client without a call in flight: only its next call says which roots it has.
