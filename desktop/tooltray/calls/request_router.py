@@ -36,6 +36,7 @@ from tooltray.views.views import Views
 USES = frozenset({"prompts/get", "resources/read"})  # of a server that a session has not activated: from then on it has
 LISTS = {"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
 FIRST_LISTS = frozenset({"tools/list", *LISTS})  # which wait for what a session's project adds
+PRIVATE = Raw(b'"private"')
 NO_SUCH_CURSOR = "Invalid cursor: this list has one page"
 DECLARES_ROOTS = b'"roots"'  # stands in the capabilities of a client that can be asked for them
 
@@ -174,8 +175,8 @@ class OneServer:
         era = client.era if client else exchange.era
         if not _next_cursor(reply, era) or "cursor" in (opened(params) if params else {}):
             return reply
-        member, first = LISTS[request.method], reply
-        elements, seen, size_bytes = elements_of(opened(first.result).get(member, Raw(b"[]"))), set[bytes](), len(memoryview(first.result))
+        member, members = LISTS[request.method], opened(reply.result)
+        elements, seen, size_bytes = elements_of(members.get(member, Raw(b"[]"))), set[bytes](), len(memoryview(reply.result))
         while (cursor := _next_cursor(reply, era)) and bytes(cursor) not in seen and len(seen) < MAX_PAGES:
             seen.add(bytes(cursor))
             page = Envelope(id=request.id, method=request.method, params=eras.with_members(params or Raw(b"{}"), cursor=cursor))
@@ -185,11 +186,11 @@ class OneServer:
             size_bytes += len(memoryview(reply.result))
             try:
                 check_length(request.method, 0, size_bytes)
-                elements += elements_of(opened(reply.result).get(member, Raw(b"[]")))
+                elements += elements_of((of_page := opened(reply.result)).get(member, Raw(b"[]")))
                 check_length(request.method, len(elements), size_bytes)
             except TooLong as error:
                 return failure(INTERNAL_ERROR, f"server '{managed.name}' lists too much: {error}")
-        members = opened(first.result)
+            members |= _least_fresh(members, of_page)
         members.pop("nextCursor", None)
         return Envelope(result=closed(members | {member: Raw(b"[%b]" % b",".join(map(bytes, elements)))}))
 
@@ -273,6 +274,23 @@ def _empty_list(exchange: Exchange) -> Envelope:
 
 def _no_method(exchange: Exchange) -> Envelope:
     return failure(METHOD_NOT_FOUND, "Method not found", exchange.request.method)
+
+
+def _least_fresh(first: dict[str, Raw], page: dict[str, Raw]) -> dict[str, Raw]:
+    """The caching hints of a list whose pages become one: of the page that is stale first, and private if one is."""
+    if "ttlMs" not in first:
+        return {}
+    stale_first = min(first, page, key=lambda members: _milliseconds(members.get("ttlMs", NOTHING)))
+    is_private = PRIVATE in (first.get("cacheScope"), page.get("cacheScope"))
+    return {"ttlMs": stale_first.get("ttlMs", Raw(b"0"))} | ({"cacheScope": PRIVATE} if is_private else {})
+
+
+def _milliseconds(written: Raw) -> int:
+    """At least 0; 0 for what is no number."""
+    try:
+        return max(0, int(bytes(written)))
+    except ValueError:
+        return 0
 
 
 def _next_cursor(reply: Envelope, era: Era) -> Raw:

@@ -11,6 +11,7 @@ from functools import partial
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.calls.extension_routes import DEFINED
@@ -296,8 +297,8 @@ class ClientSession:
             wanted = wanted.offered(server.greeting.capabilities)
         end: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         try:
-            await self._notifications.listen_to_resources(self, request.id, wanted.uris, server=self._server)
-            self.listening.open(request.id, wanted, await self._listen_to_extensions(request))
+            told = await self._notifications.listen_to_resources(self, request.id, wanted.uris, server=self._server)
+            self.listening.open(request.id, replace(wanted, uris=told), await self._listen_to_extensions(request))
             return await end
         finally:
             self.listening.end(request.id)

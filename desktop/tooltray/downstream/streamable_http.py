@@ -112,7 +112,7 @@ class StreamableHttp:
     # inside
 
     def _session_for(self, request: web.Request, posted: Posted, owner: str, server: str | None) -> HttpSession:
-        if SESSION_HEADER not in request.headers and posted.is_modern:
+        if posted.is_modern and not (SESSION_HEADER in request.headers and posted.is_initialize):
             what = "does not match the version in params._meta" if VERSION_HEADER in request.headers else "is missing"
             raise Refused(400, f"the {VERSION_HEADER} header {what}", code=HEADER_MISMATCH, id=Raw(posted.requests[0]))
         if SESSION_HEADER in request.headers or not posted.is_initialize:

@@ -156,6 +156,27 @@ async def test_a_list_without_a_next_page_is_given_verbatim(tmp_path: Path, resu
         assert (await answered(parts, "prompts/list", server="s"))["result"] == result
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ({"ttlMs": 50, "cacheScope": "public"}, {"ttlMs": 7, "cacheScope": "public"}, {"ttlMs": 7, "cacheScope": "public"}),
+        ({"ttlMs": 5, "cacheScope": "public"}, {"ttlMs": 70, "cacheScope": "private"}, {"ttlMs": 5, "cacheScope": "private"}),
+        ({"ttlMs": 5, "cacheScope": "private"}, {}, {"ttlMs": 0, "cacheScope": "private"}),
+        ({"ttlMs": 5, "cacheScope": "public"}, {"ttlMs": "?", "cacheScope": "public"}, {"ttlMs": "?", "cacheScope": "public"}),
+        ({}, {"ttlMs": 5}, {}),
+    ],
+)
+async def test_pages_that_become_one_are_as_fresh_as_the_first_to_be_stale_and_private_if_one_is(
+    tmp_path: Path, first: Any, second: Any, expected: Any
+) -> None:
+    program = server_with(eras=("modern",))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await ready(parts)
+        pages: dict[str | None, Any] = {None: {"prompts": [1], "nextCursor": "2", **first}, "2": {"prompts": [2], **second}}
+        program.handlers["prompts/list"] = lambda copy, params: pages[params.get("cursor")]
+        assert (await answered(parts, "prompts/list", server="s", is_modern=True))["result"] == {"prompts": [1, 2], **expected}
+
+
 async def test_an_empty_cursor_of_a_modern_server_is_followed(tmp_path: Path) -> None:
     program = server_with(eras=("modern",))
     async with hub_parts(tmp_path, **one_server(program)) as parts:
