@@ -58,7 +58,7 @@ BESIDES = (
     Target("a modern client, a server that is legacy only", "stdio", era="legacy"),
     Target("all servers on one endpoint", "stdio", endpoint="/mcp"),
 )
-"""Where something is lost by design: the hub names the questions that a legacy server asks, and shortens names of tools among others'."""
+"""Where something is lost by design: the hub names the questions that a legacy server asks."""
 
 
 @contextlib.contextmanager
