@@ -93,7 +93,7 @@ def run_client(command: str, wire: str, folder: Path) -> dict[str, Score]:
 def _run(*arguments: str, wire: str, folder: Path) -> subprocess.CompletedProcess[str]:
     bounds = ["--spec-version", wire, "--timeout", str(SCENARIO_MS), "--output-dir", str(folder)]
     return subprocess.run(
-        [_node(), str((NPM_SERVERS / "conformance").resolve()), *arguments, *bounds],
+        [node(), str((NPM_SERVERS / "conformance").resolve()), *arguments, *bounds],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -113,7 +113,7 @@ def checks_lost(direct: Score, through: Score) -> list[str]:
     return sorted((Counter(direct.passed) - Counter(through.passed)).elements())
 
 
-def _node() -> str:
+def node() -> str:
     """The Node.js that scripts/npm_install.sh chose: its own one, or the machine's if that is new enough."""
     return str(OWN_NODE) if OWN_NODE.exists() else "node"
 

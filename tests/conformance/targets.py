@@ -6,16 +6,22 @@ Above it: run.py. Below it: the worlds of the end-to-end tests, which say what w
 import contextlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.conformance.suite import WIRES
-from tests.end2end.processes import World, wait_until
+from tests.conformance.suite import WIRES, node
+from tests.end2end.processes import ROOT, World, wait_until
 
 REFERENCE = Path(__file__).with_name("reference")
 NAME = "reference"
+TYPESCRIPT = ROOT / "tests" / "npm" / "reference" / "index.mjs"
+REFERENCES: dict[str, Callable[..., list[str]]] = {
+    "python": lambda *arguments: [sys.executable, str(REFERENCE), *arguments],
+    "typescript": lambda *arguments: [node(), str(TYPESCRIPT), *arguments],
+}
+"""The command of each SDK's reference, by the SDK; to be called with a transport and, if it is to know one alone, an era."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +102,9 @@ def _hub_url(world: World, target: Target) -> str:
         reached = {"type": "http", "url": _reference_url(world)}
     http = {"enabled": True, "port": 0, "requireToken": False}
     start_hub(world, {**reached, "isolation": target.isolation}, publish={"http": http})
-    return f"{wait_until(lambda: _http_address(world), 'the HTTP endpoints')}{target.endpoint}"
+    return f"{wait_until(lambda: http_address(world), 'the HTTP endpoints')}{target.endpoint}"
 
 
-def _http_address(world: World) -> str:
+def http_address(world: World) -> str:
     address = json.loads((world.root / "run" / "hub.json").read_bytes()).get("http")
     return str(address).rstrip("/") if address else ""

@@ -1,0 +1,113 @@
+"""The cells of the matrix: who asks whom, in which era, on which way; and what a client observes in each.
+
+Above it: run.py, comparison.py. Below it: the worlds of the end-to-end tests, the clients beside this file, the two references.
+"""
+
+import itertools
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.conformance.suite import node
+from tests.conformance.targets import REFERENCES, http_address
+from tests.end2end.processes import BRIDGE, ROOT, World, new_world, wait_until
+from tests.end2end.steered import START_S, servers_of
+
+HERE = Path(__file__).parent
+CELL_S = 90.0  # all scenarios over one connection, on a busy machine; about two seconds on a quiet one
+ERAS = ("legacy", "modern")
+UPSTREAMS = ("stdio", "http")
+DIRECT = "direct"
+WAYS = ("bridge, one server", "HTTP, one server", "bridge, all servers", "HTTP, all servers")
+Observed = dict[str, Any]
+"""By scenario: what its steps gave, and what was heard meanwhile."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """
+    Attributes:
+        client, server: names of SDKs, keys of `CLIENTS` and `REFERENCES`.
+        upstream: how the server is reached, by the hub or, direct, by the client.
+        way: `DIRECT`, or one of `WAYS` through the hub.
+    """
+
+    client: str
+    server: str
+    era: str
+    upstream: str
+    way: str
+
+    @property
+    def name(self) -> str:
+        """The server's name in the hub."""
+        return f"{self.server[:2]}{self.upstream[0]}"
+
+    @property
+    def is_of_all(self) -> bool:
+        return self.way.endswith("all servers")
+
+    @property
+    def direct(self) -> "Cell":
+        return Cell(self.client, self.server, self.era, self.upstream, DIRECT)
+
+
+def client_command(client: str) -> list[str]:
+    if client == "python":
+        return [sys.executable, str(HERE / "python_client.py")]
+    return [node(), str(ROOT / "tests" / "npm" / "matrix" / "client.mjs"), str(HERE / "scenarios.json")]
+
+
+def cells(client: str) -> list[Cell]:
+    """All cells of a client; direct ones first."""
+    ways = itertools.product((DIRECT, *WAYS), REFERENCES, ERAS, UPSTREAMS)
+    return [Cell(client, server, era, upstream, way) for way, server, era, upstream in ways]
+
+
+def observe(client: str) -> dict[Cell, Observed]:
+    """Runs all scenarios in each cell of a client, with one hub that has four servers: both SDKs', over both transports."""
+    with new_world() as world:
+        urls = {server: world.start(*command("http")).read_line(START_S).decode() for server, command in REFERENCES.items()}
+        address = start_hub(world, urls)
+        program = world.start(*client_command(client))
+        found = {}
+        for cell in cells(client):
+            program.send(target(cell, urls, address))
+            found[cell] = program.read(CELL_S)
+        program.end()
+    return found
+
+
+def start_hub(world: World, urls: Mapping[str, str]) -> str:
+    """Starts the hub and waits until all its servers run; returns its address."""
+    servers: dict[str, dict[str, Any]] = {}
+    for server, command in REFERENCES.items():
+        program, *arguments = command("stdio")
+        servers[f"{server[:2]}s"] = {"command": program, "args": arguments, "isolation": "session", "autoApprove": ["all"]}
+        servers[f"{server[:2]}h"] = {"type": "http", "url": urls[server], "autoApprove": ["all"]}
+    http = {"enabled": True, "port": 0, "requireToken": False}
+    settings = {"version": 1, "mcpServers": servers, "defaultServers": list(servers), "publish": {"http": http}}
+    world.root.mkdir(mode=0o700)
+    (world.root / "settings.json").write_text(json.dumps(settings))
+    world.start_hub()
+    wait_until(lambda: {server["state"] for server in servers_of(world).values()} == {"running"}, "all servers to run", START_S)
+    return str(wait_until(lambda: http_address(world), "the HTTP endpoints"))
+
+
+def target(cell: Cell, urls: Mapping[str, str], address: str) -> dict[str, Any]:
+    """What the client is told: whom to ask, in which era."""
+    bridge = [sys.executable, "-I", "-S", str(BRIDGE)]
+    reached: dict[str, dict[str, Any]] = {
+        "bridge, one server": {"command": [*bridge, "--server", cell.name]},
+        "HTTP, one server": {"url": f"{address}/servers/{cell.name}/mcp"},
+        "bridge, all servers": {"command": bridge},
+        "HTTP, all servers": {"url": f"{address}/mcp"},
+    }
+    direct: dict[str, Any] = {"url": urls[cell.server]} if cell.upstream == "http" else {"command": REFERENCES[cell.server]("stdio")}
+    among = {"server": cell.name, "prefix": f"{cell.name}_"} if cell.is_of_all else {}
+    return {"era": cell.era, **reached.get(cell.way, direct), **among}
+
+
