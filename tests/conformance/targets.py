@@ -33,6 +33,7 @@ class Target:
         isolation: "session" or "shared".
         era: the only one that the reference speaks, "legacy" or "modern"; empty: both.
         endpoint: where the hub is asked.
+        sdk: whose reference it is, a key of `REFERENCES`.
     """
 
     label: str
@@ -40,6 +41,7 @@ class Target:
     isolation: str = "shared"
     era: str = ""
     endpoint: str = f"/servers/{NAME}/mcp"
+    sdk: str = "python"
 
     @property
     def must_equal_direct(self) -> bool:
@@ -52,12 +54,14 @@ class Target:
         return {"modern": WIRES[:1], "legacy": WIRES[1:]}.get(self.era, WIRES)
 
 
-DIRECT = Target("direct")
+DIRECTS = (Target("direct"), Target("TypeScript, direct", sdk="typescript"))
 HUBS = (
     Target("http, session", "http", "session"),
     Target("stdio, session", "stdio", "session"),
     Target("http, shared", "http"),
     Target("stdio, shared", "stdio"),
+    Target("TypeScript, http, shared", "http", sdk="typescript"),
+    Target("TypeScript, stdio, session", "stdio", "session", sdk="typescript"),
 )
 BESIDES = (
     Target("a legacy client, a server that is modern only", "stdio", era="modern"),
@@ -76,15 +80,15 @@ def running(target: Target) -> Iterator[str]:
     """
     world = World()
     try:
-        yield _hub_url(world, target) if target.upstream else _reference_url(world)
+        yield _hub_url(world, target) if target.upstream else _reference_url(world, target)
     finally:
         left = world.end()
     if left:
         raise RuntimeError(f"{target.label} has left behind: {', '.join(left)}")
 
 
-def _reference_url(world: World) -> str:
-    return world.start(sys.executable, str(REFERENCE), "http").read_line().decode()
+def _reference_url(world: World, target: Target) -> str:
+    return world.start(*REFERENCES[target.sdk]("http")).read_line().decode()
 
 
 def start_hub(world: World, entry: dict[str, Any], **settings: Any) -> None:
@@ -97,9 +101,10 @@ def start_hub(world: World, entry: dict[str, Any], **settings: Any) -> None:
 
 def _hub_url(world: World, target: Target) -> str:
     eras = [target.era] if target.era else []
-    reached: dict[str, Any] = {"command": sys.executable, "args": [str(REFERENCE), "stdio", *eras]}
+    command, *arguments = REFERENCES[target.sdk]("stdio", *eras)
+    reached: dict[str, Any] = {"command": command, "args": arguments}
     if target.upstream == "http":
-        reached = {"type": "http", "url": _reference_url(world)}
+        reached = {"type": "http", "url": _reference_url(world, target)}
     http = {"enabled": True, "port": 0, "requireToken": False}
     start_hub(world, {**reached, "isolation": target.isolation}, publish={"http": http})
     return f"{wait_until(lambda: http_address(world), 'the HTTP endpoints')}{target.endpoint}"

@@ -7,9 +7,8 @@ import itertools
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.conformance.suite import node
 from tests.conformance.targets import REFERENCES, http_address
@@ -26,8 +25,7 @@ Observed = dict[str, Any]
 """By scenario: what its steps gave, and what was heard meanwhile."""
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """
     Attributes:
         client, server: names of SDKs, keys of `CLIENTS` and `REFERENCES`.
@@ -40,6 +38,9 @@ class Cell:
     era: str
     upstream: str
     way: str
+
+    def __str__(self) -> str:
+        return f"{self.client} to {self.server} over {self.upstream}, {self.era}, {self.way}"
 
     @property
     def name(self) -> str:
@@ -109,5 +110,3 @@ def target(cell: Cell, urls: Mapping[str, str], address: str) -> dict[str, Any]:
     direct: dict[str, Any] = {"url": urls[cell.server]} if cell.upstream == "http" else {"command": REFERENCES[cell.server]("stdio")}
     among = {"server": cell.name, "prefix": f"{cell.name}_"} if cell.is_of_all else {}
     return {"era": cell.era, **reached.get(cell.way, direct), **among}
-
-

@@ -1,99 +1,91 @@
-"""What a client observed through the hub, beside what it observes directly: what differs, and what may differ by design.
+"""What a client observed through the hub, beside what it observes directly: how much is equal, and what is not.
 
-Above it: run.py. Below it: the names of cells. Knows nothing of processes.
+Above it: run.py. Below it: by_design.py. Knows nothing of processes.
 """
 
 import json
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
-from tests.conformance.matrix.cells import Cell, Observed
+from tests.conformance.matrix.by_design import BY_DESIGN
+from tests.conformance.matrix.cells import DIRECT, WAYS, Cell, Observed
 
 SCENARIOS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("scenarios.json").read_bytes())
 SHOWN = 700  # characters of each side of a difference
-Json = Any
-Ease = Callable[[Cell, Json], Json]
-"""Takes from an outcome what may differ."""
+MISSING = object()
 
 
 @dataclass(frozen=True)
-class ByDesign:
-    """Something that may differ, why, and where; `ease` takes it from both sides before they are compared."""
+class Compared:
+    """
+    Attributes:
+        equal: how many scenarios are equal to direct, of `count`.
+        lines: both sides of each one that is not.
+    """
 
-    reason: str
-    ease: Ease
-    where: Callable[[Cell], bool] = lambda cell: True
-    scenario: str = ""
-
-
-def eased(cell: Cell, scenario: str, observed: Json) -> Json:
-    for each in BY_DESIGN:
-        if each.scenario in ("", scenario) and each.where(cell):
-            observed = each.ease(cell, observed)
-    return observed
+    equal: int
+    count: int
+    lines: tuple[str, ...]
 
 
-def differences(cell: Cell, direct: Observed, through: Observed) -> dict[str, str]:
-    """By scenario: both sides in words. What failed as a whole is the scenario "all"."""
+def compare(cell: Cell, direct: Observed, through: Observed) -> Compared:
     if "failed" in direct or "failed" in through:
-        return {"all": f"direct: {direct.get('failed')}\nthrough the hub: {through.get('failed')}"}
-    found = {}
-    for scenario in SCENARIOS:
-        name = scenario["name"]
-        sides = [in_order(eased(cell, name, side.get(name)), scenario) for side in (direct, through)]
-        if sides[0] != sides[1]:
-            found[name] = "direct:          {}\nthrough the hub: {}".format(*first_difference(*sides))
-    return found
+        return Compared(0, 1, (f"{cell}: direct {direct.get('failed', 'came')}, through the hub {through.get('failed', 'came')}",))
+    scenarios = [scenario for scenario in SCENARIOS if scenario.get("era", cell.era) == cell.era]
+    lines = []
+    for scenario in scenarios:
+        left, right = (eased(cell, scenario, side.get(scenario["name"], {})) for side in (direct, through))
+        if place := first_difference(left, right):
+            lines.append(f"{cell}, {scenario['name']}: {place}")
+    return Compared(len(scenarios) - len(lines), len(scenarios), tuple(lines))
 
 
-def in_order(observed: Json, scenario: Mapping[str, Any]) -> Json:
-    """Questions that are asked at once come in any order."""
-    if scenario.get("unordered") and observed:
-        return {**observed, "heard": sorted(observed["heard"], key=json.dumps)}
+def eased(cell: Cell, scenario: Mapping[str, Any], observed: Observed) -> Observed:
+    """Without what may differ by design, and with questions that are asked at once in one order."""
+    for each in BY_DESIGN:
+        if each.cells(cell) and scenario["name"] in (each.scenarios or (scenario["name"],)):
+            observed = each.ease(cell, observed)
+    if scenario.get("unordered"):
+        observed = {**observed, "heard": sorted(observed["heard"], key=json.dumps)}
     return observed
 
 
-def first_difference(left: Json, right: Json, place: str = "") -> tuple[str, str]:
-    """The innermost place where two values differ first, in words for each side."""
+def first_difference(left: Any, right: Any, place: str = "") -> str:
+    """The innermost place where two values differ first, with both; empty if they are equal."""
+    for key in shared_keys(left, right):
+        one, other = (side.get(key, MISSING) if isinstance(side, dict) else side[key] for side in (left, right))
+        if found := first_difference(one, other, f"{place}.{key}"):
+            return found
+    return "" if left == right else f"{place}\n  direct:          {words(left)}\n  through the hub: {words(right)}"
+
+
+def shared_keys(left: Any, right: Any) -> Iterable[Any]:
+    """Of two objects, or of two lists of one length; empty for anything else."""
     if isinstance(left, dict) and isinstance(right, dict):
-        for key in {**left, **right}:
-            if left.get(key) != right.get(key) or (key in left) != (key in right):
-                if key in left and key in right:
-                    return first_difference(left[key], right[key], f"{place}.{key}")
-                return tuple(f"{place}.{key}: {json.dumps(side[key])[:SHOWN] if key in side else 'not there'}" for side in (left, right))  # type: ignore[return-value]
-    if isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
-        for index, (one, other) in enumerate(zip(left, right, strict=True)):
-            if one != other:
-                return first_difference(one, other, f"{place}[{index}]")
-    return f"{place}: {json.dumps(left)[:SHOWN]}", f"{place}: {json.dumps(right)[:SHOWN]}"
+        return {**left, **right}
+    is_list = isinstance(left, list) and isinstance(right, list) and len(left) == len(right)
+    return range(len(left)) if is_list else ()
 
 
-# what may differ
+def words(value: Any) -> str:
+    return "not there" if value is MISSING else json.dumps(value, ensure_ascii=False)[:SHOWN]
 
 
-def own_names(cell: Cell, value: Json) -> Json:
-    """Among all servers: without the server's prefix, with its own URIs, and without what other servers list."""
-    prefix = f"{cell.name}_"
-    if isinstance(value, str):
-        return re.sub(rf"tooltray://{cell.name}/([^\s\"]+)", lambda match: unquote(match[1]), value)
-    if isinstance(value, list):
-        return [own_names(cell, each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    found = {key: own_names(cell, each) for key, each in value.items()}
-    if isinstance(found.get("items"), list):
-        found["items"] = [each for each in found["items"] if is_own(cell, each)]
-    if isinstance(found.get("name"), str):
-        found["name"] = found["name"].removeprefix(prefix)
-    return found
+def compare_all(found: Mapping[Cell, Observed]) -> dict[Cell, Compared]:
+    return {cell: compare(cell, found[cell.direct], observed) for cell, observed in found.items() if cell.way != DIRECT}
 
 
-def is_own(cell: Cell, entry: Json) -> bool:
-    return True
+def table(compared: Mapping[Cell, Compared]) -> list[str]:
+    """Markdown: how many scenarios are equal to direct, over both kinds of upstream."""
+    head = ["client", "server", "era", *WAYS]
+    rows = [head, ["---"] * len(head)]
+    for client, server, era in sorted({cell[:3] for cell in compared}):
+        of_row = {cell: each for cell, each in compared.items() if cell[:3] == (client, server, era)}
+        rows.append([client, server, era, *(in_one([each for cell, each in of_row.items() if cell.way == way]) for way in WAYS)])
+    return [f"| {' | '.join(row)} |" for row in rows]
 
 
-BY_DESIGN: tuple[ByDesign, ...] = ()
+def in_one(compared: Sequence[Compared]) -> str:
+    return f"{sum(each.equal for each in compared)}/{sum(each.count for each in compared)}"

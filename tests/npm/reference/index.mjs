@@ -8,7 +8,7 @@
 import { createServer } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';
-import { classifyInboundRequest, createMcpHandler, Server } from '@modelcontextprotocol/server';
+import { classifyInboundRequest, createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { Offers } from './offers.mjs';
 import { states } from './questions.mjs';
@@ -26,11 +26,10 @@ const offers = new Offers();
 
 function makeServer({ era }) {
     const isModern = era === 'modern';
-    const server = new Server(ABOUT, {
-        capabilities: CAPABILITIES,
-        instructions: 'Ask it whatever the protocol knows.',
-        requestState: { verify: states.verify },
-    });
+    const instructions = 'Ask it whatever the protocol knows.';
+    const whole = new McpServer(ABOUT, { capabilities: CAPABILITIES, instructions, requestState: { verify: states.verify } });
+    whole.toolInputSchemaJson = name => offers.tools.get(name)?.[1]; // by which the SDK compares headers with arguments
+    const { server } = whole;
     const answer = (method, handle) => server.setRequestHandler(method, async (request, ctx) => handle(request.params, ctx));
     answer('tools/list', params => offers.listTools(params));
     answer('tools/call', (params, ctx) => offers.callTool(params, ctx, server, isModern));
@@ -45,7 +44,7 @@ function makeServer({ era }) {
         answer('resources/unsubscribe', ({ uri }) => (offers.subscribed.delete(uri), {}));
     }
     server.isModern = isModern;
-    return server;
+    return whole;
 }
 
 offers.update = async (server, uri) => {
@@ -102,7 +101,7 @@ class HttpFace {
             onsessioninitialized: id => this.sessions.set(id, transport),
         });
         const server = makeServer({ era: 'legacy' });
-        server.onclose = () => this.sessions.delete(transport.sessionId);
+        server.server.onclose = () => this.sessions.delete(transport.sessionId);
         await server.connect(transport);
         return transport;
     }

@@ -1,0 +1,92 @@
+"""What may differ through the hub, why, and in which cells. Anything else has to be equal.
+
+Above it: comparison.py. Below it: the names of cells.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from tests.conformance.matrix.cells import Cell, Observed
+
+ROOTS = {"asked": "roots"}
+LISTS = ("tools of both pages", "prompts", "resources of both pages", "templates")
+
+
+def anywhere(cell: Cell) -> bool:
+    return True
+
+
+def among_all(cell: Cell) -> bool:
+    return cell.is_of_all
+
+
+@dataclass(frozen=True)
+class ByDesign:
+    """
+    Attributes:
+        ease: takes from what was observed, of either side, what may differ.
+        scenarios: where; none: in all.
+    """
+
+    reason: str
+    ease: Callable[[Cell, Observed], Observed]
+    cells: Callable[[Cell], bool] = anywhere
+    scenarios: tuple[str, ...] = ()
+
+
+def own_names(cell: Cell, value: Any) -> Any:
+    """Without what the hub puts before the names and URIs of a server among others."""
+    if isinstance(value, str):
+        return re.sub(rf"tooltray://{cell.name}/([^\s\"]+)", lambda match: unquote(match[1]), value).replace(f"{cell.name}_", "")
+    if isinstance(value, list):
+        return [own_names(cell, each) for each in value]
+    return {key: own_names(cell, each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+def own_entries(cell: Cell, observed: Observed) -> Observed:
+    """Lists with what belongs to the server alone, in the order of names, and without what else their results say."""
+    [listed] = observed["outcomes"]
+    direct = [entry for entry in listed["items"] if not is_of_others(cell, entry)]
+    return {**observed, "outcomes": [sorted(direct, key=lambda entry: str(entry["name"]))]}
+
+
+def is_of_others(cell: Cell, entry: Any) -> bool:
+    name, uri = str(entry["name"]), str(entry.get("uri") or entry.get("uriTemplate") or "")
+    is_marked = re.match(r"(py|ty)[sh]_", name) or uri.startswith("tooltray://")
+    return bool(is_marked) or entry["name"] in HUBS_OWN
+
+
+HUBS_OWN = ("collect_feedback", "list_servers", "server_status")
+
+
+def versions(cell: Cell, observed: Observed) -> Observed:
+    [about] = observed["outcomes"]
+    return {"outcomes": [{key: about.get(key) for key in ("protocolVersion", "supportedVersions")}], "heard": []}
+
+
+def codes(cell: Cell, observed: Observed) -> Observed:
+    """Errors without their words."""
+    return {**observed, "outcomes": [each.get("error", {}).get("code", each) if each else each for each in observed["outcomes"]]}
+
+
+def no_own_question(cell: Cell, observed: Observed) -> Observed:
+    return {**observed, "heard": [event for event in observed["heard"] if event != ROOTS]}
+
+
+def once_each(cell: Cell, observed: Observed) -> Observed:
+    heard = {str(event): event for event in observed["heard"]}
+    return {**observed, "heard": [heard[key] for key in sorted(heard)]}
+
+
+BY_DESIGN = (
+    ByDesign("names and URIs that several servers have begin with the server's name", own_names, among_all),
+    ByDesign("a list has what all servers and the hub offer, by name", own_entries, among_all, LISTS),
+    ByDesign("the hub introduces itself, with what its servers can do together", versions, among_all, ("greeting",)),
+    ByDesign("the hub refuses in its own words", codes, among_all, ("a tool that nobody has", "prompts that go wrong")),
+    ByDesign("the hub hands out lists in one piece, so it refuses a cursor in its own words", codes, anywhere, ("a page that is none",)),
+    ByDesign("the hub itself asks a client for its roots, to know the servers of its project", no_own_question),
+    ByDesign("a change may be told more than once", once_each, anywhere, ("lists that change",)),
+)
