@@ -12,6 +12,8 @@ from urllib.parse import unquote
 from tests.conformance.matrix.cells import Cell, Observed
 
 ROOTS = {"asked": "roots"}
+OTHERS = re.compile(r"(tooltray://|\w\w[sh]_)")
+HUBS_OWN = ("collect_feedback", "list_servers", "server_status")
 LISTS = ("tools of both pages", "prompts", "resources of both pages", "templates")
 
 
@@ -21,6 +23,11 @@ def anywhere(cell: Cell) -> bool:
 
 def among_all(cell: Cell) -> bool:
     return cell.is_of_all
+
+
+def shared_by_checking_server(cell: Cell) -> bool:
+    """The reference on Python's SDK asks whatever was declared."""
+    return cell.is_of_all and cell.era == "legacy" and cell.server == "typescript"
 
 
 @dataclass(frozen=True)
@@ -49,17 +56,14 @@ def own_names(cell: Cell, value: Any) -> Any:
 def own_entries(cell: Cell, observed: Observed) -> Observed:
     """Lists with what belongs to the server alone, in the order of names, and without what else their results say."""
     [listed] = observed["outcomes"]
-    direct = [entry for entry in listed["items"] if not is_of_others(cell, entry)]
-    return {**observed, "outcomes": [sorted(direct, key=lambda entry: str(entry["name"]))]}
+    own = [entry for entry in listed["items"] if not is_of_others(entry)]
+    return {**observed, "outcomes": [sorted(own, key=lambda entry: str(entry["name"]))]}
 
 
-def is_of_others(cell: Cell, entry: Any) -> bool:
-    name, uri = str(entry["name"]), str(entry.get("uri") or entry.get("uriTemplate") or "")
-    is_marked = re.match(r"(py|ty)[sh]_", name) or uri.startswith("tooltray://")
-    return bool(is_marked) or entry["name"] in HUBS_OWN
-
-
-HUBS_OWN = ("collect_feedback", "list_servers", "server_status")
+def is_of_others(entry: Any) -> bool:
+    """After `own_names`, what still has a server's name is another one's."""
+    uri = str(entry.get("uri") or entry.get("uriTemplate") or "")
+    return bool(OTHERS.match(entry["name"]) or OTHERS.match(uri)) or entry["name"] in HUBS_OWN
 
 
 def versions(cell: Cell, observed: Observed) -> Observed:
@@ -70,6 +74,10 @@ def versions(cell: Cell, observed: Observed) -> Observed:
 def codes(cell: Cell, observed: Observed) -> Observed:
     """Errors without their words."""
     return {**observed, "outcomes": [each.get("error", {}).get("code", each) if each else each for each in observed["outcomes"]]}
+
+
+def nothing(cell: Cell, observed: Observed) -> Observed:
+    return {}
 
 
 def no_own_question(cell: Cell, observed: Observed) -> Observed:
@@ -88,5 +96,11 @@ BY_DESIGN = (
     ByDesign("the hub refuses in its own words", codes, among_all, ("a tool that nobody has", "prompts that go wrong")),
     ByDesign("the hub hands out lists in one piece, so it refuses a cursor in its own words", codes, anywhere, ("a page that is none",)),
     ByDesign("the hub itself asks a client for its roots, to know the servers of its project", no_own_question),
+    ByDesign(
+        "a legacy server that clients share is not told of sampling: it could not say whose model it asks",
+        nothing,
+        shared_by_checking_server,
+        ("sampling", "three questions at once"),
+    ),
     ByDesign("a change may be told more than once", once_each, anywhere, ("lists that change",)),
 )

@@ -6,7 +6,7 @@ Above it: run.py, comparison.py. Below it: the worlds of the end-to-end tests, t
 import itertools
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +20,9 @@ CELL_S = 90.0  # all scenarios over one connection, on a busy machine; about two
 ERAS = ("legacy", "modern")
 UPSTREAMS = ("stdio", "http")
 DIRECT = "direct"
-WAYS = ("bridge, one server", "HTTP, one server", "bridge, all servers", "HTTP, all servers")
+WAYS_TO_ONE = ("bridge, one server", "HTTP, one server")
+WAYS_TO_ALL = ("bridge, all servers", "HTTP, all servers")
+WAYS = (*WAYS_TO_ONE, *WAYS_TO_ALL)
 Observed = dict[str, Any]
 """By scenario: what its steps gave, and what was heard meanwhile."""
 
@@ -49,7 +51,7 @@ class Cell(NamedTuple):
 
     @property
     def is_of_all(self) -> bool:
-        return self.way.endswith("all servers")
+        return self.way in WAYS_TO_ALL
 
     @property
     def direct(self) -> "Cell":
@@ -62,35 +64,41 @@ def client_command(client: str) -> list[str]:
     return [node(), str(ROOT / "tests" / "npm" / "matrix" / "client.mjs"), str(HERE / "scenarios.json")]
 
 
-def cells(client: str) -> list[Cell]:
-    """All cells of a client; direct ones first."""
-    ways = itertools.product((DIRECT, *WAYS), REFERENCES, ERAS, UPSTREAMS)
-    return [Cell(client, server, era, upstream, way) for way, server, era, upstream in ways]
+def cells(client: str, ways: Sequence[str]) -> list[Cell]:
+    return [Cell(client, *rest, way) for way, *rest in itertools.product(ways, REFERENCES, ERAS, UPSTREAMS)]
 
 
 def observe(client: str) -> dict[Cell, Observed]:
-    """Runs all scenarios in each cell of a client, with one hub that has four servers: both SDKs', over both transports."""
+    """Runs all scenarios in each cell of a client. Each hub has four servers: both SDKs', over both transports.
+
+    A session of one server has a copy of it to itself; among all servers each server is shared.
+    """
+    return observe_ways(client, (DIRECT, *WAYS_TO_ONE), "session") | observe_ways(client, WAYS_TO_ALL, "shared")
+
+
+def observe_ways(client: str, ways: Sequence[str], isolation: str) -> dict[Cell, Observed]:
     with new_world() as world:
         urls = {server: world.start(*command("http")).read_line(START_S).decode() for server, command in REFERENCES.items()}
-        address = start_hub(world, urls)
+        address = start_hub(world, urls, isolation)
         program = world.start(*client_command(client))
         found = {}
-        for cell in cells(client):
+        for cell in cells(client, ways):
             program.send(target(cell, urls, address))
             found[cell] = program.read(CELL_S)
         program.end()
     return found
 
 
-def start_hub(world: World, urls: Mapping[str, str]) -> str:
+def start_hub(world: World, urls: Mapping[str, str], isolation: str) -> str:
     """Starts the hub and waits until all its servers run; returns its address."""
     servers: dict[str, dict[str, Any]] = {}
     for server, command in REFERENCES.items():
         program, *arguments = command("stdio")
-        servers[f"{server[:2]}s"] = {"command": program, "args": arguments, "isolation": "session", "autoApprove": ["all"]}
-        servers[f"{server[:2]}h"] = {"type": "http", "url": urls[server], "autoApprove": ["all"]}
+        servers[f"{server[:2]}s"] = {"command": program, "args": arguments}
+        servers[f"{server[:2]}h"] = {"type": "http", "url": urls[server]}
+    entries = {name: {**entry, "isolation": isolation, "autoApprove": ["all"]} for name, entry in servers.items()}
     http = {"enabled": True, "port": 0, "requireToken": False}
-    settings = {"version": 1, "mcpServers": servers, "defaultServers": list(servers), "publish": {"http": http}}
+    settings = {"version": 1, "mcpServers": entries, "defaultServers": list(entries), "publish": {"http": http}}
     world.root.mkdir(mode=0o700)
     (world.root / "settings.json").write_text(json.dumps(settings))
     world.start_hub()
@@ -100,13 +108,19 @@ def start_hub(world: World, urls: Mapping[str, str]) -> str:
 
 def target(cell: Cell, urls: Mapping[str, str], address: str) -> dict[str, Any]:
     """What the client is told: whom to ask, in which era."""
-    bridge = [sys.executable, "-I", "-S", str(BRIDGE)]
-    reached: dict[str, dict[str, Any]] = {
-        "bridge, one server": {"command": [*bridge, "--server", cell.name]},
-        "HTTP, one server": {"url": f"{address}/servers/{cell.name}/mcp"},
-        "bridge, all servers": {"command": bridge},
-        "HTTP, all servers": {"url": f"{address}/mcp"},
-    }
-    direct: dict[str, Any] = {"url": urls[cell.server]} if cell.upstream == "http" else {"command": REFERENCES[cell.server]("stdio")}
     among = {"server": cell.name, "prefix": f"{cell.name}_"} if cell.is_of_all else {}
-    return {"era": cell.era, **reached.get(cell.way, direct), **among}
+    return {"era": cell.era, **reached(cell, urls, address), **among}
+
+
+def reached(cell: Cell, urls: Mapping[str, str], address: str) -> dict[str, Any]:
+    bridge = [sys.executable, "-I", "-S", str(BRIDGE)]
+    match cell.way:
+        case "bridge, one server":
+            return {"command": [*bridge, "--server", cell.name]}
+        case "HTTP, one server":
+            return {"url": f"{address}/servers/{cell.name}/mcp"}
+        case "bridge, all servers":
+            return {"command": bridge}
+        case "HTTP, all servers":
+            return {"url": f"{address}/mcp"}
+    return {"url": urls[cell.server]} if cell.upstream == "http" else {"command": REFERENCES[cell.server]("stdio")}

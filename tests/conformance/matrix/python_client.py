@@ -108,11 +108,11 @@ class Peer:
         try:
             async with asyncio.timeout(STEP_S):
                 outcome = await self.step(step)
+            await self.hear(already + step.get("hears", 0))
         except MCPError as error:
             outcome = {"error": {"code": error.error.code, "message": error.error.message, "data": error.error.data}}
         except (ValueError, LookupError, RuntimeError, TimeoutError) as error:
             outcome = {"failed": f"{type(error).__name__}: {error}"}
-        await self.hear(already + step.get("hears", 0))
         return outcome
 
     async def step(self, step):

@@ -83,9 +83,15 @@ class Peer {
         const already = this.heard.length;
         let late;
         const tooLate = new Promise((_, reject) => (late = setTimeout(() => reject(new Error('too late')), STEP_MS)));
-        const outcome = await Promise.race([this.step(step), tooLate]).catch(failed).finally(() => clearTimeout(late));
-        await this.hear(already + (step.hears ?? 0));
-        return outcome ?? null;
+        try {
+            const outcome = await Promise.race([this.step(step), tooLate]);
+            await this.hear(already + (step.hears ?? 0));
+            return outcome ?? null;
+        } catch (error) {
+            return failed(error);
+        } finally {
+            clearTimeout(late);
+        }
     }
 
     async step(step) {
