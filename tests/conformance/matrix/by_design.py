@@ -12,8 +12,11 @@ from urllib.parse import unquote
 from tests.conformance.matrix.cells import Cell, Observed
 
 ROOTS = {"asked": "roots"}
+FULFILLING = "Fulfilling input required by"
+SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 OTHERS = re.compile(r"(tooltray://|\w\w[sh]_)")
 HUBS_OWN = ("collect_feedback", "list_servers", "server_status")
+REFUSED = ("a tool that nobody has", "a method that nobody has", "prompts that go wrong")
 LISTS = ("tools of both pages", "prompts", "resources of both pages", "templates")
 
 
@@ -23,6 +26,10 @@ def anywhere(cell: Cell) -> bool:
 
 def among_all(cell: Cell) -> bool:
     return cell.is_of_all
+
+
+def to_one(cell: Cell) -> bool:
+    return not cell.is_of_all
 
 
 def shared_by_checking_server(cell: Cell) -> bool:
@@ -66,6 +73,13 @@ def is_of_others(entry: Any) -> bool:
     return bool(OTHERS.match(entry["name"]) or OTHERS.match(uri)) or entry["name"] in HUBS_OWN
 
 
+def unsigned(cell: Cell, observed: Observed) -> Observed:
+    """A list without the name of who made it."""
+    [listed] = observed["outcomes"]
+    rest = {**listed["rest"], "_meta": {key: value for key, value in listed["rest"].get("_meta", {}).items() if key != SERVER_INFO}}
+    return {**observed, "outcomes": [{**listed, "rest": rest}]}
+
+
 def versions(cell: Cell, observed: Observed) -> Observed:
     [about] = observed["outcomes"]
     return {"outcomes": [{key: about.get(key) for key in ("protocolVersion", "supportedVersions")}], "heard": []}
@@ -77,11 +91,13 @@ def codes(cell: Cell, observed: Observed) -> Observed:
 
 
 def nothing(cell: Cell, observed: Observed) -> Observed:
-    return {}
+    return {"outcomes": [], "heard": []}
 
 
 def no_own_question(cell: Cell, observed: Observed) -> Observed:
-    return {**observed, "heard": [event for event in observed["heard"] if event != ROOTS]}
+    """Without the question, and without what the TypeScript SDK makes of it: progress of the call for which it was asked."""
+    heard = [event for event in observed["heard"] if event != ROOTS and not str(event.get("message")).startswith(FULFILLING)]
+    return {**observed, "heard": heard}
 
 
 def once_each(cell: Cell, observed: Observed) -> Observed:
@@ -93,7 +109,8 @@ BY_DESIGN = (
     ByDesign("names and URIs that several servers have begin with the server's name", own_names, among_all),
     ByDesign("a list has what all servers and the hub offer, by name", own_entries, among_all, LISTS),
     ByDesign("the hub introduces itself, with what its servers can do together", versions, among_all, ("greeting",)),
-    ByDesign("the hub refuses in its own words", codes, among_all, ("a tool that nobody has", "prompts that go wrong")),
+    ByDesign("the hub refuses in its own words", codes, among_all, REFUSED),
+    ByDesign("the list of tools is the hub's own also for one server", unsigned, to_one, ("tools of both pages",)),
     ByDesign("the hub hands out lists in one piece, so it refuses a cursor in its own words", codes, anywhere, ("a page that is none",)),
     ByDesign("the hub itself asks a client for its roots, to know the servers of its project", no_own_question),
     ByDesign(

@@ -64,25 +64,29 @@ def client_command(client: str) -> list[str]:
     return [node(), str(ROOT / "tests" / "npm" / "matrix" / "client.mjs"), str(HERE / "scenarios.json")]
 
 
-def cells(client: str, ways: Sequence[str]) -> list[Cell]:
-    return [Cell(client, *rest, way) for way, *rest in itertools.product(ways, REFERENCES, ERAS, UPSTREAMS)]
+def cells(client: str) -> list[Cell]:
+    """All cells of a client; direct ones first."""
+    return [Cell(client, *rest, way) for way, *rest in itertools.product((DIRECT, *WAYS), REFERENCES, ERAS, UPSTREAMS)]
 
 
-def observe(client: str) -> dict[Cell, Observed]:
-    """Runs all scenarios in each cell of a client. Each hub has four servers: both SDKs', over both transports.
+def observe(client: str, cells: Sequence[Cell]) -> dict[Cell, Observed]:
+    """Runs all scenarios in some cells of a client. Each hub has four servers: both SDKs', over both transports.
 
     A session of one server has a copy of it to itself; among all servers each server is shared.
     """
-    return observe_ways(client, (DIRECT, *WAYS_TO_ONE), "session") | observe_ways(client, WAYS_TO_ALL, "shared")
+    of_all = {isolation: [cell for cell in cells if cell.is_of_all is (isolation == "shared")] for isolation in ("session", "shared")}
+    return {cell: seen for isolation, some in of_all.items() for cell, seen in observe_with(client, some, isolation).items()}
 
 
-def observe_ways(client: str, ways: Sequence[str], isolation: str) -> dict[Cell, Observed]:
+def observe_with(client: str, cells: Sequence[Cell], isolation: str) -> dict[Cell, Observed]:
+    found: dict[Cell, Observed] = {}
+    if not cells:
+        return found
     with new_world() as world:
         urls = {server: world.start(*command("http")).read_line(START_S).decode() for server, command in REFERENCES.items()}
         address = start_hub(world, urls, isolation)
         program = world.start(*client_command(client))
-        found = {}
-        for cell in cells(client, ways):
+        for cell in cells:
             program.send(target(cell, urls, address))
             found[cell] = program.read(CELL_S)
         program.end()

@@ -214,11 +214,16 @@ class Peer {
     }
 }
 
+const BODY = /^Error POSTing to endpoint: (\{"jsonrpc".*\})$/s;
 const quoted = uri => encodeURIComponent(uri).replaceAll('%7B', '{').replaceAll('%7D', '}');
 const asked = params => Object.fromEntries(Object.entries(params).filter(([key]) => key !== '_meta'));
 
+const inWords = ({ code, message, data }) => ({ error: { code, message, data: data ?? null } });
+
 function failed(error) {
-    if (error instanceof ProtocolError) return { error: { code: error.code, message: error.message, data: error.data ?? null } };
+    if (error instanceof ProtocolError) return inWords(error);
+    const refusal = BODY.exec(error.message); // over HTTP in the modern era an error has a status of its own
+    if (refusal) return inWords(JSON.parse(refusal[1]).error);
     return { failed: error instanceof SdkError ? `${error.code}: ${error.message}` : String(error) };
 }
 
