@@ -2,7 +2,7 @@
 
 import { NO_ARGUMENTS, said, strings } from './content.mjs';
 import { report } from './plain_tools.mjs';
-import { ask, confirmQuestion, field, form, nameQuestion, ROOTS, saidByModel, sampling } from './questions.mjs';
+import { ask, capabilitiesOf, confirmQuestion, field, form, nameQuestion, ROOTS, saidByModel, sampling } from './questions.mjs';
 
 const DEFAULTS = {
     type: 'object',
@@ -48,7 +48,7 @@ async function askTwice(_arguments, ctx) {
 }
 
 async function askWhatItCan(_arguments, ctx, server) {
-    const capabilities = server.getClientCapabilities() ?? {};
+    const capabilities = capabilitiesOf(ctx, server);
     const questions = { ...(capabilities.sampling && { sample: sampling('Say hello.') }), ...(capabilities.elicitation && { ask: nameQuestion }) };
     return ask(ctx, questions, () => said('asked'), { asked: Object.keys(questions) });
 }

@@ -4,6 +4,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { MissingRequiredClientCapabilityError } from '@modelcontextprotocol/server';
 import { embedded, image, NO_ARGUMENTS, said, SILENCE } from './content.mjs';
+import { capabilitiesOf } from './questions.mjs';
 
 const PAUSE_MS = 50; // between the steps that the suite wants to see apart
 const RECONNECT_MS = 200; // a client whose stream was closed has to come back meanwhile
@@ -52,7 +53,7 @@ export async function report(ctx, progress, total, message) {
 }
 
 async function needSampling(_arguments, ctx, server) {
-    if (!server.getClientCapabilities()?.sampling) throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
+    if (!capabilitiesOf(ctx, server).sampling) throw new MissingRequiredClientCapabilityError({ requiredCapabilities: { sampling: {} } });
     return said('The client can sample.');
 }
 

@@ -1,7 +1,7 @@
 // What the reference asks of an AI client. A tool says what it needs and is written once: the SDK asks a legacy client while the call waits,
 // and ends a modern client's call with the questions.
 
-import { createRequestStateCodec, inputRequired } from '@modelcontextprotocol/server';
+import { CLIENT_CAPABILITIES_META_KEY, createRequestStateCodec, inputRequired } from '@modelcontextprotocol/server';
 import { strings } from './content.mjs';
 
 export const states = createRequestStateCodec({ key: crypto.getRandomValues(new Uint8Array(32)) });
@@ -21,6 +21,9 @@ export async function ask(ctx, questions, then, state) {
     if (Object.keys(questions).every(key => key in given)) return then(given);
     return inputRequired({ inputRequests: questions, ...(state && { requestState: await states.mint(state) }) });
 }
+
+// What the client says it can: with this request in the modern era, at the start in the legacy one.
+export const capabilitiesOf = (ctx, server) => ctx.mcpReq.envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
 
 export const field = (answer, name) => answer.content?.[name];
 export const saidByModel = answer => answer.content?.text;
