@@ -54,6 +54,8 @@ from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
 from tooltray.calls.app_calls import AppCalls
 from tooltray.calls.completion import Completion
 from tooltray.calls.elicitations import Elicitations
+from tooltray.calls.extension_listens import ExtensionListens
+from tooltray.calls.extension_routes import ExtensionRoutes
 from tooltray.calls.followed_resources import FollowedResources
 from tooltray.calls.notifications import Notifications
 from tooltray.calls.own_calls import OwnCalls
@@ -69,6 +71,7 @@ from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.instructions import ServerInstructions
 from tooltray.catalogue.known_servers import KnownServers
+from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.list_times import FirstListings, FirstPatience
 from tooltray.catalogue.offer import KINDS, TOOLS, Offer
 from tooltray.catalogue.offers import Offers, read_offered
@@ -77,6 +80,7 @@ from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.published_uris import PublishedUris
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
+from tooltray.catalogue.server_declarations import ServerDeclarations
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
@@ -172,14 +176,17 @@ from tooltray.server_files.server_files import ServerFiles
 from tooltray.server_files.trust_decisions import ReadFile, TrustDecisions
 from tooltray.server_files.trust_store import TrustStore
 from tooltray.sessions.caller import OwnCaller, Session
+from tooltray.sessions.client_limits import KnownLimits, read_client_limits
 from tooltray.sessions.session_state import SessionStates
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.sign_ins.api import SignInsApi
 from tooltray.sign_ins.sign_ins import SignIns
 from tooltray.sign_ins.token_store import TokenStore
 from tooltray.tasks import TaskKeeper
+from tooltray.telemetry.trace_export import TraceExport
 from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.stdio_transport import StdioTransport
+from tooltray.upstream.client_extensions import ClientExtensions
 from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.held_calls import HeldCalls
 from tooltray.upstream.log_levels import LogLevels
@@ -188,6 +195,7 @@ from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_listen import ServerListens
 from tooltray.upstream.server_manager import ServerManager, SessionNeeds
 from tooltray.upstream.server_transports import ProgramStarts, ServerTransports, StartProcess
+from tooltray.upstream.shared_connections import SharedConnections
 from tooltray.upstream.stops import StoppedServers, Stops
 from tooltray.upstream.upstream_services import UpstreamServices
 from tooltray.upstream.visibility import Visibility
@@ -258,6 +266,7 @@ class Hub(Composition):
         await self.tools.load()
         await self.offers.load()
         await self.instructions.load()
+        await self.server_declarations.load()
 
     # the ground: settings, secrets, the environment, the log
 
@@ -282,6 +291,7 @@ class Hub(Composition):
     run: str = made(lambda hub: hub.control.execution_id[:8])
     journal: Journal = part(journal_file="home.activity", run="run", release="journal_reader.close")
     failures: Failures = part()
+    traces: TraceExport = part()
     journal_reader: JournalReader = part(journal_file="home.activity", run="run")
     remembered: RememberedVariables = read(lambda hub: _remembered(hub.home, hub.options))
     sources: VariableSources = part()
@@ -309,6 +319,7 @@ class Hub(Composition):
         may_run="inmemory_trust.allows",
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
+    client_extensions: ClientExtensions = read(lambda hub: ClientExtensions(hub.home.client_extensions, bus=hub.bus, spawn=hub.spawn))
     stopped: StoppedServers = read(lambda hub: StoppedServers(hub.home.stopped))
     stops: Stops = part(store="stopped")
     own_server: HubServer = part(
@@ -320,8 +331,10 @@ class Hub(Composition):
     services: UpstreamServices = part(
         mask="mask.masked",
         ask_person="ask_person",
+        is_person_there=lambda hub: lambda: hub.elicitations.are_shown,
         keep_output="log_keeper.keep",
         tap="protocol_log.tap",
+        declared="client_extensions.declared",
     )
     server_logs: ServerLogFiles = made(lambda hub: ServerLogFiles(hub.home.server_logs))
     log_keeper: LogKeeper = part(files="server_logs")
@@ -331,6 +344,7 @@ class Hub(Composition):
         is_wanted=lambda hub: lambda server, client: hub.subscriptions.is_wanted(server, client),
     )
     servers: ServerManager = part()
+    shared_connections: SharedConnections = part()
 
     # what servers offer
 
@@ -350,13 +364,16 @@ class Hub(Composition):
     confirm_limits: ConfirmLimits = part()
     tools: ToolManager = part(lists="tool_lists", looks="tool_looks")
     instructions: ServerInstructions = part(mask="mask.masked_whole")
-    prompts: PromptManager = part()
+    server_declarations: ServerDeclarations = part()
     resources: ResourceManager = part()
+    linking_relay: LinkingRelay = part()
+    prompts: PromptManager = part(relay="linking_relay")
 
     # what each session sees of it
 
     states: SessionStates = part()
     client_profiles: ClientProfiles = read(lambda hub: read_client_profiles(resource("client-profiles.json")))
+    client_limits: KnownLimits = read(lambda hub: read_client_limits(resource("client-profiles.json")))
     clients: KnownClients = part(profiles="client_profiles")
     profiles: Profiles = part()
     modes: Modes = part()
@@ -369,7 +386,7 @@ class Hub(Composition):
     session_views: SessionViews = part()
     views: Views = part(views="session_views")
     meta: MetaCalls = part(call=lambda hub: lambda exchange: hub.calls.call(exchange))
-    introduction: Introduction = part(views="session_views", said="instructions")
+    introduction: Introduction = part(views="session_views", said="instructions", declared="server_declarations")
 
     # consent, projects, reports, files
 
@@ -423,12 +440,14 @@ class Hub(Composition):
         }
     )
     resolver: ToolResolver = part()
-    forwarder: ToolForwarder = part()
+    forwarder: ToolForwarder = part(relay="linking_relay")
     recorder: CallRecorder = part()
     calls: ToolCalls = part()
     listens: ServerListens = part()
     subscriptions: Subscriptions = part()
     completion: Completion = part()
+    extensions: ExtensionRoutes = part()
+    extension_listens: ExtensionListens = part()
     notifications: Notifications = part()
     all_servers: AllServers = part()
     one_server: OneServer = part()
@@ -571,4 +590,5 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield lambda: hub.served.problems
     yield lambda: filter(None, [hub.login_shell.problem])
     yield lambda: hub.journal.problems
+    yield lambda: hub.traces.problems
     yield lambda: problems_of_settings(hub.config.settings)

@@ -7,11 +7,12 @@ Above it: ToolManager, which has one `OfferedTools` for each server, and all who
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 
 import msgspec
 from msgspec import Raw
 
-from tooltray.catalogue import approval, token_counts, tool_settings
+from tooltray.catalogue import approval, token_counts, tool_settings, tool_words
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.offer import TOOLS, listing_of
 from tooltray.catalogue.published_names import PublishedNames
@@ -19,7 +20,7 @@ from tooltray.catalogue.published_uris import PublishedUris
 from tooltray.catalogue.resource_uris import ResourceUris
 from tooltray.catalogue.tool_view import NO_VIEW, with_uris
 from tooltray.long_lived import keep_for_long
-from tooltray.settings.server_config import ToolOverride
+from tooltray.settings.tool_override import ToolOverride
 from tooltray.tasks import SLICE, finish_in_thread
 from tooltray.upstream.managed_server import ManagedServer
 
@@ -47,13 +48,18 @@ class Route(msgspec.Struct, frozen=True):
         own = self.override.description if self.override else None
         return self.definition.description if own is None else own
 
+    @property
+    def hints(self) -> object:
+        """By which rules decide whether a call goes through unasked."""
+        return tool_words.hints_for_rules(self.override, self.definition.annotations)
+
     def published(self, name: str, uris: ResourceUris | None = None) -> Raw:
         """The definition as AI clients get it, under a name.
 
         Args:
             uris: of all servers together; None: its server's own stay.
         """
-        definition = self.definition.renamed(name, self.override.description if self.override else None)
+        definition = self.definition.renamed(name, tool_words.replaced(self.override, self.definition.annotations))
         if uris and any(uris.published_uri(self.server, uri) != uri for uri in self.definition.view.uris):
             return with_uris(definition, partial(uris.published_uri, self.server))
         return definition
@@ -108,8 +114,9 @@ def rules_of(managed: ManagedServer) -> tuple[str, ...]:
 
 
 def route_to(managed: ManagedServer, definition: ToolDefinition, *, is_listed: bool = True) -> Route:
-    decision = approval.decide(managed.name, definition.name, definition.annotations, rules_of(managed))
     override = managed.config.tool_overrides.get(definition.name)
+    hints = tool_words.hints_for_rules(override, definition.annotations)
+    decision = approval.decide(managed.name, definition.name, hints, rules_of(managed))
     return Route(managed.name, definition, decision, override, managed.config_hash, is_listed)
 
 
@@ -141,6 +148,21 @@ class Listed(msgspec.Struct, frozen=True):
     listing: Raw
 
 
+class ListTerms(msgspec.Struct, frozen=True):
+    """What of a client decides which tools of all servers it is told of, and under which names.
+
+    Attributes:
+        room: so many characters of a name it takes, for names that are longer than short ones; 0: it gets short ones.
+        with_views: it shows views of tools, and gets the tools that are for these alone.
+    """
+
+    room: int = 0
+    with_views: bool = False
+
+
+PLAIN_TERMS = ListTerms()
+
+
 class JointLists(msgspec.Struct, frozen=True):
     """
     Attributes:
@@ -166,6 +188,7 @@ class JointListing:
         """
         self._names, self._routes, self._uris = names, routes, uris
         self._made: JointLists | None = None
+        self._made_for: dict[ListTerms, Listed] = {}  # a few
         self._changes = 0
         self._lock = asyncio.Lock()
 
@@ -179,12 +202,39 @@ class JointListing:
         self._made = None
         self._changes += 1
 
-    async def made(self) -> JointLists:
-        """Of all servers, as far as it is known now."""
+    async def made(self, terms: ListTerms) -> Listed:
+        """Of all servers, as far as it is known now; clients that see the same names share a list."""
         async with self._lock:
             while self._made is None:
                 await self._make()
-            return self._made
+            listed = self._made.with_views if terms.with_views else self._made.plain
+            return self._with_whole_names(listed, terms) if terms.room else listed
+
+    def _with_whole_names(self, short: Listed, terms: ListTerms) -> Listed:
+        if terms not in self._made_for:
+            entries = tuple(sorted((self.in_room(each, terms.room) for each in short.entries), key=attrgetter("name")))
+            same = next((each for each in (short, *self._made_for.values()) if each.entries == entries), None)
+            self._made_for[terms] = same or Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
+        return self._made_for[terms]
+
+    def in_room(self, entry: Entry, room: int) -> Entry:
+        """A tool under its whole name where it has one of at most `room` characters; as it is where not, or where it is told apart."""
+        key = _key(entry.route)
+        name = self._names.whole(key, room) if entry.name == self._names.known(key) else None
+        return Entry(name, entry.route, entry.route.published(name, self._uris.now)) if name else entry
+
+    async def with_others(self, kept: Iterable[Entry], routes: Iterable[Route], terms: ListTerms) -> Listed:
+        """A list of its own: entries of the list of all, and further tools beside them."""
+        named = await self.named(route for route in routes if _is_told_of(route, terms))
+        if terms.with_views:
+            kept = tuple(kept)
+            beside = {(entry.route.server, entry.route.definition.name) for entry in kept}
+            told = await self._told_apart([*((entry.name, entry.route) for entry in kept), *named])
+            named = [(name, route) for name, route in told if (route.server, route.definition.name) not in beside]
+        uris = self._uris.now
+        added = [self.in_room(Entry(name, route, route.published(name, uris)), terms.room) for name, route in named]
+        entries = tuple(sorted((*kept, *added), key=attrgetter("name")))
+        return Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
 
     async def _make(self) -> None:
         changes = self._changes
@@ -196,6 +246,7 @@ class JointListing:
             lists = JointLists(made, _listed(await self._told_apart(named), uris))
         if changes == self._changes:
             self._made = lists
+            self._made_for.clear()
             keep_for_long(len(named))
 
     async def _told_apart(self, named: Sequence[tuple[str, Route]]) -> list[tuple[str, Route]]:
@@ -220,7 +271,7 @@ class JointListing:
         routes = list(routes)
 
         def publish() -> list[tuple[str, Route]]:
-            tools = [tool_settings.key(route.server, route.definition.name, route.override) for route in routes]
+            tools = [_key(route) for route in routes]
             names = self._names.publish(tools)
             return sorted(((names[tool], route) for tool, route in zip(tools, routes, strict=True)), key=_by_name)
 
@@ -230,6 +281,15 @@ class JointListing:
 def _listed(named: Iterable[tuple[str, Route]], uris: ResourceUris) -> Listed:
     entries = tuple(Entry(name, route, route.published(name, uris)) for name, route in named)
     return Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
+
+
+def _is_told_of(route: Route, terms: ListTerms) -> bool:
+    return not route.definition.is_task_only and (terms.with_views or route.definition.view.is_for_models)
+
+
+def _key(route: Route) -> tool_settings.Tool:
+    """What the name of a tool is given to."""
+    return tool_settings.key(route.server, route.definition.name, route.override)
 
 
 def _by_name(named: tuple[str, Route]) -> str:

@@ -13,11 +13,12 @@ import msgspec
 
 from tooltray.events import EventBus
 from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.dispatcher import Tap
 from tooltray.tasks import Spawn
 from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.handshake import DISCOVER_TIMEOUT_S
-from tooltray.upstream.mcp_client import AskPerson
+from tooltray.upstream.mcp_client import AskPerson, nobody_there
 from tooltray.upstream.start_watch import StartLimits
 
 RESTART_AFTER_S = (1.0, 2.0, 4.0)  # three failures in a row; then somebody has to act
@@ -98,9 +99,11 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         eras: remembers which eras each server speaks.
         mask: takes secrets out of a text: a server may repeat them in its errors.
         ask_person: shows a server's question where no AI client can be asked; None: nobody is there.
+        is_person_there: whether that shows questions just now.
         keep_output: gets a server's name and each line that it writes, secrets masked.
         tap: gives what hears of the messages of a server's new connection, by the server's name; None: nobody does.
         patience: how long servers are waited for.
+        declared: the extensions that the AI clients of this machine have declared.
         gate: how many may be starting at once.
         idle_clock: by which servers are idle; seconds that never go back.
     """
@@ -111,8 +114,10 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     eras: EraMemory
     mask: Callable[[str], str] = str
     ask_person: AskPerson | None = None
+    is_person_there: Callable[[], bool] = nobody_there
     keep_output: Callable[[str, str], None] = keep_nothing
     tap: Callable[[str], Tap | None] = no_tap
+    declared: Callable[[], Declarations] = dict
     patience: Patience = msgspec.field(default_factory=Patience)
     gate: StartGate = msgspec.field(default_factory=StartGate)
     idle_clock: Callable[[], float] = time.monotonic
