@@ -1,7 +1,7 @@
 # run: the app. test: everything, with what it needs. test-windows: what asks the system, under Wine. test-clients: with nine real AI clients,
 # which take 2 GB. check: style, types, imports.
-# bench: figures. soak: a million calls. conformance: the official suite, direct and behind the hub. docs: the site. package: files to
-# install, in dist/; package-windows: those for Windows, in dist/windows; package-test: tries them. lock: newer dependencies.
+# bench: figures. soak: a million calls. conformance: the official suite and others' SDKs, direct and behind the hub. docs: the site.
+# package: files to install, in dist/; package-windows: those for Windows, in dist/windows; package-test: tries them. lock: newer dependencies.
 .PHONY: run test test-windows test-clients check bench soak conformance docs package package-windows package-windows-test package-test lock prepare
 .DELETE_ON_ERROR:
 

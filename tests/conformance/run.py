@@ -1,11 +1,12 @@
-"""What conformance costs a detour through the hub: the official suite against a reference server, direct and behind a hub.
+"""What conformance costs a detour through the hub: the official suite against two reference servers, direct and behind a hub.
 
 Usage: run.py [--only LABEL ...] [--results FOLDER]     prints Markdown; `make conformance` runs it
 
-The hub stands in front of the same reference over each kind of upstream, once with a copy of the server for each session and once with one
-for all. Besides: in front of a reference of one era, for clients of the other; at the endpoint of all servers together; and the other way
-round, where the hub is what reaches the suite's servers. A scenario that is lost is tried once more, alone, with a hub of its own, since
-the suite has short waits and leaves calls open. Exit code 1: with a copy for each session something passes direct and fails behind the hub,
+The hub stands in front of the same reference, on Python's SDK, over each kind of upstream, once with a copy of the server for each session
+and once with one for all; and in front of a reference on the official TypeScript SDK. Besides: in front of a reference of one era, for
+clients of the other; at the endpoint of all servers together; and the other way round, where the hub is what reaches the suite's servers. A
+scenario that is lost is tried once more, alone, with a hub of its own, since the suite has short waits and leaves calls open.
+Exit code 1: with a copy for each session something passes direct and fails behind the hub,
 or a client scenario fails.
 """
 
@@ -19,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from tests.conformance.suite import WIRES, Score, checks_lost, lost, run_client, run_suite
-from tests.conformance.targets import BESIDES, DIRECT, HUBS, Target, running
+from tests.conformance.targets import BESIDES, DIRECTS, HUBS, Target, running
 
 CLIENT = shlex.join([sys.executable, str(Path(__file__).with_name("hub_as_client.py"))])
 AT_A_TIME = 2  # hubs; they wait for the suite more than they work
@@ -88,22 +89,25 @@ def say(words: str) -> None:
 
 
 def run(hubs: list[Target], folder: Path) -> int:
-    direct = score(DIRECT, folder / DIRECT.label)
+    directs = {target.sdk: (target, score(target, folder / target.label)) for target in DIRECTS}
+    direct = {sdk: scores for sdk, (_, scores) in directs.items()}
     with ThreadPoolExecutor(AT_A_TIME) as pool:
-        scored = {hub: pool.submit(score, hub, folder / hub.label, direct) for hub in (*hubs, *BESIDES)}
+        scored = {hub: pool.submit(score, hub, folder / hub.label, direct[hub.sdk]) for hub in (*hubs, *BESIDES)}
         used = {wire: pool.submit(run_client, CLIENT, wire, folder / "client" / wire) for wire in WIRES}
-    results = {DIRECT: direct} | {hub: scored[hub].result() for hub in hubs}
+    found = {hub: scored[hub].result() for hub in hubs}
+    results = {target: each for sdk, of in directs.items() for target, each in (of, *((hub, found[hub]) for hub in hubs if hub.sdk == sdk))}
     others = {hub: scored[hub].result() for hub in BESIDES}
-    as_client = {wire: found.result() for wire, found in used.items()}
-    lost_by = {hub: losses(hub, results[hub], direct) for hub in hubs}
+    as_client = {wire: each.result() for wire, each in used.items()}
+    lost_by = {hub: losses(hub, results[hub], direct[hub.sdk]) for hub in hubs}
     failed_by_client = [line for wire in WIRES for line in failed(wire, as_client[wire])]
     print("\n".join(table(results)))
     report("Besides:", [*(besides(hub.label, scores) for hub, scores in others.items()), besides("the hub as a client", as_client)])
     report("Lost against direct:", [line for lines in lost_by.values() for line in lines])
-    report("Of these are lost:", [line for hub, scores in others.items() for line in losses(hub, scores, direct)])
-    report("Passed, but for less:", [line for hub in hubs for line in weaker(hub, results[hub], direct)])
+    report("Of these are lost:", [line for hub, scores in others.items() for line in losses(hub, scores, direct[hub.sdk])])
+    report("Passed, but for less:", [line for hub in hubs for line in weaker(hub, results[hub], direct[hub.sdk])])
     report("The hub as a client fails:", failed_by_client)
-    report("The reference itself fails:", [line for wire in WIRES for line in failed(wire, direct[wire])])
+    own = [line for target, scores in directs.values() for wire in WIRES for line in failed(f"{target.label}, {wire}", scores[wire])]
+    report("The reference itself fails:", own)
     return int(any(lost_by[hub] for hub in hubs if hub.must_equal_direct) or bool(failed_by_client))
 
 

@@ -41,6 +41,10 @@ class FakeCorePresenter:
         hidden: servers that sessions see nothing of.
         rooted: the sessions that may say anew which roots they have.
         told: the sessions that were told of changed tools.
+        joined: what servers declare besides what the hub does itself.
+        honored, early: what extensions acknowledge of a listen, and what they say before that.
+        unheard: the listens that are no longer heard.
+        deaf: the sessions that may not hear what extensions say.
         held: keeps the lists back until it is set.
     """
 
@@ -54,6 +58,7 @@ class FakeCorePresenter:
         self.servers_of_projects: set[str] = set()
         self.own: set[str] = set()
         self.listened: dict[bytes, tuple[list[str], str | None]] = {}
+        self.untold: set[str] = set()  # URIs of which no server tells updates
         self.hearing: list[tuple[Session, str]] = []
         self.uris: dict[tuple[str, str], str] = {}
         self.ended: list[Session] = []
@@ -65,6 +70,11 @@ class FakeCorePresenter:
         self.rooted: list[Session] = []
         self.elsewhere: list[Session] = []  # they work on other projects than the servers that run
         self.listings: dict[str | None, bytes] = {None: b'{"tools":[{"name":"echo","later":1e400}]}'}
+        self.honored: dict[str, Any] = {}
+        self.early: list[tuple[str, Raw]] = []
+        self.unheard: list[bytes] = []
+        self.deaf: list[Session] = []
+        self.joined: dict[str, Any] = {}
         self.server_pids: frozenset[int] = frozenset()
         self.cancelled: Record[bytes] = Record()
         self.may_list = asyncio.Event()
@@ -115,8 +125,9 @@ class FakeCorePresenter:
     def take_roots(self, session: Session) -> None:
         self.rooted.append(session)
 
-    async def listen_to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> None:
+    async def listen_to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> list[str]:
         self.listened[bytes(id)] = (list(uris), server)
+        return [uri for uri in uris if uri not in self.untold]
 
     def end_listening(self, session: Session, id: Raw) -> None:
         self.listened.pop(bytes(id), None)
@@ -136,6 +147,25 @@ class FakeCorePresenter:
 
     def hearers(self, client: Any, params: Raw) -> tuple[str, list[tuple[Session, str]]]:
         return envelope.load(params)["uri"], self.hearing
+
+    @property
+    def extension_listens(self) -> "FakeCorePresenter":
+        return self
+
+    async def open(self, session: Session, id: Raw, params: Raw, *, server: str | None, tell: Callable[[str, Raw], None]) -> dict[str, Any]:
+        self.tell_extension = tell
+        for method, early in self.early:
+            tell(method, early)
+        return self.honored
+
+    def close(self, session: Session, id: Raw) -> None:
+        self.unheard.append(bytes(id))
+
+    def has(self, client: Any, params: Raw) -> bool:
+        return b"extension" in bytes(params)
+
+    def may_hear(self, session: Session, client: Any, method: str) -> bool:
+        return client.owner is session or session not in self.deaf
 
     def wants_log_message(self, session: Session, params: Raw) -> bool:
         return envelope.load(params).get("level") != "debug"
@@ -163,6 +193,12 @@ class FakeCorePresenter:
 
     def instructions(self, state: SessionState) -> str:
         return INSTRUCTIONS
+
+    def capabilities(self, session: Session, era: Era, server: str | None) -> dict[str, Any]:
+        return self.joined
+
+    def declare(self, state: SessionState, declared: Any) -> None:
+        state.declared = declared
 
     async def finds_server(self, session: Session, name: str) -> bool:
         return name in self.servers_of_projects

@@ -10,6 +10,8 @@ from functools import partial
 
 from msgspec import Raw
 
+from tooltray.calls.extension_listens import ExtensionListens
+from tooltray.calls.extension_routes import DEFINED, ExtensionRoutes
 from tooltray.calls.subscriptions import Subscriptions
 from tooltray.catalogue.resource_manager import ResourceManager, not_found, read_uri
 from tooltray.errors import TooltrayError
@@ -17,6 +19,7 @@ from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange
+from tooltray.sessions.session_state import SessionState
 from tooltray.upstream.log_levels import LogLevels, read_level
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
@@ -32,7 +35,11 @@ LISTENS_WITHIN_S = 5.0  # a server may be slow to say that it tells updates; the
 
 
 class Notifications:
-    """Belongs to the engine's loop; has no state of its own."""
+    """Belongs to the engine's loop; has no state of its own.
+
+    Attributes:
+        extension_listens: what modern clients want to hear of extensions.
+    """
 
     def __init__(
         self,
@@ -43,7 +50,10 @@ class Notifications:
         subscriptions: Subscriptions,
         log_levels: LogLevels,
         relay: ServerRelay,
+        extensions: ExtensionRoutes,
+        extension_listens: ExtensionListens,
     ) -> None:
+        self._extensions, self.extension_listens = extensions, extension_listens
         self._servers, self._views, self._resources = servers, views, resources
         self._subscriptions, self._log_levels, self._relay = subscriptions, log_levels, relay
 
@@ -93,6 +103,10 @@ class Notifications:
         """Calls `tell` with the notification that says so whenever a list has changed for this session alone; returns what ends that."""
         return self._views.follow(session.state, tell)
 
+    def named(self, state: SessionState) -> None:
+        """A session's client has said who it is: the names that it sees may be others from now on."""
+        self._views.named(state)
+
     def concerns(self, session: Session, server: str, changed: str) -> bool:
         """Whether a session sees what a server lists. `changed`: the notification that says which list."""
         return self._views.shows(session.state, server, changed)
@@ -105,19 +119,29 @@ class Notifications:
         """A session's client has been told that its tools have changed."""
         self._views.told(session.state)
 
-    async def listen_to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> None:
-        """What one `subscriptions/listen` of a modern client wants to hear of; returns when the servers tell it, at most after a while."""
+    async def listen_to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> list[str]:
+        """What one `subscriptions/listen` of a modern client wants to hear of.
+
+        Returns:
+            What it will hear of, when the servers have said so, at most after a while: without what nobody has or its server refuses.
+        """
         wanted: dict[str, frozenset[str]] = {}
+        places: dict[str, tuple[str, str]] = {}
         for uri in uris:
-            if server is not None:
-                if self.reaches(session, server):
-                    wanted[server] = wanted.get(server, frozenset()) | {uri}
-            elif owner := await self._resources.owner(uri, is_reached=partial(self._views.reaches, session.state)):
-                managed, own = owner
-                wanted[managed.name] = wanted.get(managed.name, frozenset()) | {own}
+            if place := await self._place_of(session, uri, server):
+                places[uri] = place
+                wanted[place[0]] = wanted.get(place[0], frozenset()) | {place[1]}
         asking = self._subscriptions.set_listened(session, bytes(id), wanted)
         if wanted and asking:
             await asyncio.wait(asking, timeout=LISTENS_WITHIN_S)
+        return [uri for uri, place in places.items() if not self._subscriptions.is_refused(session, *place)]
+
+    async def _place_of(self, session: Session, uri: str, server: str | None) -> tuple[str, str] | None:
+        """The server that tells updates of a resource, and its own URI for it; None if there is none for this session."""
+        if server is not None:
+            return (server, uri) if self.reaches(session, server) else None
+        owner = await self._resources.owner(uri, is_reached=partial(self._views.reaches, session.state))
+        return (owner[0].name, owner[1]) if owner else None
 
     def end_listening(self, session: Session, id: Raw) -> None:
         self._subscriptions.set_listened(session, bytes(id), {})
@@ -126,6 +150,10 @@ class Notifications:
         """Of an update that a server tells: its URI; who wants to hear of it, and which URI they asked for."""
         uri = read_uri(params) or ""
         return uri, self._subscriptions.hearers(client, uri)
+
+    def may_hear(self, session: Session, client: McpClient, method: str) -> bool:
+        """Whether a session may hear of a server what no part of the hub knows."""
+        return client.owner is session or self._extensions.may_hear(session, client, method)
 
     def wants_log_message(self, session: Session, params: Raw) -> bool:
         return self._log_levels.wants(session, read_level(params))
@@ -142,6 +170,10 @@ class Notifications:
         A request without an id is none of it: a server that carries it out all the same would do so unasked.
         """
         if not method.startswith(PREFIX):
+            return
+        if server is None and method not in DEFINED:
+            if told := self._extensions.concerned(session, method, params):
+                told[0].notify(method, told[1])
             return
         for client in self._concerned(session, method, server):
             client.notify(method, params)

@@ -6,13 +6,15 @@ is told request by request, so a client that tries `server/discover` and then ch
 
 import asyncio
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from functools import partial
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from tooltray.activity.structured_log import StructuredLog
+from tooltray.calls.extension_routes import DEFINED
 from tooltray.downstream import greetings
 from tooltray.downstream.change_notices import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED, Listening, Wanted
 from tooltray.downstream.live_calls import PROGRESS, LiveCalls
@@ -20,7 +22,7 @@ from tooltray.downstream.request_records import Recorder
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus, PromptListChanged, ResourceListChanged, ToolListChanged
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.protocol import eras
+from tooltray.protocol import declarations, eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
@@ -29,6 +31,7 @@ from tooltray.protocol.eras import (
     CAPABILITY_FOR,
     HANDSHAKE_VERSIONS,
     MODERN_VERSIONS,
+    SUBSCRIPTION_ID_KEY,
     UNSUPPORTED_PROTOCOL_VERSION,
     ClientInfo,
     Era,
@@ -42,11 +45,13 @@ from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.log_levels import LEVELS
 from tooltray.upstream.mcp_client import McpClient
 
 ROOTS_CHANGED = "notifications/roots/list_changed"
 NOTHING_KNOWN = KnownLimits()
 OPENING_WAIT_S = 5.0  # for one server's own greeting; clients give a handshake little more
+LOG_LEVELS = frozenset({b"null", *(bytes(dump(level)) for level in LEVELS)})  # of an envelope
 # never by a server, also where a session has but one
 ANSWERED_HERE = frozenset({"initialize", "ping", "server/discover", "subscriptions/listen"})
 
@@ -102,6 +107,7 @@ class ClientSession:
         self._presenter, self._bus = presenter, bus
         self._router, self._notifications = presenter.router, presenter.router.notifications
         self._capabilities = Raw(b"{}")
+        self._declared = b""
         self._client = name
         self._tasks = TaskKeeper()
         self._held = terms.held or HeldCalls(deadlines=deadlines, spawn=self._tasks.spawn)
@@ -119,6 +125,8 @@ class ClientSession:
             is_paced=True,
             max_line_bytes=MAX_CLIENT_LINE_BYTES,
         )
+        if not terms.is_lasting:  # no bridge is there to ask the next hub for the same
+            self.dispatcher.farewell = end_of_listening
         self.listening = Listening(self.dispatcher, on_tools_told=self._on_tools_told)
 
     async def run(self) -> None:
@@ -209,11 +217,14 @@ class ClientSession:
         if self._must_find and self._server:
             return failure(INTERNAL_ERROR, f"Tooltray has no server '{self._server}'; `tooltray servers list` tells which there are")
         head = eras.read_head(request.params)
+        if head is None and request.method not in DEFINED:
+            head = eras.read_meta_alone(request.params)
         if head is None:
             return failure(INVALID_PARAMS, "Invalid request parameters")
         if head.era is Era.MODERN and request.method != "initialize":
             if fault := _envelope_fault(head):
                 return fault
+            self._declare(head.meta.capabilities)
             if request.method not in ANSWERED_HERE and not (self.is_lasting and self.state.client):  # it did not ask who we are before
                 self._call_client(eras.read_client_info(request.params))
         return Exchange(request, head, self, self._held, self._server, self._client)
@@ -237,6 +248,7 @@ class ClientSession:
             return failure(INVALID_PARAMS, f"Invalid request parameters: {error}")
         self.introduction = request.params
         self._capabilities = dump(asked.capabilities)
+        self._declare(self._capabilities)
         self._call_client(asked.client_info)
         version = asked.protocol_version if asked.protocol_version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
         server = await self._open_server(Era.LEGACY)
@@ -244,6 +256,12 @@ class ClientSession:
             version = server.greeting.version  # it was asked for the client's
         self.dispatcher.takes_batches = version == BATCH_VERSION
         return Envelope(result=eras.with_members(self._greeting(server, Era.LEGACY), protocolVersion=dump(version)))
+
+    def _declare(self, capabilities: Raw) -> None:
+        """What this client declares: once in the legacy era, with each request in the modern one."""
+        if (said := bytes(capabilities)) != self._declared:
+            self._declared = said
+            self._presenter.declare(self.state, declarations.read_raw(capabilities))
 
     def _call_client(self, info: ClientInfo) -> None:
         """From now on records name the client as it names itself."""
@@ -256,7 +274,8 @@ class ClientSession:
 
     def _greeting(self, server: McpClient | None, era: Era) -> Raw:
         if server is None:
-            return greetings.of_hub(era, "" if self._server else self._presenter.instructions(self.state))
+            instructions = "" if self._server else self._presenter.instructions(self.state)
+            return greetings.of_hub(era, instructions, self._presenter.capabilities(self, era, self._server))
         return greetings.of_server(server.greeting, era)
 
     async def _open_server(self, era: Era) -> McpClient | None:
@@ -278,12 +297,18 @@ class ClientSession:
             wanted = wanted.offered(server.greeting.capabilities)
         end: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         try:
-            await self._notifications.listen_to_resources(self, request.id, wanted.uris, server=self._server)
-            self.listening.open(request.id, wanted)
+            told = await self._notifications.listen_to_resources(self, request.id, wanted.uris, server=self._server)
+            self.listening.open(request.id, replace(wanted, uris=told), await self._listen_to_extensions(request))
             return await end
         finally:
             self.listening.end(request.id)
+            self._notifications.extension_listens.close(self, request.id)
             self._notifications.end_listening(self, request.id)
+
+    async def _listen_to_extensions(self, request: Envelope) -> Mapping[str, object]:
+        """What the rest of the listen asks for, as far as servers have acknowledged it."""
+        tell = partial(self.listening.tell, request.id)
+        return await self._notifications.extension_listens.open(self, request.id, request.params, server=self._server, tell=tell)
 
     # notifications
 
@@ -305,6 +330,11 @@ class ClientSession:
         self._notifications.told_of_tools(self)
 
 
+def end_of_listening(id: Raw) -> Envelope:
+    """What tells the client of a `subscriptions/listen` that the hub has ended it, and nothing was lost before."""
+    return success({"resultType": "complete", "_meta": {SUBSCRIPTION_ID_KEY: id}})
+
+
 class _Initialize(msgspec.Struct):
     protocol_version: str = msgspec.field(name="protocolVersion")
     capabilities: dict[str, Raw] = {}
@@ -324,6 +354,8 @@ def _envelope_fault(head: Head) -> Envelope | None:
         return _version_fault(head.meta.version)
     if not capabilities.startswith(b"{"):
         return failure(INVALID_PARAMS, "the client's capabilities in the envelope must be an object")
+    if (level := bytes(head.meta.log_level)) and level not in LOG_LEVELS:
+        return failure(INVALID_PARAMS, f"there is no such log level in the envelope; there are: {', '.join(LEVELS)}")
     return None
 
 

@@ -11,6 +11,7 @@ from collections.abc import Collection, Hashable, Iterable
 from msgspec import Raw
 
 from tooltray.activity.structured_log import StructuredLog
+from tooltray.calls.extension_routes import DEFINED
 from tooltray.confirmation import PERSON, UNATTENDED
 from tooltray.control.control_session import ControlSession, HubControl
 from tooltray.downstream.change_notices import ACKNOWLEDGED, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
@@ -22,6 +23,7 @@ from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import dump
+from tooltray.protocol.eras import Era
 from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.session_state import SessionStates
 from tooltray.tasks import TaskKeeper
@@ -136,15 +138,18 @@ class Sessions:
                 self._pass_log_message(server, client, params)
             case "notifications/resources/updated":
                 self._pass_update(server, client, eras.without_subscription_id(params))
+            case "notifications/elicitation/complete":
+                self._pass_completion(server, client, params)
             case _ if method in LIST_CHANGES and client.owner is None:
                 pass  # the hub lists anew, and says so if the list is another one
             case _ if method in LIST_CHANGES:
                 for session in self._concerned(server, client):
                     if self._presenter.router.notifications.concerns(session, server, method):
                         session.listening.list_changed(method)
+            case _ if self._presenter.router.notifications.extension_listens.has(client, params):
+                pass  # it goes to the client whose listen it is
             case _ if method != ACKNOWLEDGED:  # of the hub's own listens
-                for session in self._concerned(server, client):
-                    session.tell_server_news(method, eras.without_subscription_id(params))
+                self._pass_other(server, client, method, eras.without_subscription_id(params))
 
     def _pass_log_message(self, server: str, client: McpClient, params: Raw) -> None:
         """To the session that calls, if there is but one; else to all that have this server and want such messages."""
@@ -159,6 +164,17 @@ class Sessions:
             if notifications.wants_log_message(session, params):
                 session.tell_server_news("notifications/message", params)
 
+    def _pass_other(self, server: str, client: McpClient, method: str, params: Raw) -> None:
+        """What no part of the hub knows: to those who may hear it, to a modern client only while it is the one that calls."""
+        notifications = self._presenter.router.notifications
+        for session in self._concerned(server, client):
+            if notifications.may_hear(session, client, method):
+                session.tell_server_news(method, params)
+        calling = {each.session.identity: each for each in client.exchanges()}
+        exchange = next(iter(calling.values())) if len(calling) == 1 else None
+        if exchange and exchange.era is Era.MODERN and method not in DEFINED and notifications.may_hear(exchange.session, client, method):
+            exchange.tell(method, params)
+
     def _pass_update(self, server: str, client: McpClient, params: Raw) -> None:
         uri, hearers = self._presenter.router.notifications.hearers(client, params)
         for session in self._reaching(server, self._clients):
@@ -166,6 +182,16 @@ class Sessions:
             known = self._known(session, server, uri)
             for asked in asked_for:
                 session.listening.updated(asked, params if known == uri else eras.with_members(params, uri=dump(known)))
+
+    def _pass_completion(self, server: str, client: McpClient, params: Raw) -> None:
+        """To the client that was sent to the page, also when it has connected anew since; else to the one whose copy it is."""
+        asked = client.url_questions.ended(params) or client.owner
+        if asked is None:
+            return
+        is_there = asked in self._clients
+        known_by = [each for each in self._clients if each is asked or (not is_there and each.state is asked.state)]
+        for session in self._reaching(server, known_by):
+            session.tell_server_news("notifications/elicitation/complete", params)
 
     def _known(self, session: ClientSession, server: str, uri: str) -> str:
         """How a client knows a server's resource."""

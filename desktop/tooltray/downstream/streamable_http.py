@@ -10,7 +10,6 @@ import msgspec
 from aiohttp import web
 from msgspec import Raw
 
-from tooltray.downstream.http_headers import HEADER_MISMATCH
 from tooltray.downstream.http_session import Dispatcher, HttpSession, Stream
 from tooltray.downstream.http_sessions import HttpSessions
 from tooltray.http_server.answers import check_accept, cut_of, json_reply, no_batches, read_message, start_events, unreadable, write_events
@@ -20,7 +19,7 @@ from tooltray.protocol import envelope, eras
 from tooltray.protocol.batches import MOST_REFUSED
 from tooltray.protocol.dispatcher import CANCELLED
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_REQUEST, Envelope, MalformedFrame
-from tooltray.protocol.eras import Era
+from tooltray.protocol.eras import HEADER_MISMATCH, Era
 from tooltray.protocol.event_stream import event_parts
 from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.routing_headers import VERSION_HEADER
@@ -113,7 +112,7 @@ class StreamableHttp:
     # inside
 
     def _session_for(self, request: web.Request, posted: Posted, owner: str, server: str | None) -> HttpSession:
-        if SESSION_HEADER not in request.headers and posted.is_modern:
+        if posted.is_modern and not (SESSION_HEADER in request.headers and posted.is_initialize):
             what = "does not match the version in params._meta" if VERSION_HEADER in request.headers else "is missing"
             raise Refused(400, f"the {VERSION_HEADER} header {what}", code=HEADER_MISMATCH, id=Raw(posted.requests[0]))
         if SESSION_HEADER in request.headers or not posted.is_initialize:

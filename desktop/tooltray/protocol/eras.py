@@ -43,6 +43,7 @@ LOG_LEVEL_KEY = META_PREFIX + "logLevel"
 SERVER_INFO_KEY = META_PREFIX + "serverInfo"
 SUBSCRIPTION_ID_KEY = META_PREFIX + "subscriptionId"
 
+HEADER_MISMATCH = -32020
 MISSING_CLIENT_CAPABILITY = -32021
 UNSUPPORTED_PROTOCOL_VERSION = -32022
 
@@ -117,6 +118,15 @@ def read_head(params: Raw) -> Head | None:
         return None
     except (ValueError, RecursionError):  # half a surrogate pair somewhere, or great depth
         return _read_head_by_members(params)
+
+
+def read_meta_alone(params: Raw) -> Head | None:
+    """The same of a request whose other members have a meaning that is not known here."""
+    try:
+        members = opened(params)
+        return read_head(closed({"_meta": members["_meta"]} if "_meta" in members else {}))
+    except ValueError:
+        return None
 
 
 def _read_head_by_members(params: Raw) -> Head | None:

@@ -26,17 +26,9 @@ from tooltray.moments import LAST_TIME_S
 from tooltray.phrases import Phrase
 from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings.document import CURRENT_VERSION, Document, version_of
-from tooltray.settings.server_config import (
-    GivenMembers,
-    JsonModel,
-    MCPServerConfig,
-    Port,
-    Seconds,
-    Shown,
-    Target,
-    ToolOverride,
-    plain_number,
-)
+from tooltray.settings.json_model import JsonModel
+from tooltray.settings.server_config import GivenMembers, MCPServerConfig, Port, Seconds, Shown, Target, plain_number
+from tooltray.settings.tool_override import ToolOverride
 from tooltray.settings.usable import (
     CORRECT_IT,
     MUST_BE_OBJECT,

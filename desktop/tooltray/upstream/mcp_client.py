@@ -7,6 +7,7 @@ of names shown to AI clients, or of other servers.
 import asyncio
 import contextlib
 import itertools
+import logging
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import PurePath
@@ -17,20 +18,23 @@ from msgspec import Raw
 from tooltray import __version__
 from tooltray.journal.happenings import Happened
 from tooltray.phrases import Phrase
-from tooltray.protocol import eras
+from tooltray.protocol import declarations, eras
 from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.dispatcher import RawDispatcher, Tap
-from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
+from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NO_REPLY, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.in_flight import PendingCall
-from tooltray.sessions.caller import Caller, Session
+from tooltray.sessions.caller import Caller, Question, Session, lacking
 from tooltray.sessions.exchange import Exchange
 from tooltray.transports.transport import Output, Transport
 from tooltray.upstream.asked_persons import at_person, noted
 from tooltray.upstream.handshake import Greeting, GreetingPlan, Introduction, greet
 from tooltray.upstream.idle_stop import Usage
+from tooltray.upstream.url_questions import UrlQuestions
 
+logger = logging.getLogger(__name__)
 NO_CLIENT_TO_ASK = -32603
 ELICITATION = "elicitation/create"
 OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that asks these of us echoes (`cat`, a terminal)
@@ -54,12 +58,14 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
         owner: the one AI client that this instance of the server is for; None: all share it.
         is_isolated: every AI client has an instance of its own, so that a question of the server's cannot reach the wrong one.
         ask_person: asked where no AI client can be; None: nobody is there.
+        declared: the extensions that its AI clients know.
         is_person_there: whether that shows questions just now.
     """
 
     owner: Session | None = None
     is_isolated: bool = False
     ask_person: AskPerson | None = None
+    declared: Callable[[], Declarations] = dict
     is_person_there: Callable[[], bool] = nobody_there
 
 
@@ -80,6 +86,8 @@ class McpClient:
         greeting: the server's answer when it was opened: version, capabilities, instructions.
         era: in which it was opened.
         dispatcher: for requests that stay open, and for the transport.
+        told: the extensions that were declared to the server when it was opened.
+        url_questions: who was sent to a page.
     """
 
     def __init__(
@@ -106,11 +114,13 @@ class McpClient:
         self._on_question = on_question
         self.name, self.transport = name, transport
         self._plan, self.owner, self._ask_person = plan, audience.owner, audience.ask_person
+        self._own = DECLARED_TO_ISOLATED if audience.is_isolated else DECLARED
+        self._extensions, self.told = audience.declared, frozenset[str]()
         self._is_person_there = audience.is_person_there
-        self._declared = DECLARED_TO_ISOLATED if audience.is_isolated else DECLARED
         self._on_notification = on_notification
         self.usage = usage or Usage()
         self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
+        self.url_questions = UrlQuestions()
         self._asking: list[Session] = []  # who has a question of the server before them
         self._by_token: dict[bytes, _RelayedCall] = {}
         self._spare_tokens = itertools.count()
@@ -134,12 +144,13 @@ class McpClient:
             TimeoutError: no greeting within `timeout_s`.
         """
         await self.transport.open(self.dispatcher)
+        self.told = declarations.names(self._extensions())
         async with asyncio.timeout(timeout_s):
             self.greeting = await greet(
                 self.dispatcher,
                 server=self.name,
                 plan=self._plan,
-                introduction=Introduction(CLIENT_INFO, self._declared, self.owner.introduction if self.owner else NOTHING),
+                introduction=Introduction(CLIENT_INFO, self._declared(), self.owner.introduction if self.owner else NOTHING),
                 on_answered=self._note_message,
             )
         self.era = self.greeting.era
@@ -182,13 +193,19 @@ class McpClient:
 
     def start_request(self, method: str, params: Mapping[str, object] | None = None) -> PendingCall:
         """The same for a request that stays open; `dispatcher.outcome` waits for its end."""
-        return self.dispatcher.start_call(method, self._own_params(params))
+        pending = self.dispatcher.start_call(method, self._own_params(params))
+        pending.may_be_ended = True
+        return pending
 
     def _own_params(self, params: Mapping[str, object] | None) -> Raw:
         raw = dump(params or {})
         if self.era is Era.MODERN:
-            raw = eras.with_meta(raw, {**self._envelope, CLIENT_CAPABILITIES_KEY: dump(self._declared)})
+            raw = eras.with_meta(raw, {**self._envelope, CLIENT_CAPABILITIES_KEY: dump(self._declared())})
         return raw
+
+    def _declared(self) -> dict[str, object]:
+        """What we declare in our own name: what the hub can do, and the extensions that those know for whom it asks."""
+        return self._own | dict(self._extensions())
 
     def notify(self, method: str, params: Raw = NOTHING) -> None:
         """Passes on a notification of an AI client that belongs to no request."""
@@ -217,6 +234,8 @@ class McpClient:
             reply = await self.dispatcher.outcome(call.pending)
         finally:
             self._forget(call)
+        if reply.error:
+            self.url_questions.required(reply.error, exchange.session)
         if exchange.era is Era.MODERN and self.era is Era.LEGACY and reply.result:
             reply.result = eras.as_modern_result(exchange.request.method, reply.result)
         return reply
@@ -273,8 +292,11 @@ class McpClient:
                 call.exchange.tell("notifications/progress", params)
 
     async def _answer_used(self, request: Envelope) -> Envelope:
-        """While a server waits for an answer, it is used."""
+        """While a server waits for an answer, it is used. A modern one may ask nothing, and gets none."""
         self.has_spoken = True
+        if self.era is Era.MODERN:
+            logger.info("'%s' asks for %s, as no server of its protocol version does", self.name, request.method)
+            return NO_REPLY
         self.usage.begin()
         try:
             return await self._answer(request)
@@ -290,21 +312,30 @@ class McpClient:
             self.dispatcher.connection_lost(Phrase("server '{name}' sends back what it is sent, as no MCP server does", name=self.name))
             return failure(METHOD_NOT_FOUND, "Method not found")
         if method not in CAPABILITY_FOR:
-            return await self._pass_on(request) if self.owner else failure(METHOD_NOT_FOUND, "Method not found")
+            return await self._pass_on(request)
         concerned = self._exchanges_of(self.dispatcher.came_with(request.id))
-        able = {each.session.identity: each for each in concerned if each.caller.can_answer(method)}
+        able = {each.session.identity: each for each in concerned if self._can_answer(each.caller, request)}
         if len(able) == 1:
             (exchange,) = able.values()  # of several calls of one client the latest
             return await self._ask(exchange.caller, request, exchange.request.id)
-        if self.owner and self.owner.can_answer(method):
+        if self.owner and self._can_answer(self.owner, request):
             return await self._ask(self.owner, request, NOTHING)
         if method == "roots/list" and not self._waits_for_a_call():
             return success({"roots": self._roots()})
         if method == ELICITATION and self._ask_person:
             with _clock_stopped(list(self._calls)), at_person(self.exchanges()):
                 return await self._ask_person(self.name, request.params)
+        if not able and any(each.caller.can_answer(method) for each in concerned):
+            return failure(INVALID_PARAMS, f"this AI client did not declare what this kind of {method} needs")
         who = "no AI client" if not able else "more than one AI client"
         return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {method}")
+
+    def _can_answer(self, caller: Caller, request: Envelope) -> bool:
+        """Whether a client declared what a question needs; of one that the server was told of, the server knows what it declared."""
+        if not caller.can_answer(request.method):
+            return False
+        is_known = self.owner is not None and bool(self.owner.introduction)
+        return is_known or not lacking(Question(request.method, request.params), caller.capabilities)
 
     @property
     def has_person(self) -> bool:
@@ -326,10 +357,19 @@ class McpClient:
         return self.owner is not None and not self.owner.introduction and not self.exchanges()
 
     async def _pass_on(self, request: Envelope) -> Envelope:
-        """Whatever a server asks of the one AI client it is for: an extension may know it."""
-        assert self.owner is not None
-        about = next((each.request.id for each in reversed(self.exchanges()) if each.session is self.owner), NOTHING)
-        return await self._ask(self.owner, request, about)
+        """Whatever else a server asks: an extension of the one AI client that it is for, or whose call it works on, may know it.
+
+        Modern clients are asked nothing but what their era defines, and by no request at all.
+        """
+        if self.owner and self.owner.introduction:
+            about = next((each.request.id for each in reversed(self.exchanges()) if each.session is self.owner), NOTHING)
+            return await self._ask(self.owner, request, about)
+        legacy = [each for each in self._exchanges_of(self.dispatcher.came_with(request.id)) if each.era is Era.LEGACY]
+        able = {each.session.identity: each for each in legacy if declarations.names(each.session.state.declared)}
+        if len(able) != 1:
+            return failure(METHOD_NOT_FOUND, "Method not found")
+        (exchange,) = able.values()
+        return await self._ask(exchange.caller, request, exchange.request.id)
 
     async def _ask(self, caller: Caller, request: Envelope, about: Raw) -> Envelope:
         session = caller.session  # of a held call it is another one by the time of the answer
@@ -339,6 +379,7 @@ class McpClient:
             with _clock_stopped(calls):
                 if request.method != ELICITATION:
                     return await caller.ask(request.method, request.params, about=about)
+                self.url_questions.asked(request.params, session)
                 with at_person(call.exchange for call in calls):
                     asking = caller.ask(request.method, request.params, about=about)
                     return await noted(asking, self.name, session, self._on_question)

@@ -17,6 +17,7 @@ from typing import Any
 import asking_tools  # noqa: F401  (fills the table)
 import mcp.types as types
 import offers
+import peer_tools
 import plain_tools
 import uvicorn
 from event_store import KeptEvents
@@ -50,7 +51,15 @@ class Reference(Server[Any]):
 
 
 async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> dict[str, Any]:
-    return {"tools": [{"name": name, "description": tool.description, "inputSchema": tool.schema} for name, tool in TOOLS.items()]}
+    """What the suite asks for on the first page, what is only for peers on the second."""
+    is_second = offers.is_second_page(params)
+    names = [name for name in TOOLS if name.startswith("peer_") is is_second]
+    return {"tools": [listed(name) for name in names]} | ({} if is_second else offers.MORE)
+
+
+def listed(name: str) -> dict[str, Any]:
+    tool = TOOLS[name]
+    return {"name": name, "description": tool.description, "inputSchema": tool.schema, **peer_tools.LISTED.get(name, {})}
 
 
 async def call_tool(context: Context, params: types.CallToolRequestParams) -> dict[str, Any]:
@@ -61,7 +70,18 @@ async def call_tool(context: Context, params: types.CallToolRequestParams) -> di
 
 
 async def set_level(context: Context, params: types.SetLevelRequestParams) -> dict[str, Any]:
-    """Agrees; the tools here write what they write."""
+    """For `peer_levels`; the other tools here write what they write."""
+    peer_tools.level = params.level
+    return {}
+
+
+async def subscribe(context: Context, params: types.SubscribeRequestParams) -> dict[str, Any]:
+    peer_tools.subscribed.add(str(params.uri))
+    return {}
+
+
+async def unsubscribe(context: Context, params: types.UnsubscribeRequestParams) -> dict[str, Any]:
+    peer_tools.subscribed.discard(str(params.uri))
     return {}
 
 
@@ -96,6 +116,8 @@ def make_reference(era: str | None) -> Reference:
     reference = Reference(
         NAME,
         version="1",
+        title="The reference",
+        instructions="Ask it whatever the protocol knows.",
         cache_hints={method: CacheHint() for method in CACHEABLE},
         get_tool_input_schema=lambda name: TOOLS[name].schema if name in TOOLS else None,
         on_list_tools=in_its_era(list_tools),
@@ -103,8 +125,8 @@ def make_reference(era: str | None) -> Reference:
         on_list_resources=in_its_era(offers.list_resources),
         on_list_resource_templates=in_its_era(offers.list_templates),
         on_read_resource=in_its_era(offers.read_resource),
-        on_subscribe_resource=in_its_era(offers.take_subscription),
-        on_unsubscribe_resource=in_its_era(offers.take_subscription),
+        on_subscribe_resource=in_its_era(subscribe),
+        on_unsubscribe_resource=in_its_era(unsubscribe),
         on_subscriptions_listen=ListenHandler(plain_tools.BUS),
         on_list_prompts=in_its_era(offers.list_prompts),
         on_get_prompt=in_its_era(offers.get_prompt),

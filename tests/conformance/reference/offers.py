@@ -14,16 +14,37 @@ from tool_table import PIXEL, PROMPTS, Context, embedded, image, strings, text
 
 NOT_FOUND_LEGACY = -32002
 TEMPLATE = re.compile(r"test://template/([^/]+)/data")
+SECOND = "test://second-page"
+MORE = {"nextCursor": "second"}
+"""What the first page of a list of two ends with."""
+
+PEOPLE = ("Ada", "Alan", "Grace")
 TEXTS = {
     "test://static-text": "This is the content of the static text resource.",
     "test://watched-resource": "Watched resource content",
+    SECOND: "Found on the second page.",
 }
 PICTURE = "test://static-binary"
 
 
+def is_second_page(params: types.PaginatedRequestParams | None) -> bool:
+    """Whether the second of two pages is asked for.
+
+    Raises:
+        MCPError: there is no such page.
+    """
+    if params is None or params.cursor is None:
+        return False
+    if params.cursor != MORE["nextCursor"]:
+        raise MCPError(types.INVALID_PARAMS, f"no page is called {params.cursor}")
+    return True
+
+
 async def list_resources(context: Context, params: types.PaginatedRequestParams | None) -> dict[str, Any]:
-    found = [{"uri": uri, "name": name_of(uri), "mimeType": "text/plain"} for uri in TEXTS]
-    return {"resources": [*found, {"uri": PICTURE, "name": name_of(PICTURE), "mimeType": "image/png"}]}
+    if is_second_page(params):
+        return {"resources": [{"uri": SECOND, "name": name_of(SECOND), "title": "On the second page", "annotations": {"priority": 0.1}}]}
+    found = [{"uri": uri, "name": name_of(uri), "mimeType": "text/plain"} for uri in TEXTS if uri != SECOND]
+    return {"resources": [*found, {"uri": PICTURE, "name": name_of(PICTURE), "mimeType": "image/png"}], **MORE}
 
 
 async def list_templates(context: Context, params: types.PaginatedRequestParams | None) -> dict[str, Any]:
@@ -46,11 +67,6 @@ async def read_resource(context: Context, params: types.ReadResourceRequestParam
 
 def name_of(uri: str) -> str:
     return uri.removeprefix("test://")
-
-
-async def take_subscription(context: Context, params: types.SubscribeRequestParams | types.UnsubscribeRequestParams) -> dict[str, Any]:
-    """Agrees; nothing here ever changes."""
-    return {}
 
 
 async def list_prompts(context: Context, params: types.PaginatedRequestParams | None) -> dict[str, Any]:
@@ -87,5 +103,7 @@ def prompt(*content: dict[str, Any]) -> dict[str, Any]:
 
 
 async def complete(context: Context, params: types.CompleteRequestParams) -> dict[str, Any]:
-    """Nothing to propose, which the suite is content with."""
-    return {"completion": {"values": [], "total": 0, "hasMore": False}}
+    """The same three people for every argument; the suite is content with anything."""
+    already = (params.context.arguments if params.context else None) or {}
+    values = [each for each in PEOPLE if each.startswith(params.argument.value) and each not in already.values()]
+    return {"completion": {"values": values, "total": len(values), "hasMore": False}}

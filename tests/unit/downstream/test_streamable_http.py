@@ -410,6 +410,14 @@ async def test_a_modern_request_without_its_version_header_is_told_so() -> None:
         assert "does not match" in other.json["error"]["message"]
 
 
+async def test_a_modern_request_belongs_to_no_session_either() -> None:
+    async with http_hub() as hub:
+        session = await hub.initialize()
+        meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+        answer = await hub.post(request("echo", _meta=meta), session=session)
+        assert (answer.status, answer.json["error"]["code"]) == (400, -32020)
+
+
 async def test_what_was_in_flight_when_the_hub_ends_is_answered() -> None:
     async with http_hub() as hub:
         session = await hub.initialize()

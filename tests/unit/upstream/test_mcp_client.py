@@ -334,6 +334,32 @@ async def test_the_person_is_asked_where_no_client_can_be(connect: Any) -> None:
     assert "no AI client" in (await relay.server.copy.ask("sampling/createMessage"))["message"]
 
 
+@pytest.mark.parametrize("declared", [{"elicitation": {}}, {"elicitation": {"form": {}}}])
+async def test_a_client_without_the_mode_of_a_question_is_not_asked(declared: Any) -> None:
+    shown: list[Any] = []
+
+    async def ask_person(server: str, params: Raw) -> Envelope:
+        shown.append(loaded(params))
+        return success({"action": "accept"})
+
+    async with connected(ScriptedServer(tool("t")), ask_person=ask_person) as relay:
+        client = Client(capabilities=declared, answer={"action": "decline"})
+        relay.calling("hang", client)
+        await relay.server.call("hang")
+        question = {"mode": "url", "url": "https://example.com/key", "message": "m"}
+        assert await relay.server.copy.ask("elicitation/create", question) == {"action": "accept"}
+        assert (shown, client.asked.all) == ([question], [])
+        assert await relay.server.copy.ask("elicitation/create", {"message": "m"}) == {"action": "decline"}
+
+
+async def test_a_client_without_tools_in_its_sampling_is_not_asked_for_them(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    relay.calling("hang", client := Client(capabilities={"sampling": {}}, answer={"role": "assistant"}))
+    await relay.server.call("hang")
+    assert (await relay.server.copy.ask("sampling/createMessage", {"messages": [], "tools": []}))["code"] == -32602
+    assert client.asked.all == []
+
+
 async def test_a_question_and_progress_say_which_request_they_belong_to(connect: Any) -> None:
     relay = await connect(ScriptedServer(tool("t")))
     client = Client(capabilities={"elicitation": {}}, answer={"action": "cancel"})
@@ -390,21 +416,74 @@ async def test_the_time_that_the_person_at_the_machine_takes_is_not_the_servers_
     assert "within 30 s" in (await calling)["error"]["message"]
 
 
+# extensions
+
+
+EXTENDED = {"extensions": {"com.example/foo": {"a": 1}}, "experimental": {"bar": {}}}
+
+
+async def test_a_server_that_clients_share_is_told_of_their_extensions_in_either_era(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")), declared=lambda: EXTENDED)
+    [greeted] = [asked.params for asked in relay.server.asked.all if asked.method == "initialize"]
+    assert greeted["capabilities"] == {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}, **EXTENDED}
+    assert relay.client.told == {"com.example/foo", "bar"}
+    declared: dict[str, Any] = {}
+    modern = await connect(ScriptedServer(tool("t"), eras=("modern",)), declared=lambda: declared)
+    declared |= EXTENDED
+    await modern.client.request("tools/list", timeout_s=5.0)
+    meta = modern.server.asked.all[-1].params["_meta"]["io.modelcontextprotocol/clientCapabilities"]
+    assert (meta["extensions"], meta["experimental"]) == (EXTENDED["extensions"], EXTENDED["experimental"])
+
+
+async def test_a_modern_server_gets_the_capabilities_of_the_legacy_client_that_calls_whole(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t"), eras=("modern",)))
+    await relay.call("t", Client(capabilities={"later": 1, **EXTENDED}))
+    assert relay.server.asked.all[-1].params["_meta"]["io.modelcontextprotocol/clientCapabilities"] == {"later": 1, **EXTENDED}
+
+
+async def test_what_an_extension_asks_on_a_shared_connection_goes_to_the_one_caller_that_has_declared_any(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    without, client, other = Client(), Client(answer={"mine": 1}), Client()
+    for each in (client, other):
+        each.state.declared = EXTENDED
+    relay.calling("hang", without)
+    await relay.server.call("hang")
+    assert (await relay.server.copy.ask("foo/ask"))["code"] == -32601
+    relay.calling("hang", client)
+    await relay.server.call("hang", count=2)
+    assert await relay.server.copy.ask("foo/ask", {"x": 1}) == {"mine": 1}
+    assert (client.asked.all, without.asked.all) == ([("foo/ask", {"x": 1})], [])
+    relay.calling("hang", other)
+    await relay.server.call("hang", count=3)
+    assert (await relay.server.copy.ask("foo/ask"))["code"] == -32601
+
+
+async def test_a_modern_client_is_never_asked_by_a_request_whoever_the_server_is_for(connect: Any) -> None:
+    client = Client(answer={})
+    client.state.declared = EXTENDED
+    for audience in ({}, {"owner": client, "is_isolated": True}):
+        relay = await connect(ScriptedServer(tool("t")), **audience)
+        request = Envelope(id=Raw(b"9"), method="tools/call", params=dump({"name": "hang", "_meta": MODERN_META}))
+        relay.keeper.spawn(relay.relay(request, client), name="call")
+        await relay.server.call("hang")
+        assert (await relay.server.copy.ask("foo/ask"))["code"] == -32601
+    assert client.asked.all == []
+
+
 # a copy for one client alone
+
+INTRODUCTION = Raw(b'{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}')
 
 
 async def test_the_owner_is_asked_also_while_it_calls_nothing_and_whatever_the_method_is(connect: Any) -> None:
-    owner = Client(capabilities={"roots": {}, "sampling": {}}, answer={"roots": [1]})
+    owner = Client(capabilities={"roots": {}, "sampling": {}}, answer={"roots": [1]}, introduction=INTRODUCTION)
     relay = await connect(ScriptedServer(tool("t")), owner=owner, is_isolated=True)
     assert await relay.server.copy.ask("roots/list") == {"roots": [1]}
     assert await relay.server.copy.ask("later/ask", {"x": 1}) == {"roots": [1]}
     assert owner.asked.all == [("roots/list", {}), ("later/ask", {"x": 1})]
     assert "no AI client" in (await relay.server.copy.ask("elicitation/create"))["message"]
     [greeted] = [asked.params for asked in relay.server.asked.all if asked.method == "initialize"]
-    assert set(greeted["capabilities"]) == {"roots", "elicitation", "sampling"}
-
-
-INTRODUCTION = Raw(b'{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}')
+    assert greeted == json.loads(bytes(INTRODUCTION))
 
 
 async def test_a_modern_owners_roots_are_not_known_before_it_calls(connect: Any) -> None:
@@ -420,7 +499,7 @@ async def test_a_modern_owners_roots_are_not_known_before_it_calls(connect: Any)
 
 
 async def test_what_an_extension_asks_of_the_owner_belongs_to_its_latest_request(connect: Any) -> None:
-    owner = Client(answer={})
+    owner = Client(answer={}, introduction=INTRODUCTION)
     relay = await connect(ScriptedServer(tool("t")), owner=owner)
     request = Envelope(id=Raw(b"9"), method="tools/call", params=dump({"name": "hang"}))
     relay.keeper.spawn(relay.relay(request, owner), name="call")
@@ -466,6 +545,26 @@ async def test_a_request_that_stays_open_carries_the_envelope_too(connect: Any) 
     waiting = relay.keeper.spawn(relay.client.dispatcher.outcome(pending), name="listen")
     relay.server.copy.die()
     assert (await waiting).error
+
+
+async def test_a_cancellation_by_the_server_ends_no_call(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t"), eras=("modern",)))
+    go_on = relay.server.hold("tools/call")
+    calling = relay.calling("t")
+    ours = (await relay.server.call("t")).id
+    relay.server.copy.say(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}' % ours)
+    go_on.set()
+    assert (await calling)["result"]["content"]
+
+
+@pytest.mark.parametrize("method", ["ping", "elicitation/create", "later/method"])
+async def test_a_modern_server_that_asks_gets_no_answer(connect: Any, method: str) -> None:
+    relay = await connect(ScriptedServer(tool("t"), eras=("modern",)))
+    sent: list[bytes] = []
+    relay.client.dispatcher.tap = lambda is_ours, message: sent.append(bytes(message)) if is_ours else None
+    relay.server.copy.say(b'{"jsonrpc":"2.0","id":"q","method":"%b","params":{}}' % method.encode())
+    await relay.call("t")  # what comes later is answered
+    assert not any(b'"q"' in message for message in sent)
 
 
 async def test_a_question_in_the_response_to_a_call_goes_to_the_client_of_that_call(connect: Any) -> None:
