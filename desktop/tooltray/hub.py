@@ -169,6 +169,13 @@ from tooltray.server_files.project_servers import ProjectServers
 from tooltray.server_files.server_files import ServerFiles
 from tooltray.server_files.trust_decisions import ReadFile, TrustDecisions
 from tooltray.server_files.trust_store import TrustStore
+from tooltray.server_tasks.api import ServerTasksApi
+from tooltray.server_tasks.server_tasks import ServerTasks
+from tooltray.server_tasks.task_book import TaskBook
+from tooltray.server_tasks.task_listens import TaskListens
+from tooltray.server_tasks.task_news import TaskNews
+from tooltray.server_tasks.task_places import TaskPlaces
+from tooltray.server_tasks.task_store import TaskStore
 from tooltray.sessions.caller import OwnCaller, Session
 from tooltray.sessions.session_state import SessionStates
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -318,6 +325,7 @@ class Hub(Composition):
     services: UpstreamServices = part(
         mask="mask.masked",
         ask_person="ask_person",
+        of_task=lambda hub: lambda client, params: hub.task_news.question(client, params),
         keep_output="log_keeper.keep",
         tap="protocol_log.tap",
     )
@@ -326,7 +334,7 @@ class Hub(Composition):
     protocol_log: ProtocolLog = part(servers=lambda hub: lambda: hub.servers)
     needs: SessionNeeds = part(
         get_projects=lambda hub: lambda: hub.projects,
-        is_wanted=lambda hub: lambda server, client: hub.subscriptions.is_wanted(server, client),
+        is_wanted=lambda hub: lambda server, client: hub.subscriptions.is_wanted(server, client) or hub.task_places.works_at(client),
     )
     servers: ServerManager = part()
 
@@ -349,6 +357,16 @@ class Hub(Composition):
     instructions: ServerInstructions = part(mask="mask.masked_whole")
     prompts: PromptManager = part()
     resources: ResourceManager = part()
+
+    # what servers do for clients meanwhile
+
+    task_store: TaskStore = read(lambda hub: TaskStore(hub.home.server_tasks))
+    task_book: TaskBook = part(store="task_store")
+    task_places: TaskPlaces = part(book="task_book")
+    task_news: TaskNews = part(book="task_book", places="task_places", connected=lambda hub: lambda: hub.sessions.clients)
+    listens: ServerListens = part()
+    task_listens: TaskListens = part(book="task_book", places="task_places")
+    server_tasks: ServerTasks = part(book="task_book", places="task_places", news="task_news")
 
     # what each session sees of it
 
@@ -423,7 +441,6 @@ class Hub(Composition):
     forwarder: ToolForwarder = part()
     recorder: CallRecorder = part()
     calls: ToolCalls = part()
-    listens: ServerListens = part()
     subscriptions: Subscriptions = part()
     completion: Completion = part()
     notifications: Notifications = part()
@@ -529,6 +546,7 @@ class Hub(Composition):
     setup_api: SetupApi = part()
     settings_api: SettingsApi = part()
     activity_api: ActivityApi = part()
+    server_tasks_api: ServerTasksApi = part(book="task_book", places="task_places")
     program_api: ProgramApi = part()
     api: Api = made(lambda hub: Api(**{name: getattr(hub, f"{name}_api") for name in PARTS}))
     presenter: McpPresenter = part(snapshots="hub_snapshots")

@@ -5,7 +5,7 @@ Above it: RequestRouter, and the sessions of AI clients. Below it: Views, Subscr
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from msgspec import Raw
@@ -15,6 +15,7 @@ from tooltray.catalogue.resource_manager import ResourceManager, not_found, read
 from tooltray.errors import TooltrayError
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.protocol.eras import Era
+from tooltray.server_tasks.task_listens import TaskListens
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.upstream.log_levels import LogLevels, read_level
@@ -43,9 +44,11 @@ class Notifications:
         subscriptions: Subscriptions,
         log_levels: LogLevels,
         relay: ServerRelay,
+        task_listens: TaskListens,
     ) -> None:
         self._servers, self._views, self._resources = servers, views, resources
         self._subscriptions, self._log_levels, self._relay = subscriptions, log_levels, relay
+        self._task_listens = task_listens
 
     # state that legacy clients share
 
@@ -119,8 +122,13 @@ class Notifications:
         if wanted and asking:
             await asyncio.wait(asking, timeout=LISTENS_WITHIN_S)
 
+    async def listen_to_tasks(self, session: Session, id: Raw, tasks: Sequence[str]) -> list[str]:
+        """Of which tasks one `subscriptions/listen` of a modern client will hear, by the ids that it knows."""
+        return await self._task_listens.listen(session, bytes(id), tasks)
+
     def end_listening(self, session: Session, id: Raw) -> None:
         self._subscriptions.set_listened(session, bytes(id), {})
+        self._task_listens.end(session, bytes(id))
 
     def hearers(self, client: McpClient, params: Raw) -> tuple[str, list[tuple[Session, str]]]:
         """Of an update that a server tells: its URI; who wants to hear of it, and which URI they asked for."""

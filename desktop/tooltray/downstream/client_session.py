@@ -35,6 +35,7 @@ from tooltray.protocol.eras import (
 )
 from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
 from tooltray.protocol.member_scanner import opened
+from tooltray.server_tasks.task_messages import declares_tasks, undeclared
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
@@ -155,6 +156,10 @@ class ClientSession:
         if self.listening.is_legacy and self.listening.has_answered:
             self.tell(method, params)
 
+    def tell_task_news(self, id: str, params: Raw) -> None:
+        """How a task is now that a modern client listens for."""
+        self.listening.task_changed(id, params)
+
     @property
     def server(self) -> str | None:
         return self._server
@@ -252,11 +257,15 @@ class ClientSession:
             wanted = msgspec.json.decode(request.params, type=_Listen).notifications
         except (ValueError, RecursionError) as error:
             return failure(INVALID_PARAMS, f"Invalid request parameters: {error}")
+        if wanted.tasks and not declares_tasks(request.params):
+            return undeclared()
         if server := await self._open_server(Era.MODERN):
             wanted = wanted.offered(server.greeting.capabilities)
         end: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         try:
             await self._notifications.listen_to_resources(self, request.id, wanted.uris, server=self._server)
+            if wanted.tasks:
+                wanted.tasks = await self._notifications.listen_to_tasks(self, request.id, wanted.tasks)
             self.listening.open(request.id, wanted)
             return await end
         finally:

@@ -22,6 +22,7 @@ from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import dump
+from tooltray.server_tasks.task_messages import STATUS_NEWS
 from tooltray.sessions.session_state import SessionStates
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.held_calls import HeldCalls
@@ -139,6 +140,8 @@ class Sessions:
                 for session in self._concerned(server, client):
                     if self._presenter.router.notifications.concerns(session, server, method):
                         session.listening.list_changed(method)
+            case _ if method in STATUS_NEWS:
+                pass  # of a task, which is one client's alone
             case _ if method != ACKNOWLEDGED:  # of the hub's own listens
                 for session in self._concerned(server, client):
                     session.tell_server_news(method, eras.without_subscription_id(params))

@@ -441,7 +441,7 @@ class Instance:
             transport=transport,
             deadlines=self._services.deadlines,
             plan=GreetingPlan(self.wants, self._program.is_known_legacy(), self._patience.discover_timeout_s),
-            audience=Audience(self.owner, self._program.is_isolated, self._services.ask_person),
+            audience=Audience(self.owner, self._program.is_isolated, self._services.ask_person, self._services.of_task),
             usage=self.usage,
             tap=self._services.tap(self.name),
             on_notification=lambda client, method, params: self._on_notification(self, method, params),

@@ -39,11 +39,14 @@ class ServerRelay:
     def is_paused(self) -> bool:
         return self._is_paused()
 
-    async def send_with_retry(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
+    async def send_with_retry(self, managed: ManagedServer, exchange: Exchange, *, timeout_s: float | None = None) -> Envelope:
         """Sends a request to a server and returns its reply, or an error that says why there is none.
 
         A request that the server certainly did not take is sent again: the connection was lost, or the server had forgotten our session,
         and it is being opened anew.
+
+        Args:
+            timeout_s: how long the reply may take without progress; None: as long as the server's settings say.
         """
         if self._is_paused():
             return paused()
@@ -55,7 +58,7 @@ class ServerRelay:
             except TooltrayError as error:
                 return failure(CONNECTION_CLOSED, str(error))
             with exchange.course.at_server():
-                reply = await self._send(client, exchange, managed.config.call_timeout or CALL_TIMEOUT_S)
+                reply = await self._send(client, exchange, timeout_s or managed.config.call_timeout or CALL_TIMEOUT_S)
             if not isinstance(reply, NotDelivered):
                 break
         return reply
