@@ -10,7 +10,7 @@ tests/contract/test_hub.py holds every parameter to the type of its part.
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -173,7 +173,7 @@ from tooltray.server_tasks.api import ServerTasksApi
 from tooltray.server_tasks.server_tasks import ServerTasks
 from tooltray.server_tasks.task_book import TaskBook
 from tooltray.server_tasks.task_listens import TaskListens
-from tooltray.server_tasks.task_news import TaskNews
+from tooltray.server_tasks.task_news import Hearing, TaskNews
 from tooltray.server_tasks.task_places import TaskPlaces
 from tooltray.server_tasks.task_store import TaskStore
 from tooltray.sessions.caller import OwnCaller, Session
@@ -363,7 +363,8 @@ class Hub(Composition):
     task_store: TaskStore = read(lambda hub: TaskStore(hub.home.server_tasks))
     task_book: TaskBook = part(store="task_store")
     task_places: TaskPlaces = part(book="task_book")
-    task_news: TaskNews = part(book="task_book", places="task_places", connected=lambda hub: lambda: hub.sessions.clients)
+    connected: Callable[[], Collection[Hearing]] = made(lambda hub: lambda: hub.sessions.clients)
+    task_news: TaskNews = part(book="task_book", places="task_places")
     listens: ServerListens = part()
     task_listens: TaskListens = part(book="task_book", places="task_places")
     server_tasks: ServerTasks = part(book="task_book", places="task_places", news="task_news")

@@ -206,8 +206,8 @@ def named_once(params: Raw, *names: str, **added: Raw) -> Raw:
     Args:
         added: members that are added or replaced.
     """
-    members = opened(params) | added
-    return closed({name: value for name, value in members.items() if name in names or name.casefold() not in names})
+    members, taken = opened(params) | added, {name.casefold() for name in names}
+    return closed({name: value for name, value in members.items() if name in names or name.casefold() not in taken})
 
 
 def with_members(params: Raw, **added: Raw) -> Raw:
