@@ -14,7 +14,7 @@ from msgspec import Raw
 
 from tooltray.catalogue.list_pages import MAX_PAGES, TooLong, check_length
 from tooltray.protocol import eras
-from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure
+from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, elements_of, opened
 from tooltray.server_tasks import task_messages as messages
@@ -92,17 +92,13 @@ class ServerTasks:
         if reply.error:
             return reply
         named = messages.related_to if exchange.request.method == RESULT else messages.with_id
-        try:
-            return Envelope(result=named(reply.result, task.id))
-        except ValueError:  # no object: the server's to answer for
-            return reply
+        return Envelope(result=named(reply.result, task.id))
 
     async def _of_one(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
         """Methods that the client's era does not have are the server's to refuse."""
         own_id = messages.read_id(exchange.request.params)
         same = self._book.at(managed.name, own_id) if own_id else []
-        own = [task for task in same if self._may_have(exchange, task)]
-        if own:
+        if own := [task for task in same if self._may_have(exchange, task)]:
             return await self._ask(own[-1], exchange)
         client = managed.client_for(exchange.era, exchange.session)
         is_shared = client is None or client.owner is None
@@ -116,9 +112,10 @@ class ServerTasks:
         managed, asked = self._servers.get(task.server), exchange.request
         params = messages.asked_with(asked.params, task.own_id)
         reply = await self._send(managed, exchange.child(request=Envelope(id=asked.id, method=asked.method, params=params)))
-        if client := managed.client_for(exchange.era, exchange.session):
+        client, place = managed.client_for(exchange.era, exchange.session), self._places.client_of(task)
+        if client and place in (None, client):  # another copy of the server does not know it
             self._places.put(task, client)
-        self._note(task, asked.method, reply)
+            self._note(task, asked.method, reply)
         return reply
 
     async def _send(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
@@ -175,8 +172,9 @@ class ServerTasks:
     async def _pages(self, managed: ManagedServer, exchange: Exchange) -> dict[str, Raw]:
         """All that a server lists, by its own ids."""
         found: dict[str, Raw] = {}
-        params, size_bytes = Raw(b"{}"), 0
-        for _ in range(MAX_PAGES):
+        asked, params, size_bytes = set[bytes](), Raw(b"{}"), 0
+        while params and bytes(params) not in asked and len(asked) < MAX_PAGES:
+            asked.add(bytes(params))
             request = Envelope(id=exchange.request.id, method=LIST, params=params)
             reply = await self._relay.send_with_retry(managed, exchange.child(request=request))
             size_bytes += len(memoryview(reply.result))
@@ -185,10 +183,9 @@ class ServerTasks:
                 members = {} if reply.error else opened(reply.result)
                 found |= {state.id: raw for raw in elements_of(members.get("tasks", Raw(b"[]"))) if (state := messages.read_state(raw))}
             except (TooLong, ValueError):
-                break
-            if not (cursor := bytes(members.get("nextCursor", Raw(b"")))).startswith(b'"') or params == closed({"cursor": Raw(cursor)}):
-                break
-            params = closed({"cursor": Raw(cursor)})
+                return found
+            cursor = members.get("nextCursor", NOTHING)
+            params = closed({"cursor": cursor}) if bytes(cursor).startswith(b'"') else NOTHING
         return found
 
     async def _each(self, managed: ManagedServer, tasks: list[ServerTask], exchange: Exchange) -> dict[str, Raw]:

@@ -35,7 +35,7 @@ class TaskBook:
         self._of: dict[str, dict[str, ServerTask]] = {}  # by owner
         self._swept_at = now()
         self._changes = self._written = 0
-        self._writing: asyncio.Task[None] | None = None
+        self._saving: asyncio.Task[None] | None = None
         for task in store.found[-most:]:
             self._enter(task)
         self._sweep()
@@ -73,7 +73,7 @@ class TaskBook:
             ttl_s=state.ttl_s,
         )
         self._enter(task)
-        self._changes += 1
+        self._change()
         return task
 
     def note(self, task: ServerTask, state: TaskState) -> None:
@@ -92,20 +92,19 @@ class TaskBook:
     async def written(self) -> None:
         """Returns when everything until now is on the disk, or cannot be; several at once become one write."""
         until = self._changes
-        while self._written < until:
-            if self._writing is None or self._writing.done():
-                self._writing = self._spawn(self._write(), name="keep tasks of servers")
-            await asyncio.wait({self._writing})
+        while self._written < until and self._saving and not self._saving.cancelled():
+            await asyncio.wait({self._saving})
 
-    async def _write(self) -> None:
-        changes = self._changes
-        await finish_in_thread(self._store.save, list(self._by_id.values()))
-        self._written = changes
+    async def _save(self) -> None:
+        while self._written < self._changes:
+            changes = self._changes
+            await finish_in_thread(self._store.save, list(self._by_id.values()))
+            self._written = changes
 
     def _change(self) -> None:
         self._changes += 1
-        if self._writing is None or self._writing.done():
-            self._spawn(self.written(), name="keep tasks of servers")
+        if self._saving is None or self._saving.done():
+            self._saving = self._spawn(self._save(), name="keep tasks of servers")
 
     def _enter(self, task: ServerTask) -> None:
         self._by_id[task.id] = task

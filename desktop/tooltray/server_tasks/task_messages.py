@@ -36,10 +36,6 @@ class TaskState(msgspec.Struct, frozen=True):
     status: str = WORKING
     ttl_s: float | None = None
 
-    @property
-    def is_over(self) -> bool:
-        return self.status in ENDED
-
 
 def may_begin(capabilities: Raw, task: Raw) -> bool:
     """Whether a call may be answered with a task.

@@ -18,6 +18,7 @@ from tooltray.protocol import eras
 from tooltray.protocol.eras import Era
 from tooltray.server_tasks import task_messages as messages
 from tooltray.server_tasks.task_book import TaskBook
+from tooltray.server_tasks.task_messages import TaskState
 from tooltray.server_tasks.task_places import TaskPlaces
 from tooltray.server_tasks.task_store import ServerTask
 from tooltray.sessions.caller import Session
@@ -101,8 +102,7 @@ class TaskNews:
                 self._early.popitem(last=False)
 
     def _tell(self, client: McpClient, task: ServerTask, method: str, params: Raw) -> None:
-        if state := messages.read_state(params):
-            self._book.note(task, state)
+        self._book.note(task, messages.read_state(params) or TaskState(task.own_id))
         if task.is_over:
             self._places.take(task)
         for session in self._of(task):
