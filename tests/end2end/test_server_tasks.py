@@ -25,7 +25,9 @@ def world():
     with new_world() as world:
         for name in ("a", "b"):
             for era in ("legacy", "modern"):
-                add_server(world, f"{name}_{era}", [sys.executable, str(LASTING), str(world.home / f"{name}-{era}.json"), era, f"{name}_{era}"])
+                add_server(
+                    world, f"{name}_{era}", [sys.executable, str(LASTING), str(world.home / f"{name}-{era}.json"), era, f"{name}_{era}"]
+                )
         start_and_wait(world)
         yield world
 

@@ -15,6 +15,7 @@ from tooltray.catalogue.resource_manager import ResourceManager, not_found, read
 from tooltray.errors import TooltrayError
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.protocol.eras import Era
+from tooltray.protocol.task_messages import STATUS_NEWS
 from tooltray.server_tasks.task_listens import TaskListens
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange
@@ -151,8 +152,17 @@ class Notifications:
         """
         if not method.startswith(PREFIX):
             return
+        if method in STATUS_NEWS:
+            self._tell_of_task(session, method, params)
+            return
         for client in self._concerned(session, method, server):
             client.notify(method, params)
+
+    def _tell_of_task(self, session: Session, method: str, params: Raw) -> None:
+        """A client's task is the one server's that it was begun for."""
+        for client in self._copies_for(session):
+            if (news := client.client_tasks.news(session, params)) is not None:
+                client.notify(method, news)
 
     def _concerned(self, session: Session, method: str, server: str | None) -> list[McpClient]:
         reached = self._copies_for(session)

@@ -35,7 +35,7 @@ from tooltray.protocol.eras import (
 )
 from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
 from tooltray.protocol.member_scanner import opened
-from tooltray.server_tasks.task_messages import declares_tasks, undeclared
+from tooltray.protocol.task_messages import declares_tasks, undeclared
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState

@@ -22,7 +22,7 @@ from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import dump
-from tooltray.server_tasks.task_messages import STATUS_NEWS
+from tooltray.protocol.task_messages import STATUS_NEWS
 from tooltray.sessions.session_state import SessionStates
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.held_calls import HeldCalls

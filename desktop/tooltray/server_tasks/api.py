@@ -5,11 +5,11 @@ Below it: TaskBook, and ServerManager, whose servers are told.
 
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.phrases import Phrase
+from tooltray.protocol import task_messages as messages
 from tooltray.protocol.envelope import load
 from tooltray.protocol.eras import TASKS_EXTENSION, Era
-from tooltray.server_tasks import task_messages as messages
+from tooltray.protocol.task_messages import TaskState
 from tooltray.server_tasks.task_book import TaskBook
-from tooltray.server_tasks.task_messages import TaskState
 from tooltray.server_tasks.task_places import TaskPlaces
 from tooltray.server_tasks.task_store import ServerTask
 from tooltray.snapshots.server_tasks import ServerTaskSnapshot

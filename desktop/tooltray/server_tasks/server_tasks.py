@@ -1,5 +1,5 @@
-"""Tasks of servers: notes each one as a call begins it, gives it an id of the hub's for clients of all servers, and carries `tasks/*` to the
-server that has it. A task is its client's alone; for everybody else there is none.
+"""Tasks of servers: notes each one as a call begins it, gives it an id of the hub's for clients of all servers, and carries `tasks/*` to
+the server that has it. A task is its client's alone; for everybody else there is none.
 
 Clients that have one server alone know its tasks by the server's own ids. There, an id that was never seen goes on to the server, as it
 would without a hub in between; that of another client does not. Above it: the stages of a call and the router. Below it: TaskBook,
@@ -14,12 +14,12 @@ from msgspec import Raw
 
 from tooltray.catalogue.list_pages import MAX_PAGES, TooLong, check_length
 from tooltray.protocol import eras
+from tooltray.protocol import task_messages as messages
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, elements_of, opened
-from tooltray.server_tasks import task_messages as messages
+from tooltray.protocol.task_messages import TaskState
 from tooltray.server_tasks.task_book import TaskBook
-from tooltray.server_tasks.task_messages import TaskState
 from tooltray.server_tasks.task_news import TaskNews
 from tooltray.server_tasks.task_places import TaskPlaces
 from tooltray.server_tasks.task_store import ServerTask

@@ -8,7 +8,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 
-from tooltray.server_tasks.task_messages import STATES, TaskState
+from tooltray.protocol.task_messages import STATES, TaskState
 from tooltray.server_tasks.task_store import ServerTask, TaskStore
 from tooltray.tasks import Spawn, finish_in_thread
 

@@ -15,10 +15,10 @@ from msgspec import Raw
 
 from tooltray.events import EventBus
 from tooltray.protocol import eras
+from tooltray.protocol import task_messages as messages
 from tooltray.protocol.eras import Era
-from tooltray.server_tasks import task_messages as messages
+from tooltray.protocol.task_messages import TaskState
 from tooltray.server_tasks.task_book import TaskBook
-from tooltray.server_tasks.task_messages import TaskState
 from tooltray.server_tasks.task_places import TaskPlaces
 from tooltray.server_tasks.task_store import ServerTask
 from tooltray.sessions.caller import Session

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from tooltray.files.atomic_file import read_own, set_aside, write_atomically
-from tooltray.server_tasks.task_messages import ENDED, WORKING
+from tooltray.protocol.task_messages import ENDED, WORKING
 
 LARGEST_BYTES = 64 * 2**20  # as many tasks as are kept, each with the longest id, have 45 MB
 logger = logging.getLogger(__name__)

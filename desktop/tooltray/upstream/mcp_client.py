@@ -25,16 +25,17 @@ from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump
 from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era, Head
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.in_flight import PendingCall
+from tooltray.protocol.task_messages import read_begun
 from tooltray.sessions.caller import Caller, Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.transports.transport import Output, Transport
 from tooltray.upstream.asked_persons import at_person, noted
+from tooltray.upstream.client_tasks import ClientTasks
 from tooltray.upstream.handshake import Greeting, GreetingPlan, Introduction, greet
 from tooltray.upstream.idle_stop import Usage
 
 NO_CLIENT_TO_ASK = -32603
 ELICITATION = "elicitation/create"
-LONGEST_BEGUN_BYTES = 2**20  # of an answer that begins a task: it has a few hundred; larger ones are results of calls
 MOST_TASK_TOKENS = 1000  # of calls that have become tasks; of the oldest no progress is told any more
 OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that asks these of us echoes (`cat`, a terminal)
 CLIENT_INFO = {"name": "tooltray", "version": __version__}
@@ -92,6 +93,7 @@ class McpClient:
     Attributes:
         greeting: the server's answer when it was opened: version, capabilities, instructions.
         era: in which it was opened.
+        client_tasks: what AI clients have begun for its questions.
         dispatcher: for requests that stay open, and for the transport.
     """
 
@@ -124,6 +126,7 @@ class McpClient:
         self._on_notification = on_notification
         self.usage = usage or Usage()
         self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
+        self.client_tasks = ClientTasks()
         self._asking: list[Session] = []  # who has a question of the server before them
         self._by_token: dict[bytes, _RelayedCall] = {}
         self._of_tasks: deque[bytes] = deque()  # tokens of calls that have become tasks, the oldest first
@@ -244,7 +247,7 @@ class McpClient:
             reply = await self.dispatcher.outcome(call.pending)
         finally:
             self._forget(call)
-            if call.progress_token and exchange.head.task and reply and _begins_task(reply.result):
+            if call.progress_token and exchange.head.task and reply and read_begun(reply.result):
                 self._keep_token(call)
         if exchange.era is Era.MODERN and self.era is Era.LEGACY and reply.result:
             reply.result = eras.as_modern_result(exchange.request.method, reply.result)
@@ -326,6 +329,9 @@ class McpClient:
         if method in OURS_ALONE:
             self.dispatcher.connection_lost(Phrase("server '{name}' sends back what it is sent, as no MCP server does", name=self.name))
             return failure(METHOD_NOT_FOUND, "Method not found")
+        if theirs := self.client_tasks.find(request):
+            session, asked = theirs
+            return self.client_tasks.answered(request, await self._ask(session, asked, self._about(session)))
         if method not in CAPABILITY_FOR:
             return await self._pass_on(request) if self.owner else failure(METHOD_NOT_FOUND, "Method not found")
         if question := self._of_task(self, request.params):
@@ -372,8 +378,11 @@ class McpClient:
     async def _pass_on(self, request: Envelope) -> Envelope:
         """Whatever a server asks of the one AI client it is for: an extension may know it."""
         assert self.owner is not None
-        about = next((each.request.id for each in reversed(self.exchanges()) if each.session is self.owner), NOTHING)
-        return await self._ask(self.owner, request, about)
+        return await self._ask(self.owner, request, self._about(self.owner))
+
+    def _about(self, session: Session) -> Raw:
+        """The latest request of a client's that is in flight; empty if none is."""
+        return next((each.request.id for each in reversed(self.exchanges()) if each.session is session), NOTHING)
 
     async def _ask(self, caller: Caller, request: Envelope, about: Raw) -> Envelope:
         session = caller.session  # of a held call it is another one by the time of the answer
@@ -381,11 +390,11 @@ class McpClient:
         calls = [call for call in self._calls if call.exchange.session is session]
         try:
             with _clock_stopped(calls):
+                asking = caller.ask(request.method, request.params, about=about)
                 if request.method != ELICITATION:
-                    return await caller.ask(request.method, request.params, about=about)
+                    return self.client_tasks.noted(session, await asking)
                 with at_person(call.exchange for call in calls):
-                    asking = caller.ask(request.method, request.params, about=about)
-                    return await noted(asking, self.name, session, self._on_question)
+                    return self.client_tasks.noted(session, await noted(asking, self.name, session, self._on_question))
         finally:
             self._asking.remove(session)
 
@@ -396,11 +405,6 @@ class McpClient:
         if not os.path.isabs(folder) or folder in (os.path.sep, os.path.expanduser("~")):
             return []
         return [{"uri": PurePath(folder).as_uri(), "name": os.path.basename(folder)}]
-
-
-def _begins_task(result: Raw) -> bool:
-    view = memoryview(result)
-    return len(view) <= LONGEST_BEGUN_BYTES and b'"taskId"' in bytes(view)
 
 
 @contextlib.contextmanager

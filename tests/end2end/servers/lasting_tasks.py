@@ -1,7 +1,7 @@
 """A server whose tasks outlive it: they are kept in a file, and each works until a file beside it is there. Both forms of tasks.
 
 Usage: lasting_tasks.py FILE legacy|modern NAME
-Tools, behind the name: work begins a task; ask begins one that asks its client a question before it is done (legacy). Writes nothing but JSON-RPC.
+Tools, behind the name: work begins a task; ask begins one that asks its client a question before it is done (legacy).
 """
 
 import json
@@ -12,7 +12,9 @@ from pathlib import Path
 
 FILE, ERA, NAME = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 EXTENSION, RELATED = "io.modelcontextprotocol/tasks", "io.modelcontextprotocol/related-task"
-TOOLS = [{"name": name, "inputSchema": {"type": "object"}, "execution": {"taskSupport": "optional"}} for name in (f"{NAME}_work", f"{NAME}_ask")]
+TOOLS = [
+    {"name": name, "inputSchema": {"type": "object"}, "execution": {"taskSupport": "optional"}} for name in (f"{NAME}_work", f"{NAME}_ask")
+]
 WHEN = {"createdAt": "2026-11-01T00:00:00Z", "lastUpdatedAt": "2026-11-01T00:00:00Z"}
 UNKNOWN = {"code": -32602, "message": "no such task here"}
 lock, answers = threading.Lock(), {}

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from tests.fakes.set_clock import SetClock
 
+from tooltray.protocol.task_messages import TaskState
 from tooltray.server_tasks.task_book import GRACE_S, KEPT_WITHOUT_TTL_S, LONGEST_KEPT_S, SWEPT_EVERY_S, TaskBook
-from tooltray.server_tasks.task_messages import TaskState
 from tooltray.server_tasks.task_store import ServerTask, TaskStore
 from tooltray.tasks import TaskKeeper
 
@@ -37,9 +37,12 @@ async def test_a_task_is_known_for_its_time_and_a_while(books: Books, ttl_s: flo
     book = books.open()
     task = add(book, ttl_s=ttl_s)
     books.clock.now += kept_s - 1
-    assert book.find(task.id) is task and book.at("s", "1") == book.of("A") == [task]
+    assert book.find(task.id) is task
+    assert book.at("s", "1") == book.of("A") == [task]
     books.clock.now += 2
-    assert book.find(task.id) is None and not book.at("s", "1") and not book.of("A")
+    assert book.find(task.id) is None
+    assert not book.at("s", "1")
+    assert not book.of("A")
     books.clock.now += SWEPT_EVERY_S
     later = add(book, "2")
     assert list(book) == [later]
@@ -56,7 +59,8 @@ async def test_ten_thousand_tasks_of_one_client_cost_no_other_one_its_own(books:
         add(book, str(number))
     assert len(list(book)) == 10_000
     add(book, "one more")
-    assert book.find(ended.id) is None and book.find(second.id) is second
+    assert book.find(ended.id) is None
+    assert book.find(second.id) is second
     add(book, "and one more")
     assert book.find(second.id) is None
     assert book.find(other.id) is other
@@ -83,7 +87,8 @@ async def test_a_task_that_has_ended_stays_so_and_a_state_that_there_is_not_is_w
     assert task.status == "working"
     book.note(task, TaskState("1", "failed", 60.0))
     book.note(task, TaskState("1", "working", 60.0))
-    assert task.status == "failed" and task.is_over
+    assert task.status == "failed"
+    assert task.is_over
     await book.written()
 
 
@@ -94,7 +99,8 @@ async def test_several_changes_at_once_are_few_writes(books: Books) -> None:
         add(book, str(number))
         book.note(book.of("A")[-1], TaskState(str(number), "completed", 60.0))
     await book.written()
-    assert not store.found and len(TaskStore(books.path).found) == 50
+    assert not store.found
+    assert len(TaskStore(books.path).found) == 50
 
 
 @pytest.mark.expected_warnings("which client each task of a server is of cannot be read")

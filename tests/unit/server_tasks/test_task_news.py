@@ -44,7 +44,8 @@ async def test_news_reach_the_tasks_client_alone_each_session_under_the_id_it_kn
         await owner.told.wait(lambda told: True)
         assert owner.told.all == [(STATUS, program.state("task-1") | {"taskId": id})]
         assert alone.told.all == [(STATUS, program.state("task-1"))]
-        assert not other.told.all and not elsewhere.told.all
+        assert not other.told.all
+        assert not elsewhere.told.all
         assert parts.task_book.of("A")[0].status == "completed"
 
 
@@ -149,7 +150,8 @@ async def test_where_its_client_is_away_the_person_is_asked_and_never_another_cl
         if method == "elicitation/create":
             assert (answer, asked) == (YES, ["s"])
         else:
-            assert answer["message"] == "the client of this task cannot answer sampling/createMessage now" and not asked
+            assert answer["message"] == "the client of this task cannot answer sampling/createMessage now"
+            assert not asked
 
 
 async def test_a_question_that_names_no_task_of_anybody_goes_the_way_of_all_questions(tmp_path: Path) -> None:

@@ -32,7 +32,9 @@ def list_tasks(args: argparse.Namespace, home: Home) -> int:
 def cancel(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         hub.ask(hub.api.server_tasks.cancel_server_task(id=args.id))
-    return answer(args, {"id": args.id, "cancelled": True}, tr("The server has heard that nobody wants {id} any more.", id=clean_line(args.id)))
+    return answer(
+        args, {"id": args.id, "cancelled": True}, tr("The server has heard that nobody wants {id} any more.", id=clean_line(args.id))
+    )
 
 
 def _row(task: ServerTaskSnapshot) -> list[str]:

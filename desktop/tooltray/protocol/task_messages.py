@@ -1,8 +1,8 @@
 """What stands in messages about tasks of servers, in both forms: reads ids and states, and writes an id in the place of another.
 
 Legacy (2025-11-25): `task: {taskId, status, ttl}` in the answer to a call, `_meta` that names the related task. Modern (the extension
-`io.modelcontextprotocol/tasks`): `resultType: "task"` and the task's members beside it, times as `ttlMs`. Above it: the other modules of
-the room. Below it: protocol. Nothing but the members named here is opened, and what is no task stays as it is.
+`io.modelcontextprotocol/tasks`): `resultType: "task"` and the task's members beside it, times as `ttlMs`. Above it: server_tasks, and
+McpClient for tasks of AI clients. Below it: eras. Nothing but the members named here is opened, and what is no task stays as it is.
 """
 
 import contextlib
@@ -15,12 +15,12 @@ from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import MISSING_CLIENT_CAPABILITY, RELATED_TASK_KEY, TASKS_EXTENSION
 from tooltray.protocol.member_scanner import closed, opened
-from tooltray.upstream.mcp_client import LONGEST_BEGUN_BYTES
 
 WORKING, COMPLETED, CANCELLED = "working", "completed", "cancelled"
 ENDED = frozenset({COMPLETED, "failed", CANCELLED})  # states that no task leaves
 STATES = ENDED | {WORKING, "input_required"}
 STATUS_NEWS = frozenset({"notifications/tasks/status", "notifications/tasks"})  # legacy, modern
+LONGEST_BEGUN_BYTES = 2**20  # of an answer that begins a task: it has a few hundred; larger ones are results of calls
 LONGEST_ID_BYTES = 4096  # of a server; ids in use have 36
 
 

@@ -1,4 +1,4 @@
-"""server_tasks/task_messages.py: what is read of messages about tasks, and what of them is written anew."""
+"""protocol/task_messages.py: what is read of messages about tasks, and what of them is written anew."""
 
 import json
 from typing import Any
@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
+from tooltray.protocol import task_messages as messages
 from tooltray.protocol.envelope import dump
-from tooltray.server_tasks import task_messages as messages
-from tooltray.server_tasks.task_messages import TaskState
-from tooltray.upstream.mcp_client import LONGEST_BEGUN_BYTES
+from tooltray.protocol.task_messages import LONGEST_BEGUN_BYTES, TaskState
 
 KEY = "io.modelcontextprotocol/related-task"
 LEGACY = {"task": {"taskId": "1", "status": "working", "ttl": 60000, "later": 1}, "_meta": {"x": 1}}
@@ -28,8 +27,16 @@ def test_both_forms_of_a_task_are_read_and_get_another_id(result: dict[str, Any]
 
 @pytest.mark.parametrize(
     "result",
-    [b"", b"[]", b"7", b"{}", b'{"resultType":"complete","taskId":"1"}', b'{"task":7}', b'{"task":{},"content":[]}']
-    + [b'{"task":{"taskId":"%b"}}' % (b"x" * LONGEST_BEGUN_BYTES)],
+    [
+        b"",
+        b"[]",
+        b"7",
+        b"{}",
+        b'{"resultType":"complete","taskId":"1"}',
+        b'{"task":7}',
+        b'{"task":{},"content":[]}',
+        b'{"task":{"taskId":"%b"}}' % (b"x" * LONGEST_BEGUN_BYTES),
+    ],
 )
 def test_what_is_no_task_is_a_result_as_any_other(result: bytes) -> None:
     assert messages.read_begun(Raw(result)) is None
