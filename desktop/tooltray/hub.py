@@ -53,6 +53,8 @@ from tooltray.bundles.sources import BundleSources
 from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
 from tooltray.calls.completion import Completion
 from tooltray.calls.elicitations import Elicitations
+from tooltray.calls.extension_listens import ExtensionListens
+from tooltray.calls.extension_routes import ExtensionRoutes
 from tooltray.calls.followed_resources import FollowedResources
 from tooltray.calls.notifications import Notifications
 from tooltray.calls.own_calls import OwnCalls
@@ -75,6 +77,7 @@ from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
+from tooltray.catalogue.server_declarations import ServerDeclarations
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
@@ -185,6 +188,7 @@ from tooltray.sign_ins.token_store import TokenStore
 from tooltray.tasks import TaskKeeper
 from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.stdio_transport import StdioTransport
+from tooltray.upstream.client_extensions import ClientExtensions
 from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.held_calls import HeldCalls
 from tooltray.upstream.log_levels import LogLevels
@@ -193,6 +197,7 @@ from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_listen import ServerListens
 from tooltray.upstream.server_manager import ServerManager, SessionNeeds
 from tooltray.upstream.server_transports import ProgramStarts, ServerTransports, StartProcess
+from tooltray.upstream.shared_connections import SharedConnections
 from tooltray.upstream.stops import StoppedServers, Stops
 from tooltray.upstream.upstream_services import UpstreamServices
 from tooltray.upstream.visibility import Visibility
@@ -263,6 +268,7 @@ class Hub(Composition):
         await self.tools.load()
         await self.offers.load()
         await self.instructions.load()
+        await self.server_declarations.load()
 
     # the ground: settings, secrets, the environment, the log
 
@@ -314,6 +320,7 @@ class Hub(Composition):
         may_run="inmemory_trust.allows",
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
+    client_extensions: ClientExtensions = read(lambda hub: ClientExtensions(hub.home.client_extensions, bus=hub.bus, spawn=hub.spawn))
     stopped: StoppedServers = read(lambda hub: StoppedServers(hub.home.stopped))
     stops: Stops = part(store="stopped")
     own_server: HubServer = part(
@@ -328,6 +335,7 @@ class Hub(Composition):
         of_task=lambda hub: lambda client, params: hub.task_news.question(client, params),
         keep_output="log_keeper.keep",
         tap="protocol_log.tap",
+        declared="client_extensions.declared",
     )
     server_logs: ServerLogFiles = made(lambda hub: ServerLogFiles(hub.home.server_logs))
     log_keeper: LogKeeper = part(files="server_logs")
@@ -337,6 +345,7 @@ class Hub(Composition):
         is_wanted=lambda hub: lambda server, client: hub.subscriptions.is_wanted(server, client) or hub.task_places.works_at(client),
     )
     servers: ServerManager = part()
+    shared_connections: SharedConnections = part()
 
     # what servers offer
 
@@ -355,6 +364,7 @@ class Hub(Composition):
     confirm_limits: ConfirmLimits = part()
     tools: ToolManager = part(lists="tool_lists", looks="tool_looks")
     instructions: ServerInstructions = part(mask="mask.masked_whole")
+    server_declarations: ServerDeclarations = part()
     prompts: PromptManager = part()
     resources: ResourceManager = part()
 
@@ -385,7 +395,7 @@ class Hub(Composition):
     session_views: SessionViews = part()
     views: Views = part(views="session_views")
     meta: MetaCalls = part(call=lambda hub: lambda exchange: hub.calls.call(exchange))
-    introduction: Introduction = part(views="session_views", said="instructions")
+    introduction: Introduction = part(views="session_views", said="instructions", declared="server_declarations")
 
     # consent, projects, reports, files
 
@@ -444,6 +454,8 @@ class Hub(Composition):
     calls: ToolCalls = part()
     subscriptions: Subscriptions = part()
     completion: Completion = part()
+    extensions: ExtensionRoutes = part()
+    extension_listens: ExtensionListens = part()
     notifications: Notifications = part()
     all_servers: AllServers = part()
     one_server: OneServer = part()

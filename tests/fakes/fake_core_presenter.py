@@ -41,6 +41,10 @@ class FakeCorePresenter:
         hidden: servers that sessions see nothing of.
         rooted: the sessions that may say anew which roots they have.
         told: the sessions that were told of changed tools.
+        joined: what servers declare besides what the hub does itself.
+        honored, early: what extensions acknowledge of a listen, and what they say before that.
+        unheard: the listens that are no longer heard.
+        deaf: the sessions that may not hear what extensions say.
         held: keeps the lists back until it is set.
     """
 
@@ -65,6 +69,11 @@ class FakeCorePresenter:
         self.rooted: list[Session] = []
         self.elsewhere: list[Session] = []  # they work on other projects than the servers that run
         self.listings: dict[str | None, bytes] = {None: b'{"tools":[{"name":"echo","later":1e400}]}'}
+        self.honored: dict[str, Any] = {}
+        self.early: list[tuple[str, Raw]] = []
+        self.unheard: list[bytes] = []
+        self.deaf: list[Session] = []
+        self.joined: dict[str, Any] = {}
         self.server_pids: frozenset[int] = frozenset()
         self.cancelled: Record[bytes] = Record()
         self.may_list = asyncio.Event()
@@ -137,6 +146,25 @@ class FakeCorePresenter:
     def hearers(self, client: Any, params: Raw) -> tuple[str, list[tuple[Session, str]]]:
         return envelope.load(params)["uri"], self.hearing
 
+    @property
+    def extension_listens(self) -> "FakeCorePresenter":
+        return self
+
+    async def open(self, session: Session, id: Raw, params: Raw, *, server: str | None, tell: Callable[[str, Raw], None]) -> dict[str, Any]:
+        self.tell_extension = tell
+        for method, early in self.early:
+            tell(method, early)
+        return self.honored
+
+    def close(self, session: Session, id: Raw) -> None:
+        self.unheard.append(bytes(id))
+
+    def has(self, client: Any, params: Raw) -> bool:
+        return b"extension" in bytes(params)
+
+    def may_hear(self, session: Session, client: Any, method: str) -> bool:
+        return client.owner is session or session not in self.deaf
+
     def wants_log_message(self, session: Session, params: Raw) -> bool:
         return envelope.load(params).get("level") != "debug"
 
@@ -163,6 +191,12 @@ class FakeCorePresenter:
 
     def instructions(self, state: SessionState) -> str:
         return INSTRUCTIONS
+
+    def capabilities(self, session: Session, era: Era, server: str | None) -> dict[str, Any]:
+        return self.joined
+
+    def declare(self, state: SessionState, declared: Any) -> None:
+        state.declared = declared
 
     async def finds_server(self, session: Session, name: str) -> bool:
         return name in self.servers_of_projects

@@ -10,6 +10,8 @@ from functools import partial
 
 from msgspec import Raw
 
+from tooltray.calls.extension_listens import ExtensionListens
+from tooltray.calls.extension_routes import DEFINED, ExtensionRoutes
 from tooltray.calls.subscriptions import Subscriptions
 from tooltray.catalogue.resource_manager import ResourceManager, not_found, read_uri
 from tooltray.errors import TooltrayError
@@ -34,7 +36,11 @@ LISTENS_WITHIN_S = 5.0  # a server may be slow to say that it tells updates; the
 
 
 class Notifications:
-    """Belongs to the engine's loop; has no state of its own."""
+    """Belongs to the engine's loop; has no state of its own.
+
+    Attributes:
+        extension_listens: what modern clients want to hear of extensions.
+    """
 
     def __init__(
         self,
@@ -46,7 +52,10 @@ class Notifications:
         log_levels: LogLevels,
         relay: ServerRelay,
         task_listens: TaskListens,
+        extensions: ExtensionRoutes,
+        extension_listens: ExtensionListens,
     ) -> None:
+        self._extensions, self.extension_listens = extensions, extension_listens
         self._servers, self._views, self._resources = servers, views, resources
         self._subscriptions, self._log_levels, self._relay = subscriptions, log_levels, relay
         self._task_listens = task_listens
@@ -136,6 +145,10 @@ class Notifications:
         uri = read_uri(params) or ""
         return uri, self._subscriptions.hearers(client, uri)
 
+    def may_hear(self, session: Session, client: McpClient, method: str) -> bool:
+        """Whether a session may hear of a server what no part of the hub knows."""
+        return client.owner is session or self._extensions.may_hear(session, client, method)
+
     def wants_log_message(self, session: Session, params: Raw) -> bool:
         return self._log_levels.wants(session, read_level(params))
 
@@ -154,6 +167,10 @@ class Notifications:
             return
         if method in STATUS_NEWS:
             self._tell_of_task(session, method, params)
+            return
+        if server is None and method not in DEFINED:
+            if told := self._extensions.concerned(session, method, params):
+                told[0].notify(method, told[1])
             return
         for client in self._concerned(session, method, server):
             client.notify(method, params)

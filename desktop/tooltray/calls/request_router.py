@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.calls.completion import Completion
+from tooltray.calls.extension_routes import ExtensionRoutes
 from tooltray.calls.notifications import SET_LEVEL, SHARED, SUBSCRIBE, UNSUBSCRIBE, Notifications
 from tooltray.calls.tool_call import ToolCalls
 from tooltray.catalogue.list_pages import MAX_PAGES, TooLong, check_length
@@ -54,10 +55,15 @@ class AllServers:
         resources: ResourceManager,
         completion: Completion,
         notifications: Notifications,
+        extensions: ExtensionRoutes,
         server_tasks: ServerTasks,
     ) -> None:
+        """
+        Args:
+            extensions: answers what no table here knows.
+        """
         self._servers, self._views, self._prompts = servers, views, prompts
-        self._resources, self._completion = resources, completion
+        self._resources, self._completion, self._extensions = resources, completion, extensions
         of_all: dict[str, Handler] = {
             **dict.fromkeys(LISTS, self._list),
             "prompts/get": self._get_prompt,
@@ -69,8 +75,7 @@ class AllServers:
         self._handlers: dict[Era, dict[str, Handler]] = {Era.MODERN: of_all, Era.LEGACY: of_all | shared}
 
     async def answer(self, exchange: Exchange) -> Envelope:
-        handler = self._handlers[exchange.era].get(exchange.request.method)
-        return await handler(exchange) if handler else _no_method(exchange)
+        return await self._handlers[exchange.era].get(exchange.request.method, self._extensions.answer)(exchange)
 
     async def _get_prompt(self, exchange: Exchange) -> Envelope:
         is_reached, on_used = self._bounds(exchange)

@@ -5,7 +5,9 @@ Above it: client_session. Below it: its dispatcher. Legacy clients get the notif
 """
 
 import asyncio
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import msgspec
 from msgspec import Raw
@@ -14,9 +16,12 @@ from tooltray.protocol import eras
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.eras import SUBSCRIPTION_ID_KEY
+from tooltray.protocol.member_scanner import closed, opened
 
 TOLD_AFTER_S = 0.05  # several changes of a list become one notification
 TOLD_AGAIN_AFTER_S = 1.0  # to a client that does not read
+MOST_EARLY = 64  # notifications that wait for an acknowledgement, which a slow server delays by seconds
+NOTHING_ELSE: Mapping[str, object] = MappingProxyType({})
 TOOLS_CHANGED = "notifications/tools/list_changed"
 PROMPTS_CHANGED = "notifications/prompts/list_changed"
 RESOURCES_CHANGED = "notifications/resources/list_changed"
@@ -70,6 +75,7 @@ class Listening:
         """
         self._dispatcher, self._on_tools_told = dispatcher, on_tools_told
         self._open: dict[bytes, tuple[Wanted, Raw, Raw]] = {}  # by the request's id: what is wanted, its `_meta`, the id
+        self._early: dict[bytes, deque[tuple[str, Raw]]] = {}  # by the request's id: said before it was acknowledged
         self._news: dict[str, set[str]] = {}  # what is to be told, and which of its lists the client has not asked for since
         self._updates: dict[str, Raw] = {}  # of resources, which a client that does not read is told later
         self._telling: asyncio.TimerHandle | None = None
@@ -78,18 +84,34 @@ class Listening:
 
     # subscriptions/listen
 
-    def open(self, id: Raw, wanted: Wanted) -> None:
-        """Begins one stream of news; acknowledged first, as the specification asks."""
+    def open(self, id: Raw, wanted: Wanted, of_extensions: Mapping[str, object] = NOTHING_ELSE) -> None:
+        """Begins one stream of news; acknowledged first, as the specification asks.
+
+        Args:
+            of_extensions: what servers tell besides.
+        """
         meta = dump({SUBSCRIPTION_ID_KEY: id})
-        params = dump({"notifications": wanted.acknowledged(), "_meta": meta})
+        told: dict[str, object] = {**of_extensions, **wanted.acknowledged()}
+        params = dump({"notifications": told, "_meta": meta})
         self._dispatcher.send_notification(ACKNOWLEDGED, params, about=id)
         self._open[bytes(id)] = wanted, meta, id
         self.has_answered = True  # the acknowledgement; the request itself stays open
+        for method, early in self._early.pop(bytes(id), ()):
+            self.tell(id, method, early)
 
     def end(self, id: Raw) -> None:
         self._open.pop(bytes(id), None)
+        self._early.pop(bytes(id), None)
 
     # news
+
+    def tell(self, id: Raw, method: str, params: Raw) -> None:
+        """What a server says of an extension on one stream, as it says it; nothing of it comes before the stream is acknowledged."""
+        if bytes(id) not in self._open:
+            self._early.setdefault(bytes(id), deque(maxlen=MOST_EARLY)).append((method, params))
+        elif not self._dispatcher.is_congested:
+            _, meta, _ = self._open[bytes(id)]
+            self._dispatcher.send_notification(method, _with_subscription(params, meta), about=id)
 
     def seen(self, method: str) -> None:
         """The client lists: what changed until now is no news to it."""
@@ -172,3 +194,9 @@ class Listening:
         if self.is_legacy:
             self._dispatcher.send_notification(method)
         return self.is_legacy or bool(listens)
+
+
+def _with_subscription(params: Raw, meta: Raw) -> Raw:
+    """With the id of the client's stream in the place of the server's; what else stands in `_meta` stays."""
+    members = opened(params)
+    return closed({**members, "_meta": closed({**opened(members["_meta"]), **opened(meta)})})

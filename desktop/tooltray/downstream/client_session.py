@@ -6,20 +6,21 @@ is told request by request, so a client that tries `server/discover` and then ch
 
 import asyncio
 import time
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from functools import partial
 
 import msgspec
 from msgspec import Raw
 
 from tooltray.activity.structured_log import StructuredLog
+from tooltray.calls.extension_routes import DEFINED
 from tooltray.downstream import greetings
 from tooltray.downstream.change_notices import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED, Listening, Wanted
 from tooltray.downstream.request_records import Recorder
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus, PromptListChanged, ResourceListChanged, ToolListChanged
 from tooltray.presenter.mcp_presenter import McpPresenter
-from tooltray.protocol import eras
+from tooltray.protocol import declarations, eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
@@ -98,6 +99,7 @@ class ClientSession:
         self._presenter, self._bus = presenter, bus
         self._router, self._notifications = presenter.router, presenter.router.notifications
         self._capabilities = Raw(b"{}")
+        self._declared = b""
         self._client = name
         self._tasks = TaskKeeper()
         self._held = terms.held or HeldCalls(deadlines=deadlines, spawn=self._tasks.spawn)
@@ -192,11 +194,14 @@ class ClientSession:
         if self._must_find and self._server:
             return failure(INTERNAL_ERROR, f"Tooltray has no server '{self._server}'; `tooltray servers list` tells which there are")
         head = eras.read_head(request.params)
+        if head is None and request.method not in DEFINED:
+            head = eras.read_meta_alone(request.params)
         if head is None:
             return failure(INVALID_PARAMS, "Invalid request parameters")
         if head.era is Era.MODERN and request.method != "initialize":
             if fault := _envelope_fault(head):
                 return fault
+            self._declare(head.meta.capabilities)
             if request.method not in ANSWERED_HERE and not (self.is_lasting and self.state.client):  # it did not ask who we are before
                 self._call_client(eras.read_client_info(request.params))
         return Exchange(request, head, self, self._held, self._server, self._client)
@@ -220,6 +225,7 @@ class ClientSession:
             return failure(INVALID_PARAMS, f"Invalid request parameters: {error}")
         self.introduction = request.params
         self._capabilities = dump(asked.capabilities)
+        self._declare(self._capabilities)
         self._call_client(asked.client_info)
         version = asked.protocol_version if asked.protocol_version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
         server = await self._open_server(Era.LEGACY)
@@ -227,6 +233,12 @@ class ClientSession:
             version = server.greeting.version  # it was asked for the client's
         self.dispatcher.takes_batches = version == BATCH_VERSION
         return Envelope(result=eras.with_members(self._greeting(server, Era.LEGACY), protocolVersion=dump(version)))
+
+    def _declare(self, capabilities: Raw) -> None:
+        """What this client declares: once in the legacy era, with each request in the modern one."""
+        if (said := bytes(capabilities)) != self._declared:
+            self._declared = said
+            self._presenter.declare(self.state, declarations.read_raw(capabilities))
 
     def _call_client(self, info: ClientInfo) -> None:
         """From now on records name the client as it names itself."""
@@ -239,7 +251,8 @@ class ClientSession:
 
     def _greeting(self, server: McpClient | None, era: Era) -> Raw:
         if server is None:
-            return greetings.of_hub(era, "" if self._server else self._presenter.instructions(self.state))
+            instructions = "" if self._server else self._presenter.instructions(self.state)
+            return greetings.of_hub(era, instructions, self._presenter.capabilities(self, era, self._server))
         return greetings.of_server(server.greeting, era)
 
     async def _open_server(self, era: Era) -> McpClient | None:
@@ -266,11 +279,17 @@ class ClientSession:
             await self._notifications.listen_to_resources(self, request.id, wanted.uris, server=self._server)
             if wanted.tasks:
                 wanted.tasks = await self._notifications.listen_to_tasks(self, request.id, wanted.tasks)
-            self.listening.open(request.id, wanted)
+            self.listening.open(request.id, wanted, await self._listen_to_extensions(request))
             return await end
         finally:
             self.listening.end(request.id)
+            self._notifications.extension_listens.close(self, request.id)
             self._notifications.end_listening(self, request.id)
+
+    async def _listen_to_extensions(self, request: Envelope) -> Mapping[str, object]:
+        """What the rest of the listen asks for, as far as servers have acknowledged it."""
+        tell = partial(self.listening.tell, request.id)
+        return await self._notifications.extension_listens.open(self, request.id, request.params, server=self._server, tell=tell)
 
     # notifications
 

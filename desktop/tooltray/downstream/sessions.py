@@ -11,6 +11,7 @@ from collections.abc import Collection, Hashable, Iterable
 from msgspec import Raw
 
 from tooltray.activity.structured_log import StructuredLog
+from tooltray.calls.extension_routes import DEFINED
 from tooltray.confirmation import PERSON, UNATTENDED
 from tooltray.control.control_session import ControlSession, HubControl
 from tooltray.downstream.change_notices import ACKNOWLEDGED, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
@@ -22,6 +23,7 @@ from tooltray.protocol import eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import dump
+from tooltray.protocol.eras import Era
 from tooltray.protocol.task_messages import STATUS_NEWS
 from tooltray.sessions.session_state import SessionStates
 from tooltray.tasks import TaskKeeper
@@ -142,9 +144,10 @@ class Sessions:
                         session.listening.list_changed(method)
             case _ if method in STATUS_NEWS:
                 pass  # of a task, which is one client's alone
+            case _ if self._presenter.router.notifications.extension_listens.has(client, params):
+                pass  # it goes to the client whose listen it is
             case _ if method != ACKNOWLEDGED:  # of the hub's own listens
-                for session in self._concerned(server, client):
-                    session.tell_server_news(method, eras.without_subscription_id(params))
+                self._pass_other(server, client, method, eras.without_subscription_id(params))
 
     def _pass_log_message(self, server: str, client: McpClient, params: Raw) -> None:
         """To the session that calls, if there is but one; else to all that have this server and want such messages."""
@@ -158,6 +161,17 @@ class Sessions:
         for session in self._concerned(server, client):
             if notifications.wants_log_message(session, params):
                 session.tell_server_news("notifications/message", params)
+
+    def _pass_other(self, server: str, client: McpClient, method: str, params: Raw) -> None:
+        """What no part of the hub knows: to those who may hear it, to a modern client only while it is the one that calls."""
+        notifications = self._presenter.router.notifications
+        for session in self._concerned(server, client):
+            if notifications.may_hear(session, client, method):
+                session.tell_server_news(method, params)
+        calling = {each.session.identity: each for each in client.exchanges()}
+        exchange = next(iter(calling.values())) if len(calling) == 1 else None
+        if exchange and exchange.era is Era.MODERN and method not in DEFINED and notifications.may_hear(exchange.session, client, method):
+            exchange.tell(method, params)
 
     def _pass_update(self, server: str, client: McpClient, params: Raw) -> None:
         uri, hearers = self._presenter.router.notifications.hearers(client, params)

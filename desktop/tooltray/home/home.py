@@ -174,6 +174,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "eras.json"
 
     @property
+    def client_extensions(self) -> Path:
+        """Which extensions of the protocol AI clients have declared."""
+        return self.root / "client-extensions.json"
+
+    @property
     def stopped(self) -> Path:
         """Which servers a person has stopped."""
         return self.root / "stopped.json"

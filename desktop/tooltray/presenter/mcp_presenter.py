@@ -14,11 +14,13 @@ from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.presenter.hub_snapshots import HubSnapshots
 from tooltray.projects.projects import Projects
+from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.eras import ClientInfo, Era
 from tooltray.server_files.server_files import ServerFiles
 from tooltray.sessions.caller import Session
 from tooltray.sessions.session_state import SessionState
 from tooltray.snapshots.hub import HubSnapshot
+from tooltray.upstream.client_extensions import ClientExtensions
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.introduction import Introduction
@@ -47,12 +49,13 @@ class McpPresenter(Api):
         projects: Projects,
         files: ServerFiles,
         snapshots: HubSnapshots,
+        client_extensions: ClientExtensions,
     ) -> None:
         super().__init__(**vars(api))
         self.verbs = verb_table(api)
         self._servers, self._tools, self._resources, self._router, self._introduction = servers, tools, resources, router, introduction
         self._modes, self._profiles, self._projects, self._files = modes, profiles, projects, files
-        self._snapshots = snapshots
+        self._snapshots, self._client_extensions = snapshots, client_extensions
 
     if not TYPE_CHECKING:  # pragma: no branch: our own code names the part, and is checked
 
@@ -95,6 +98,16 @@ class McpPresenter(Api):
     def instructions(self, state: SessionState) -> str:
         """What a session that has all servers together is told for its model when it connects."""
         return self._introduction.of(state)
+
+    def capabilities(self, session: Session, era: Era, server: str | None) -> Declarations:
+        """What a session's servers, or the one that it has, declare besides what the hub does itself, as far as it is known now."""
+        return self._introduction.capabilities(session, era, server)
+
+    def declare(self, state: SessionState, declared: Declarations) -> None:
+        """An AI client has said which extensions it knows."""
+        state.declared = declared
+        if declared:
+            self._client_extensions.note(declared)
 
     def published_uri(self, server: str, uri: str) -> str:
         """The URI by which clients of all servers know a resource of one."""

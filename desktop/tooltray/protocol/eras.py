@@ -124,6 +124,15 @@ def read_head(params: Raw) -> Head | None:
         return _read_head_by_members(params)
 
 
+def read_meta_alone(params: Raw) -> Head | None:
+    """The same of a request whose other members have a meaning that is not known here."""
+    try:
+        members = opened(params)
+        return read_head(closed({"_meta": members["_meta"]} if "_meta" in members else {}))
+    except ValueError:
+        return None
+
+
 def _read_head_by_members(params: Raw) -> Head | None:
     try:
         members = opened(params)

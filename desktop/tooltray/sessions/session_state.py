@@ -14,6 +14,7 @@ import msgspec
 
 from tooltray.events import Event, EventBus, SessionListChanged
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
+from tooltray.protocol.declarations import Declarations
 from tooltray.snapshots.clients import SessionProject
 
 KEPT_FOR_S = 600.0  # a bridge reconnects within seconds; a client whose person looks for a dialog may need minutes
@@ -38,6 +39,7 @@ class SessionState(msgspec.Struct):
         activated: names of lazy servers whose tools it has asked for.
         allowed: fingerprints of what a person has allowed for this session, see approvals.
         projects: what each of SOURCES has said.
+        declared: the extensions that its client has declared of late.
         obeys_changes: whether it lists again when it is told that a list has changed; None: that was not seen yet.
         calls_since_told: of tools, since it was told that they have changed; None: it has listed them since, or was not told.
         connections: how many it has now.
@@ -57,6 +59,7 @@ class SessionState(msgspec.Struct):
     activated: set[str] = msgspec.field(default_factory=set)
     allowed: set[Hashable] = msgspec.field(default_factory=set)
     projects: dict[str, SessionProject] = msgspec.field(default_factory=dict)
+    declared: Declarations = {}
     obeys_changes: bool | None = None
     calls_since_told: int | None = None
     connections: int = 0

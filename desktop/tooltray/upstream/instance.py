@@ -18,6 +18,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.launch.program_launch import CannotStart
 from tooltray.moments import Moment
 from tooltray.phrases import Phrase
+from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
 from tooltray.snapshots.servers import ServerState
@@ -133,6 +134,7 @@ class Instance:
         self._starts_again = False  # as soon as the owner has ended
         self._then = ServerState.STOPPED  # after STOPPING
         self._failures = 0  # in a row
+        self._is_reopened = False  # its connection ends for the sake of the next one
         self._is_given_up = self._is_pausing = False
         self._settled = asyncio.Event()  # not on its way to running
 
@@ -168,6 +170,16 @@ class Instance:
         if client := self._client or self._opening:
             self._sign_in = problem
             client.dispatcher.connection_lost(str(problem), requests_stay=client is self._client)  # some were let in before
+
+    def reopen(self, detail: str) -> None:
+        """Ends the connection, and its process if it has one, and opens another at once. For one that nobody uses in this moment.
+
+        Args:
+            detail: what is said of it meanwhile.
+        """
+        if client := self.client:
+            self._is_reopened = True
+            client.dispatcher.connection_lost(detail)
 
     def rest(self, state: ServerState, *, since: float | None = None) -> None:
         """While nothing runs: whether it is stopped, or waits for its first use.
@@ -311,7 +323,10 @@ class Instance:
             lived_s = time.monotonic() - running_since
             if lived_s >= self._patience.healthy_after_s:
                 self._failures = 0
-            if client.transport.has_expired and lived_s >= self._patience.expiry_after_s:
+            if self._is_reopened:
+                self._is_reopened, self._failures = False, 0
+                self._change(ServerState.RESTARTING, detail=reason)
+            elif client.transport.has_expired and lived_s >= self._patience.expiry_after_s:
                 self._failures = 0
                 self._change(ServerState.RESTARTING, detail=Phrase("Its session has expired; opens a new one"))
             else:
@@ -441,12 +456,16 @@ class Instance:
             transport=transport,
             deadlines=self._services.deadlines,
             plan=GreetingPlan(self.wants, self._program.is_known_legacy(), self._patience.discover_timeout_s),
-            audience=Audience(self.owner, self._program.is_isolated, self._services.ask_person, self._services.of_task),
+            audience=Audience(self.owner, self._program.is_isolated, self._services.ask_person, self._services.of_task, self._declared),
             usage=self.usage,
             tap=self._services.tap(self.name),
             on_notification=lambda client, method, params: self._on_notification(self, method, params),
             on_question=self._services.bus.publish,
         )
+
+    def _declared(self) -> Declarations:
+        """The extensions of the one AI client that it is for, or of all that share it."""
+        return self.owner.state.declared if self.owner else self._services.declared()
 
     def _masked(self, text: str) -> str:
         """A text without secrets, and as it was worded if none is in it."""

@@ -18,8 +18,9 @@ from msgspec import Raw
 from tooltray import __version__
 from tooltray.journal.happenings import Happened
 from tooltray.phrases import Phrase
-from tooltray.protocol import eras
+from tooltray.protocol import declarations, eras
 from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.dispatcher import RawDispatcher, Tap
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era, Head
@@ -69,12 +70,14 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
         is_isolated: every AI client has an instance of its own, so that a question of the server's cannot reach the wrong one.
         ask_person: asked where no AI client can be; None: nobody is there.
         of_task: tells whose task a question belongs to.
+        declared: the extensions that its AI clients know.
     """
 
     owner: Session | None = None
     is_isolated: bool = False
     ask_person: AskPerson | None = None
     of_task: OfTask = lambda client, params: None
+    declared: Callable[[], Declarations] = dict
 
 
 SHARED = Audience()
@@ -95,6 +98,7 @@ class McpClient:
         era: in which it was opened.
         client_tasks: what AI clients have begun for its questions.
         dispatcher: for requests that stay open, and for the transport.
+        told: the extensions that were declared to the server when it was opened.
     """
 
     def __init__(
@@ -122,7 +126,8 @@ class McpClient:
         self.name, self.transport = name, transport
         self._plan, self.owner, self._ask_person = plan, audience.owner, audience.ask_person
         self._of_task = audience.of_task
-        self._declared = DECLARED_TO_ISOLATED if audience.is_isolated else DECLARED
+        self._own = DECLARED_TO_ISOLATED if audience.is_isolated else DECLARED
+        self._extensions, self.told = audience.declared, frozenset[str]()
         self._on_notification = on_notification
         self.usage = usage or Usage()
         self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
@@ -151,12 +156,13 @@ class McpClient:
             TimeoutError: no greeting within `timeout_s`.
         """
         await self.transport.open(self.dispatcher)
+        self.told = declarations.names(self._extensions())
         async with asyncio.timeout(timeout_s):
             self.greeting = await greet(
                 self.dispatcher,
                 server=self.name,
                 plan=self._plan,
-                introduction=Introduction(CLIENT_INFO, self._declared, self.owner.introduction if self.owner else NOTHING),
+                introduction=Introduction(CLIENT_INFO, self._declared(), self.owner.introduction if self.owner else NOTHING),
                 on_answered=self._note_message,
             )
         self.era = self.greeting.era
@@ -215,9 +221,15 @@ class McpClient:
     def _own_params(self, params: Mapping[str, object] | None, extension: str) -> Raw:
         raw = dump(params or {})
         if self.era is Era.MODERN:
-            declared = self._declared | ({"extensions": {extension: {}}} if extension else {})
+            declared = self._declared()
+            if extension:
+                declared["extensions"] = {extension: {}, **dict(self._extensions().get("extensions", {}))}
             raw = eras.with_meta(raw, {**self._envelope, CLIENT_CAPABILITIES_KEY: dump(declared)})
         return raw
+
+    def _declared(self) -> dict[str, object]:
+        """What we declare in our own name: what the hub can do, and the extensions that those know for whom it asks."""
+        return self._own | dict(self._extensions())
 
     def notify(self, method: str, params: Raw = NOTHING) -> None:
         """Passes on a notification of an AI client that belongs to no request."""
@@ -333,7 +345,7 @@ class McpClient:
             session, asked = theirs
             return self.client_tasks.answered(request, await self._ask(session, asked, self._about(session)))
         if method not in CAPABILITY_FOR:
-            return await self._pass_on(request) if self.owner else failure(METHOD_NOT_FOUND, "Method not found")
+            return await self._pass_on(request)
         if question := self._of_task(self, request.params):
             return await self._ask_about_task(request, question)
         concerned = self._exchanges_of(self.dispatcher.came_with(request.id))
@@ -376,9 +388,18 @@ class McpClient:
         return self.owner is not None and not self.owner.introduction and not self.exchanges()
 
     async def _pass_on(self, request: Envelope) -> Envelope:
-        """Whatever a server asks of the one AI client it is for: an extension may know it."""
-        assert self.owner is not None
-        return await self._ask(self.owner, request, self._about(self.owner))
+        """Whatever else a server asks: an extension of the one AI client that it is for, or whose call it works on, may know it.
+
+        Modern clients are asked nothing but what their era defines, and by no request at all.
+        """
+        if self.owner and self.owner.introduction:
+            return await self._ask(self.owner, request, self._about(self.owner))
+        legacy = [each for each in self._exchanges_of(self.dispatcher.came_with(request.id)) if each.era is Era.LEGACY]
+        able = {each.session.identity: each for each in legacy if declarations.names(each.session.state.declared)}
+        if len(able) != 1:
+            return failure(METHOD_NOT_FOUND, "Method not found")
+        (exchange,) = able.values()
+        return await self._ask(exchange.caller, request, exchange.request.id)
 
     def _about(self, session: Session) -> Raw:
         """The latest request of a client's that is in flight; empty if none is."""

@@ -14,6 +14,7 @@ from msgspec import Raw
 
 from tooltray.events import EventBus
 from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.dispatcher import Tap
 from tooltray.tasks import Spawn
 from tooltray.upstream.era_memory import EraMemory
@@ -107,6 +108,7 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         keep_output: gets a server's name and each line that it writes, secrets masked.
         tap: gives what hears of the messages of a server's new connection, by the server's name; None: nobody does.
         patience: how long servers are waited for.
+        declared: the extensions that the AI clients of this machine have declared.
         gate: how many may be starting at once.
         idle_clock: by which servers are idle; seconds that never go back.
     """
@@ -120,6 +122,7 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     of_task: OfTask = no_task
     keep_output: Callable[[str, str], None] = keep_nothing
     tap: Callable[[str], Tap | None] = no_tap
+    declared: Callable[[], Declarations] = dict
     patience: Patience = msgspec.field(default_factory=Patience)
     gate: StartGate = msgspec.field(default_factory=StartGate)
     idle_clock: Callable[[], float] = time.monotonic

@@ -1,4 +1,4 @@
-"""What the hub says of itself to one session that has all servers together: its `instructions`.
+"""What the hub says of itself to one session that has all servers together: its `instructions`, and what its servers declare.
 
 Above it: McpPresenter. Below it: SessionViews and Profiles, which know what the session sees; ServerInstructions; ViewLists, which knows
 the names of the tools that activate, find and call. Waits for nothing: what is known at the moment is told.
@@ -8,7 +8,11 @@ from functools import partial
 
 from tooltray.builtin import hub_server
 from tooltray.catalogue.instructions import Introduced, ServerInstructions, instructions
+from tooltray.catalogue.server_declarations import ServerDeclarations
 from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.protocol.declarations import Declarations
+from tooltray.protocol.eras import Era
+from tooltray.sessions.caller import Session
 from tooltray.sessions.session_state import SessionState
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.server_manager import ServerManager
@@ -30,9 +34,10 @@ class Introduction:
         views: SessionViews,
         lists: ViewLists,
         said: ServerInstructions,
+        declared: ServerDeclarations,
     ) -> None:
         self._servers, self._tools, self._profiles, self._views = servers, tools, profiles, views
-        self._lists, self._said = lists, said
+        self._lists, self._said, self._declared = lists, said, declared
 
     def of(self, state: SessionState) -> str:
         """The text for a session as it is now."""
@@ -49,6 +54,15 @@ class Introduction:
             about=[self._lists.likely_name((hub_server.NAME, tool)) for tool in about],
         )
         return instructions(told)
+
+    def capabilities(self, session: Session, era: Era, server: str | None = None) -> Declarations:
+        """What a session's servers declare besides what the hub does itself, joined: of those that run, and those that would if used.
+
+        Args:
+            server: this one alone.
+        """
+        seen = [each for each in self._servers if server in (None, each.name) and self._is_seen(session.state, each)]
+        return self._declared.joined(seen, era, session)
 
     def _is_seen(self, state: SessionState, server: ManagedServer) -> bool:
         return not server.is_builtin and self._profiles.includes(state, server.name) and self._tools.is_offering(server)

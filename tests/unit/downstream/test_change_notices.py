@@ -272,3 +272,26 @@ async def test_who_has_seen_one_of_two_lists_is_told_that_they_have_changed() ->
                 client.session.listening.seen(method)
             await asyncio.sleep(LONG_S)
             assert [message["method"] for message in client.channel.messages if "method" in message] == [changed]
+
+
+# what extensions tell
+
+
+@in_fake_time
+async def test_what_an_extension_tells_comes_on_the_stream_that_asks_for_it_and_not_before_that_is_acknowledged() -> None:
+    async with Conversation() as client:
+        client.presenter.honored = {"fooIds": ["1"]}
+        said = ("notifications/foo", dump({"x": 1, "_meta": {"y": 2, PREFIX + "subscriptionId": 99}}))
+        client.presenter.early = [said]
+        assert (await listen(client, "l", toolsListChanged=True))["notifications"] == {"fooIds": ["1"], "toolsListChanged": True}
+        client.presenter.tell_extension(*said)
+        await client.channel.notification("notifications/foo", count=2)
+        told = [message for message in client.channel.messages if message.get("method", "").startswith("notifications/")]
+        assert [message["method"] for message in told[:2]] == ["notifications/subscriptions/acknowledged", "notifications/foo"]
+        assert told[1]["params"] == {"x": 1, "_meta": {"y": 2, PREFIX + "subscriptionId": "l"}}
+        client.session.dispatcher.is_congested = True
+        client.presenter.tell_extension(*said)
+        client.send(method="notifications/cancelled", params={"requestId": "l"})
+        await asyncio.sleep(LONG_S)
+        assert client.presenter.unheard == [b'"l"']
+        assert sum(message.get("method") == "notifications/foo" for message in client.channel.messages) == 2

@@ -265,6 +265,31 @@ async def test_parameters_of_another_type_are_refused(params: Any) -> None:
         assert client.presenter.relayed.all == []
 
 
+@pytest.mark.parametrize(
+    ("params", "code"), [({"name": 5, "inputResponses": 1, "_meta": META}, -32601), ({"_meta": []}, -32602), ([1], -32602)]
+)
+@in_fake_time
+async def test_what_the_members_of_an_extensions_method_mean_is_for_others_to_say(params: Any, code: int) -> None:
+    async with Conversation() as client:
+        assert (await client.error("foo/bar", params))["code"] == code
+
+
+@in_fake_time
+async def test_what_servers_declare_is_told_and_what_a_client_declares_is_kept_in_either_era() -> None:
+    declared = {"extensions": {"com.example/foo": {"x": 1}}, "experimental": {"bar": {}}}
+    async with Conversation() as client:
+        client.presenter.joined = {"extensions": {"a/b": {}}, "tasks": {"list": {}}}
+        told = {**CAPABILITIES, **client.presenter.joined}
+        assert (await client.greet(**declared))["capabilities"] == told
+        assert client.session.state.declared == declared
+        meta = {**META, PREFIX + "clientCapabilities": {"extensions": {"c/d": {}}}}
+        for _ in range(2):
+            assert (await client.result("server/discover", {"_meta": meta}))["capabilities"] == told
+            assert client.session.state.declared == {"extensions": {"c/d": {}}}
+        await client.result("tools/list", {"_meta": META})
+        assert client.session.state.declared == {}
+
+
 @in_fake_time
 async def test_a_call_that_the_client_cancels_is_cancelled_and_never_answered() -> None:
     async with Conversation() as client:

@@ -272,7 +272,34 @@ async def test_what_belongs_to_a_listen_of_the_hub_is_not_told_as_such() -> None
     mark = {"io.modelcontextprotocol/subscriptionId": 3}
     said(hub, Copy(), "notifications/subscriptions/acknowledged", notifications={}, _meta=mark)
     said(hub, Copy(), "notifications/other", a=1, _meta=mark)
+    said(hub, Copy(), "notifications/other", of="a client's listen for an extension", _meta=mark)
     assert heard(clients) == [[("notifications/other", {"a": 1})], [("notifications/other", {"a": 1})], []]
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_what_a_server_says_of_an_extension_goes_to_those_who_may_hear_it_and_to_the_one_modern_client_that_calls() -> None:
+    hub = Hub()
+    clients = await three_clients(hub)
+    hub.presenter.deaf = [session for session in hub.clients if session.dispatcher is clients[0].dispatcher]
+    told: list[tuple[str, Any, Raw]] = []
+
+    class Calling:
+        def __init__(self, name: str) -> None:
+            self.session = SimpleNamespace(identity=name)
+
+        def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
+            told.append((method, load(params), about))
+
+    modern, legacy = (Envelope(id=Raw(b"1"), params=dump(params)) for params in ({"_meta": META}, {}))
+    it, other, deaf = Calling("it"), Calling("other"), Calling("deaf")
+    hub.presenter.deaf.append(deaf.session)  # type: ignore[arg-type]
+    for calls in ([(modern, it)], [(modern, deaf)], [(legacy, it)], [(modern, it), (modern, other)]):
+        said(hub, Copy(calls=[exchange_of(*call) for call in calls]), "notifications/foo", a=1)  # type: ignore[arg-type]
+    said(hub, Copy(calls=[exchange_of(modern, it)]), "notifications/elicitation/complete", b=1)  # type: ignore[arg-type]
+    assert told == [("notifications/foo", {"a": 1}, Raw(b"1"))]
+    news = [*[("notifications/foo", {"a": 1})] * 4, ("notifications/elicitation/complete", {"b": 1})]
+    assert heard(clients) == [[], news, []]
     await hub.sessions.close("ended", grace_s=0)
 
 

@@ -35,6 +35,7 @@ async def test_a_session_of_one_server_greets_as_that_server_would() -> None:
             "supportedVersions": ["2026-07-28"],
             "capabilities": offered,
             "instructions": "Be kind.",
+            "later": [1],
             "_meta": {PREFIX + "serverInfo": info},
         }
 
@@ -56,7 +57,12 @@ async def test_a_session_of_one_modern_server_greets_as_that_server_would_in_eit
             "capabilities": offered,
             "_meta": {PREFIX + "serverInfo": {"name": "one"}, "x": 1},
         }
-        assert await client.greet() == {"protocolVersion": "2025-11-25", "capabilities": offered, "serverInfo": {"name": "one"}}
+        assert await client.greet() == {
+            "protocolVersion": "2025-11-25",
+            "capabilities": offered,
+            "serverInfo": {"name": "one"},
+            "_meta": {"x": 1},
+        }
 
 
 @in_fake_time
@@ -148,3 +154,33 @@ async def test_a_listen_on_one_server_is_for_what_that_server_offers() -> None:
         client.presenter.servers["one"] = Greeting(Era.MODERN, "2026-07-28", {"prompts": {}}, None)
         acknowledged = await listen(client, 2, **wanted)  # type: ignore[arg-type]
         assert acknowledged["notifications"] == {"promptsListChanged": True}
+
+
+@pytest.mark.parametrize(
+    ("members", "legacy", "modern"),
+    [
+        ('"capabilities":["x"]', {}, {}),
+        ('"later":1', {}, {}),
+        ('"capabilities":{"extensions":[],"experimental":5,"tools":true,"later":[1]}', {"tools": True, "later": [1]}, None),
+        ('"capabilities":{"extensions":{"a/b":{"x":1}},"experimental":{"c":{}},"tasks":{"list":{}}}', None, {"a/b", "c"}),
+        ('"capabilities":{},"_meta":[1]', {}, {}),
+    ],
+)
+@in_fake_time
+async def test_capabilities_go_through_as_they_are_but_for_what_is_no_object_and_what_the_other_era_has_not(
+    members: str, legacy: Any, modern: Any
+) -> None:
+    async with Conversation(server="one") as client:
+        result = Raw(b'{"protocolVersion":"2025-11-25","serverInfo":{"name":"one","icons":[1],"websiteUrl":"x"},%b}' % members.encode())
+        client.presenter.servers["one"] = Greeting(Era.LEGACY, "2025-11-25", {}, None, result)
+        told = await client.result("server/discover", {"_meta": META})
+        assert told["_meta"] == {PREFIX + "serverInfo": {"name": "one", "icons": [1], "websiteUrl": "x"}}
+        if modern is None:
+            assert told["capabilities"] == legacy
+        else:
+            found = told["capabilities"]
+            assert {*found.get("extensions", ()), *found.get("experimental", ())} == set(modern)
+            assert "tasks" not in found
+        greeted = (await client.greet())["capabilities"]
+        whole = {"extensions": {"a/b": {"x": 1}}, "experimental": {"c": {}}, "tasks": {"list": {}}}
+        assert greeted == (whole if legacy is None else legacy)

@@ -334,3 +334,17 @@ def test_members_are_taken_off_for_the_names_that_count_alone() -> None:
         "_meta": {"Name": 2},
         "arguments": {"Arguments": 4},
     }
+
+
+@pytest.mark.parametrize(
+    ("params", "is_modern"),
+    [
+        (b'{"name":5,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}', True),
+        (b'{"name":5}', False),
+        (b'{"_meta":5}', None),
+        (b"[5]", None),
+    ],
+)
+def test_of_a_request_whose_members_are_not_known_the_envelope_alone_is_read(params: bytes, is_modern: bool | None) -> None:
+    head = eras.read_meta_alone(Raw(params))
+    assert (head.era is Era.MODERN if head else None) is is_modern

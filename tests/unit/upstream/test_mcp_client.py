@@ -390,21 +390,74 @@ async def test_the_time_that_the_person_at_the_machine_takes_is_not_the_servers_
     assert "within 30 s" in (await calling)["error"]["message"]
 
 
+# extensions
+
+
+EXTENDED = {"extensions": {"com.example/foo": {"a": 1}}, "experimental": {"bar": {}}}
+
+
+async def test_a_server_that_clients_share_is_told_of_their_extensions_in_either_era(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")), declared=lambda: EXTENDED)
+    [greeted] = [asked.params for asked in relay.server.asked.all if asked.method == "initialize"]
+    assert greeted["capabilities"] == {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}, **EXTENDED}
+    assert relay.client.told == {"com.example/foo", "bar"}
+    declared: dict[str, Any] = {}
+    modern = await connect(ScriptedServer(tool("t"), eras=("modern",)), declared=lambda: declared)
+    declared |= EXTENDED
+    await modern.client.request("tools/list", timeout_s=5.0)
+    meta = modern.server.asked.all[-1].params["_meta"]["io.modelcontextprotocol/clientCapabilities"]
+    assert (meta["extensions"], meta["experimental"]) == (EXTENDED["extensions"], EXTENDED["experimental"])
+
+
+async def test_a_modern_server_gets_the_capabilities_of_the_legacy_client_that_calls_whole(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t"), eras=("modern",)))
+    await relay.call("t", Client(capabilities={"later": 1, **EXTENDED}))
+    assert relay.server.asked.all[-1].params["_meta"]["io.modelcontextprotocol/clientCapabilities"] == {"later": 1, **EXTENDED}
+
+
+async def test_what_an_extension_asks_on_a_shared_connection_goes_to_the_one_caller_that_has_declared_any(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    without, client, other = Client(), Client(answer={"mine": 1}), Client()
+    for each in (client, other):
+        each.state.declared = EXTENDED
+    relay.calling("hang", without)
+    await relay.server.call("hang")
+    assert (await relay.server.copy.ask("foo/ask"))["code"] == -32601
+    relay.calling("hang", client)
+    await relay.server.call("hang", count=2)
+    assert await relay.server.copy.ask("foo/ask", {"x": 1}) == {"mine": 1}
+    assert (client.asked.all, without.asked.all) == ([("foo/ask", {"x": 1})], [])
+    relay.calling("hang", other)
+    await relay.server.call("hang", count=3)
+    assert (await relay.server.copy.ask("foo/ask"))["code"] == -32601
+
+
+async def test_a_modern_client_is_never_asked_by_a_request_whoever_the_server_is_for(connect: Any) -> None:
+    client = Client(answer={})
+    client.state.declared = EXTENDED
+    for audience in ({}, {"owner": client, "is_isolated": True}):
+        relay = await connect(ScriptedServer(tool("t")), **audience)
+        request = Envelope(id=Raw(b"9"), method="tools/call", params=dump({"name": "hang", "_meta": MODERN_META}))
+        relay.keeper.spawn(relay.relay(request, client), name="call")
+        await relay.server.call("hang")
+        assert (await relay.server.copy.ask("foo/ask"))["code"] == -32601
+    assert client.asked.all == []
+
+
 # a copy for one client alone
+
+INTRODUCTION = Raw(b'{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}')
 
 
 async def test_the_owner_is_asked_also_while_it_calls_nothing_and_whatever_the_method_is(connect: Any) -> None:
-    owner = Client(capabilities={"roots": {}, "sampling": {}}, answer={"roots": [1]})
+    owner = Client(capabilities={"roots": {}, "sampling": {}}, answer={"roots": [1]}, introduction=INTRODUCTION)
     relay = await connect(ScriptedServer(tool("t")), owner=owner, is_isolated=True)
     assert await relay.server.copy.ask("roots/list") == {"roots": [1]}
     assert await relay.server.copy.ask("later/ask", {"x": 1}) == {"roots": [1]}
     assert owner.asked.all == [("roots/list", {}), ("later/ask", {"x": 1})]
     assert "no AI client" in (await relay.server.copy.ask("elicitation/create"))["message"]
     [greeted] = [asked.params for asked in relay.server.asked.all if asked.method == "initialize"]
-    assert set(greeted["capabilities"]) == {"roots", "elicitation", "sampling"}
-
-
-INTRODUCTION = Raw(b'{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}')
+    assert greeted == json.loads(bytes(INTRODUCTION))
 
 
 async def test_a_modern_owners_roots_are_not_known_before_it_calls(connect: Any) -> None:
@@ -420,7 +473,7 @@ async def test_a_modern_owners_roots_are_not_known_before_it_calls(connect: Any)
 
 
 async def test_what_an_extension_asks_of_the_owner_belongs_to_its_latest_request(connect: Any) -> None:
-    owner = Client(answer={})
+    owner = Client(answer={}, introduction=INTRODUCTION)
     relay = await connect(ScriptedServer(tool("t")), owner=owner)
     request = Envelope(id=Raw(b"9"), method="tools/call", params=dump({"name": "hang"}))
     relay.keeper.spawn(relay.relay(request, owner), name="call")

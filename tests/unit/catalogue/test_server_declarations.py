@@ -1,0 +1,114 @@
+"""catalogue/server_declarations.py, and what introduction.py makes of it for a session"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.everything_server import server_with
+from tests.fakes.hub_parts import HubParts, hub_parts, one_server, settled, two_servers
+
+from tooltray.protocol.eras import Era
+
+FOO: dict[str, Any] = {"extensions": {"com.example/foo": {"types": ["a"]}}}
+TASKS: dict[str, Any] = {"list": {}, "requests": {"tools": {"call": {}}}}
+
+
+def of_session(parts: HubParts, era: Era = Era.LEGACY, **options: Any) -> Any:
+    client = parts.client()
+    for name, value in options.items():
+        setattr(client.state, name, value)
+    return parts.introduction.capabilities(client, era)
+
+
+async def test_what_servers_declare_is_joined_and_what_is_of_one_era_alone_stays_there(tmp_path: Path) -> None:
+    one = server_with({**FOO, "tasks": TASKS, "experimental": {"x": {"on": False}}})
+    two = server_with({"extensions": {"com.example/foo": {"types": ["b"]}}, "experimental": {"x": {"on": True}}})
+    async with hub_parts(tmp_path, **two_servers(one, two)) as parts:
+        assert of_session(parts) == {}
+        for server in list(parts.servers):
+            await parts.servers.start(server.name) if not server.is_builtin else None
+        together = {"extensions": {"com.example/foo": {"types": ["a", "b"]}}, "experimental": {"x": {"on": True}}}
+        assert of_session(parts) == {**together, "tasks": TASKS}
+        assert of_session(parts, Era.MODERN) == together
+
+
+async def test_it_is_known_of_servers_that_do_not_run_also_after_a_restart_of_the_hub(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(server_with(FOO))) as parts:
+        await parts.servers.start("s")
+        await parts.ended()
+    async with hub_parts(tmp_path, programs={"program": server_with({})}) as parts:
+        assert of_session(parts) == FOO
+        await parts.servers.start("s")
+        assert of_session(parts) == {}
+        await parts.ended()
+    async with hub_parts(tmp_path, programs={"program": server_with(FOO)}) as parts:
+        assert of_session(parts) == {}
+
+
+async def test_what_cannot_run_and_what_a_profile_leaves_out_is_not_declared(tmp_path: Path) -> None:
+    settings = {"profiles": {"none": {"servers": []}}}
+    async with hub_parts(tmp_path, **one_server(server_with(FOO)), settings=settings) as parts:
+        await parts.servers.start("s")
+        assert of_session(parts, profile="none") == {}
+        await parts.servers.stop("s")
+        assert of_session(parts) == {}
+
+
+async def test_another_configuration_is_another_program(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(server_with(FOO))) as parts:
+        await parts.servers.start("s")
+        await parts.conf.change_server("s", args=["--other"])
+        await parts.servers.stop("s")
+        assert parts.server_declarations.of(parts.servers.get("s"), Era.LEGACY) == {}
+        await parts.conf.remove_server("s")
+        await settled()
+
+
+async def test_a_server_of_both_eras_may_declare_another_thing_in_each(tmp_path: Path) -> None:
+    program = server_with(FOO, eras=("legacy", "modern"))
+    program.handlers["initialize"] = lambda copy, params: {"protocolVersion": "2025-11-25", "capabilities": {"experimental": {"x": {}}}}
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await parts.servers.start("s")
+        managed = parts.servers.get("s")
+        assert of_session(parts, Era.LEGACY) == FOO  # as far as is known
+        await managed.running(Era.LEGACY, timeout_s=10)
+        await managed.stop(then=managed.idle_state)
+        assert (of_session(parts, Era.LEGACY), of_session(parts, Era.MODERN)) == ({"experimental": {"x": {}}}, FOO)
+
+
+@pytest.mark.parametrize(
+    "capabilities", [[], "x", None, {"extensions": []}, {"tasks": [1]}, {"experimental": {"a": 5}}, {"extensions": "x"}]
+)
+async def test_capabilities_of_another_type_are_none(tmp_path: Path, capabilities: Any) -> None:
+    async with hub_parts(tmp_path, **one_server(server_with(capabilities))) as parts:
+        await parts.servers.start("s")
+        assert of_session(parts) == {}
+
+
+async def test_members_of_tasks_that_are_no_objects_are_left_out_on_each_level(tmp_path: Path) -> None:
+    tasks = {"cancel": {}, "list": True, "requests": {"tools": {"call": 1, "later": {}}, "x": None}}
+    async with hub_parts(tmp_path, **one_server(server_with({"tasks": tasks}))) as parts:
+        await parts.servers.start("s")
+        assert of_session(parts) == {"tasks": {"cancel": {}, "requests": {"tools": {"later": {}}}}}
+
+
+async def test_settings_that_differ_in_type_are_those_of_the_first_and_the_log_says_so_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    one, two = (server_with({"extensions": {"com.example/foo": {"x": x}}}) for x in (1, "1"))
+    async with hub_parts(tmp_path, **two_servers(one, two)) as parts:
+        for server in [server.name for server in parts.servers if not server.is_builtin]:
+            await parts.servers.start(server)
+        with caplog.at_level("INFO"):
+            assert of_session(parts) == of_session(parts) == {"extensions": {"com.example/foo": {"x": 1}}}
+    assert sum("differ in type" in record.message for record in caplog.records) == 1
+
+
+async def test_ten_thousand_extensions_of_a_server_and_megabytes_of_settings_are_bounded(tmp_path: Path) -> None:
+    many = {f"x/{n}": {"y": "z" * 20_000 if n == 1 else ""} for n in range(10_000)}
+    async with hub_parts(tmp_path, **one_server(server_with({"extensions": many, "experimental": {"big": {"x": "y" * 2**20}}}))) as parts:
+        await parts.servers.start("s")
+        told = of_session(parts)
+        assert (len(told["extensions"]), "experimental" in told) == (64, False)
+        assert len(json.dumps(told)) < 65_536
