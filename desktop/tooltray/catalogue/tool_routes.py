@@ -158,15 +158,15 @@ class JointListing:
 
     async def _make(self) -> None:
         changes = self._changes
-        named = await self.callable_together()
+        named = await self.all_named()
         made = await finish_in_thread(_listed, named) if len(named) > SLICE else _listed(named)
         if changes == self._changes:
             self._made = made
             keep_for_long(len(made.entries))
 
-    async def callable_together(self) -> list[tuple[str, Route]]:
-        """The tools that a client of all servers can call: tasks it cannot have of many servers at once."""
-        return await self.named(route for route in self._routes() if not route.definition.is_task_only)
+    async def all_named(self) -> list[tuple[str, Route]]:
+        """The tools of all servers."""
+        return await self.named(self._routes())
 
     async def named(self, routes: Iterable[Route]) -> list[tuple[str, Route]]:
         """Routes with their published names, sorted by them."""
