@@ -116,3 +116,16 @@ def test_whoever_is_first_in_the_order_says_which_project_a_session_works_on() -
         assert state.project is state.projects[source]
     del state.projects["feedback"]
     assert state.project is state.projects["roots"]
+
+
+def test_whose_something_is_that_lasts_is_told_by_the_bridge_or_the_token_also_in_the_next_hub() -> None:
+    world, later = World(), World()
+
+    def owner(key: Any, where: World = world) -> str:
+        return where.states.connect(key).owner
+
+    assert owner(("bridge", "b1", None, "")) == owner(("bridge", "b1", "s", "p")) == owner(("bridge", "b1", None, ""), later)
+    assert owner(("token", "t", None)) == owner(("token", "t", "s"))
+    assert len({owner(("bridge", "b1")), owner(("bridge", "b2")), owner(("token", "b1")), owner(7), owner(7, later)}) == 5
+    assert "hidden" not in owner(("bridge", "hidden"))
+    assert world.states.connect("passes", is_passing=True).owner == ""
