@@ -37,6 +37,7 @@ class ServerDeclarations:
         self._servers, self._catalogues, self._bus, self._spawn = servers, catalogues, bus, spawn
         self._kept: dict[str, tuple[str, dict[str, Declarations]]] = {}  # by server: its configuration, and what it declared by era
         self._of_clients: WeakKeyDictionary[McpClient, Declarations] = WeakKeyDictionary()
+        self._saving = asyncio.Lock()
         self._remarks: set[tuple[str, str]] = set()
 
     async def load(self) -> None:
@@ -92,9 +93,12 @@ class ServerDeclarations:
         if before.get(era) == now or not (before or now):
             return
         others = {} if era in before else before  # it is another program than it was; its other era has to be seen anew
-        self._kept[server.name] = server.config_hash, (known := {**others, era: now})
-        save = partial(self._catalogues.save, server.name, server.config_hash, [dump(known)], kind=KIND)
-        self._spawn(finish_in_thread(save), name=f"keep what '{server.name}' declares")
+        self._kept[server.name] = known = server.config_hash, {**others, era: now}
+        self._spawn(self._save(server.name, *known), name=f"keep what '{server.name}' declares")
+
+    async def _save(self, server: str, config_hash: str, eras: dict[str, Declarations]) -> None:
+        async with self._saving:  # of two that save, the later one writes last
+            await finish_in_thread(self._catalogues.save, server, config_hash, [dump(eras)], kind=KIND)
 
     def _on_servers_configured(self, event: ServersConfigured) -> None:
         """What is on the disk of a server that was removed goes with its lists."""

@@ -6,10 +6,10 @@ Above it: McpPresenter, which tells what a session declares; McpClient, which de
 some anew. Below it: a file. The event never leaves the process.
 """
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -52,6 +52,7 @@ class ClientExtensions:
         self._kept: dict[str, dict[str, _Kept]] = {}
         self._noted: Declarations = {}
         self._noted_at = 0.0
+        self._saving = asyncio.Lock()
         try:
             self._kept = msgspec.json.decode(read_own(path, LARGEST_FILE_BYTES), type=dict[str, dict[str, _Kept]])
         except FileNotFoundError:
@@ -77,8 +78,7 @@ class ClientExtensions:
             for name, settings in named.items():
                 is_to_be_saved |= self._keep(member, name, settings)
         if is_to_be_saved:
-            content = msgspec.json.encode(self._kept)
-            self._spawn(finish_in_thread(partial(self._save, content)), name="save the extensions of AI clients")
+            self._spawn(self._save(), name="save the extensions of AI clients")
         if declarations.names(self.declared()) - before:
             self._bus.publish(ExtensionsDeclared())
 
@@ -100,9 +100,10 @@ class ClientExtensions:
         now = self._clock()
         return {name: each for name, each in self._kept.get(member, {}).items() if 0 <= now - each.seen_at < KEPT_FOR_S}
 
-    def _save(self, content: bytes) -> None:
-        """Not for the loop's thread. A file that cannot be written makes them news again after the next start."""
-        try:
-            write_atomically(self._path, content)
-        except OSError as error:
-            logger.info("the extensions of AI clients could not be saved: %s", error)
+    async def _save(self) -> None:
+        """As they are by now: of two that save, the later one is to write last. A failure makes them news again after the next start."""
+        async with self._saving:
+            try:
+                await finish_in_thread(write_atomically, self._path, msgspec.json.encode(self._kept))
+            except OSError as error:
+                logger.info("the extensions of AI clients could not be saved: %s", error)

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Raw
 from tests.fakes.hub_parts import MODERN_META, Client, HubParts, entry, hub_parts, settled
 from tests.fakes.modern_subscriptions import SUBSCRIPTION_ID, acknowledging, listenable, wanted
-from tests.fakes.scripted_server import ScriptedServer, error
+from tests.fakes.scripted_server import ScriptedServer, error, never
 
 from tooltray.protocol.envelope import dump, load
 
@@ -75,10 +75,12 @@ async def test_a_session_of_one_server_asks_that_one_whatever_extensions_it_has(
 
 
 async def test_a_server_that_starts_later_is_asked_then_and_one_that_refuses_or_ends_is_no_failure(tmp_path: Path) -> None:
-    a, b = speaking("x/foo"), speaking("x/bar")
+    a, b, c = speaking("x/foo"), speaking("x/bar"), speaking("x/zap")
     b.handlers["subscriptions/listen"] = lambda copy, params: error(-32602, "of what?")
-    async with hub_parts(tmp_path, **served(a=a, b=b)) as parts:
+    c.handlers["subscriptions/listen"] = lambda copy, params: {"resultType": "complete"}
+    async with hub_parts(tmp_path, **served(a=a, b=b, c=c)) as parts:
         await parts.servers.start("b")
+        await parts.servers.start("c")
         heard = Heard(parts)
         assert await heard.open(fooIds=["1"]) == {}
         await parts.servers.start("a")
@@ -90,6 +92,24 @@ async def test_a_server_that_starts_later_is_asked_then_and_one_that_refuses_or_
         await settled()
         assert [method for method, _ in heard.told] == ["notifications/foo"]
         assert first.copy is not again.copy
+
+
+async def test_an_acknowledgement_without_a_word_acknowledges_nothing_and_where_nobody_runs_nobody_is_asked(tmp_path: Path) -> None:
+    a, legacy = speaking("x/foo"), speaking("x/foo", eras=("legacy",))
+
+    async def listen(copy: Any, params: Any) -> Any:
+        copy.notify("notifications/subscriptions/acknowledged", {"_meta": {SUBSCRIPTION_ID: a.asked.all[-1].id}})
+        await never(copy, params)
+
+    a.handlers["subscriptions/listen"] = listen
+    async with hub_parts(tmp_path, **served(a=a, legacy=legacy)) as parts:
+        heard, other = Heard(parts), Heard(parts)
+        assert await heard.open(fooIds=["1"]) == {}
+        await parts.servers.start("legacy")
+        await parts.servers.start("a")
+        await a.request("subscriptions/listen")
+        assert await other.open(fooIds=["1"]) == {}
+        assert len(wanted(a)) == 2
 
 
 async def test_a_listen_that_asks_nothing_of_extensions_or_too_much_asks_nobody(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Raw
 from tests.fakes.everything_server import EVERYTHING, answered, server_with
 from tests.fakes.hub_parts import HubParts, entry, hub_parts, settled
 from tests.fakes.scripted_server import ScriptedServer
@@ -168,12 +169,14 @@ async def test_what_a_client_says_of_an_extension_goes_to_the_server_that_has_it
         for name, params in zip(said, [{"name": of_b}, {"x": 1}, {}, {}, {}], strict=True):
             parts.notifications.take(client, f"notifications/{name}", dump(params), server=None)
         await parts.servers.stop("a")
-        parts.notifications.take(client, "notifications/foo/alone", dump({"x": 2}), server=None)
+        for params in (dump({"x": 2}), Raw(b'["name"]')):
+            parts.notifications.take(client, "notifications/foo/alone", params, server=None)
         await settled()
         told = {name: [(each.method, each.params) for each in program.told.all] for name, program in (("a", a), ("b", b))}
         begun = ("notifications/initialized", {})
         assert told["a"] == [begun]
-        assert told["b"] == [begun, ("notifications/foo/said", {"name": "t"}), ("notifications/foo/alone", {"x": 2})]
+        alone = "notifications/foo/alone"
+        assert told["b"] == [begun, ("notifications/foo/said", {"name": "t"}), (alone, {"x": 2}), (alone, ["name"])]
 
 
 @pytest.mark.parametrize(

@@ -58,9 +58,12 @@ async def test_what_cannot_run_and_what_a_profile_leaves_out_is_not_declared(tmp
 async def test_another_configuration_is_another_program(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one_server(server_with(FOO))) as parts:
         await parts.servers.start("s")
-        await parts.conf.change_server("s", args=["--other"])
         await parts.servers.stop("s")
+        assert parts.server_declarations.of(parts.servers.get("s"), Era.LEGACY) == FOO
+        await parts.conf.change_server("s", args=["--other"])
         assert parts.server_declarations.of(parts.servers.get("s"), Era.LEGACY) == {}
+        await parts.conf.change_server("s", args=[])
+        assert parts.server_declarations.of(parts.servers.get("s"), Era.LEGACY) == FOO
         await parts.conf.remove_server("s")
         await settled()
 

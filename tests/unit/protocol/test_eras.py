@@ -339,7 +339,10 @@ def test_members_are_taken_off_for_the_names_that_count_alone() -> None:
 @pytest.mark.parametrize(
     ("params", "is_modern"),
     [
-        (b'{"name":5,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}', True),
+        (
+            b'{"name":5,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}',
+            True,
+        ),
         (b'{"name":5}', False),
         (b'{"_meta":5}', None),
         (b"[5]", None),

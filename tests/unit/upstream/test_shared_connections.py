@@ -37,7 +37,11 @@ async def test_a_server_that_nobody_has_used_is_opened_anew_for_a_new_extension_
         parts.wheel.expire(LOOKED_AT_AGAIN_AFTER_S)
         await settled()
         assert opened_with(program) == [None, FOO["extensions"]]
-        assert parts.servers.get("s").problem is None
+        managed = parts.servers.get("s")
+        assert managed.problem is None
+        await managed.stop(then=managed.idle_state)
+        managed.first.reopen("there is nothing to open anew")
+        assert managed.state is managed.idle_state
 
 
 async def test_a_process_that_was_used_keeps_what_it_holds_and_hears_of_it_at_its_next_start(tmp_path: Path) -> None:
