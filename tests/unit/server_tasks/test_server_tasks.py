@@ -94,6 +94,19 @@ async def test_with_a_copy_of_the_server_for_each_client_the_same_ids_do_not_mee
         assert (await asked(parts, "tasks/get", stranger, "task-1", server="s"))["error"] == UNKNOWN
 
 
+async def test_what_another_copy_of_the_server_does_not_know_is_not_lost_for_the_session_that_began_it(tmp_path: Path) -> None:
+    program = TaskServer()
+    async with hub_parts(tmp_path, **one_server(program, isolation="session")) as parts:
+        await started(parts)
+        first, second = TaskClient("A"), TaskClient("A")  # two sessions of one token
+        id = await begun(parts, first)
+        usual = program.handlers["tasks/get"]
+        program.handlers["tasks/get"] = lambda copy, params: error(-32602, "not here")
+        assert (await asked(parts, "tasks/get", second, id))["error"]["message"] == "not here"
+        program.handlers["tasks/get"] = usual
+        assert (await asked(parts, "tasks/get", first, id))["result"]["taskId"] == id
+
+
 async def test_a_task_is_known_again_after_the_hub_was_ended_in_the_middle(tmp_path: Path) -> None:
     program = TaskServer()
     async with hub_parts(tmp_path, **one_server(program)) as parts:
@@ -226,6 +239,9 @@ async def test_nonsense_of_a_server_is_passed_on_and_names_no_other_task(tmp_pat
         id = await begun(parts, client)
         program.handlers["tasks/get"] = lambda copy, params: {"taskId": "of somebody else", "status": ["?"], "ttl": "soon"}
         assert (await asked(parts, "tasks/get", client, id))["result"]["taskId"] == id
+        assert (await asked(parts, "tasks/update", client, id))["result"]["resultType"] == "complete"
+        program.handlers["tasks/get"] = lambda copy, params: error(-32603, "not now")
+        assert (await asked(parts, "tasks/get", client, id))["error"]["message"] == "not now"
         for nonsense in (b"[]", b"7", b'{"x":1}'):
             program.handlers["tasks/get"] = lambda copy, params, nonsense=nonsense: raw(nonsense)
             assert (await asked(parts, "tasks/get", client, id))["result"] == json.loads(nonsense)

@@ -6,7 +6,7 @@ from typing import Any
 from tests.fakes.hub_parts import Client, HubParts, hub_parts, one_server, started
 from tests.fakes.scripted_server import Copy, ScriptedServer, tool
 
-from tooltray.protocol.envelope import dump, success
+from tooltray.protocol.envelope import dump, failure, success
 from tooltray.upstream import client_tasks
 
 RELATED = "io.modelcontextprotocol/related-task"
@@ -50,6 +50,8 @@ async def test_two_clients_give_one_id_and_the_server_reaches_each(tmp_path: Pat
         assert await program.copy.ask("tasks/result", {"taskId": "1"}) == {"content": "done", "_meta": {RELATED: {"taskId": "1"}}}
         assert first.asked.all[-1] == ("tasks/result", {"taskId": "1"})
         assert (await program.copy.ask("tasks/get", {"taskId": "2"}))["code"] == -32601
+        second.answer = failure(-32602, "gone")
+        assert (await program.copy.ask("tasks/get", {"taskId": "1-1"}))["message"] == "gone"
         for client in (first, second, answering("1")):
             parts.notifications.take(client, STATUS, dump({"taskId": "1", "status": "completed"}), server=None)
         parts.notifications.take(first, STATUS, dump({"taskId": "2"}), server=None)
