@@ -37,6 +37,7 @@ COMPLETE = (
     "desktop/tooltray/sessions/*.py",
     "desktop/tooltray/settings/*.py",
     "desktop/tooltray/sign_ins/*.py",
+    "desktop/tooltray/telemetry/*.py",
     "desktop/tooltray/upstream/*.py",
     "desktop/tooltray/views/*.py",
     "desktop/tooltray/downstream/client_session.py",

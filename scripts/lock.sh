@@ -13,6 +13,7 @@ lock() {
 lock requirements/build.txt requirements/build.in
 lock requirements/run.txt pyproject.toml
 lock requirements/dev.txt pyproject.toml --extra dev --constraints requirements/run.txt --constraints requirements/build.txt
+lock requirements/otlp.txt pyproject.toml --extra otlp --constraints requirements/run.txt
 lock requirements/fastmcp.txt requirements/fastmcp.in
 lock requirements/serena.txt requirements/serena.in
 lock requirements/node.txt requirements/node.in

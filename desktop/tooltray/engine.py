@@ -81,6 +81,7 @@ class Engine:
         self._is_built = True
         hub.hub_log.start()
         hub.journal.start()
+        hub.traces.start()
         hub.failures.start()
         await hub.load()
         await hub.feedbacks.start()
@@ -168,6 +169,7 @@ class Engine:
             self.hub.sign_ins.close,
             self.hub.servers.close,
             self.hub.log_keeper.close,
+            self.hub.traces.close,
             self.hub.tasks.close,
             self.hub.journal.close,
             self.hub.bundle_sources.close,

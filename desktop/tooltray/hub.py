@@ -70,6 +70,7 @@ from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.instructions import ServerInstructions
 from tooltray.catalogue.known_servers import KnownServers
+from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.list_times import FirstListings, FirstPatience
 from tooltray.catalogue.offer import KINDS, TOOLS, Offer
 from tooltray.catalogue.offers import Offers, read_offered
@@ -180,12 +181,14 @@ from tooltray.server_tasks.task_news import Hearing, TaskNews
 from tooltray.server_tasks.task_places import TaskPlaces
 from tooltray.server_tasks.task_store import TaskStore
 from tooltray.sessions.caller import OwnCaller, Session
+from tooltray.sessions.client_limits import KnownLimits, read_client_limits
 from tooltray.sessions.session_state import SessionStates
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.sign_ins.api import SignInsApi
 from tooltray.sign_ins.sign_ins import SignIns
 from tooltray.sign_ins.token_store import TokenStore
 from tooltray.tasks import TaskKeeper
+from tooltray.telemetry.trace_export import TraceExport
 from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.stdio_transport import StdioTransport
 from tooltray.upstream.client_extensions import ClientExtensions
@@ -293,6 +296,7 @@ class Hub(Composition):
     run: str = made(lambda hub: hub.control.execution_id[:8])
     journal: Journal = part(journal_file="home.activity", run="run", release="journal_reader.close")
     failures: Failures = part()
+    traces: TraceExport = part()
     journal_reader: JournalReader = part(journal_file="home.activity", run="run")
     remembered: RememberedVariables = read(lambda hub: _remembered(hub.home, hub.options))
     sources: VariableSources = part()
@@ -333,6 +337,7 @@ class Hub(Composition):
         mask="mask.masked",
         ask_person="ask_person",
         of_task=lambda hub: lambda client, params: hub.task_news.question(client, params),
+        is_person_there=lambda hub: lambda: hub.elicitations.are_shown,
         keep_output="log_keeper.keep",
         tap="protocol_log.tap",
         declared="client_extensions.declared",
@@ -365,8 +370,9 @@ class Hub(Composition):
     tools: ToolManager = part(lists="tool_lists", looks="tool_looks")
     instructions: ServerInstructions = part(mask="mask.masked_whole")
     server_declarations: ServerDeclarations = part()
-    prompts: PromptManager = part()
     resources: ResourceManager = part()
+    linking_relay: LinkingRelay = part()
+    prompts: PromptManager = part(relay="linking_relay")
 
     # what servers do for clients meanwhile
 
@@ -383,6 +389,7 @@ class Hub(Composition):
 
     states: SessionStates = part()
     client_profiles: ClientProfiles = read(lambda hub: read_client_profiles(resource("client-profiles.json")))
+    client_limits: KnownLimits = read(lambda hub: read_client_limits(resource("client-profiles.json")))
     clients: KnownClients = part(profiles="client_profiles")
     profiles: Profiles = part()
     modes: Modes = part()
@@ -449,7 +456,7 @@ class Hub(Composition):
         }
     )
     resolver: ToolResolver = part()
-    forwarder: ToolForwarder = part()
+    forwarder: ToolForwarder = part(relay="linking_relay")
     recorder: CallRecorder = part()
     calls: ToolCalls = part()
     subscriptions: Subscriptions = part()
@@ -598,4 +605,5 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield lambda: hub.served.problems
     yield lambda: filter(None, [hub.login_shell.problem])
     yield lambda: hub.journal.problems
+    yield lambda: hub.traces.problems
     yield lambda: problems_of_settings(hub.config.settings)

@@ -41,11 +41,11 @@ LONG_S = 60.0  # everything that was going to happen has happened
 class Conversation:
     """An AI client at one end of a session. Use as a context manager."""
 
-    def __init__(self, *, server: str | None = None, refusal: str = "", held: HeldCalls | None = None) -> None:
+    def __init__(self, *, server: str | None = None, refusal: str = "", held: HeldCalls | None = None, is_lasting: bool = True) -> None:
         self.presenter, self.bus, self.log, self.channel = FakeCorePresenter(), EventBus(), KeptLog(), FakeChannel()
         self.session = ClientSession(
             name="client 1",
-            terms=SessionTerms(server, refusal, held=held),
+            terms=SessionTerms(server, refusal, held=held, is_lasting=is_lasting),
             state=SessionState("s1", server),
             presenter=self.presenter,  # type: ignore[arg-type]
             bus=self.bus,

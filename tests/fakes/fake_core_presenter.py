@@ -58,6 +58,7 @@ class FakeCorePresenter:
         self.servers_of_projects: set[str] = set()
         self.own: set[str] = set()
         self.listened: dict[bytes, tuple[list[str], str | None]] = {}
+        self.untold: set[str] = set()  # URIs of which no server tells updates
         self.hearing: list[tuple[Session, str]] = []
         self.uris: dict[tuple[str, str], str] = {}
         self.ended: list[Session] = []
@@ -124,8 +125,9 @@ class FakeCorePresenter:
     def take_roots(self, session: Session) -> None:
         self.rooted.append(session)
 
-    async def listen_to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> None:
+    async def listen_to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> list[str]:
         self.listened[bytes(id)] = (list(uris), server)
+        return [uri for uri in uris if uri not in self.untold]
 
     async def listen_to_tasks(self, session: Session, id: Raw, tasks: Sequence[str]) -> list[str]:
         """Those whose ids begin with `own`."""

@@ -164,7 +164,7 @@ class HubParts(Hub):
     log: KeptLog = made(lambda hub: KeptLog())
     mask: Mask = made(lambda hub: Mask(lambda: {"hunter2"}))
     sources: VariableSources = part(look_up=lambda hub: lambda _, __: {})
-    elicitations: Elicitations = part(has_window=lambda hub: False)
+    elicitations: Elicitations = part(has_window="has_window")
     registry_sources: RegistrySources = part(
         folder=lambda hub: str(hub.user_folder),
         mirrors=lambda hub: (),

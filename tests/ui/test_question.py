@@ -245,6 +245,12 @@ async def test_a_page_is_opened_by_the_person_alone_and_its_host_stands_out(them
         await desk.asked("answer_elicitation", "2", "accept", None)
 
 
+@pytest.mark.parametrize(("url", "is_warned"), [("https://www.xn--pple-43d.com/", True), ("https://xn.example.org/xn--", False)])
+async def test_a_name_that_can_look_like_another_is_pointed_out(theme: Theme, url: str, is_warned: bool) -> None:
+    async with Desk(FakePresenter(), theme) as desk:
+        assert ("look like others" in words(await panel(desk, replace(PAGE, url=url)))) is is_warned
+
+
 @pytest.mark.parametrize(("url", "is_warned"), [("http://example.org/", True), ("http://localhost:8/", False)])
 async def test_a_page_that_others_can_read_is_pointed_out(theme: Theme, url: str, is_warned: bool) -> None:
     async with Desk(FakePresenter(), theme) as desk:

@@ -12,8 +12,10 @@ from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import words
 
 from tooltray.errors import TooltrayError
+from tooltray.ui.opened_server.tool_hints import ToolHints
 from tooltray.ui.opened_server.tool_table import ToolWordsPanel
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.choice import Choice
 
 READ = tool("read_file", "files", description="Reads a file.")
 
@@ -62,7 +64,7 @@ async def test_a_name_and_a_description_are_saved_and_the_list_is_had_again(them
         name.setText(" look ")
         description.setPlainText("Looks into a file.\n")
         QTest.keyClick(panel, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-        await desk.asked("set_tool_override", "files", "read_file", "look", "Looks into a file.")
+        await desk.asked("set_tool_override", "files", "read_file", "look", "Looks into a file.", None, None, None)
         await until(lambda: desk.window.sheet is None)
         await desk.asked("get_tools", "files")
 
@@ -73,7 +75,7 @@ async def test_what_is_left_as_it_was_stays_the_server_s_own(text: str, theme: T
         panel = await opened(desk)
         fields(panel)[1].setPlainText(text)
         control(panel, "Save").click()
-        await desk.asked("set_tool_override", "files", "read_file", None, None)
+        await desk.asked("set_tool_override", "files", "read_file", None, None, None, None, None)
 
 
 async def test_other_words_that_stand_in_the_settings_are_kept_or_taken_back(theme: Theme) -> None:
@@ -81,11 +83,11 @@ async def test_other_words_that_stand_in_the_settings_are_kept_or_taken_back(the
         panel = await opened(desk, read_file={"name": "look", "description": "Reads a file."})
         assert fields(panel)[0].text() == "look"
         control(panel, "Save").click()
-        await desk.asked("set_tool_override", "files", "read_file", "look", "Reads a file.")
+        await desk.asked("set_tool_override", "files", "read_file", "look", "Reads a file.", None, None, None)
         await until(lambda: desk.window.sheet is None)
         panel = await opened(desk, read_file={"name": "look"})
         control(panel, "Back to the server's own").click()
-        await desk.asked("set_tool_override", "files", "read_file", None, None)
+        await desk.asked("set_tool_override", "files", "read_file", None, None, None, None, None)
 
 
 async def test_without_other_words_there_is_nothing_to_take_back_and_odd_settings_do_no_harm(theme: Theme) -> None:
@@ -119,3 +121,26 @@ async def test_the_hub_s_own_tools_have_no_sheet_and_a_sheet_goes_with_its_serve
         await opened(desk)
         desk.commands.remove("files")
         await until(lambda: desk.window.sheet is None)
+
+
+async def test_a_title_hints_and_an_icon_are_saved_beside_what_has_no_field(theme: Theme) -> None:
+    async with Desk(fake(), theme) as desk:
+        icons = [{"src": "https://example.org/1.png", "sizes": ["48x48"]}, {"src": "https://example.org/2.png"}]
+        panel = await opened(desk, read_file={"annotations": {"title": "A", "readOnlyHint": True, "openWorldHint": 5}, "icons": icons})
+        hints = panel.findChild(ToolHints)
+        assert hints is not None
+        title, icon = hints.findChildren(QLineEdit)
+        assert (title.text(), icon.text()) == ("", "https://example.org/1.png")
+        title.setText(" Looks ")
+        destroys = next(each for each in hints.findChildren(Choice) if each.accessibleName().startswith("May destroy"))
+        destroys.choose("no")
+        control(panel, "Save").click()
+        annotations = {"title": "A", "readOnlyHint": True, "destructiveHint": False}
+        await desk.asked("set_tool_override", "files", "read_file", None, None, "Looks", annotations, icons)
+        await until(lambda: desk.window.sheet is None)
+        panel = await opened(desk, read_file={"icons": icons, "annotations": 5})
+        hints = panel.findChild(ToolHints)
+        assert hints is not None
+        hints.findChildren(QLineEdit)[1].setText("https://example.org/new.png")
+        control(panel, "Save").click()
+        await desk.asked("set_tool_override", "files", "read_file", None, None, None, None, [{"src": "https://example.org/new.png"}])

@@ -85,13 +85,12 @@ class ApprovalRounds:
         """APPROVED, or why not.
 
         Args:
-            exchange: its client hears that the call waits, and is asked where no desktop is there.
+            exchange: its client is asked where no desktop is there.
         """
-        with self._waiting.progress(exchange):
-            try:
-                return await self._decided(call, None if has_window else exchange)
-            except TooltrayError as error:
-                return _failure(str(error))
+        try:
+            return await self._decided(call, None if has_window else exchange)
+        except TooltrayError as error:
+            return _failure(str(error))
 
     async def _decided(self, call: AskedCall, asked: Exchange | None) -> Envelope:
         before = self._grants.seen_before(call.route, call.state, call.client)

@@ -31,5 +31,5 @@ class ApprovalRules:
         rules = self._modes.auto_approve(state)
         if rules is None or route.decision.is_excepted or self._servers.get(route.server).is_builtin:
             return route.decision
-        decision = approval.decide(route.server, route.definition.name, route.definition.annotations, rules)
+        decision = approval.decide(route.server, route.definition.name, route.hints, rules)
         return decision if decision.is_approved else replace(decision, hint=OWN_RULES)

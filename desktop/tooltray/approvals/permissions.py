@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import get_args
 
 from tooltray.approvals.grant_book import GrantBook
-from tooltray.catalogue import approval, tool_settings
+from tooltray.catalogue import approval, tool_settings, tool_words
 from tooltray.catalogue.approval import Choice, Decision
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.tool_manager import ToolManager
@@ -83,7 +83,8 @@ class Permissions:
 
         def permission(definition: ToolDefinition) -> ToolPermission:
             name = definition.name
-            decision = approval.decide(server.name, name, definition.annotations, rules)
+            hints = tool_words.hints_for_rules(server.config.tool_overrides.get(name), definition.annotations)
+            decision = approval.decide(server.name, name, hints, rules)
             return ToolPermission(
                 name,
                 decision.category,

@@ -14,8 +14,6 @@ from tooltray.approvals.approval_questions import REFUSE, AskedCall, mark
 from tooltray.events import ApprovalAsked, ApprovalEnded, EventBus, ToolListChanged
 from tooltray.journal.happenings import APPROVAL, Happened
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
-from tooltray.protocol.envelope import dump
-from tooltray.sessions.exchange import Exchange
 from tooltray.snapshots.approvals import ApprovalSnapshot
 
 WAIT_S = 120.0  # a person who is there sees it; a model that waits longer is better told
@@ -24,9 +22,6 @@ MOST_OF_ONE_SERVER, MOST_WAITING = 4, 16  # nobody answers more with care
 MOST_REFUSED = 32
 MOST_PASSES = 256  # and as many refusals
 ID_BYTES = 4  # people type it
-TOLD_EVERY_S = 15.0  # the shortest clocks of clients that start again with each progress are 30 s and more
-PROGRESS = "notifications/progress"
-WAITS = "Waiting for a person to allow this call."
 
 # besides what a person answers
 EXPIRED, WITHDRAWN, CHANGED, UNASKED, TOO_MANY = "expired", "withdrawn", "changed", "unasked", "too many"
@@ -150,10 +145,6 @@ class WaitingApprovals:
             )
         )
 
-    def progress(self, exchange: Exchange) -> "_Progress":
-        """While the block lasts, the client hears that its call waits."""
-        return _Progress(exchange, self._deadlines)
-
     # calls that were refused
 
     def refuse(self, call: AskedCall, shown: Callable[[str, float], ApprovalSnapshot]) -> Question:
@@ -229,27 +220,3 @@ class _Remembered:
 
     def _forget(self, key: Hashable) -> None:
         del self._keys[key]
-
-
-class _Progress:
-    """Notifications about one call, since clients end a call of which they hear nothing for too long."""
-
-    def __init__(self, exchange: Exchange, deadlines: DeadlineWheel) -> None:
-        self._exchange, self._deadlines = exchange, deadlines
-        self._token = exchange.head.meta.progress_token  # empty: the client does not want to hear of its call
-        self._count = 0
-        self._next: Deadline | None = None
-
-    def __enter__(self) -> None:
-        if self._token:
-            self._next = self._deadlines.add(TOLD_EVERY_S, self._notify)
-
-    def __exit__(self, *exception: object) -> None:
-        if self._next:
-            self._next.cancel()
-
-    def _notify(self) -> None:
-        self._count += 1
-        params = {"progressToken": self._token, "progress": round(self._count * TOLD_EVERY_S), "message": WAITS}
-        self._exchange.tell(PROGRESS, dump(params))
-        self._next = self._deadlines.add(TOLD_EVERY_S, self._notify)

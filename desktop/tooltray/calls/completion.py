@@ -11,9 +11,9 @@ from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager, anybody
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, load
-from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.sessions.exchange import Exchange
+from tooltray.sessions.own_results import own_result
 from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 
@@ -69,5 +69,4 @@ def _says_unknown(reply: Envelope) -> bool:
 
 
 def _no_values(exchange: Exchange) -> Envelope:
-    is_modern = exchange.era is Era.MODERN
-    return Envelope(result=eras.as_modern_result(exchange.request.method, NO_VALUES) if is_modern else NO_VALUES)
+    return own_result(exchange.request.method, NO_VALUES, exchange.era)

@@ -21,6 +21,7 @@ from tooltray.protocol.task_messages import STATUS_NEWS
 from tooltray.server_tasks.task_listens import TaskListens
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange
+from tooltray.sessions.session_state import SessionState
 from tooltray.upstream.log_levels import LogLevels, read_level
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
@@ -106,6 +107,10 @@ class Notifications:
         """Calls `tell` with the notification that says so whenever a list has changed for this session alone; returns what ends that."""
         return self._views.follow(session.state, tell)
 
+    def named(self, state: SessionState) -> None:
+        """A session's client has said who it is: the names that it sees may be others from now on."""
+        self._views.named(state)
+
     def concerns(self, session: Session, server: str, changed: str) -> bool:
         """Whether a session sees what a server lists. `changed`: the notification that says which list."""
         return self._views.shows(session.state, server, changed)
@@ -118,19 +123,29 @@ class Notifications:
         """A session's client has been told that its tools have changed."""
         self._views.told(session.state)
 
-    async def listen_to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> None:
-        """What one `subscriptions/listen` of a modern client wants to hear of; returns when the servers tell it, at most after a while."""
+    async def listen_to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> list[str]:
+        """What one `subscriptions/listen` of a modern client wants to hear of.
+
+        Returns:
+            What it will hear of, when the servers have said so, at most after a while: without what nobody has or its server refuses.
+        """
         wanted: dict[str, frozenset[str]] = {}
+        places: dict[str, tuple[str, str]] = {}
         for uri in uris:
-            if server is not None:
-                if self.reaches(session, server):
-                    wanted[server] = wanted.get(server, frozenset()) | {uri}
-            elif owner := await self._resources.owner(uri, is_reached=partial(self._views.reaches, session.state)):
-                managed, own = owner
-                wanted[managed.name] = wanted.get(managed.name, frozenset()) | {own}
+            if place := await self._place_of(session, uri, server):
+                places[uri] = place
+                wanted[place[0]] = wanted.get(place[0], frozenset()) | {place[1]}
         asking = self._subscriptions.set_listened(session, bytes(id), wanted)
         if wanted and asking:
             await asyncio.wait(asking, timeout=LISTENS_WITHIN_S)
+        return [uri for uri, place in places.items() if not self._subscriptions.is_refused(session, *place)]
+
+    async def _place_of(self, session: Session, uri: str, server: str | None) -> tuple[str, str] | None:
+        """The server that tells updates of a resource, and its own URI for it; None if there is none for this session."""
+        if server is not None:
+            return (server, uri) if self.reaches(session, server) else None
+        owner = await self._resources.owner(uri, is_reached=partial(self._views.reaches, session.state))
+        return (owner[0].name, owner[1]) if owner else None
 
     async def listen_to_tasks(self, session: Session, id: Raw, tasks: Sequence[str]) -> list[str]:
         """Of which tasks one `subscriptions/listen` of a modern client will hear, by the ids that it knows."""

@@ -27,6 +27,7 @@ from tooltray.protocol.member_scanner import closed, elements_of, opened
 from tooltray.server_tasks.server_tasks import ServerTasks
 from tooltray.sessions.caller import MAY_ASK, Session
 from tooltray.sessions.exchange import Exchange
+from tooltray.sessions.own_results import own_result
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.relay import ServerRelay
@@ -36,6 +37,8 @@ from tooltray.views.views import Views
 USES = frozenset({"prompts/get", "resources/read"})  # of a server that a session has not activated: from then on it has
 LISTS = {"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
 FIRST_LISTS = frozenset({"tools/list", *LISTS})  # which wait for what a session's project adds
+PRIVATE = Raw(b'"private"')
+NO_SUCH_CURSOR = "Invalid cursor: this list has one page"
 DECLARES_ROOTS = b'"roots"'  # stands in the capabilities of a client that can be asked for them
 
 
@@ -95,28 +98,39 @@ class AllServers:
 
     async def _list(self, exchange: Exchange) -> Envelope:
         """A list of all servers, or of those that are shown."""
+        if _is_continued(exchange):
+            return failure(INVALID_PARAMS, NO_SUCH_CURSOR)
         return _in_era(exchange, await self._listing(exchange.request.method, exchange))
 
     async def _listing(self, method: str, exchange: Exchange) -> Raw:
-        whole = await self._whole_listing(method)
+        room = self._views.room_of(exchange.session.state)
+        whole = await self._whole_listing(method, room)
         is_shown = self._views.shown_servers(exchange.session.state)  # now, and not before the servers were waited for
-        if method != "prompts/list" and (own := self._copies_of_projects(exchange)):
+        of_era = self._copies_of_era(exchange)
+        if method == "prompts/list" and of_era:
+            return await self._prompts.listing_with(is_shown or anybody, of_era, room)
+        if method != "prompts/list" and (own := of_era | self._copies_of_projects(exchange)):
             kind = RESOURCES if method == "resources/list" else TEMPLATES
             return await self._resources.listing_with(kind, is_shown or anybody, own)
         if is_shown is None:
             return whole
         if method == "prompts/list":
-            return await self._prompts.listing_among(is_shown)
+            return await self._prompts.listing_among(is_shown, room)
         return await self._resources.listing_among(RESOURCES if method == "resources/list" else TEMPLATES, is_shown)
+
+    def _copies_of_era(self, exchange: Exchange) -> dict[str, McpClient | None]:
+        """Of servers that have a copy for each era: the one of the client's, where it is not the one whose lists are shared."""
+        copies = {server.name: (server.client_for(exchange.era), server.first.client) for server in self._servers}
+        return {name: client for name, (client, first) in copies.items() if client and client is not first}
 
     def _copies_of_projects(self, exchange: Exchange) -> dict[str, McpClient | None]:
         """Of the servers that start for a project: what a session has of them, where the shared lists are those of another project."""
         copies = {server.name: (server, server.client_for(exchange.era, exchange.session)) for server in self._servers.deferred()}
         return {name: client for name, (server, client) in copies.items() if client is None or client is not server.first.client}
 
-    async def _whole_listing(self, method: str) -> Raw:
+    async def _whole_listing(self, method: str, room: int) -> Raw:
         if method == "prompts/list":
-            return await self._prompts.listing()
+            return await self._prompts.listing(room)
         return await (self._resources.listing() if method == "resources/list" else self._resources.templates())
 
 
@@ -163,11 +177,13 @@ class OneServer:
         """One page for the client, however many the server makes of it: many clients read no other."""
         request, params = exchange.request, exchange.request.params
         reply = await self._relay.send_with_retry(managed, exchange)
-        if not _next_cursor(reply) or "cursor" in (opened(params) if params else {}):
+        client = managed.client_for(exchange.era, exchange.session)
+        era = client.era if client else exchange.era
+        if not _next_cursor(reply, era) or "cursor" in (opened(params) if params else {}):
             return reply
-        member, first = LISTS[request.method], reply
-        elements, seen, size_bytes = elements_of(opened(first.result).get(member, Raw(b"[]"))), set[bytes](), len(memoryview(first.result))
-        while (cursor := _next_cursor(reply)) and bytes(cursor) not in seen and len(seen) < MAX_PAGES:
+        member, members = LISTS[request.method], opened(reply.result)
+        elements, seen, size_bytes = elements_of(members.get(member, Raw(b"[]"))), set[bytes](), len(memoryview(reply.result))
+        while (cursor := _next_cursor(reply, era)) and bytes(cursor) not in seen and len(seen) < MAX_PAGES:
             seen.add(bytes(cursor))
             page = Envelope(id=request.id, method=request.method, params=eras.with_members(params or Raw(b"{}"), cursor=cursor))
             reply = await self._relay.send_with_retry(managed, exchange.child(request=page))
@@ -176,11 +192,11 @@ class OneServer:
             size_bytes += len(memoryview(reply.result))
             try:
                 check_length(request.method, 0, size_bytes)
-                elements += elements_of(opened(reply.result).get(member, Raw(b"[]")))
+                elements += elements_of((of_page := opened(reply.result)).get(member, Raw(b"[]")))
                 check_length(request.method, len(elements), size_bytes)
             except TooLong as error:
                 return failure(INTERNAL_ERROR, f"server '{managed.name}' lists too much: {error}")
-        members = opened(first.result)
+            members |= _least_fresh(members, of_page)
         members.pop("nextCursor", None)
         return Envelope(result=closed(members | {member: Raw(b"[%b]" % b",".join(map(bytes, elements)))}))
 
@@ -240,11 +256,22 @@ class RequestRouter:
         return await self._projects.rounds.before(exchange, target[0] if target else exchange.server)
 
     async def _list_tools(self, exchange: Exchange) -> Envelope:
+        if _is_continued(exchange):
+            return failure(INVALID_PARAMS, NO_SUCH_CURSOR)
         return _in_era(exchange, await self._views.listing(exchange))
 
 
 def _in_era(exchange: Exchange, result: Raw) -> Envelope:
+    if exchange.server is None:
+        return own_result(exchange.request.method, result, exchange.era)
     return Envelope(result=eras.as_modern_result(exchange.request.method, result) if exchange.era is Era.MODERN else result)
+
+
+def _is_continued(exchange: Exchange) -> bool:
+    """Whether a client asks for a further page of a list that the hub makes; those have but one."""
+    params = exchange.request.params
+    cursor = opened(params).get("cursor", NOTHING) if params else NOTHING
+    return bytes(cursor).startswith(b'"') and cursor != dump("")
 
 
 def _empty_list(exchange: Exchange) -> Envelope:
@@ -255,12 +282,30 @@ def _no_method(exchange: Exchange) -> Envelope:
     return failure(METHOD_NOT_FOUND, "Method not found", exchange.request.method)
 
 
-def _next_cursor(reply: Envelope) -> Raw:
-    """Of a list that goes on; empty if it does not."""
+def _least_fresh(first: dict[str, Raw], page: dict[str, Raw]) -> dict[str, Raw]:
+    """The caching hints of a list whose pages become one: of the page that is stale first, and private if one is."""
+    if "ttlMs" not in first:
+        return {}
+    stale_first = min(first, page, key=lambda members: _milliseconds(members.get("ttlMs", NOTHING)))
+    is_private = PRIVATE in (first.get("cacheScope"), page.get("cacheScope"))
+    return {"ttlMs": stale_first.get("ttlMs", Raw(b"0"))} | ({"cacheScope": PRIVATE} if is_private else {})
+
+
+def _milliseconds(written: Raw) -> int:
+    """At least 0; 0 for what is no number."""
+    try:
+        return max(0, int(bytes(written)))
+    except ValueError:
+        return 0
+
+
+def _next_cursor(reply: Envelope, era: Era) -> Raw:
+    """Of a list that goes on; empty if it does not. An empty cursor is one like any other in the modern era of a server alone."""
     if not reply.result or b'"nextCursor"' not in bytes(reply.result):
         return NOTHING
     try:
         cursor = opened(reply.result).get("nextCursor", NOTHING)
     except (ValueError, RecursionError, msgspec.DecodeError):
         return NOTHING
-    return cursor if bytes(cursor).startswith(b'"') and cursor != dump("") else NOTHING
+    is_end = not bytes(cursor).startswith(b'"') or (era is Era.LEGACY and cursor == dump(""))
+    return NOTHING if is_end else cursor

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import partial
 
 from tooltray.builtin.hub_server import HubServer
-from tooltray.protocol import envelope, eras
+from tooltray.protocol import envelope
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, failure
-from tooltray.protocol.eras import Era
 from tooltray.sessions.exchange import Exchange
+from tooltray.sessions.own_results import own_result
 from tooltray.sessions.session_state import SessionState
 
 
@@ -32,6 +32,4 @@ class SeenServers:
             return failure(INVALID_PARAMS, f"the arguments cannot be read: {error}")
         arguments = params.get("arguments") if isinstance(params, dict) else None
         reply = self._hub.call(self._tool, arguments or {}, sees=partial(self._sees, exchange.session.state))
-        if exchange.era is Era.MODERN:
-            reply.result = eras.as_modern_result("tools/call", reply.result)
-        return reply
+        return own_result("tools/call", reply.result, exchange.era)

@@ -39,6 +39,7 @@ class _Placed:
 
     def __init__(self) -> None:
         self.uris: set[str] = set()
+        self.refused: set[str] = set()  # when it was asked last
         self.lock = asyncio.Lock()  # a subscription and its end arrive in their order
 
 
@@ -113,6 +114,13 @@ class Subscriptions:
         concerned = [managed for server in before | wanted.keys() if (managed := self._servers.find(server))]
         return [self._spawn(self._follow(each, Era.MODERN, session), name=f"subscriptions of '{each.name}'") for each in concerned]
 
+    def is_refused(self, session: Session, server: str, uri: str) -> bool:
+        """Whether the copy that a modern client uses has said that it does not tell updates of a resource; not before it was asked."""
+        managed = self._servers.find(server)
+        client = managed.client_for(Era.MODERN, session) if managed else None
+        placed = self._placed.get(client) if client else None
+        return placed is not None and uri in placed.refused
+
     def _on_session_moved(self, event: SessionMoved) -> None:
         """It uses other instances than before: from now on those tell what it wants, and others do not for its sake."""
         state = event.state
@@ -186,6 +194,13 @@ class Subscriptions:
 
     async def _place(self, client: McpClient, uri: str) -> Envelope:
         placed = self._placed.setdefault(client, _Placed())
+        reply = await self._ask(client, placed, uri)
+        placed.refused.discard(uri)
+        if reply.error:
+            placed.refused.add(uri)
+        return reply
+
+    async def _ask(self, client: McpClient, placed: _Placed, uri: str) -> Envelope:
         if listen := self._listens.of(client):
             placed.uris.add(uri)
             reply = await listen.add(uri)  # several at a time become one listen

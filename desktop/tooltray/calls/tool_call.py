@@ -3,7 +3,7 @@
 Each stage is a class of its own: ToolResolver, ApprovalRules and Approvals, ToolForwarder, CallRecorder.
 
 Above it: the router, and OwnCalls. Below it: ToolManager, which knows the routes; Views, which knows what a session may see; Approvals,
-which asks the person; and ServerRelay.
+which asks the person; and LinkingRelay.
 """
 
 import time
@@ -15,6 +15,9 @@ from tooltray.activity.call_stats import CallStats
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
 from tooltray.catalogue import tool_settings
+from tooltray.catalogue.linking_relay import LinkingRelay
+from tooltray.catalogue.offer import TOOLS
+from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.events import EventBus, ServerRemoved, ToolCallResult
@@ -22,14 +25,13 @@ from tooltray.journal.calls_under_way import CallsUnderWay
 from tooltray.journal.happenings import CALL, Happened
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, NOTHING, Envelope, dump, failure
-from tooltray.protocol.eras import Era
+from tooltray.protocol.eras import HEADER_MISMATCH, Era
 from tooltray.server_tasks.server_tasks import ServerTasks
 from tooltray.sessions.call_course import FROM_RULES
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange, Work
 from tooltray.snapshots.calls import MCPToolResponse
 from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.meta_calls import MetaCalls
 from tooltray.views.views import Views
@@ -56,12 +58,15 @@ class ToolResolver:
         rules: ApprovalRules,
         look_at_project: Callable[[Session], Awaitable[None]],
         is_paused: Callable[[], bool],
+        tool_looks: SecondLooks,
     ) -> None:
         """
         Args:
             look_at_project: waits, bounded, until the servers of a session's own project are known.
             is_paused: whether the person has paused everything.
+            tool_looks: at the lists of tools.
         """
+        self._looks = tool_looks
         self._servers, self._tools, self._views, self._rules = servers, tools, views, rules
         self._look_at_project, self._is_paused = look_at_project, is_paused
         self.now = tools.route_now  # asked for with every call
@@ -81,6 +86,17 @@ class ToolResolver:
         if self._is_paused():  # nothing is started or asked
             return alone
         return await self._tools.late_route(exchange, is_reached=is_reached) or alone
+
+    async def after_mismatch(self, route: Route, exchange: Exchange) -> Route | None:
+        """To the tool of a call whose headers do not fit what its server wants of it now; None if the server's list is the same."""
+
+        async def is_listed() -> bool:
+            return True
+
+        await self._looks.look(TOOLS, [self._servers.get(route.server)], is_listed)
+        found = self.now(exchange)
+        is_other = found is not None and found.definition.raw != route.definition.raw
+        return found if is_other and found and self._rules.allow(found, exchange.session.state) else None
 
     async def _in_project(self, exchange: Exchange) -> Route | None:
         """To a tool of the session's own project, which a client may know by heart before anybody here has read the project's file."""
@@ -106,7 +122,7 @@ class ToolResolver:
 class ToolForwarder:
     """The third stage: a server answers the call, or the hub itself. Has no state of its own."""
 
-    def __init__(self, *, servers: ServerManager, relay: ServerRelay, own: OwnTools, server_tasks: ServerTasks) -> None:
+    def __init__(self, *, servers: ServerManager, relay: LinkingRelay, own: OwnTools, server_tasks: ServerTasks) -> None:
         self._servers, self._relay, self._own, self._server_tasks = servers, relay, own, server_tasks
 
     def forward(self, route: Route, exchange: Exchange) -> Coroutine[Any, Any, Envelope]:
@@ -225,6 +241,8 @@ class ToolCalls:
             if not (is_free and is_plain):  # the settings may have changed while a person was asked
                 self._views.used(state, route.server)
             reply = await self._forwarder.forward(route, exchange)  # forward
+            if is_free and _is_mismatch(reply) and (anew := await self._resolver.after_mismatch(route, exchange)):
+                reply = await self._forwarder.forward(anew, exchange)
             if not is_free:
                 self._approvals.answered(route, exchange, reply)
             outcome = ERROR if is_error(reply) else OK
@@ -235,6 +253,11 @@ class ToolCalls:
             record = self._recorder.record(route, exchange, reply, outcome, answered_at - started_at)  # record
             if on_record:
                 on_record(record)
+
+
+def _is_mismatch(reply: Envelope) -> bool:
+    """Whether a server refuses the headers of a call, which it has not carried out then."""
+    return bool(reply.error) and eras.error_code(reply.error) == HEADER_MISMATCH
 
 
 def is_error(reply: Envelope) -> bool:

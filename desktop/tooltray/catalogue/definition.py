@@ -37,6 +37,8 @@ _members = msgspec.json.Decoder(dict[str, Raw])
 COVERED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 REMEMBERED = 1024  # definitions that were looked at last; those of tools that need no approval never are
 
+NOTHING_REPLACED: Mapping[str, Raw] = {}
+
 
 class ToolDefinition(msgspec.Struct, frozen=True):
     """One tool.
@@ -59,17 +61,15 @@ class ToolDefinition(msgspec.Struct, frozen=True):
     flaws: tuple[str, ...] = ()
     is_task_only: bool = False
 
-    def renamed(self, name: str, description: str | None = None) -> Raw:
+    def renamed(self, name: str, replaced: Mapping[str, Raw] = NOTHING_REPLACED) -> Raw:
         """The definition under another name, all other members verbatim and in their order; flaws are mended.
 
         Args:
             name: as AI clients will see it; in plain characters, see names.
-            description: in the place of the server's own; None: its own.
+            replaced: members in the place of the server's own.
         """
         members = {**_split(self.raw), "name": Raw(msgspec.json.encode(name))}
-        if description is not None:
-            members["description"] = dump(description)
-        return _joined(_mended(members, self.annotations) if self.flaws else members)
+        return _joined({**(_mended(members, self.annotations) if self.flaws else members), **replaced})
 
     @property
     def publishable(self) -> Raw:

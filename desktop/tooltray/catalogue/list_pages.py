@@ -13,6 +13,7 @@ from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, TooLarge
+from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import elements_of, opened
 from tooltray.tasks import finish_in_thread
 from tooltray.upstream.mcp_client import McpClient
@@ -33,6 +34,8 @@ class TooLong(TooltrayError):
 async def list_all(client: McpClient, method: str, member: str) -> list[Raw]:
     """The definitions of all pages; a cursor that comes again ends the list. No page is asked for beyond the limits.
 
+    An empty cursor is one like any other by 2026-07-28; before that, servers end their lists with it.
+
     Args:
         method: "tools/list", ...
         member: of the result, where the definitions are.
@@ -52,9 +55,9 @@ async def _pages(client: McpClient, method: str, member: str) -> list[Raw]:
     definitions: list[Raw] = []
     size_bytes = 0
     cursor: str | None = None
-    seen: set[str] = set()
+    seen: set[str | None] = {None} if client.era is Era.MODERN else {None, ""}  # with which cursor a list has ended
     for _ in range(MAX_PAGES):
-        params = {"cursor": cursor} if cursor else {}
+        params = {} if cursor is None else {"cursor": cursor}
         reply = await client.request(method, params, timeout_s=LIST_TIMEOUT_S, max_reply_bytes=MAX_DEFINITION_BYTES + ENVELOPE_BYTES)
         if isinstance(reply, TooLarge):
             check_length(method, 0, reply.size_bytes)
@@ -67,7 +70,7 @@ async def _pages(client: McpClient, method: str, member: str) -> list[Raw]:
         page, cursor = await finish_in_thread(_read, reply.result, method, member) if is_long else _read(reply.result, method, member)
         definitions += page
         check_length(method, len(definitions), size_bytes)
-        if not cursor or cursor in seen:
+        if cursor in seen:
             return definitions
         seen.add(cursor)
     raise TooltrayError(f"it answers {method} without end", f"more than {MAX_PAGES} pages")

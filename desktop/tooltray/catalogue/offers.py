@@ -52,6 +52,11 @@ class Offers:
         able = [server for server in self._servers if self._lists.is_declared(server, kind)]
         return sorted(able, key=lambda server: server.state is not ServerState.RUNNING)
 
+    def is_declared(self, server: str, kind: OfferKind) -> bool:
+        """Whether a server has such a list and may be asked for what is in it."""
+        managed = self._servers.find(server)
+        return managed is not None and self._lists.is_declared(managed, kind)
+
     def listed(self, server: ManagedServer) -> asyncio.Event:
         """Set while nobody need wait for a server's lists: it was listed once, or cannot be."""
         return self._lists.listed(server)

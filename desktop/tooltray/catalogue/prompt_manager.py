@@ -1,64 +1,94 @@
 """The prompts of all servers: one list, and each `prompts/get` to the server whose prompt it is.
 
-Above it: the router. Below it: Offers, the published names, and ServerRelay. Names follow the rule of the tools, in a name space of their
+Above it: the router. Below it: Offers, the published names, and LinkingRelay. Names follow the rule of the tools, in a name space of their
 own; they are given when an AI client lists, not before. Prompts need no approval: a person chooses them, and they change nothing.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from operator import itemgetter
 
 from msgspec import Raw
 
-from tooltray.catalogue.offer import PROMPTS, listing_of
+from tooltray.catalogue.linking_relay import LinkingRelay
+from tooltray.catalogue.offer import PROMPTS, Offer, listing_of
 from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.published_names import PublishedNames
-from tooltray.catalogue.resource_manager import anybody
+from tooltray.catalogue.resource_manager import anybody, offered_by
 from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.events import EventBus, PromptListChanged
 from tooltray.protocol import eras
-from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure
+from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure
 from tooltray.sessions.exchange import Exchange
 from tooltray.tasks import finish_in_thread
-from tooltray.upstream.relay import ServerRelay
+from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_manager import ServerManager
+
+Published = tuple[str, Offer, str]
+"""The server of a prompt, what it listed, and the short name that AI clients know it by."""
 
 
 class PromptManager:
     """Belongs to the engine's loop."""
 
     def __init__(
-        self, *, servers: ServerManager, offers: Offers, names: PublishedNames, looks: SecondLooks, relay: ServerRelay, bus: EventBus
+        self, *, servers: ServerManager, offers: Offers, names: PublishedNames, looks: SecondLooks, relay: LinkingRelay, bus: EventBus
     ) -> None:
         self._servers, self._offers, self._names, self._looks, self._relay, self._bus = servers, offers, names, looks, relay, bus
-        self._listing = NOTHING
-        self._made: tuple[tuple[str, Raw], ...] = ()  # of the listing: the server and the definition of each
+        self._listings: dict[int, Raw] = {}  # by the room that clients have for names; a few
+        self._made: tuple[Published, ...] = ()
         self._made_at = -1  # the state of the offers that the listing is of
         self._lock = asyncio.Lock()
 
-    async def listing(self) -> Raw:
-        """The result of `prompts/list`, whole and sorted by name; waits a bounded time for servers that were never listed."""
-        await self._offers.wait_for_first_listings()
-        return await self._named_listing()
+    async def listing(self, room: int = 0) -> Raw:
+        """The result of `prompts/list`, whole and sorted by name; waits a bounded time for servers that were never listed.
 
-    async def _named_listing(self) -> Raw:
+        Args:
+            room: so many characters of a name the client takes, for names that are longer than short ones.
+        """
+        await self._offers.wait_for_first_listings()
+        return await self._named_listing(room)
+
+    async def _named_listing(self, room: int = 0) -> Raw:
         """As far as it is known now."""
         async with self._lock:
             while self._made_at != (state := self._offers.changes(PROMPTS)):
                 self._made = await self._make()
-                self._listing = listing_of(PROMPTS, (definition for _, definition in self._made))
+                self._listings.clear()
                 self._made_at = state
-            return self._listing
+            if room not in self._listings:
+                self._listings[room] = listing_of(PROMPTS, self._definitions(room))
+            return self._listings[room]
 
-    async def listing_among(self, is_shown: Callable[[str], bool]) -> Raw:
+    async def listing_among(self, is_shown: Callable[[str], bool], room: int = 0) -> Raw:
         """The same of some servers alone. `is_shown`: whether it is one of them, by name."""
         await self.listing()
-        return listing_of(PROMPTS, (definition for server, definition in self._made if is_shown(server)))
+        return listing_of(PROMPTS, self._definitions(room, is_shown))
 
-    async def definitions(self, server: str) -> list[Raw]:
+    async def listing_with(self, is_shown: Callable[[str], bool], own: Mapping[str, McpClient | None], room: int = 0) -> Raw:
+        """The same where copies of some servers for the client's era offer other prompts than the first ones: these say so themselves."""
+        await self.listing()
+        asked = {server: offered_by(PROMPTS, client) for server, client in own.items() if client and is_shown(server)}
+        listed = dict(zip(asked, await asyncio.gather(*asked.values()), strict=True))
+        offers = {(server, offer.key): offer for server, offered in listed.items() for offer in offered}
+        names = await finish_in_thread(self._names.publish, offers, kind="prompts")
+        others = [(prompt[0], offers[prompt], name) for prompt, name in names.items()]
+        shared = [each for each in self._made if each[0] not in own and is_shown(each[0])]
+        return listing_of(PROMPTS, self._renamed([*shared, *others], room))
+
+    async def definitions(self, server: str, room: int = 0) -> list[Raw]:
         """Those of one server, as they stand in the listing."""
         await self.listing()
-        return [definition for name, definition in self._made if name == server]
+        return self._definitions(room, lambda name: name == server)
+
+    def _definitions(self, room: int, is_wanted: Callable[[str], bool] = anybody) -> list[Raw]:
+        return self._renamed([each for each in self._made if is_wanted(each[0])], room)
+
+    def _renamed(self, prompts: Iterable[Published], room: int) -> list[Raw]:
+        whole = self._names.whole
+        named = [(whole((server, offer.key), room, kind="prompts") or name, offer) for server, offer, name in prompts]
+        return [offer.renamed(PROMPTS, name) for name, offer in sorted(named, key=itemgetter(0))]
 
     def count(self, server: str) -> int:
         """How many prompts a server offers."""
@@ -115,8 +145,8 @@ class PromptManager:
             if prompts:
                 self._bus.publish(PromptListChanged(server))
 
-    async def _make(self) -> tuple[tuple[str, Raw], ...]:
+    async def _make(self) -> tuple[Published, ...]:
         offers = {(server, offer.key): offer for server, offered in self._offers.offered(PROMPTS).items() for offer in offered}
         names = await finish_in_thread(self._names.publish, offers, kind="prompts")
         in_order = sorted(names.items(), key=lambda item: item[1])
-        return tuple((prompt[0], offers[prompt].renamed(PROMPTS, name)) for prompt, name in in_order)
+        return tuple((prompt[0], offers[prompt], name) for prompt, name in in_order)

@@ -1,39 +1,28 @@
 """The names under which AI clients see tools and prompts: the one place that makes one, and the file that keeps it.
 
-Above it: ToolManager and PromptManager. Below it: tool_settings, files/atomic_file. Knows (server, original name) pairs and nothing else.
+Above it: ToolManager and PromptManager. Below it: name_space, files/atomic_file. Knows (server, original name) pairs and nothing else.
 
 A name is a promise: an AI client's allow-list or a person's prompt may hold it. So it is decided once, when a tool is first published, kept
 on disk, and never given to another tool while its server is there, also not after the tool itself is gone. The names of a server that was
-removed are free as soon as the removal cannot be undone any more. Prompts have a name space of their own under the same rule. What clients
-can bear decides the form of a name: they merge, cut or drop names with other characters, names that differ in `-`, `_` or case alone, and
-long ones.
+removed are free as soon as the removal cannot be undone any more. Prompts have a name space of their own under the same rule.
+
+A tool whose name had to be shortened has a whole one besides, which clients with room for it see; both lead to it. The promise holds for
+both.
 """
 
-import hashlib
-import itertools
 import json
 import logging
-import re
 import threading
 import time
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-from tooltray.catalogue.tool_settings import Tool, as_compared, tool_of
+from tooltray.catalogue.name_space import NameSpace, Naming
+from tooltray.catalogue.tool_settings import Tool, tool_of
 from tooltray.errors import TooltrayError
 from tooltray.files.atomic_file import write_atomically
 
-Naming = Literal["conflict", "always"]
-
-MAX_LENGTH = 40  # a client's own prefix goes before it; with `mcp_hub_` and the like the strictest client still takes the whole
-HARD_MAX_LENGTH = 46  # 64 of the strictest client less its longest prefix of 18; used only by names that need a longer hash
-HASH_DIGITS, LONG_HASH_DIGITS = 6, 12
-MIN_SERVER_LENGTH = 8  # of a prefix that has to be shortened, so that it can still be recognised
-
-_VALID = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
-_INVALID_RUN = re.compile(r"[^A-Za-z0-9_-]+", re.ASCII)
 logger = logging.getLogger(__name__)
 
 Kind = Literal["tools", "prompts"]
@@ -41,120 +30,8 @@ Kind = Literal["tools", "prompts"]
 FILE_VERSION = 1
 RETURNS_WITHIN_S = 60.0  # of a removed server: the window offers Undo for 8 s, and an editor has an undo, too
 _MEMBERS: Mapping[Kind, str] = {"tools": "names", "prompts": "prompts"}  # of the file; the first version knew tools alone
+_WHOLE: Mapping[Kind, str] = {"tools": "whole", "prompts": "wholePrompts"}  # the same
 _STAND_INS: Mapping[Kind, str] = {"tools": "tool", "prompts": "prompt"}
-
-
-class NameSpace:
-    """Names that are unique among themselves.
-
-    Attributes:
-        names: by tool.
-        targets: the tools by name.
-    """
-
-    def __init__(self, stand_in: str) -> None:
-        """
-        Args:
-            stand_in: begins the name of what has none that could be kept.
-        """
-        self.names: dict[Tool, str] = {}
-        self.targets: dict[str, Tool] = {}
-        self._stand_in = stand_in
-        self._taken: set[str] = set()  # names as clients compare them
-        self._contested: set[str] = set()  # plain names of all tools ever named: who wants one of them comes second
-
-    def clear(self) -> None:
-        for known in (self.names, self.targets, self._taken, self._contested):
-            known.clear()
-
-    def without(self, is_gone: Callable[[Tool], bool]) -> "NameSpace":
-        """Another one, in which the names of some tools are free again, and as if these had never been."""
-        other = NameSpace(self._stand_in)
-        for tool, name in self.names.items():
-            if not is_gone(tool):
-                other.take_over(*tool, name)
-        return other
-
-    def take_over(self, server: str, original: str, name: object) -> bool:
-        """Takes a name that was given earlier, if it keeps the promises that names make."""
-        if not isinstance(name, str) or not _VALID.fullmatch(name) or len(name) > HARD_MAX_LENGTH or as_compared(name) in self._taken:
-            return False
-        tool = (server, original)
-        self._give(tool, name)
-        self._contested.add(as_compared(self._plain(tool)))
-        return True
-
-    def give(self, newcomers: list[Tool], naming: Naming) -> None:
-        """Names tools that have no name yet; the outcome does not depend on their order."""
-        plain = {tool: self._plain(tool) for tool in newcomers}
-        waiting = newcomers
-        if naming == "conflict":
-            waiting = self._give_unmet(plain, avoided=self._contested)
-        waiting = self._give_unmet({tool: self._prefixed(tool) for tool in waiting})
-        for tool in waiting:
-            self._give(tool, next(name for name in self._hashed(tool) if as_compared(name) not in self._taken))
-        self._contested.update(map(as_compared, plain.values()))
-
-    def _give_unmet(self, proposals: dict[Tool, str], *, avoided: Collection[str] = ()) -> list[Tool]:
-        """Gives each proposed name that meets no other; returns the tools that go without."""
-        rivals: dict[str, list[Tool]] = {}
-        for tool, name in proposals.items():
-            rivals.setdefault(as_compared(name), []).append(tool)
-        waiting = []
-        for key, group in rivals.items():
-            if len(group) > 1 or key in self._taken or key in avoided:
-                waiting += group
-            else:
-                self._give(group[0], proposals[group[0]])
-        return sorted(waiting)
-
-    def _give(self, tool: Tool, name: str) -> None:
-        self.names[tool], self.targets[name] = name, tool
-        self._taken.add(as_compared(name))
-
-    def _plain(self, tool: Tool) -> str:
-        """The tool's own name as far as it can be kept. Equal for equal originals, so that two servers' tools are seen to meet."""
-        cleaned = _cleaned(tool[1], self._stand_in)
-        return cleaned if len(cleaned) <= MAX_LENGTH else _with_hash(cleaned, _digest(tool[1]), HASH_DIGITS)
-
-    def _prefixed(self, tool: Tool) -> str:
-        whole = "_".join(self._parts(tool))
-        return whole if len(whole) <= MAX_LENGTH else next(self._hashed(tool))
-
-    def _hashed(self, tool: Tool) -> Iterator[str]:
-        """Names that no other tool should want; with each a smaller chance that one does."""
-        server, original = self._parts(tool)
-        room = MAX_LENGTH - HASH_DIGITS - 1
-        server = server[: max(MIN_SERVER_LENGTH, room - 1 - len(original))]
-        digest = _digest(*tool)
-        yield _with_hash(f"{server}_{original}", digest, HASH_DIGITS)
-        yield _with_hash(f"{server}_{original}", digest, LONG_HASH_DIGITS)
-        yield from (_with_hash(f"{server}_{original}", _digest(*tool, str(salt)), LONG_HASH_DIGITS) for salt in itertools.count())
-
-    def _parts(self, tool: Tool) -> tuple[str, str]:
-        server = tool[0].partition("/")[0]  # what is behind it tells chosen names from one another, see tool_settings
-        return _cleaned(server, "server"), _cleaned(tool[1], self._stand_in)
-
-
-def has_prefix(name: str, server: str) -> bool:
-    """Whether a name begins with that of a server, as names do that meet others."""
-    return as_compared(name).startswith(as_compared(f"{_cleaned(server, 'server')}_"))
-
-
-def _with_hash(text: str, digest: str, digits: int) -> str:
-    return f"{text[: MAX_LENGTH - HASH_DIGITS - 1].rstrip('_-')}_{digest[:digits]}"
-
-
-def _cleaned(text: str, stand_in: str) -> str:
-    """`text` in the characters that every client takes; accents go, other scripts too, and where nothing is left a stand-in with a hash."""
-    if _VALID.fullmatch(text):
-        return text
-    letters = "".join(each for each in unicodedata.normalize("NFKD", text) if not unicodedata.combining(each))
-    return _INVALID_RUN.sub("_", letters).strip("_-") or f"{stand_in}_{_digest(text)[:HASH_DIGITS]}"
-
-
-def _digest(*texts: str) -> str:
-    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()
 
 
 class PublishedNames:
@@ -195,9 +72,16 @@ class PublishedNames:
             if newcomers:
                 space.give(newcomers, self.naming)
                 self._is_saved = False
+            if space.give_whole(wanted, self.naming):
+                self._is_saved = False
             if not self._is_saved:
                 self._save()
             return {tool: space.names[tool] for tool in wanted}
+
+    def whole(self, tool: Tool, room: int, *, kind: Kind = "tools") -> str | None:
+        """The whole name of a tool whose name had to be shortened; None where it has none, or one that is longer than `room` characters."""
+        name = self._spaces[kind].whole.get(tool, "")
+        return name if 0 < len(name) <= room else None
 
     def known(self, tool: Tool, *, kind: Kind = "tools") -> str | None:
         """The name that a tool was given, if it was given one by now."""
@@ -251,7 +135,8 @@ class PublishedNames:
             self._save()
 
     def _save(self) -> None:
-        members = {_MEMBERS[kind]: _by_server(space) for kind, space in self._spaces.items() if space.names or kind == "tools"}
+        members = {_MEMBERS[kind]: _by_server(space.names) for kind, space in self._spaces.items() if space.names or kind == "tools"}
+        members |= {_WHOLE[kind]: _by_server(space.whole) for kind, space in self._spaces.items() if space.whole}
         # not msgspec: names come from servers, and `json` alone can write halves of surrogate pairs
         retired = {"removed": self._retired} if self._retired else {}
         data = json.dumps({"version": FILE_VERSION, **members, **retired}).encode() + b"\n"
@@ -280,6 +165,9 @@ class PublishedNames:
         refused = sum(
             not space.take_over(*entry) for kind, space in self._spaces.items() for entry in _entries(document.get(_MEMBERS[kind], {}))
         )
+        refused += sum(
+            not space.take_over_whole(*entry) for kind, space in self._spaces.items() for entry in _entries(document.get(_WHOLE[kind], {}))
+        )
         retired = document.get("removed")
         if isinstance(retired, dict):
             self._retired = {server: float(at) for server, at in retired.items() if isinstance(at, int | float)}
@@ -304,9 +192,9 @@ def _checked(document: object) -> dict[str, object]:
     raise ValueError("no file of tool names")
 
 
-def _by_server(space: NameSpace) -> dict[str, dict[str, str]]:
+def _by_server(names: Mapping[Tool, str]) -> dict[str, dict[str, str]]:
     servers: dict[str, dict[str, str]] = {}
-    for (server, original), name in sorted(space.names.items()):
+    for (server, original), name in sorted(names.items()):
         servers.setdefault(server, {})[original] = name
     return servers
 

@@ -6,21 +6,23 @@ nothing.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import msgspec
 from msgspec import Raw
 
 from tooltray.catalogue.list_pages import list_all
-from tooltray.catalogue.offer import RESOURCES, TEMPLATES, OfferKind, listing_of, read_offers
+from tooltray.catalogue.offer import RESOURCES, TEMPLATES, Offer, OfferKind, listing_of, read_offers
 from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.resource_uris import ResourceUris, Target
+from tooltray.catalogue.result_uris import LinkedCaller, Publish, linked
 from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.errors import TooltrayError
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure, load
 from tooltray.protocol.eras import LEGACY_RESOURCE_NOT_FOUND, Era
-from tooltray.protocol.member_scanner import closed, elements_of, opened
+from tooltray.protocol.member_scanner import opened
 from tooltray.sessions.exchange import Exchange
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
@@ -43,6 +45,7 @@ class ResourceManager:
         self._made_at = (-1, -1)  # the state of the offers that all this is of
         self._made_uris = ResourceUris({}, {})
         self._listing = self._templates = NOTHING
+        self._offering: set[str] = set()  # servers that offer resources or templates
         self._made: dict[OfferKind, tuple[tuple[str, Raw], ...]] = {}  # of both lists: the server and the definition of each
 
     # what there is
@@ -79,13 +82,7 @@ class ResourceManager:
         return listing_of(kind, [*shared, *(definition for definitions in listed for definition in definitions)])
 
     async def _listed_by(self, kind: OfferKind, client: McpClient) -> list[Raw]:
-        if client.greeting.capabilities.get(kind.capability) in (None, False):
-            return []
-        try:
-            offers, _ = read_offers(kind, await list_all(client, kind.method, kind.member))
-        except TooltrayError as error:
-            logger.info("the %s of '%s' could not be listed: %s", kind.name, client.name, error)
-            return []
+        offers = await offered_by(kind, client)
         published = self._uris.published_uri if kind is RESOURCES else self._uris.published_template
         return [each.renamed(kind, published(client.name, each.key)) for each in offers]
 
@@ -102,6 +99,15 @@ class ResourceManager:
     def published_uri(self, server: str, uri: str) -> str:
         """The URI by which AI clients know a server's resource, for what the server says of it."""
         return self._uris.published_uri(server, uri)
+
+    def publisher(self, server: str) -> Publish | None:
+        """The same as it is now, for what the server answers; None: its URIs stay, since it has no resources, or no other server has any.
+
+        What is returned may be used in any thread.
+        """
+        uris = self._uris  # makes `_offering`, too
+        is_needed = not self._offering <= {server} and self._offers.is_declared(server, RESOURCES)
+        return partial(uris.published_uri, server) if is_needed else None
 
     def target(self, uri: str) -> Target | None:
         """The server, and its own URI, that a URI of an AI client means; None where no server has listed it or a template for it."""
@@ -152,10 +158,14 @@ class ResourceManager:
         for managed, own in await self._candidates(uri):
             if not is_reached(managed.name):
                 continue
-            last = await self._relay.send_with_retry(managed, exchange.child(request=_asking_for(exchange.request, uri, own)))
+            publish = self.publisher(managed.name)
+            caller = LinkedCaller(exchange.caller, publish) if publish else exchange.caller
+            last = await self._relay.send_with_retry(
+                managed, exchange.child(request=_asking_for(exchange.request, uri, own), caller=caller)
+            )
             if not last.error:
                 on_read(managed.name)
-                return self._as_asked(managed.name, uri, own, last)
+                return await self._as_asked(managed.name, uri, own, last)
         return last or not_found(uri, exchange.era)
 
     async def _candidates(self, uri: str) -> list[tuple[ManagedServer, str]]:
@@ -164,12 +174,13 @@ class ResourceManager:
         known = [(managed, own) for server, own in self._uris.targets(uri) if (managed := self._servers.find(server))]
         return known or [(managed, uri) for managed in self._offers.declaring(RESOURCES)]
 
-    def _as_asked(self, server: str, uri: str, own: str, reply: Envelope) -> Envelope:
+    async def _as_asked(self, server: str, uri: str, own: str, reply: Envelope) -> Envelope:
         """The reply with the URIs that AI clients know; as it is where they are the server's own."""
-        if uri != own:
-            known = {own: uri}
-            reply.result = _with_uris(reply.result, lambda each: known.get(each) or self.published_uri(server, each))
-        return reply
+        publish = self.publisher(server) or (partial(self._uris.published_uri, server) if uri != own else None)
+        if publish is None:
+            return reply
+        known = {own: uri}
+        return await linked(reply, lambda each: known.get(each) or publish(each))
 
     # making lists
 
@@ -202,7 +213,20 @@ class ResourceManager:
         self._listing, self._templates = (
             listing_of(kind, (definition for _, definition in self._made[kind])) for kind in (RESOURCES, TEMPLATES)
         )
+        self._offering = {server for offered in (resources, templates) for server, listed in offered.items() if listed}
         self._made_uris, self._made_at = uris, state
+
+
+async def offered_by(kind: OfferKind, client: McpClient) -> Sequence[Offer]:
+    """What one copy of a server lists now; nothing where it has no such list, or does not say."""
+    if client.greeting.capabilities.get(kind.capability) in (None, False):
+        return ()
+    try:
+        offers, _ = read_offers(kind, await list_all(client, kind.method, kind.member))
+    except TooltrayError as error:
+        logger.info("the %s of '%s' could not be listed: %s", kind.name, client.name, error)
+        return ()
+    return offers
 
 
 def read_uri(params: Raw) -> str | None:
@@ -223,18 +247,3 @@ def _asking_for(request: Envelope, uri: str, own: str) -> Envelope:
     """A request of its own for each server that is tried: on its way it is changed."""
     params = request.params if own == uri else eras.with_members(request.params, uri=dump(own))
     return msgspec.structs.replace(request, params=params)
-
-
-def _with_uris(result: Raw, publish: Callable[[str], str]) -> Raw:
-    """The result of a read with other URIs in its contents; whatever is no such result stays as it is."""
-    try:
-        members = opened(result)
-        contents = [_with_uri(each, publish) for each in elements_of(members["contents"])]
-    except (KeyError, ValueError):
-        return result
-    return closed({**members, "contents": Raw(b"[%b]" % b",".join(bytes(each) for each in contents))})
-
-
-def _with_uri(content: Raw, publish: Callable[[str], str]) -> Raw:
-    uri = read_uri(content)
-    return content if uri is None else eras.with_members(content, uri=dump(publish(uri)))

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
+from tooltray.catalogue.name_space import has_prefix
 from tooltray.catalogue.offer import OfferKind
-from tooltray.catalogue.published_names import has_prefix
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.tasks import Spawn
 from tooltray.upstream.managed_server import ManagedServer

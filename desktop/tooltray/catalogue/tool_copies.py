@@ -77,6 +77,13 @@ class ToolCopies:
         self.are_any = True
         return self._copies.setdefault(client, _Copy())
 
+    async def of_shared(self, client: McpClient) -> Mapping[str, ToolDefinition] | None:
+        """What a copy that serves the clients of another era offers, asked once and again when it says that its tools are others; None if
+        it does not say.
+        """
+        await self.look(client, max_age_s=math.inf)
+        return self._copy_of(client).tools
+
     async def listed(self, client: McpClient) -> list[ToolDefinition] | None:
         """What a copy offers now; None if it does not say."""
         return await self._ask(client, self._copy_of(client))

@@ -23,6 +23,7 @@ from tooltray.catalogue.tool_routes import (
     NOTHING_OFFERED,
     Entry,
     JointListing,
+    Listed,
     OfferedTools,
     Route,
     offered_tools,
@@ -32,6 +33,7 @@ from tooltray.catalogue.tool_routes import (
 )
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import EventBus, ToolListChanged
+from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import opened
 from tooltray.sessions.exchange import Exchange
 from tooltray.snapshots.servers import ServerState
@@ -99,20 +101,28 @@ class ToolManager:
 
     # what there is
 
-    async def listing(self, server: str | None = None, *, client: McpClient | None = None) -> Raw:
+    async def listing(self, server: str | None = None, *, client: McpClient | None = None, room: int = 0, era: Era = Era.MODERN) -> Raw:
         """The result of `tools/list`, whole; waits a bounded time for servers that were never listed.
 
         Args:
             server: only this one's tools, under their own names.
             client: the instance of that server for the session or its era, which may offer others than the first.
+            room: see JointListing.
+            era: of a client that has all servers: of a server that has a copy for each era, its copy says which tools there are.
         """
         if client is not None and (own := await self._of_copy(client)):
             return own.listing
         await self._wait_for_first_listings(server)
-        return self._offered.get(server, NOTHING_OFFERED).listing if server else (await self._joint.made()).listing
+        return self._offered.get(server, NOTHING_OFFERED).listing if server else (await self._of_all(room, era)).listing
 
     async def entries(
-        self, server: str | None = None, *, client: McpClient | None = None, is_wanted: Callable[[str], bool] = lambda server: True
+        self,
+        server: str | None = None,
+        *,
+        client: McpClient | None = None,
+        room: int = 0,
+        era: Era = Era.MODERN,
+        is_wanted: Callable[[str], bool] = lambda server: True,
     ) -> tuple[Entry, ...]:
         """What is in `listing`, one by one. `is_wanted`: whether a server that was never listed is waited for, by its name."""
         if client is not None and (own := await self._of_copy(client)):
@@ -120,7 +130,26 @@ class ToolManager:
         await self._wait_for_first_listings(server, is_wanted)
         if server:
             return self._offered.get(server, NOTHING_OFFERED).entries
-        return (await self._joint.made()).entries
+        return (await self._of_all(room, era)).entries
+
+    async def _of_all(self, room: int, era: Era) -> Listed:
+        """The tools of all servers; where copies for an era offer others than the first ones, as these do."""
+        copies = {server.name: client for server in self._servers if (client := _shared_copy(server, era))}
+        told = {name: tools for name, client in copies.items() if (tools := await self._copies.of_shared(client)) is not None}
+        of_all = await self._joint.made(room)
+        routes = {name: self._routes_of_copy(name, tools) for name, tools in told.items()}
+        others = {name for name, of_copy in routes.items() if of_copy != self._offered.get(name, NOTHING_OFFERED).routes}
+        if not others:
+            return of_all
+        kept = [entry for entry in of_all.entries if entry.route.server not in others]
+        return await self._joint.with_others(kept, [route for name in others for route in routes[name].values()], room)
+
+    def _routes_of_copy(self, server: str, tools: Mapping[str, ToolDefinition]) -> Mapping[str, Route]:
+        return offered_tools(self._servers.get(server), tools.values()).routes
+
+    def in_room(self, entry: Entry, room: int) -> Entry:
+        """A tool of the list of all servers as it stands in the list of clients with room for longer names; see JointListing."""
+        return self._joint.in_room(entry, room) if room else entry
 
     async def _wait_for_first_listings(self, server: str | None, is_wanted: Callable[[str], bool] = lambda server: True) -> None:
         def is_in_answer(name: str) -> bool:
@@ -245,8 +274,9 @@ class ToolManager:
                 self._tell(name)
 
     def _snapshot(self, server: ManagedServer, definition: ToolDefinition, names: Mapping[tuple[str, str], str]) -> ToolSnapshot:
-        decision = approval.decide(server.name, definition.name, definition.annotations, server.config.auto_approve)
-        description = route_to(server, definition).description
+        route = route_to(server, definition)
+        decision = approval.decide(server.name, definition.name, route.hints, server.config.auto_approve)
+        description = route.description
         return ToolSnapshot(
             name=names.get((server.name, definition.name), definition.name),
             server=server.name,
@@ -421,6 +451,12 @@ class ToolManager:
 
     def _tell(self, server: str, kinds: Sequence[OfferKind] = (TOOLS,)) -> None:
         self._bus.publish(ToolListChanged(server))
+
+
+def _shared_copy(server: ManagedServer, era: Era) -> McpClient | None:
+    """What serves all clients of an era, where that is not the instance which is always listed."""
+    client = server.client_for(era)
+    return None if client is server.first.client else client
 
 
 def _by_tool(named: tuple[str, Route]) -> tuple[tuple[str, str], str]:

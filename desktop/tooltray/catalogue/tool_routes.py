@@ -6,16 +6,17 @@ Above it: ToolManager, which has one `OfferedTools` for each server, and all who
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 
 import msgspec
 from msgspec import Raw
 
-from tooltray.catalogue import approval, token_counts, tool_settings
+from tooltray.catalogue import approval, token_counts, tool_settings, tool_words
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.offer import TOOLS, listing_of
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.long_lived import keep_for_long
-from tooltray.settings.server_config import ToolOverride
+from tooltray.settings.tool_override import ToolOverride
 from tooltray.tasks import SLICE, finish_in_thread
 from tooltray.upstream.managed_server import ManagedServer
 
@@ -43,9 +44,14 @@ class Route(msgspec.Struct, frozen=True):
         own = self.override.description if self.override else None
         return self.definition.description if own is None else own
 
+    @property
+    def hints(self) -> object:
+        """By which rules decide whether a call goes through unasked."""
+        return tool_words.hints_for_rules(self.override, self.definition.annotations)
+
     def published(self, name: str) -> Raw:
         """The definition as AI clients get it, under a name."""
-        return self.definition.renamed(name, self.override.description if self.override else None)
+        return self.definition.renamed(name, tool_words.replaced(self.override, self.definition.annotations))
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -97,8 +103,9 @@ def rules_of(managed: ManagedServer) -> tuple[str, ...]:
 
 
 def route_to(managed: ManagedServer, definition: ToolDefinition, *, is_listed: bool = True) -> Route:
-    decision = approval.decide(managed.name, definition.name, definition.annotations, rules_of(managed))
     override = managed.config.tool_overrides.get(definition.name)
+    hints = tool_words.hints_for_rules(override, definition.annotations)
+    decision = approval.decide(managed.name, definition.name, hints, rules_of(managed))
     return Route(managed.name, definition, decision, override, managed.config_hash, is_listed)
 
 
@@ -136,6 +143,7 @@ class JointListing:
         """
         self._names, self._routes = names, routes
         self._made: Listed | None = None
+        self._made_for: dict[int, Listed] = {}  # by the room that clients have for names; a few
         self._changes = 0
         self._lock = asyncio.Lock()
 
@@ -149,12 +157,36 @@ class JointListing:
         self._made = None
         self._changes += 1
 
-    async def made(self) -> Listed:
-        """Of all servers, as far as it is known now."""
+    async def made(self, room: int = 0) -> Listed:
+        """Of all servers, as far as it is known now.
+
+        Args:
+            room: so many characters of a name the client takes, for names that are longer than short ones; clients that see the same names
+                share a list.
+        """
         async with self._lock:
             while self._made is None:
                 await self._make()
-            return self._made
+            return self._with_whole_names(self._made, room) if room else self._made
+
+    def _with_whole_names(self, short: Listed, room: int) -> Listed:
+        if room not in self._made_for:
+            entries = tuple(sorted((self.in_room(each, room) for each in short.entries), key=attrgetter("name")))
+            same = next((each for each in (short, *self._made_for.values()) if each.entries == entries), None)
+            self._made_for[room] = same or Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
+        return self._made_for[room]
+
+    def in_room(self, entry: Entry, room: int) -> Entry:
+        """A tool under its whole name where it has one of at most `room` characters; else as it is."""
+        name = self._names.whole(_key(entry.route), room)
+        return Entry(name, entry.route, entry.route.published(name)) if name else entry
+
+    async def with_others(self, kept: Iterable[Entry], routes: Iterable[Route], room: int) -> Listed:
+        """A list of its own: entries of the list of all, and further tools beside them."""
+        named = await self.named(route for route in routes if not route.definition.is_task_only)
+        added = [self.in_room(Entry(name, route, route.published(name)), room) for name, route in named]
+        entries = tuple(sorted((*kept, *added), key=attrgetter("name")))
+        return Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
 
     async def _make(self) -> None:
         changes = self._changes
@@ -162,6 +194,7 @@ class JointListing:
         made = await finish_in_thread(_listed, named) if len(named) > SLICE else _listed(named)
         if changes == self._changes:
             self._made = made
+            self._made_for.clear()
             keep_for_long(len(made.entries))
 
     async def all_named(self) -> list[tuple[str, Route]]:
@@ -173,7 +206,7 @@ class JointListing:
         routes = list(routes)
 
         def publish() -> list[tuple[str, Route]]:
-            tools = [tool_settings.key(route.server, route.definition.name, route.override) for route in routes]
+            tools = [_key(route) for route in routes]
             names = self._names.publish(tools)
             return sorted(((names[tool], route) for tool, route in zip(tools, routes, strict=True)), key=_by_name)
 
@@ -183,6 +216,11 @@ class JointListing:
 def _listed(named: Iterable[tuple[str, Route]]) -> Listed:
     entries = tuple(Entry(name, route, route.published(name)) for name, route in named)
     return Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
+
+
+def _key(route: Route) -> tool_settings.Tool:
+    """What the name of a tool is given to."""
+    return tool_settings.key(route.server, route.definition.name, route.override)
 
 
 def _by_name(named: tuple[str, Route]) -> str:

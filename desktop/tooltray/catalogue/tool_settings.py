@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable, Iterator
 
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
-from tooltray.settings.server_config import MCPServerConfig, ToolOverride
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.settings.tool_override import ToolOverride
 
 NAME = re.compile(r"[A-Za-z0-9_-]{1,40}", re.ASCII)  # what every AI client takes, and as long as published names are
 NAME_IN_WORDS = "1 to 40 of the letters a to z and A to Z, digits, '_' and '-'"

@@ -11,11 +11,13 @@ from functools import partial
 
 import msgspec
 from msgspec import Raw
+from msgspec.structs import replace
 
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.calls.extension_routes import DEFINED
 from tooltray.downstream import greetings
 from tooltray.downstream.change_notices import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED, Listening, Wanted
+from tooltray.downstream.live_calls import PROGRESS, LiveCalls
 from tooltray.downstream.request_records import Recorder
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus, PromptListChanged, ResourceListChanged, ToolListChanged
@@ -29,6 +31,7 @@ from tooltray.protocol.eras import (
     CAPABILITY_FOR,
     HANDSHAKE_VERSIONS,
     MODERN_VERSIONS,
+    SUBSCRIPTION_ID_KEY,
     UNSUPPORTED_PROTOCOL_VERSION,
     ClientInfo,
     Era,
@@ -38,14 +41,18 @@ from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
 from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.task_messages import declares_tasks, undeclared
 from tooltray.sessions.caller import Session
+from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.held_calls import HeldCalls
+from tooltray.upstream.log_levels import LEVELS
 from tooltray.upstream.mcp_client import McpClient
 
 ROOTS_CHANGED = "notifications/roots/list_changed"
+NOTHING_KNOWN = KnownLimits()
 OPENING_WAIT_S = 5.0  # for one server's own greeting; clients give a handshake little more
+LOG_LEVELS = frozenset({b"null", *(bytes(dump(level)) for level in LEVELS)})  # of an envelope
 # never by a server, also where a session has but one
 ANSWERED_HERE = frozenset({"initialize", "ping", "server/discover", "subscriptions/listen"})
 
@@ -83,11 +90,13 @@ class ClientSession:
         bus: EventBus,
         deadlines: DeadlineWheel,
         log: StructuredLog,
+        limits: KnownLimits = NOTHING_KNOWN,
     ) -> None:
         """
         Args:
             name: for records.
             state: its state, which its next connection takes over.
+            limits: after what time which client gives up a call.
         """
         self.session: Session = self
         self.name, self.state, self.is_lasting = name, state, terms.is_lasting
@@ -104,6 +113,7 @@ class ClientSession:
         self._tasks = TaskKeeper()
         self._held = terms.held or HeldCalls(deadlines=deadlines, spawn=self._tasks.spawn)
         self._own_held = None if terms.held else self._held
+        self._limits, self._live = limits, LiveCalls(deadlines=deadlines, tell=self._tell_progress)
         self._recorder = Recorder(log, name)
         self._is_initialized = asyncio.Event()
         self.dispatcher = RawDispatcher(
@@ -116,6 +126,8 @@ class ClientSession:
             is_paced=True,
             max_line_bytes=MAX_CLIENT_LINE_BYTES,
         )
+        if not terms.is_lasting:  # no bridge is there to ask the next hub for the same
+            self.dispatcher.farewell = end_of_listening
         self.listening = Listening(self.dispatcher, on_tools_told=self._on_tools_told)
 
     async def run(self) -> None:
@@ -150,8 +162,15 @@ class ClientSession:
 
     def tell(self, method: str, params: Raw, *, about: Raw = NOTHING) -> None:
         """News for the client; not kept for one that does not read."""
+        if method == PROGRESS and about and self._live:
+            params = self._live.passes(params, about)
         if not self.dispatcher.is_congested:
             self.dispatcher.send_notification(method, params, about=about)
+
+    def _tell_progress(self, params: Raw, about: Raw) -> None:
+        """The hub's own, of a call of which its server says nothing."""
+        if not self.dispatcher.is_congested:
+            self.dispatcher.send_notification(PROGRESS, params, about=about)
 
     def tell_server_news(self, method: str, params: Raw) -> None:
         """What a server says outside of calls, in the legacy way; modern clients open a `subscriptions/listen` for what they want."""
@@ -178,7 +197,7 @@ class ClientSession:
         elif request.method in ANSWERED_HERE:
             reply = await self._answer_here(request, exchange.era)
         else:
-            reply = await self._router.answer(exchange)
+            reply = await (self._answer_live(exchange) if exchange.head.meta.progress_token else self._router.answer(exchange))
             exchange.course.sent_at = time.perf_counter()
             self.listening.seen(request.method)
         self._recorder.answered(recorded, request, reply)
@@ -186,6 +205,15 @@ class ClientSession:
         if not self.listening.has_answered and request.method != "initialize":
             self.listening.answered()
         return reply
+
+    async def _answer_live(self, exchange: Exchange) -> Envelope:
+        """While it is on its way, its client hears of it in time."""
+        id = exchange.request.id  # a stage may put another request in its place
+        self._live.begin(exchange, self._limits.limits_of(self.state.client))
+        try:
+            return await self._router.answer(exchange)
+        finally:
+            self._live.end(id)
 
     def _exchange(self, request: Envelope) -> Exchange | Envelope:
         """A request with all that goes along; else what is wrong with it, or why this client is not served."""
@@ -276,10 +304,9 @@ class ClientSession:
             wanted = wanted.offered(server.greeting.capabilities)
         end: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         try:
-            await self._notifications.listen_to_resources(self, request.id, wanted.uris, server=self._server)
-            if wanted.tasks:
-                wanted.tasks = await self._notifications.listen_to_tasks(self, request.id, wanted.tasks)
-            self.listening.open(request.id, wanted, await self._listen_to_extensions(request))
+            told = await self._notifications.listen_to_resources(self, request.id, wanted.uris, server=self._server)
+            tasks = await self._notifications.listen_to_tasks(self, request.id, wanted.tasks) if wanted.tasks else []
+            self.listening.open(request.id, replace(wanted, uris=told, tasks=tasks), await self._listen_to_extensions(request))
             return await end
         finally:
             self.listening.end(request.id)
@@ -311,6 +338,11 @@ class ClientSession:
         self._notifications.told_of_tools(self)
 
 
+def end_of_listening(id: Raw) -> Envelope:
+    """What tells the client of a `subscriptions/listen` that the hub has ended it, and nothing was lost before."""
+    return success({"resultType": "complete", "_meta": {SUBSCRIPTION_ID_KEY: id}})
+
+
 class _Initialize(msgspec.Struct):
     protocol_version: str = msgspec.field(name="protocolVersion")
     capabilities: dict[str, Raw] = {}
@@ -330,6 +362,8 @@ def _envelope_fault(head: Head) -> Envelope | None:
         return _version_fault(head.meta.version)
     if not capabilities.startswith(b"{"):
         return failure(INVALID_PARAMS, "the client's capabilities in the envelope must be an object")
+    if (level := bytes(head.meta.log_level)) and level not in LOG_LEVELS:
+        return failure(INVALID_PARAMS, f"there is no such log level in the envelope; there are: {', '.join(LEVELS)}")
     return None
 
 

@@ -8,15 +8,14 @@ from collections.abc import Mapping
 
 from msgspec import Raw
 
-from tooltray import __version__
 from tooltray.protocol import eras
 from tooltray.protocol.declarations import BEYOND, TASKS
 from tooltray.protocol.envelope import NOTHING, dump
 from tooltray.protocol.eras import MODERN_VERSIONS, SERVER_INFO_KEY, Era
 from tooltray.protocol.member_scanner import closed, opened
+from tooltray.sessions.own_results import SERVER_INFO
 from tooltray.upstream.handshake import Greeting
 
-SERVER_INFO = {"name": "tooltray", "title": "Tooltray", "version": __version__}
 LISTS = ("tools", "prompts", "resources")
 OWN_CAPABILITIES: dict[str, dict[str, bool]] = {
     "tools": {"listChanged": True},

@@ -12,7 +12,14 @@ from msgspec import Raw
 
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, failure
-from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY, MODERN_VERSIONS, PROTOCOL_VERSION_KEY, UNSUPPORTED_PROTOCOL_VERSION, Head
+from tooltray.protocol.eras import (
+    CLIENT_CAPABILITIES_KEY,
+    HEADER_MISMATCH,
+    MODERN_VERSIONS,
+    PROTOCOL_VERSION_KEY,
+    UNSUPPORTED_PROTOCOL_VERSION,
+    Head,
+)
 from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.routing_headers import (
     METHOD_HEADER,
@@ -27,7 +34,6 @@ from tooltray.protocol.routing_headers import (
     written,
 )
 
-HEADER_MISMATCH = -32020
 NAME_IS_REQUIRED = frozenset({"tools/call", "prompts/get", "resources/read"})  # extensions may leave it out
 _DECIMAL = re.compile(r"-?[0-9]+(?:\.0+)?")  # of an integer; some programs write 42 as 42.0
 

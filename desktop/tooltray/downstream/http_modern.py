@@ -13,7 +13,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Raw
 
-from tooltray.downstream.http_headers import HEADER_MISMATCH, argument_fault, fault_of, version_fault
+from tooltray.downstream.http_headers import argument_fault, fault_of, version_fault
 from tooltray.downstream.http_session import CLIENT_GONE, Dispatcher
 from tooltray.downstream.http_sessions import OpensClients
 from tooltray.http_server.answers import check_accept, cut_of, json_reply, read_message, start_events, unreadable, write_events
@@ -22,7 +22,7 @@ from tooltray.http_server.guard import Refused
 from tooltray.protocol import envelope, eras
 from tooltray.protocol.channels import Outgoing
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Envelope, failure
-from tooltray.protocol.eras import HANDSHAKE_VERSIONS, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION
+from tooltray.protocol.eras import HANDSHAKE_VERSIONS, HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION
 from tooltray.protocol.routing_headers import VERSION_HEADER
 from tooltray.upstream.held_calls import HeldCalls
 
@@ -149,7 +149,7 @@ class ModernHttp:
             message = envelope.decode(body)
             envelope.check_request(message)
         except envelope.MalformedFrame as error:
-            raise unreadable(error) from None
+            raise unreadable(error, body) from None
         if not message.method:
             raise Refused(400, "the body must be one request or notification")
         if message.id:

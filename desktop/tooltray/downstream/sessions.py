@@ -25,6 +25,7 @@ from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.eras import Era
 from tooltray.protocol.task_messages import STATUS_NEWS
+from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.session_state import SessionStates
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.held_calls import HeldCalls
@@ -52,9 +53,10 @@ class Sessions:
         deadlines: DeadlineWheel,
         log: StructuredLog,
         control: HubControl,
+        client_limits: KnownLimits,
     ) -> None:
         self._presenter, self._bus, self._deadlines, self._log, self._control = presenter, bus, deadlines, log, control
-        self._states = states
+        self._states, self._limits = states, client_limits
         self._numbers = itertools.count(1)
         self._tasks = TaskKeeper()
         self._clients: set[ClientSession] = set()
@@ -100,6 +102,7 @@ class Sessions:
             bus=self._bus,
             deadlines=self._deadlines,
             log=self._log,
+            limits=self._limits,
         )
         self._clients.add(session)
         if terms.is_lasting:
@@ -136,6 +139,8 @@ class Sessions:
                 self._pass_log_message(server, client, params)
             case "notifications/resources/updated":
                 self._pass_update(server, client, eras.without_subscription_id(params))
+            case "notifications/elicitation/complete":
+                self._pass_completion(server, client, params)
             case _ if method in LIST_CHANGES and client.owner is None:
                 pass  # the hub lists anew, and says so if the list is another one
             case _ if method in LIST_CHANGES:
@@ -180,6 +185,16 @@ class Sessions:
             known = self._known(session, server, uri)
             for asked in asked_for:
                 session.listening.updated(asked, params if known == uri else eras.with_members(params, uri=dump(known)))
+
+    def _pass_completion(self, server: str, client: McpClient, params: Raw) -> None:
+        """To the client that was sent to the page, also when it has connected anew since; else to the one whose copy it is."""
+        asked = client.url_questions.ended(params) or client.owner
+        if asked is None:
+            return
+        is_there = asked in self._clients
+        known_by = [each for each in self._clients if each is asked or (not is_there and each.state is asked.state)]
+        for session in self._reaching(server, known_by):
+            session.tell_server_news("notifications/elicitation/complete", params)
 
     def _known(self, session: ClientSession, server: str, uri: str) -> str:
         """How a client knows a server's resource."""

@@ -80,7 +80,7 @@ class SseHttp:
         try:
             envelope.decode(body)
         except envelope.MalformedFrame as error:
-            raise unreadable(error) from None
+            raise unreadable(error, body) from None
         session.dispatcher.receive(body)
         return web.Response(status=202, text="Accepted")
 

@@ -10,16 +10,16 @@ import msgspec
 from aiohttp import web
 from msgspec import Raw
 
-from tooltray.downstream.http_headers import HEADER_MISMATCH
 from tooltray.downstream.http_session import Dispatcher, HttpSession, Stream
 from tooltray.downstream.http_sessions import HttpSessions
-from tooltray.http_server.answers import check_accept, cut_of, json_reply, read_message, start_events, unreadable, write_events
+from tooltray.http_server.answers import check_accept, cut_of, json_reply, no_batches, read_message, start_events, unreadable, write_events
 from tooltray.http_server.event_streams import KEEPALIVE_S, write_parts
 from tooltray.http_server.guard import Refused, accepted
 from tooltray.protocol import envelope, eras
+from tooltray.protocol.batches import MOST_REFUSED
 from tooltray.protocol.dispatcher import CANCELLED
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_REQUEST, Envelope, MalformedFrame
-from tooltray.protocol.eras import Era
+from tooltray.protocol.eras import HEADER_MISMATCH, Era
 from tooltray.protocol.event_stream import event_parts
 from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.routing_headers import VERSION_HEADER
@@ -112,7 +112,7 @@ class StreamableHttp:
     # inside
 
     def _session_for(self, request: web.Request, posted: Posted, owner: str, server: str | None) -> HttpSession:
-        if SESSION_HEADER not in request.headers and posted.is_modern:
+        if posted.is_modern and not (SESSION_HEADER in request.headers and posted.is_initialize):
             what = "does not match the version in params._meta" if VERSION_HEADER in request.headers else "is missing"
             raise Refused(400, f"the {VERSION_HEADER} header {what}", code=HEADER_MISMATCH, id=Raw(posted.requests[0]))
         if SESSION_HEADER in request.headers or not posted.is_initialize:
@@ -134,7 +134,7 @@ class StreamableHttp:
     def _take(self, session: HttpSession, posted: Posted) -> web.Response:
         """Notifications and replies."""
         if posted.is_batch and not session.takes_batches:
-            raise _no_batches()
+            raise no_batches()
         session.dispatcher.receive(posted.take_body())
         for key in posted.cancelled:
             session.give_up(key)
@@ -142,7 +142,7 @@ class StreamableHttp:
 
     def _check(self, session: HttpSession, posted: Posted) -> None:
         if posted.is_batch and not session.takes_batches:
-            raise _no_batches()
+            raise no_batches([Raw(key) for key in dict.fromkeys(posted.requests[:MOST_REFUSED])])
         if session.is_waiting_for(posted.requests):
             raise Refused(400, "a request with this id is still in flight", id=Raw(posted.requests[0]))
         if session.is_full:
@@ -194,10 +194,15 @@ def read_posted(body: bytearray) -> Posted:
         Refused: the body is no message, and no batch of messages.
     """
     is_batch = body[:1] != b"{" and body.lstrip()[:1] == b"["
-    posted = Posted(body, is_batch)
+    posted, fault = Posted(body, is_batch), None
     try:
         for text in _elements(body) if is_batch else (body,):
-            _note(posted, _read(text))
+            try:
+                _note(posted, _read(text))
+            except MalformedFrame as error:
+                fault = error
+        if fault and not posted.requests:  # else the session answers what is no message of a batch, together with the requests
+            raise fault
     except MalformedFrame as error:
         raise unreadable(error) from None
     return posted
@@ -231,7 +236,3 @@ def _note(posted: Posted, message: Envelope) -> None:
             posted.cancelled.append(bytes(opened(message.params)["requestId"]))
         except (ValueError, KeyError):
             pass  # it cancels nothing
-
-
-def _no_batches() -> Refused:
-    return Refused(400, "batches belong to version 2025-03-26 alone")

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tooltray.feedback.feedback_report import ANSWERED, DISMISSED, EXPIRED, REPLACED, WITHDRAWN, Answer, Report
-from tooltray.protocol import eras
-from tooltray.protocol.envelope import Envelope, success
+from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
 from tooltray.sessions.elicitation_form import plain
+from tooltray.sessions.own_results import own_result
 
 MOST_TOOLS_NAMED = 40  # of one server; the client can list the others itself
 LONGEST_REASON = 1000  # characters
@@ -29,10 +29,7 @@ NO_ANSWERS = {
 
 def result(blocks: Sequence[dict[str, Any]], era: Era, *, is_error: bool = False) -> Envelope:
     """Builds a tool result in the form of an era."""
-    reply = success({"content": list(blocks), "isError": is_error})
-    if era is Era.MODERN:
-        reply.result = eras.as_modern_result("tools/call", reply.result)
-    return reply
+    return own_result("tools/call", dump({"content": list(blocks), "isError": is_error}), era)
 
 
 def text_block(text: str) -> dict[str, Any]:

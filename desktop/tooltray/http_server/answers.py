@@ -5,14 +5,16 @@ Above it: downstream's endpoints and rest. Below it: event_streams and aiohttp. 
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from aiohttp import web
+from msgspec import Raw
 
 from tooltray.http_server.event_streams import JOIN_BELOW_BYTES, EventQueue, message_parts, write_parts
 from tooltray.http_server.guard import EVENTS_TYPE, JSON_TYPE, Refused, accepted, is_json
+from tooltray.protocol.batches import REFUSED, refused_ids
 from tooltray.protocol.channels import Outgoing
-from tooltray.protocol.envelope import PARSE_ERROR, MalformedFrame, reply_parts
+from tooltray.protocol.envelope import PARSE_ERROR, MalformedFrame, decode, reply_parts
 
 MAX_BODY_BYTES = 64 * 1024 * 1024  # the same limit as for a line of an AI client over stdio
 BODY_SILENCE_S = 30.0  # clients send a body at once; a request that stalls in its body is not kept open forever
@@ -22,8 +24,8 @@ _UNBUFFERED = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "
 
 def refusal(refused: Refused) -> web.Response:
     """Builds the response for a refused request."""
-    head, payload, tail = reply_parts(refused.id, refused.reply)
-    body = b"".join((head, payload, tail[:-1]))
+    errors = [b"".join(reply_parts(id, refused.reply))[:-1] for id in refused.ids or (refused.id,)]
+    body = b"[%b]" % b",".join(errors) if refused.ids else errors[0]
     return web.Response(status=refused.status, body=body, content_type=JSON_TYPE, headers=refused.headers)
 
 
@@ -83,10 +85,17 @@ def check_accept(request: web.Request) -> None:
         raise Refused(NOT_ACCEPTABLE, "a client must accept both application/json and text/event-stream")
 
 
-def unreadable(error: MalformedFrame) -> Refused:
-    """Builds the refusal of a body that is no valid message."""
+def unreadable(error: MalformedFrame, body: bytes | bytearray = b"") -> Refused:
+    """Builds the refusal of a body that is no valid message; if it is a batch, of each request in it."""
+    if ids := refused_ids(body, decode):
+        return no_batches(ids)
     what = "Parse error" if error.code == PARSE_ERROR else "Invalid request"
     return Refused(400, f"{what}: {error}", code=error.code, id=error.id)
+
+
+def no_batches(ids: Sequence[Raw] = ()) -> Refused:
+    """Builds the refusal of a batch with these requests, which belongs to another version."""
+    return Refused(400, REFUSED, ids=ids)
 
 
 async def json_reply(

@@ -39,10 +39,15 @@ class Refused(Exception):
         code: int = INVALID_REQUEST,
         reply: Envelope | None = None,
         id: Raw = NOTHING,
+        ids: Sequence[Raw] = (),
         headers: Mapping[str, str] | None = None,
     ) -> None:
+        """
+        Args:
+            ids: of a batch of requests: the body is an array with the error for each; empty: it is one error, for `id`.
+        """
         super().__init__(message)
-        self.status, self.id, self.headers = status, id, dict(headers or {})
+        self.status, self.id, self.ids, self.headers = status, id, ids, dict(headers or {})
         self.reply = reply or failure(code, message)
 
 

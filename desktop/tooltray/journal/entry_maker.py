@@ -15,6 +15,7 @@ from tooltray.journal.happenings import CALL, Happened
 from tooltray.journal.journal_file import Contents, NewEntry
 from tooltray.journal.journal_queries import kept_session
 from tooltray.journal.kept_contents import masked_json
+from tooltray.journal.trace_context import LONGEST, read_trace
 from tooltray.sessions.call_course import CallCourse
 from tooltray.sessions.elicitation_form import plain
 from tooltray.settings.settings import ActivitySettings
@@ -57,6 +58,7 @@ class EntryMaker:
             ),
             *(event.argument_bytes, event.result_bytes, event.result_bytes // BYTES_PER_TOKEN),
             *(course.allowed_by if course else "", *_times(course), contents is not None),
+            *self._trace(event),
         )
         return NewEntry(values, contents)
 
@@ -65,6 +67,14 @@ class EntryMaker:
         result, is_result_cut = masked_json(event.reply, self._mask)
         is_left_out = bool(event.argument_bytes and not event.params)
         return Contents(arguments, result, is_cut or is_result_cut or is_left_out)
+
+    def _trace(self, event: Happened) -> tuple[str, str]:
+        """Its id, and what else the client said of it, as JSON."""
+        trace = read_trace(event.params) if event.kind == CALL else None
+        if trace is None:
+            return "", ""
+        texts = {name: self._text(text, LONGEST) for name, text in msgspec.structs.asdict(trace).items() if text}
+        return trace.trace_id, msgspec.json.encode(texts).decode()
 
     def _text(self, text: str, most: int) -> str:
         return plain(self._mask.text(text), most) if text else ""

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from tooltray.journal.journal_file import NAMED
+from tooltray.journal.trace_context import TRACE_ID
 from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityTimes
 
 MOST_CHOICES = 500  # of each kind, in a filter; of more names nobody chooses by hand
@@ -80,8 +81,10 @@ def _with_text(where: Where, patterns: Sequence[str], named: Sequence[int]) -> W
     """Those among them that have a text somewhere in what a list shows."""
     said = _like("said", patterns)
     numbers = ", ".join(map(str, named))
-    of_names = " OR ".join(f"{column} IN ({numbers})" for column in SEARCHED) if named else ""
-    return where.also(f"({said}{' OR ' if of_names else ''}{of_names})", *patterns)
+    of_names = [f"{column} IN ({numbers})" for column in SEARCHED] if named else []
+    trace = patterns[0].strip("%").lower()
+    of_trace = (trace,) if TRACE_ID.fullmatch(trace) else ()
+    return where.also(f"({' OR '.join([said, *of_names, *['trace = ?'] * len(of_trace)])})", *patterns, *of_trace)
 
 
 def _like(column: str, patterns: Sequence[str]) -> str:
@@ -148,15 +151,15 @@ def read_entry(row: Row, names: Mapping[int, str], run: str) -> ActivityEntry:
 
 def details_sql(where: Where, order: str) -> str:
     """`order`: of the ids, "ASC" or "DESC"."""
-    more = f"{', '.join(TIMES)}, allowed_by, contents.arguments, contents.result, contents.is_cut"
+    more = f"{', '.join(TIMES)}, trace, trace_context, allowed_by, contents.arguments, contents.result, contents.is_cut"
     joined = "entries LEFT JOIN contents ON contents.id = entries.id"
     return f"SELECT {_SHOWN}, {more} FROM {joined} WHERE {where.sql} ORDER BY entries.id {order} LIMIT ?"
 
 
 def read_details(row: Row, names: Mapping[int, str], run: str) -> ActivityDetails:
     """Of `details_sql`; the other arguments as above."""
-    count = len(row) - len(TIMES) - 4
-    *times, allowed_by, arguments, result, is_cut = row[count:]
+    count = len(row) - len(TIMES) - 6
+    *times, trace, trace_context, allowed_by, arguments, result, is_cut = row[count:]
     return ActivityDetails(
         entry=read_entry(row[:count], names, run),
         times=ActivityTimes(**dict(zip(TIMES, times, strict=True))),
@@ -164,6 +167,8 @@ def read_details(row: Row, names: Mapping[int, str], run: str) -> ActivityDetail
         result=result or "",
         is_cut=bool(is_cut),
         allowed_by=allowed_by,
+        trace_id=trace,
+        trace_context=trace_context,
     )
 
 

@@ -94,6 +94,7 @@ class McpPresenter(Api):
     def name_client(self, state: SessionState, info: ClientInfo) -> None:
         """An AI client has said who it is."""
         self._modes.named(state, info)
+        self._router.notifications.named(state)
 
     def instructions(self, state: SessionState) -> str:
         """What a session that has all servers together is told for its model when it connects."""

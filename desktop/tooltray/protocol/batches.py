@@ -1,5 +1,7 @@
 """Requests that came as one array and are answered as one (JSON-RPC 2.0; of MCP's versions 2025-03-26 alone has it).
 
+Where they are refused, each request in the array is answered by itself, since a peer that knows no batches waits for each of its ids.
+
 Above it: dispatcher, which reads one message and decides what becomes of it.
 """
 
@@ -10,6 +12,9 @@ from msgspec import Raw
 from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, Envelope, MalformedFrame, failure, reply_parts
 from tooltray.protocol.member_scanner import elements_of
 from tooltray.protocol.unsent import Unsent
+
+REFUSED = "batches belong to version 2025-03-26 alone"
+MOST_REFUSED = 10_000  # requests of one array that are answered one by one; no client sends so many, and the answers take memory, too
 
 Parts = tuple[bytes, Raw, bytes]
 """Head, payload and tail of one message."""
@@ -42,6 +47,35 @@ def read_batch(line: bytes | bytearray, read: Callable[[bytes], Envelope], *, is
             if not (is_server or error.is_reply):
                 refusals.append(reply_parts(error.id, failure(INVALID_REQUEST, str(error))))
     return messages, refusals
+
+
+def refused_ids(line: bytes | bytearray, read: Callable[[bytes], Envelope]) -> list[Raw]:
+    """The ids of the requests in an array that is refused, each once; empty if it is no array, or one without requests.
+
+    Args:
+        read: reads one message; raises MalformedFrame, which names the id where there is one.
+    """
+    if line.lstrip()[:1] != b"[":
+        return []
+    try:
+        elements = elements_of(line)
+    except ValueError:
+        return []
+    ids: dict[bytes, Raw] = {}
+    for element in elements:
+        if id := _request_id(bytes(element), read):
+            ids[bytes(id)] = id
+        if len(ids) >= MOST_REFUSED:
+            break
+    return list(ids.values())
+
+
+def _request_id(element: bytes, read: Callable[[bytes], Envelope]) -> Raw:
+    try:
+        message = read(element)
+    except MalformedFrame as error:
+        return NOTHING if error.is_reply or not element.startswith(b"{") else error.id
+    return message.id if message.method else NOTHING
 
 
 class _Batch:

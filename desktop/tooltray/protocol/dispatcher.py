@@ -14,10 +14,19 @@ from functools import partial
 from msgspec import Raw
 
 from tooltray.protocol import envelope
-from tooltray.protocol.batches import Batches, read_batch
+from tooltray.protocol.batches import REFUSED, Batches, read_batch, refused_ids
 from tooltray.protocol.channels import Channel, MessageChannel, Outgoing
 from tooltray.protocol.deadlines import DeadlineWheel
-from tooltray.protocol.envelope import CONNECTION_CLOSED, NOTHING, REQUEST_TIMEOUT, Envelope, MalformedFrame, failure, not_delivered
+from tooltray.protocol.envelope import (
+    CONNECTION_CLOSED,
+    NO_REPLY,
+    NOTHING,
+    REQUEST_TIMEOUT,
+    Envelope,
+    MalformedFrame,
+    failure,
+    not_delivered,
+)
 from tooltray.protocol.framing import KEPT_OF_OVERSIZED_BYTES, LOOKED_AT_BYTES, LineBuffer, on_one_line
 from tooltray.protocol.in_flight import BY_REPLIES, Backlog, Pace, PendingCall
 from tooltray.protocol.member_scanner import opened
@@ -53,7 +62,7 @@ class RawDispatcher:
     ) -> None:
         """
         Args:
-            answer: answers a request of the peer; cancelled when the peer cancels it.
+            answer: answers a request of the peer, or does not (NO_REPLY); cancelled when the peer cancels it.
             take_notification: hears of every notification but cancellations.
             holds_back: methods behind which everything waits until they are answered (`initialize`).
             stays_open: methods whose requests are open as long as the peer wants (`subscriptions/listen`): nothing waits for them, and
@@ -87,6 +96,7 @@ class RawDispatcher:
         self.is_congested = False
         self._reads_no_more = False
         self.noise_lines = 0
+        self.farewell: Callable[[Raw], Envelope] | None = None  # what ends a request that stays open when we close; None: nothing
         self.take_noise: Callable[[bytes | bytearray], None] | None = None  # gets the lines of a server that are no messages
         self.tap: Tap | None = None  # while somebody wants to see the messages
 
@@ -275,6 +285,9 @@ class RawDispatcher:
         waiting = [bytes(each.id) for each in self._backlog.waiting if each.id and each.method not in self._stays_open]
         for id in unanswered + waiting:
             self._reply(Raw(id), failure(CONNECTION_CLOSED, reason))
+        if farewell := self.farewell:
+            for id in self._open:
+                self._reply(Raw(id), farewell(Raw(id)))
         self._close(reason)
         while tasks := [task for task in self._in_flight.values() if task is not asyncio.current_task()]:
             await asyncio.wait(tasks)
@@ -382,7 +395,8 @@ class RawDispatcher:
             except Exception:  # a bug of ours: the peer still gets an answer
                 logger.exception("%s: answering %s failed", self.name, request.method)
                 reply = failure(envelope.INTERNAL_ERROR, "Internal error")
-            self._reply(request.id, reply)
+            if reply is not NO_REPLY:
+                self._reply(request.id, reply)
         finally:
             self._on_answered(key, request.method)
 
@@ -429,6 +443,8 @@ class RawDispatcher:
             self._cancel_task(key, task)
         elif self._backlog.remove(key):
             self._batches.leave(key)
+        elif (pending := self._find_pending(Raw(key))) and pending.may_be_ended:
+            pending.settle(failure(CONNECTION_CLOSED, f"{self.name} has ended it"))
 
     def _cancel_task(self, key: bytes, task: asyncio.Task[None]) -> None:
         task.add_done_callback(partial(self._on_cancelled_task, key))
@@ -455,6 +471,14 @@ class RawDispatcher:
         if error.id and (pending := self._find_pending(error.id)):
             pending.settle(failure(envelope.PARSE_ERROR, f"{self.name} sent a reply that cannot be read: {error}"))
         elif not (self._is_server or error.is_reply):
+            self._refuse(error, line)
+
+    def _refuse(self, error: MalformedFrame, line: bytes | bytearray) -> None:
+        """Each request of an array by itself: nobody waits for an answer without an id."""
+        if ids := [id for id in refused_ids(line, self._read) if bytes(id) not in self._in_flight]:
+            for id in ids:
+                self._send(envelope.reply_parts(id, failure(envelope.INVALID_REQUEST, REFUSED)), id=id, about=id)
+        else:
             self._send(envelope.reply_parts(error.id, failure(error.code, str(error))), id=error.id, about=error.id)
 
     def _is_unwanted(self, head: bytes) -> bool:

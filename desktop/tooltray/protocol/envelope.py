@@ -42,6 +42,10 @@ class Envelope(msgspec.Struct, omit_defaults=True):
     error: Raw = NOTHING
 
 
+NO_REPLY = Envelope()
+"""In the place of an answer: none is sent."""
+
+
 class MalformedFrame(Exception):
     """A line that is no JSON-RPC message.
 

@@ -154,6 +154,8 @@ def written(value: object) -> str | None:
     """A value as a header has it; None for what no header can have."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # 42.0, as some programs write an integer
     return str(value) if isinstance(value, str | int | float) else None
 
 

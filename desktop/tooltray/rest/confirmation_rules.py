@@ -42,8 +42,8 @@ async def switches_on(call: Call) -> bool:
 
 
 async def changes_words(call: Call) -> bool:
-    """A new name or description of a tool can mislead a model; restoring the tool's own needs no confirmation."""
-    return any(call.arguments.get(word) is not None for word in ("name", "description"))
+    """New words, hints or icons of a tool can mislead a model; restoring the tool's own needs no confirmation."""
+    return any(call.arguments.get(word) is not None for word in ("name", "description", "title", "annotations", "icons"))
 
 
 async def changes_arguments(call: Call) -> bool:

@@ -21,9 +21,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     ModelWrapValidatorHandler,
     PrivateAttr,
@@ -31,9 +29,10 @@ from pydantic import (
     StrictStr,
     model_validator,
 )
-from pydantic.alias_generators import to_camel
 
 from tooltray.phrases import Phrase
+from tooltray.settings.json_model import JsonModel, without_null
+from tooltray.settings.tool_override import ToolOverride
 from tooltray.shell_words import joined
 
 LABEL_COLORS = ("blue", "green", "amber", "red", "violet", "grey")
@@ -54,10 +53,6 @@ _OTHER_TYPES = {
     "streamableHttp": "http",
     "http-stream": "http",
 }
-
-
-def _without_null(value: object) -> object:
-    return {key: member for key, member in value.items() if member is not None} if isinstance(value, Mapping) else value
 
 
 def _as_written(value: object) -> object:
@@ -93,23 +88,14 @@ def plain_number(value: object) -> object:
 
 
 Word = Annotated[StrictStr, BeforeValidator(_as_written)]
-Words = Annotated[Mapping[str, Word], BeforeValidator(_without_null), Field(repr=False)]  # people type keys into these
-GivenMembers = BeforeValidator(_without_null)
+Words = Annotated[Mapping[str, Word], BeforeValidator(without_null), Field(repr=False)]  # people type keys into these
+GivenMembers = BeforeValidator(without_null)
 Target = Annotated[StrictStr | None, BeforeValidator(_blank_is_absent)]
 Shown = Annotated[str, BeforeValidator(_text_or_nothing)]  # an odd icon is no reason to lose a server
 
 Folder = Annotated[StrictStr, AfterValidator(_is_absolute)]
 Port = Annotated[int, Field(ge=0, le=65535, strict=True)]
 Seconds = Annotated[float, BeforeValidator(plain_number), Field(gt=0, strict=True, allow_inf_nan=False)]
-
-
-class JsonModel(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="allow", alias_generator=to_camel, populate_by_name=True, hide_input_in_errors=True)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _null_is_absent(cls, data: object) -> object:
-        return _without_null(data)
 
 
 class ToolFilter(JsonModel):
@@ -159,13 +145,6 @@ class OAuthSettings(JsonModel):
         if self.client_secret and not self.client_id:
             raise ValueError(Phrase("clientSecret needs clientId"))
         return self
-
-
-class ToolOverride(JsonModel):
-    """How one tool is shown to AI clients, in the place of its own words."""
-
-    name: Target = None
-    description: StrictStr | None = None
 
 
 class ServerOptions(JsonModel):

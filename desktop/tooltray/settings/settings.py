@@ -26,17 +26,9 @@ from tooltray.moments import LAST_TIME_S
 from tooltray.phrases import Phrase
 from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings.document import CURRENT_VERSION, Document, version_of
-from tooltray.settings.server_config import (
-    GivenMembers,
-    JsonModel,
-    MCPServerConfig,
-    Port,
-    Seconds,
-    Shown,
-    Target,
-    ToolOverride,
-    plain_number,
-)
+from tooltray.settings.json_model import JsonModel
+from tooltray.settings.server_config import GivenMembers, MCPServerConfig, Port, Seconds, Shown, Target, plain_number
+from tooltray.settings.tool_override import ToolOverride
 from tooltray.settings.usable import (
     CORRECT_IT,
     MUST_BE_OBJECT,
@@ -216,6 +208,16 @@ class ActivitySettings(JsonModel):
         return self.contents and (self.contents_until is None or now < self.contents_until)
 
 
+class TelemetrySettings(JsonModel):
+    """Where traces of calls go.
+
+    Attributes:
+        otlp: the URL of a collector that takes OTLP over HTTP; empty: nothing is sent anywhere.
+    """
+
+    otlp: StrictStr = ""
+
+
 class RegistryEntry(JsonModel):
     """A npm registry that a person adds to those that come with Tooltray.
 
@@ -269,6 +271,7 @@ class Settings(JsonModel):
         window: how it looks, and when it is there.
         notifications: which kinds the person has switched on or off; see notification_kinds.
         activity: what the journal keeps.
+        telemetry: where traces of calls go.
     """
 
     version: int = CURRENT_VERSION
@@ -291,6 +294,7 @@ class Settings(JsonModel):
     window: WindowSettings = WindowSettings()
     notifications: Annotated[Mapping[str, StrictBool], GivenMembers] = Field(default_factory=dict)
     activity: ActivitySettings = ActivitySettings()
+    telemetry: TelemetrySettings = TelemetrySettings()
 
 
 class Reading(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from tooltray.phrases import Phrase
 from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings import view_settings
 from tooltray.settings.document import Document, Edit, part
-from tooltray.settings.server_config import JsonModel
+from tooltray.settings.json_model import JsonModel
 from tooltray.settings.settings import UNREADABLE_PROFILE, HttpSettings, Settings, read_settings
 from tooltray.settings.usable import CORRECT_IT, in_words
 from tooltray.snapshots.setup import SettingsDocument

@@ -12,6 +12,7 @@ from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.document import Document, Edit, members, part
 from tooltray.settings.settings import Mode, ProfileSettings, read_usable_entry
+from tooltray.settings.tool_override import ToolOverride
 from tooltray.settings.usable import CORRECT_IT, in_words
 
 MODES: tuple[str, ...] = get_args(Mode)
@@ -115,17 +116,28 @@ def lazy_load(enabled: bool | None, server: str | None) -> Edit:
     return edit
 
 
-def tool_override(server: str, tool: str, name: str | None, description: str | None) -> Edit:
+def read_override(tool: str, shown: Mapping[str, object]) -> ToolOverride:
+    """An override as it stands in JSON, checked.
+
+    Raises:
+        TooltrayError: says which part and why.
+    """
+    try:
+        return ToolOverride.model_validate(shown)
+    except ValidationError as error:
+        raise TooltrayError(Phrase("{tool} cannot be shown so", tool=repr(tool[:MOST_NAME_CHARACTERS])), in_words(error)) from None
+
+
+def tool_override(server: str, tool: str, shown: Mapping[str, object]) -> Edit:
     """
     Args:
-        name, description: None: the tool's own.
+        shown: the override as it stands in JSON; without members, the tool's own words count again.
     """
 
     def edit(document: Document) -> None:
         entry = _entry(document, server)
-        shown = {key: value for key, value in (("name", name), ("description", description)) if value is not None}
         overrides = part(entry, "toolOverrides")
-        _set(overrides, tool, shown or None)
+        _set(overrides, tool, dict(shown) or None)
         if not overrides:
             del entry["toolOverrides"]
         read_usable_entry(server, entry)

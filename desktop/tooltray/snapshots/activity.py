@@ -97,6 +97,8 @@ class ActivityDetails(msgspec.Struct, frozen=True):
         result: the result object or the error as JSON, masked; empty: not kept.
         is_cut: the limit cut one of them, so that it is no whole JSON any more.
         allowed_by: what let a call through: "rules", "grant", "person"; empty: not known.
+        trace_id: of the trace that its client said a call belongs to: 32 hexadecimal digits; empty: it said nothing.
+        trace_context: JSON: `traceparent`, and `tracestate` and `baggage` where it said them, masked.
     """
 
     entry: ActivityEntry
@@ -105,13 +107,15 @@ class ActivityDetails(msgspec.Struct, frozen=True):
     result: str = ""
     is_cut: bool = False
     allowed_by: str = ""
+    trace_id: str = ""
+    trace_context: str = ""
 
 
 class ActivityFilter(msgspec.Struct, frozen=True):
     """Which entries are meant; an empty field means all.
 
     Attributes:
-        text: found in tool, server, client, project, touched or reason, in whatever case.
+        text: found in tool, server, client, project, touched or reason, in whatever case; or the whole id of a trace.
         tools: the server's own names.
         since, until: unix seconds; `since` is in, `until` is not; 0: no bound.
     """

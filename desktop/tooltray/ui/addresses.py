@@ -11,6 +11,12 @@ def host_of(url: QUrl) -> str:
     return f"{host}:{url.port()}" if url.port() != -1 else host
 
 
+def is_of_other_letters(url: QUrl) -> bool:
+    """Whether a name in its host has letters beyond ASCII, which can be mistaken for others (written in Punycode)."""
+    host = url.host(QUrl.ComponentFormattingOption.FullyEncoded).lower()
+    return any(name.startswith("xn--") for name in host.split("."))
+
+
 def can_follow(url: QUrl) -> bool:
     """Whether it is a page of the web; a file, a script or a program's own scheme is not."""
     return url.isValid() and url.scheme() in ("http", "https") and bool(url.host())

@@ -1,6 +1,6 @@
 """Calls of legacy AI clients on a modern server: its `input_required` result becomes requests to the client, and the answers a second call.
 
-The mirror of held_calls. Above it: ServerRelay. Below it: McpClient.
+The mirror of held_calls. Above it: ServerRelay, asked_in_place. Below it: McpClient.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from msgspec import Raw
 
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INTERNAL_ERROR, NOTHING, Envelope, dump, failure
-from tooltray.protocol.eras import CAPABILITY_FOR, MISSING_CLIENT_CAPABILITY
+from tooltray.protocol.eras import CAPABILITY_FOR, MISSING_CLIENT_CAPABILITY, Era
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.sessions.caller import MAY_ASK, Caller, Question, lacking
 from tooltray.sessions.exchange import Exchange
@@ -48,7 +48,7 @@ async def answered(server: McpClient, exchange: Exchange, *, timeout_s: float) -
         reply = await server.call(exchange.child(request=call), timeout_s=timeout_s)
         asked = _read(reply) if request.method in MAY_ASK else _Result()
         if asked.result_type != "input_required":
-            return _as_legacy(request.method, reply)
+            return _as_legacy(request.method, reply) if exchange.era is Era.LEGACY else reply
         if refusal := _refusal(server.name, asked, exchange.caller):
             return refusal
         if not asked.questions:

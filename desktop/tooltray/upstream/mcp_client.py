@@ -7,6 +7,7 @@ of names shown to AI clients, or of other servers.
 import asyncio
 import contextlib
 import itertools
+import logging
 import os
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
@@ -22,19 +23,21 @@ from tooltray.protocol import declarations, eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.dispatcher import RawDispatcher, Tap
-from tooltray.protocol.envelope import METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
+from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NO_REPLY, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era, Head
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.in_flight import PendingCall
 from tooltray.protocol.task_messages import read_begun
-from tooltray.sessions.caller import Caller, Session
+from tooltray.sessions.caller import Caller, Question, Session, lacking
 from tooltray.sessions.exchange import Exchange
 from tooltray.transports.transport import Output, Transport
 from tooltray.upstream.asked_persons import at_person, noted
 from tooltray.upstream.client_tasks import ClientTasks
 from tooltray.upstream.handshake import Greeting, GreetingPlan, Introduction, greet
 from tooltray.upstream.idle_stop import Usage
+from tooltray.upstream.url_questions import UrlQuestions
 
+logger = logging.getLogger(__name__)
 NO_CLIENT_TO_ASK = -32603
 ELICITATION = "elicitation/create"
 MOST_TASK_TOKENS = 1000  # of calls that have become tasks; of the oldest no progress is told any more
@@ -62,6 +65,10 @@ OfTask = Callable[["McpClient", Raw], TaskQuestion | None]
 """Tells whose task a question belongs to, by its params; None: it names none that is known."""
 
 
+def nobody_there() -> bool:
+    return False
+
+
 class Audience(msgspec.Struct, frozen=True, eq=False):
     """Who answers a server's questions.
 
@@ -71,6 +78,7 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
         ask_person: asked where no AI client can be; None: nobody is there.
         of_task: tells whose task a question belongs to.
         declared: the extensions that its AI clients know.
+        is_person_there: whether that shows questions just now.
     """
 
     owner: Session | None = None
@@ -78,6 +86,7 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
     ask_person: AskPerson | None = None
     of_task: OfTask = lambda client, params: None
     declared: Callable[[], Declarations] = dict
+    is_person_there: Callable[[], bool] = nobody_there
 
 
 SHARED = Audience()
@@ -99,6 +108,7 @@ class McpClient:
         client_tasks: what AI clients have begun for its questions.
         dispatcher: for requests that stay open, and for the transport.
         told: the extensions that were declared to the server when it was opened.
+        url_questions: who was sent to a page.
     """
 
     def __init__(
@@ -128,10 +138,12 @@ class McpClient:
         self._of_task = audience.of_task
         self._own = DECLARED_TO_ISOLATED if audience.is_isolated else DECLARED
         self._extensions, self.told = audience.declared, frozenset[str]()
+        self._is_person_there = audience.is_person_there
         self._on_notification = on_notification
         self.usage = usage or Usage()
         self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
         self.client_tasks = ClientTasks()
+        self.url_questions = UrlQuestions()
         self._asking: list[Session] = []  # who has a question of the server before them
         self._by_token: dict[bytes, _RelayedCall] = {}
         self._of_tasks: deque[bytes] = deque()  # tokens of calls that have become tasks, the oldest first
@@ -216,7 +228,9 @@ class McpClient:
 
     def start_request(self, method: str, params: Mapping[str, object] | None = None, *, extension: str = "") -> PendingCall:
         """The same for a request that stays open; `dispatcher.outcome` waits for its end."""
-        return self.dispatcher.start_call(method, self._own_params(params, extension))
+        pending = self.dispatcher.start_call(method, self._own_params(params, extension))
+        pending.may_be_ended = True
+        return pending
 
     def _own_params(self, params: Mapping[str, object] | None, extension: str) -> Raw:
         raw = dump(params or {})
@@ -261,6 +275,8 @@ class McpClient:
             self._forget(call)
             if call.progress_token and exchange.head.task and reply and read_begun(reply.result):
                 self._keep_token(call)
+        if reply.error:
+            self.url_questions.required(reply.error, exchange.session)
         if exchange.era is Era.MODERN and self.era is Era.LEGACY and reply.result:
             reply.result = eras.as_modern_result(exchange.request.method, reply.result)
         return reply
@@ -325,8 +341,11 @@ class McpClient:
                 call.exchange.tell("notifications/progress", params)
 
     async def _answer_used(self, request: Envelope) -> Envelope:
-        """While a server waits for an answer, it is used."""
+        """While a server waits for an answer, it is used. A modern one may ask nothing, and gets none."""
         self.has_spoken = True
+        if self.era is Era.MODERN:
+            logger.info("'%s' asks for %s, as no server of its protocol version does", self.name, request.method)
+            return NO_REPLY
         self.usage.begin()
         try:
             return await self._answer(request)
@@ -349,18 +368,39 @@ class McpClient:
         if question := self._of_task(self, request.params):
             return await self._ask_about_task(request, question)
         concerned = self._exchanges_of(self.dispatcher.came_with(request.id))
-        able = {each.session.identity: each for each in concerned if each.caller.can_answer(method)}
+        able = {each.session.identity: each for each in concerned if self._can_answer(each.caller, request)}
         if len(able) == 1:
             (exchange,) = able.values()  # of several calls of one client the latest
             return await self._ask(exchange.caller, request, exchange.request.id)
-        if self.owner and self.owner.can_answer(method):
+        if self.owner and self._can_answer(self.owner, request):
             return await self._ask(self.owner, request, NOTHING)
         if method == "roots/list" and not self._waits_for_a_call():
             return success({"roots": self._roots()})
         if method == ELICITATION and self._ask_person:
             return await self._ask_person_for(list(self._calls), request, self._ask_person)
+        if not able and any(each.caller.can_answer(method) for each in concerned):
+            return failure(INVALID_PARAMS, f"this AI client did not declare what this kind of {method} needs")
         who = "no AI client" if not able else "more than one AI client"
         return failure(NO_CLIENT_TO_ASK, f"{who} with a call in flight can answer {method}")
+
+    def _can_answer(self, caller: Caller, request: Envelope) -> bool:
+        """Whether a client declared what a question needs; of one that the server was told of, the server knows what it declared."""
+        if not caller.can_answer(request.method):
+            return False
+        is_known = self.owner is not None and bool(self.owner.introduction)
+        return is_known or not lacking(Question(request.method, request.params), caller.capabilities)
+
+    @property
+    def has_person(self) -> bool:
+        """Whether the person at this machine can be asked just now."""
+        return self._ask_person is not None and self._is_person_there()
+
+    async def ask_person(self, exchange: Exchange, params: Raw) -> Envelope:
+        """Asks the person what the server wants to know for a call whose AI client cannot be asked."""
+        if not self._ask_person:
+            return failure(NO_CLIENT_TO_ASK, f"no AI client with a call in flight can answer {ELICITATION}")
+        with at_person([exchange]):
+            return await self._ask_person(self.name, params)
 
     async def _ask_person_for(self, calls: "list[_RelayedCall]", request: Envelope, ask: AskPerson) -> Envelope:
         with _clock_stopped(calls), at_person(call.exchange for call in calls):
@@ -369,7 +409,7 @@ class McpClient:
     async def _ask_about_task(self, request: Envelope, question: TaskQuestion) -> Envelope:
         """Only the task's own client is asked, the connection first that waits for the result; else the person at this machine."""
         waiting = {id(call.exchange.session): call for call in self._calls}
-        able = [(session, params) for session, params in question.asked if session.can_answer(request.method)]
+        able = [(session, params) for session, params in question.asked if self._can_answer(session, request)]
         if able:
             session, params = max(able, key=lambda each: id(each[0]) in waiting)
             about = waiting[id(session)].exchange.request.id if id(session) in waiting else NOTHING
@@ -414,6 +454,7 @@ class McpClient:
                 asking = caller.ask(request.method, request.params, about=about)
                 if request.method != ELICITATION:
                     return self.client_tasks.noted(session, await asking)
+                self.url_questions.asked(request.params, session)
                 with at_person(call.exchange for call in calls):
                     return self.client_tasks.noted(session, await noted(asking, self.name, session, self._on_question))
         finally:

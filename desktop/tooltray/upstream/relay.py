@@ -12,7 +12,7 @@ from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, NotDelivered, failure
 from tooltray.protocol.eras import LOG_LEVEL_KEY, Era
 from tooltray.sessions.exchange import Exchange
-from tooltray.upstream import asked_calls
+from tooltray.upstream import asked_calls, asked_in_place
 from tooltray.upstream.causes import CLIENT, caused_by
 from tooltray.upstream.log_levels import LogLevels
 from tooltray.upstream.managed_server import ManagedServer
@@ -58,7 +58,10 @@ class ServerRelay:
             except TooltrayError as error:
                 return failure(CONNECTION_CLOSED, str(error))
             with exchange.course.at_server():
-                reply = await self._send(client, exchange, timeout_s or managed.config.call_timeout or CALL_TIMEOUT_S)
+                limit_s = timeout_s or managed.config.call_timeout or CALL_TIMEOUT_S
+                reply = await self._send(client, exchange, limit_s)
+                if reply.error and asked_in_place.is_wanted(client, exchange, reply):
+                    reply = await asked_in_place.answered(client, exchange, timeout_s=limit_s)
             if not isinstance(reply, NotDelivered):
                 break
         return reply

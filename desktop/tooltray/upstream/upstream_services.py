@@ -19,7 +19,7 @@ from tooltray.protocol.dispatcher import Tap
 from tooltray.tasks import Spawn
 from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.handshake import DISCOVER_TIMEOUT_S
-from tooltray.upstream.mcp_client import AskPerson, McpClient, OfTask, TaskQuestion
+from tooltray.upstream.mcp_client import AskPerson, McpClient, OfTask, TaskQuestion, nobody_there
 from tooltray.upstream.start_watch import StartLimits
 
 RESTART_AFTER_S = (1.0, 2.0, 4.0)  # three failures in a row; then somebody has to act
@@ -105,6 +105,7 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         mask: takes secrets out of a text: a server may repeat them in its errors.
         ask_person: shows a server's question where no AI client can be asked; None: nobody is there.
         of_task: tells whose task a server's question belongs to.
+        is_person_there: whether that shows questions just now.
         keep_output: gets a server's name and each line that it writes, secrets masked.
         tap: gives what hears of the messages of a server's new connection, by the server's name; None: nobody does.
         patience: how long servers are waited for.
@@ -120,6 +121,7 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     mask: Callable[[str], str] = str
     ask_person: AskPerson | None = None
     of_task: OfTask = no_task
+    is_person_there: Callable[[], bool] = nobody_there
     keep_output: Callable[[str, str], None] = keep_nothing
     tap: Callable[[str], Tap | None] = no_tap
     declared: Callable[[], Declarations] = dict

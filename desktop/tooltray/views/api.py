@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from tooltray.api import JsonObject
 from tooltray.confirmation import YES_TO_CALLS, confirm_widening
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -94,17 +95,31 @@ class ViewsApi:
         """
         await self._modes.set_lazy_load(enabled, server)
 
-    async def set_tool_override(self, server: str, tool: str, name: str | None = None, description: str | None = None) -> None:
-        """Shows a tool to AI clients under another name, or with another description; None: its own.
+    async def set_tool_override(
+        self,
+        server: str,
+        tool: str,
+        name: str | None = None,
+        description: str | None = None,
+        title: str | None = None,
+        annotations: JsonObject | None = None,
+        icons: list[JsonObject] | None = None,
+    ) -> None:
+        """Shows a tool to AI clients under another name, or with another description, title, hints or icons; None: its own.
+
+        Hints never let a call through that would ask by the server's own; stricter ones make it ask.
 
         Args:
             tool: the server's own name for it.
+            annotations: of `title`, `readOnlyHint`, `destructiveHint`, `idempotentHint` and `openWorldHint` those that are to be others.
+            icons: each with `src` (https: or data:image/), and `mimeType`, `sizes` and `theme` where they are known.
 
         Raises:
             NotFound: there is no such server in the settings.
-            TooltrayError: the name cannot be used, or the settings cannot be written.
+            TooltrayError: one of these cannot be used, or the settings cannot be written.
         """
-        await self._profiles.set_override(server, tool, name, description)
+        given = {"name": name, "description": description, "title": title, "annotations": annotations, "icons": icons}
+        await self._profiles.set_override(server, tool, {member: value for member, value in given.items() if value is not None})
 
     async def get_tool_costs(self, client: str | None = None, session: str | None = None) -> ToolCosts:
         """What the definitions of tools cost in a model's context, all and as they are shown.

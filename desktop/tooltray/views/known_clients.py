@@ -1,7 +1,8 @@
 """The kinds of AI clients: what is known of them, which were seen, and what the settings say of each.
 
 Above it: Modes and Profiles. Below it: the settings, and `resources/client-profiles.json`, which holds what was measured, documented or
-reported, and nothing guessed. What is seen of a client while it is connected counts before that. Knows no session.
+reported, and nothing guessed (what else stands there is for sessions/client_limits). What is seen of a client while it is connected counts
+before that. Knows no session.
 """
 
 from collections.abc import Iterator, Mapping

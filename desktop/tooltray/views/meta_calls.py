@@ -63,7 +63,9 @@ class ActivationAnswer:
     async def _definitions(self, kind: OfferKind, server: str, state: SessionState) -> list[Raw]:
         if state.server:
             return [offer.published for offer in self._offers.offered(kind).get(server, ())]
-        return await (self._prompts.definitions(server) if kind is PROMPTS else self._resources.definitions(kind, server))
+        return await (
+            self._prompts.definitions(server, self._lists.room_of(state)) if kind is PROMPTS else self._resources.definitions(kind, server)
+        )
 
 
 class Activation:

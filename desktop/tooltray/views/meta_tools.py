@@ -12,10 +12,10 @@ from msgspec import Raw
 
 from tooltray.builtin.hub_server import NAME as HUB
 from tooltray.errors import TooltrayError
-from tooltray.protocol import eras
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, load
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, opened
+from tooltray.sessions.own_results import own_result
 
 FIND, CALL = "find_tools", "call_tool"
 ACTIVATE = "activate_"  # before the name of a server
@@ -196,7 +196,7 @@ def refusal(error: TooltrayError, era: Era) -> Envelope:
 
 
 def _result(result: Raw, era: Era) -> Envelope:
-    return Envelope(result=eras.as_modern_result("tools/call", result) if era is Era.MODERN else result)
+    return own_result("tools/call", result, era)
 
 
 def array(elements: Sequence[Raw]) -> Raw:

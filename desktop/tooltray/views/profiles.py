@@ -15,8 +15,8 @@ from tooltray.sessions.session_state import SessionState
 from tooltray.settings import view_settings
 from tooltray.settings.file_server import FileServer
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.server_config import ToolOverride
 from tooltray.settings.settings import ProfileSettings
+from tooltray.settings.tool_override import ToolOverride
 from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.upstream.visibility import Visibility
 from tooltray.views.known_clients import KnownClients
@@ -99,23 +99,29 @@ class Profiles:
         """See ViewsApi.remove_profile."""
         await self._config.edit(view_settings.without_profile(name))
 
-    async def set_override(self, server: str, tool: str, name: str | None, description: str | None) -> None:
-        """See ViewsApi.set_tool_override."""
-        if name is not None and not tool_settings.NAME.fullmatch(name):
+    async def set_override(self, server: str, tool: str, shown: Mapping[str, object]) -> None:
+        """See ViewsApi.set_tool_override.
+
+        Args:
+            shown: what is given of it.
+        """
+        name = shown.get("name")
+        if isinstance(name, str) and not tool_settings.NAME.fullmatch(name):
             raise TooltrayError(
                 Phrase("{name} cannot be the name of a tool", name=repr(name[:LONGEST_NAME])),
                 Phrase("a name has {name_in_words}", name_in_words=tool_settings.NAME_IN_WORDS),
             )
+        override = view_settings.read_override(tool, shown)
         if file := self._config.file_server(server):
-            await self._set_beside(file, server, tool, name, description)
+            await self._set_beside(file, server, tool, override)
         else:
-            await self._config.edit(view_settings.tool_override(server, tool, name, description))
+            await self._config.edit(view_settings.tool_override(server, tool, shown))
 
-    async def _set_beside(self, file: FileServer, server: str, tool: str, name: str | None, description: str | None) -> None:
+    async def _set_beside(self, file: FileServer, server: str, tool: str, override: ToolOverride) -> None:
         """Of a server whose entry is in another file: all that is to count stands in the settings, for it replaces what that file says."""
         now = {key: value for key, value in self._config.settings.mcp_servers[server].tool_overrides.items() if key != tool}
-        if name is not None or description is not None:
-            now[tool] = ToolOverride(name=name, description=description)
+        if override != ToolOverride():
+            now[tool] = override
         is_as_written = now == file.entry.config.tool_overrides
         await self._config.change_server(server, tool_overrides=None if is_as_written else now)
 

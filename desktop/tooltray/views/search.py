@@ -25,10 +25,12 @@ from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Entry
 from tooltray.protocol.envelope import NOTHING, load
 from tooltray.protocol.member_scanner import opened
+from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import SLICE, finish_in_thread
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.views.profiles import Profiles
+from tooltray.views.session_view import room_of
 
 LEAST_STEM = 3  # characters that an ending leaves
 WORD = re.compile(r"[^\W_]+")
@@ -211,8 +213,8 @@ class ToolIndex:
 class ToolSearch:
     """The search in the tools that a session may call. Belongs to the engine's loop."""
 
-    def __init__(self, *, tools: ToolManager, profiles: Profiles, query_words: QueryWords) -> None:
-        self._tools, self._profiles, self._query_words = tools, profiles, query_words
+    def __init__(self, *, tools: ToolManager, profiles: Profiles, query_words: QueryWords, client_limits: KnownLimits) -> None:
+        self._tools, self._profiles, self._query_words, self._limits = tools, profiles, query_words, client_limits
         self._lock = asyncio.Lock()
         self._indexes: dict[str | None, tuple[Sequence[Entry], ToolIndex]] = {}
 
@@ -227,7 +229,7 @@ class ToolSearch:
 
         find = partial(index.find, query, limit, among=may_call)
         places = await finish_in_thread(find) if len(entries) > SLICE else find()
-        return [entries[place] for place in places]
+        return [self._tools.in_room(entries[place], room_of(state, self._limits)) for place in places]
 
     async def _index(self, entries: Sequence[Entry], server: str | None) -> ToolIndex:
         async with self._lock:  # many that search at once wait for one index

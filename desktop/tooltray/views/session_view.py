@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
+from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.settings import Settings
@@ -37,6 +38,7 @@ class SessionView(msgspec.Struct, frozen=True):
         has_search: the tools that find and call others are listed.
         own: the servers that it has because of its project.
         lacks_any: there are servers that do not exist for it.
+        room: so many characters its client takes for a name of a tool; 0 where it has one server alone, whose names are as they are.
     """
 
     is_search: bool = False
@@ -47,6 +49,7 @@ class SessionView(msgspec.Struct, frozen=True):
     has_search: bool = False
     own: frozenset[str] = frozenset()
     lacks_any: bool = False
+    room: int = 0
 
     @property
     def is_whole(self) -> bool:
@@ -57,6 +60,11 @@ class SessionView(msgspec.Struct, frozen=True):
     def is_bounded(self) -> bool:
         """Whether there are servers that it leaves out for good, not only until they are activated."""
         return bool(self.profile) or self.lacks_any
+
+
+def room_of(state: SessionState, limits: KnownLimits) -> int:
+    """How many characters a session's client takes for a name of a tool; 0 where names are not the hub's."""
+    return 0 if state.server else limits.limits_of(state.client).tool_name
 
 
 class SessionViews:
@@ -71,9 +79,10 @@ class SessionViews:
         modes: Modes,
         profiles: Profiles,
         visibility: Visibility,
+        client_limits: KnownLimits,
     ) -> None:
         self._config, self._servers, self._tools, self._modes, self._profiles = config, servers, tools, modes, profiles
-        self._visibility = visibility
+        self._visibility, self._limits = visibility, client_limits
         self._examined: Settings | None = None
         self._may_hide, self._is_plain = False, True  # by the settings examined
 
@@ -81,7 +90,8 @@ class SessionViews:
         """What a session sees now."""
         profile, visibility = self._profiles.of(state), self._visibility
         included = self._profiles.content(profile)
-        view = SessionView(profile=profile, included=included, own=visibility.own(state), lacks_any=visibility.lacks_any(state))
+        own, lacks_any = visibility.own(state), visibility.lacks_any(state)
+        view = SessionView(profile=profile, included=included, own=own, lacks_any=lacks_any, room=self.room_of(state))
         if not self._is_anything_hidden():
             return view
         if self._modes.shown(state).mode == SEARCH:
@@ -90,6 +100,10 @@ class SessionViews:
         hidden = frozenset(lazy) - state.activated
         has_search = bool(hidden) and self._modes.obeys_changes(state) is not True
         return replace(view, lazy=lazy, hidden=hidden, has_search=has_search)
+
+    def room_of(self, state: SessionState) -> int:
+        """How many characters a session's client takes for a name; see SessionView."""
+        return room_of(state, self._limits)
 
     def hides(self, state: SessionState, server: str) -> bool:
         """Whether a server's tools, prompts and resources are not listed to a session because it has not activated it."""

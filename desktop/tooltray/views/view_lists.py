@@ -16,6 +16,8 @@ from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Entry
+from tooltray.protocol.eras import Era
+from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.tasks import finish_in_thread
@@ -24,7 +26,7 @@ from tooltray.upstream.server_manager import ServerManager
 from tooltray.views import meta_tools
 from tooltray.views.meta_tools import CALL_KEY, FIND_KEY, LazyServer, key_of
 from tooltray.views.profiles import Profiles
-from tooltray.views.session_view import SessionView
+from tooltray.views.session_view import SessionView, room_of
 
 MOST_KEPT = 64  # listings; sessions that activate one server after the other have a few dozen
 _WORDS = {PROMPTS: "prompt", RESOURCES: "resource", TEMPLATES: "resource template"}
@@ -62,18 +64,19 @@ class ViewLists:
         profiles: Profiles,
         names: PublishedNames,
         known: KnownServers,
+        client_limits: KnownLimits,
     ) -> None:
         self._config, self._servers, self._tools, self._offers = config, servers, tools, offers
-        self._profiles, self._names, self._known = profiles, names, known
+        self._profiles, self._names, self._known, self._limits = profiles, names, known, client_limits
         self._given: dict[Key, str] = {}
         self._listings: dict[tuple[SessionView, str | None], _Kept] = {}
 
-    async def listing(self, view: SessionView, state: SessionState, *, client: McpClient | None) -> Raw:
+    async def listing(self, view: SessionView, state: SessionState, *, client: McpClient | None, era: Era = Era.MODERN) -> Raw:
         """The result of `tools/list`. `client`: the copy of the session's one server that is for it alone."""
         is_wanted = partial(self._profiles.includes, state)
-        entries = await self._tools.entries(state.server, client=client, is_wanted=is_wanted)
+        entries = await self._tools.entries(state.server, client=client, room=view.room, era=era, is_wanted=is_wanted)
         if await self._give_names(view) and client is None:
-            entries = await self._tools.entries(state.server)  # others may have come meanwhile
+            entries = await self._tools.entries(state.server, room=view.room, era=era)  # others may have come meanwhile
         made_of = self._state_of(view)
         kept = self._listings.get((view, state.server))
         if kept and kept.entries is entries and kept.made_of == made_of:
@@ -93,8 +96,12 @@ class ViewLists:
 
     async def of_server(self, server: str, state: SessionState, *, client: McpClient | None) -> list[Entry]:
         """Those of one server that a session may call."""
-        entries = await self._tools.entries(state.server, client=client)
+        entries = await self._tools.entries(state.server, client=client, room=self.room_of(state))
         return [entry for entry in entries if entry.route.server == server and self.includes(state, entry)]
+
+    def room_of(self, state: SessionState) -> int:
+        """How many characters a session's client takes for a name; see SessionView."""
+        return room_of(state, self._limits)
 
     def includes(self, state: SessionState, entry: Entry) -> bool:
         """Whether a session's profile has a tool."""

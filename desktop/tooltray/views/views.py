@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Raw
 from msgspec.structs import replace
 
-from tooltray.catalogue.offer import KINDS, TOOLS
+from tooltray.catalogue.offer import KINDS, PROMPTS, TOOLS
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.events import EventBus, ServerRemoved
@@ -65,9 +65,9 @@ class Views:
         while view != (now := self._views.of(state)):  # it may become another one while a list is made
             view, client = now, own_copy(self._servers, exchange.server, exchange.era, exchange.session)
             if view.is_whole:
-                listing = await self._tools.listing(exchange.server, client=client)
+                listing = await self._tools.listing(exchange.server, client=client, room=view.room, era=exchange.era)
             else:
-                listing = await self._lists.listing(view, state, client=client)
+                listing = await self._lists.listing(view, state, client=client, era=exchange.era)
         self._on_listed(state, view)
         return listing
 
@@ -82,7 +82,11 @@ class Views:
     async def at_start(self, state: SessionState) -> Raw:
         """The same for a session as it is now, or for one that is yet to come, where nobody lists."""
         view = self._views.of(state)
-        return await (self._tools.listing(state.server) if view.is_whole else self._lists.listing(view, state, client=None))
+        return await (self._tools.listing(state.server, room=view.room) if view.is_whole else self._lists.listing(view, state, client=None))
+
+    def room_of(self, state: SessionState) -> int:
+        """How many characters a session's client takes for a name; see SessionView."""
+        return self._views.room_of(state)
 
     def shown_servers(self, state: SessionState) -> Callable[[str], bool] | None:
         """Which servers' prompts and resources are listed to a session; None: all."""
@@ -146,6 +150,13 @@ class Views:
         elif state.id in self._seen:
             self._seen[state.id] = self._views.of(state)
 
+    def named(self, state: SessionState) -> None:
+        """A session's client says who it is, maybe another one than before: it may have room for other names."""
+        if state.id in self._have_listed:
+            self._tell_if_changed(state)
+        elif state.id in self._seen:
+            self._seen[state.id] = self._views.of(state)
+
     def _tell_if_changed(self, state: SessionState, *, has_moved: bool = False) -> None:
         before, view = self._seen.get(state.id), self._views.of(state)
         if before is None or before == view:
@@ -162,6 +173,8 @@ class Views:
         """
         if (before.profile, before.included) != (view.profile, view.included):
             return EVERY_LIST
+        if before.room != view.room:
+            return (TOOLS.changed, PROMPTS.changed)
         if not has_moved and replace(before, own=view.own, lacks_any=view.lacks_any) == view:
             return ()
         return self._lists.changed_with(before.hidden ^ view.hidden | (before.own ^ view.own if has_moved else frozenset()))

@@ -1,9 +1,6 @@
 """approvals/waiting_approvals.py; the rest of it is tested by whole calls in test_approvals.py."""
 
-from pathlib import Path
-
 from msgspec import Raw
-from tests.fakes.approval_desk import desk
 from tests.fakes.fake_clock import in_fake_time
 
 from tooltray.approvals.approval_questions import AskedCall
@@ -11,7 +8,6 @@ from tooltray.approvals.waiting_approvals import (
     EXPIRED,
     MOST_OF_ONE_SERVER,
     MOST_WAITING,
-    TOLD_EVERY_S,
     WAIT_S,
     Question,
     WaitingApprovals,
@@ -86,28 +82,6 @@ async def test_a_question_ends_after_its_time_and_tells_so_when_it_is_closed() -
     assert [type(event) for event in told] == [ApprovalAsked, ApprovalEnded]
     assert list(waiting) == []
     assert WAIT_S == 120.0
-
-
-async def test_a_client_that_wants_to_hear_of_its_call_is_told_that_it_waits(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        call = here.calling(_meta={"progressToken": "t"})
-        question = await here.asked()
-        for _ in range(2):
-            assert here.parts.wheel.expire(TOLD_EVERY_S) == 1
-        progress = [params for method, params in here.client.told.all if method == "notifications/progress"]
-        assert [(each["progressToken"], each["progress"]) for each in progress] == [("t", 15), ("t", 30)]
-        assert "Waiting for a person" in progress[0]["message"]
-        await here.parts.presenter.answer_approval(question.id, "once")
-        assert "result" in await call
-        assert not here.parts.wheel.of(TOLD_EVERY_S)
-
-
-async def test_a_client_that_does_not_want_to_hear_is_told_nothing(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        call = here.calling()
-        await here.asked()
-        assert not here.parts.wheel.of(TOLD_EVERY_S)
-        call.cancel()
 
 
 @in_fake_time

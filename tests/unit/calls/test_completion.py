@@ -8,7 +8,11 @@ import pytest
 from tests.fakes.offering import OfferingServer, OfferParts, offer_parts, prompt, template
 from tests.fakes.scripted_server import error, raw
 
+from tooltray.sessions.own_results import SERVER_INFO
+
 ARGUMENT = {"name": "n", "value": "v"}
+
+US = {"io.modelcontextprotocol/serverInfo": SERVER_INFO}
 
 
 def two() -> dict[str, OfferingServer]:
@@ -71,7 +75,7 @@ async def test_a_reference_that_is_none_is_refused(tmp_path: Path, params: Any) 
 
 @pytest.mark.parametrize(
     ("is_modern", "result"),
-    [(False, {"completion": {"values": []}}), (True, {"resultType": "complete", "completion": {"values": []}})],
+    [(False, {"completion": {"values": []}}), (True, {"resultType": "complete", "_meta": US, "completion": {"values": []}})],
 )
 async def test_a_server_that_completes_nothing_has_no_values(tmp_path: Path, is_modern: bool, result: Any) -> None:
     program = OfferingServer(prompts=[prompt("p")])

@@ -119,6 +119,25 @@ async def test_listening_where_nobody_has_resources_asks_nobody(tmp_path: Path) 
         assert program.count("resources/subscribe") == 0
 
 
+@pytest.mark.parametrize("server", [None, "s"])
+async def test_a_modern_client_learns_of_which_resources_it_will_hear_nothing(tmp_path: Path, server: str | None) -> None:
+    program = server_with()
+    refused = Envelope(error=dump({"code": -1, "message": "no"}))
+    program.handlers["resources/subscribe"] = lambda copy, params: refused if params["uri"] == "x://t/2" else {}
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await ready(parts)
+        client, listen = parts.client(), parts.notifications.listen_to_resources
+        assert await listen(client, Raw(b"7"), ["x://1", "x://t/2"], server=server) == ["x://1"]
+        program.handlers["resources/subscribe"] = lambda copy, params: {}
+        assert await listen(client, Raw(b"8"), ["x://t/2"], server=server) == ["x://t/2"]
+
+
+async def test_what_nobody_has_is_not_listened_to(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(server_with({"tools": {}}))) as parts:
+        await ready(parts)
+        assert await parts.notifications.listen_to_resources(parts.client(), Raw(b"7"), ["x://1"], server=None) == []
+
+
 async def test_a_client_hears_the_log_messages_of_the_level_that_it_has_set_and_above(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one_server(server_with())) as parts:
         await ready(parts)

@@ -12,6 +12,7 @@ from tests.fakes.scripted_server import text, tool
 from tooltray.events import ToolListChanged
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
+from tooltray.sessions.own_results import SERVER_INFO
 
 # all servers together
 
@@ -25,7 +26,8 @@ async def test_lists_of_all_servers_are_the_hubs_own_in_either_era(tmp_path: Pat
             "resources/templates/list": {"resourceTemplates": [TEMPLATE]},
         }.items():
             assert (await answered(parts, method))["result"] == listed
-            modern = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", **listed}
+            us = {"io.modelcontextprotocol/serverInfo": SERVER_INFO}
+            modern = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", "_meta": us, **listed}
             assert (await answered(parts, method, is_modern=True))["result"] == modern
         assert (await answered(parts, "tools/list", is_modern=True))["result"]["resultType"] == "complete"
 
@@ -63,6 +65,16 @@ async def test_a_level_set_for_all_servers_reaches_those_that_run_and_filters_wh
         parts.notifications.end_session(client)
         await settled()
         assert program.count("logging/setLevel") == 1
+
+
+@pytest.mark.parametrize("method", ["tools/list", "prompts/list", "resources/list", "resources/templates/list"])
+async def test_a_cursor_that_the_hub_never_gave_is_an_invalid_parameter(tmp_path: Path, method: str) -> None:
+    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
+        await ready(parts)
+        for is_modern in (False, True):
+            error = (await answered(parts, method, is_modern=is_modern, cursor="2"))["error"]
+            assert error == {"code": -32602, "message": "Invalid cursor: this list has one page"}
+            assert "result" in await answered(parts, method, is_modern=is_modern, cursor="")  # some programs write what they have not set
 
 
 # one server alone
@@ -142,6 +154,36 @@ async def test_a_list_without_a_next_page_is_given_verbatim(tmp_path: Path, resu
         await ready(parts)
         program.handlers["prompts/list"] = lambda copy, params: result
         assert (await answered(parts, "prompts/list", server="s"))["result"] == result
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ({"ttlMs": 50, "cacheScope": "public"}, {"ttlMs": 7, "cacheScope": "public"}, {"ttlMs": 7, "cacheScope": "public"}),
+        ({"ttlMs": 5, "cacheScope": "public"}, {"ttlMs": 70, "cacheScope": "private"}, {"ttlMs": 5, "cacheScope": "private"}),
+        ({"ttlMs": 5, "cacheScope": "private"}, {}, {"ttlMs": 0, "cacheScope": "private"}),
+        ({"ttlMs": 5, "cacheScope": "public"}, {"ttlMs": "?", "cacheScope": "public"}, {"ttlMs": "?", "cacheScope": "public"}),
+        ({}, {"ttlMs": 5}, {}),
+    ],
+)
+async def test_pages_that_become_one_are_as_fresh_as_the_first_to_be_stale_and_private_if_one_is(
+    tmp_path: Path, first: Any, second: Any, expected: Any
+) -> None:
+    program = server_with(eras=("modern",))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await ready(parts)
+        pages: dict[str | None, Any] = {None: {"prompts": [1], "nextCursor": "2", **first}, "2": {"prompts": [2], **second}}
+        program.handlers["prompts/list"] = lambda copy, params: pages[params.get("cursor")]
+        assert (await answered(parts, "prompts/list", server="s", is_modern=True))["result"] == {"prompts": [1, 2], **expected}
+
+
+async def test_an_empty_cursor_of_a_modern_server_is_followed(tmp_path: Path) -> None:
+    program = server_with(eras=("modern",))
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await ready(parts)
+        pages: dict[str | None, Any] = {None: {"prompts": [1], "nextCursor": ""}, "": {"prompts": [2]}}
+        program.handlers["prompts/list"] = lambda copy, params: pages[params.get("cursor")]
+        assert (await answered(parts, "prompts/list", server="s", is_modern=True))["result"] == {"prompts": [1, 2]}
 
 
 # a copy of one's own

@@ -14,6 +14,7 @@ from tests.fakes.hub_parts import HubParts, hub_parts, one_server, refusal_of, s
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text, tool
 
 from tooltray.calls.tool_call import SEARCHED_FOR_ERROR_BYTES, is_error
+from tooltray.catalogue.second_looks import LookPatience
 from tooltray.catalogue.server_lists import ERROR_LISTED_FOR_S
 from tooltray.errors import TooltrayError
 from tooltray.events import ToolCallResult
@@ -37,6 +38,21 @@ async def test_a_result_comes_back_as_the_server_wrote_it(tmp_path: Path) -> Non
         client = parts.client()
         reply = await parts.calls.call(exchange_of(request, client, head=Head(name="t"), client="c"))
         assert bytes(reply.result) == b'{"content":[],"n":1180591620717411303424,"x":0.1000000000000000055}'
+
+
+@pytest.mark.parametrize("is_changed", [True, False])
+async def test_headers_that_do_not_fit_are_made_anew_from_the_servers_list_of_now(tmp_path: Path, is_changed: bool) -> None:
+    program = ScriptedServer(tool("t"), eras=("modern",))
+    replies = [error(-32020, "Header mismatch"), text("done")]
+    program.calls["t"] = lambda copy, params: replies.pop(0)
+    async with hub_parts(tmp_path, **one_server(program), waits={"look_patience": LookPatience(pause_s=0.0)}) as parts:
+        await started(parts)
+        await parts.listed()
+        if is_changed:
+            program.tools[0] = tool("t", description="marked now")
+        reply = await parts.call("t", is_modern=True)
+        assert reply == ({"result": text("done")} if is_changed else {"error": {"code": -32020, "message": "Header mismatch"}})
+        assert program.count("tools/list") == 2
 
 
 async def test_a_call_that_comes_while_its_server_restarts_waits_and_succeeds(tmp_path: Path) -> None:

@@ -67,9 +67,15 @@ async def test_pages_are_asked_for_one_after_the_other(relay: Relay) -> None:
     assert [asked.params for asked in relay.server.asked.all if asked.method == "tools/list"] == [{}, {"cursor": "2"}, {"cursor": "3"}]
 
 
-async def test_an_empty_cursor_ends_the_list(relay: Relay) -> None:
+async def test_an_empty_cursor_ends_the_list_of_a_legacy_server(relay: Relay) -> None:
     answer_pages(relay, {None: ([tool("a")], "")})
     assert await names(relay) == ["a"]
+
+
+async def test_an_empty_cursor_of_a_modern_server_is_one_like_any_other() -> None:
+    async with connected(ScriptedServer(eras=("modern",))) as relay:
+        answer_pages(relay, {None: ([tool("a")], ""), "": ([tool("b")], "")})
+        assert await names(relay) == ["a", "b"]
 
 
 @pytest.mark.parametrize("back_to", ["2", "3"])

@@ -126,7 +126,9 @@ async def test_a_change_while_the_list_is_made_is_in_it_and_who_gives_up_leaves_
     async with offer_parts(tmp_path, {"s": OfferingServer(prompts=[prompt("a")])}) as parts:
         await parts.start("s")
         names, hub = SlowNames(tmp_path / "slow.json"), parts.parts
-        prompts = PromptManager(servers=hub.servers, offers=parts.offers, names=names, looks=hub.looks, relay=hub.relay, bus=hub.bus)
+        prompts = PromptManager(
+            servers=hub.servers, offers=parts.offers, names=names, looks=hub.looks, relay=hub.linking_relay, bus=hub.bus
+        )
         listing, given_up = (asyncio.create_task(prompts.listing()) for _ in range(2))
         await asyncio.to_thread(SlowNames.asked.wait, PATIENCE_S)
         await parts.servers.stop("s")

@@ -375,3 +375,37 @@ def test_a_server_whose_tools_are_listed_has_come_back(path: Path) -> None:
 def test_what_the_file_says_of_removed_servers_may_be_anything(path: Path, removed: Any) -> None:
     path.write_text(json.dumps({"version": 1, "names": {"a": {"read": "read"}}, "removed": removed}))
     assert one(PublishedNames(path), "a", "read") == "read"
+
+
+# whole names
+
+
+LONG = "read_the_first_of_all_chapters_of_a_long_book"
+
+
+def test_whole_names_are_on_disk_and_for_who_has_room_for_them(path: Path) -> None:
+    short = one(PublishedNames(path), "a", LONG)
+    PublishedNames(path).publish([("a", LONG)], kind="prompts")
+    again = PublishedNames(path)
+    assert again.whole(("a", LONG), len(LONG)) == again.whole(("a", LONG), len(LONG), kind="prompts") == LONG
+    assert again.whole(("a", LONG), len(LONG) - 1) is None
+    assert again.whole(("a", "unknown"), 128) is None
+    assert one(again, "b", LONG) != short
+    assert again.target(LONG) == again.target(short) == ("a", LONG)
+    again.free("a")
+    assert PublishedNames(path).target(LONG) is None
+
+
+def test_a_tool_that_was_named_by_an_earlier_version_gets_a_whole_name_when_it_is_listed(path: Path) -> None:
+    path.write_text(json.dumps({"version": 1, "names": {"a": {LONG: "read_the_first_123456"}}}))
+    names = PublishedNames(path)
+    assert one(names, "a", LONG) == "read_the_first_123456"
+    assert json.loads(path.read_bytes())["whole"] == {"a": {LONG: LONG}}
+
+
+@pytest.mark.expected_warnings("1 of its entries cannot be used")
+def test_whole_names_that_cannot_be_used_are_given_anew(path: Path) -> None:
+    path.write_text(json.dumps({"version": 1, "names": {"a": {LONG: "read_the_first_123456"}}, "whole": {"a": {LONG: "no name"}}}))
+    names = PublishedNames(path)
+    one(names, "a", LONG)
+    assert names.target(LONG) == ("a", LONG)

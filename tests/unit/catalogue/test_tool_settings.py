@@ -8,7 +8,8 @@ import pytest
 from tooltray.catalogue import tool_settings
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.tool_settings import enabled, is_enabled
-from tooltray.settings.server_config import MCPServerConfig, ToolOverride
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.settings.tool_override import ToolOverride
 
 NAMES = ["read", "write", "list"]
 

@@ -83,6 +83,7 @@ VALUES: dict[Any, Any] = {
     Mapping[str, Mapping[str, FieldValue]]: {"a": {"b": "c"}},
     Mapping[str, FieldValue]: {"a": ["x"], "b": 0.5},
     list[str]: ["x"],
+    list[dict[str, Any]]: [{"a": 1}],
     Sequence[str]: ["x"],
     Scope: "call",
     ActivityFilter: ActivityFilter(text="x", kinds=("call",)),

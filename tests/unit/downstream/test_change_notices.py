@@ -179,6 +179,15 @@ async def test_a_client_hears_of_the_resources_that_it_listens_to_under_the_id_o
 
 
 @in_fake_time
+async def test_only_what_servers_tell_is_acknowledged() -> None:
+    async with Conversation() as client:
+        client.presenter.untold = {"x://2"}
+        assert (await listen(client, 1, resourceSubscriptions=["x://2"]))["notifications"] == {}  # type: ignore[arg-type]
+        client.session.listening.updated("x://2", dump({"uri": "x://2"}))
+        assert updates(client) == []
+
+
+@in_fake_time
 async def test_an_update_is_not_lost_for_a_client_that_does_not_read_for_a_while() -> None:
     async with Conversation() as client:
         await client.greet()

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from tests.fakes.conversation import CAPABILITIES, LONG_S, META, PREFIX, SERVER_INFO, Conversation
+from tests.fakes.conversation import CAPABILITIES, LONG_S, META, PREFIX, SERVER_INFO, Conversation, listen
 from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.fake_core_presenter import INSTRUCTIONS
 
@@ -169,6 +169,14 @@ async def test_a_client_may_discover_and_then_change_its_mind() -> None:
             {"code": -32602, "message": "the client's capabilities in the envelope must be an object"},
         ),
         ({PREFIX + "protocolVersion": 5}, {"code": -32602, "message": "the protocol version in the envelope must be a string"}),
+        (
+            {PREFIX + "logLevel": "loud"},
+            {
+                "code": -32602,
+                "message": "there is no such log level in the envelope; there are: debug, info, notice, warning, error, critical, alert, "
+                "emergency",
+            },
+        ),
         ({PREFIX + "protocolVersion": None}, {"code": -32602, "message": "the protocol version in the envelope must be a string"}),
         (
             {PREFIX + "protocolVersion": "2099-01-01"},
@@ -207,6 +215,18 @@ async def test_an_envelope_without_capabilities_is_told_what_it_lacks() -> None:
 async def test_what_the_modern_era_does_not_have_is_not_found_in_it(method: str) -> None:
     async with Conversation() as client:
         assert await client.error(method, {"_meta": META}) == {"code": -32601, "message": "Method not found", "data": method}
+
+
+@pytest.mark.parametrize("is_lasting", [True, False])
+@in_fake_time
+async def test_who_comes_back_with_nothing_is_told_that_a_stream_of_news_has_ended(is_lasting: bool) -> None:
+    """A bridge asks the next hub for the same, so that its client hears of no end."""
+    async with Conversation(is_lasting=is_lasting) as client:
+        await listen(client, "news", toolsListChanged=True)
+        await client.session.dispatcher.close("the hub ends")
+        meta = {PREFIX + "subscriptionId": "news"}
+        ended = {"jsonrpc": "2.0", "id": "news", "result": {"resultType": "complete", "_meta": meta}}
+        assert client.channel.messages[1:] == ([] if is_lasting else [ended])
 
 
 # lists and calls

@@ -26,10 +26,12 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, load
 from tooltray.protocol.eras import Era
+from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.upstream.handshake import Greeting
 from tooltray.upstream.managed_server import ServerNotified
+from tooltray.upstream.url_questions import UrlQuestions
 
 NO_PROCESS = 2**22 + 1  # beyond the largest pid that Linux gives
 META = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
@@ -50,6 +52,7 @@ class Hub:
             deadlines=DeadlineWheel(),
             log=KeptLog(),  # type: ignore[arg-type]
             control=control,
+            client_limits=KnownLimits(),
         )
         self.bus.subscribe(SessionsChanged, lambda event: self.counts.append(event.session_count))
 
@@ -195,6 +198,7 @@ class Copy:
 
     def __init__(self, *, owner: Any = None, calls: Sequence[Exchange] = ()) -> None:
         self.owner, self._calls = owner, calls
+        self.url_questions = UrlQuestions()
 
     def exchanges(self) -> list[Exchange]:
         return list(self._calls)
@@ -224,9 +228,43 @@ def heard(clients: Sequence["Peer"]) -> list[list[tuple[str, Any]]]:
 async def test_what_a_server_says_outside_of_calls_goes_to_all_who_have_that_server() -> None:
     hub = Hub()
     clients = await three_clients(hub)
-    said(hub, Copy(), "notifications/elicitation/complete", elicitationId="e")
-    news = [("notifications/elicitation/complete", {"elicitationId": "e"})]
+    said(hub, Copy(), "notifications/vendor/news", elicitationId="e")
+    news = [("notifications/vendor/news", {"elicitationId": "e"})]
     assert heard(clients) == [news, news, []]
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_that_a_person_is_done_with_a_page_is_told_to_the_client_that_was_sent_there() -> None:
+    hub, copy = Hub(), Copy()
+    clients = await three_clients(hub)
+    (asked,) = (session for session in hub.clients if session.dispatcher is clients[1].dispatcher)
+    done = "notifications/elicitation/complete"
+    copy.url_questions.asked(dump({"elicitationId": "e"}), asked)
+    for id in ("e", "e", "unknown"):
+        said(hub, copy, done, elicitationId=id)
+    assert heard(clients) == [[], [(done, {"elicitationId": "e"})], []]
+    said(hub, Copy(owner=asked), done, elicitationId="own")
+    assert heard(clients) == [[], [(done, {"elicitationId": "e"}), (done, {"elicitationId": "own"})], []]
+    await hub.sessions.close("ended", grace_s=0)
+
+
+@in_fake_time
+async def test_a_client_that_has_connected_anew_hears_that_its_person_is_done() -> None:
+    hub, copy = Hub(), Copy()
+    hub.presenter.servers["one"] = Greeting(Era.LEGACY, "2025-06-18", {}, None)
+    clients = []
+    for _ in range(2):
+        clients.append(client := hub.connect(session="same", server="one"))
+        await client.ask("initialize", protocolVersion="2025-06-18")
+        client.send(method="notifications/initialized")
+        await client.ask("ping", 2)
+    (asked,) = (session for session in hub.clients if session.dispatcher is clients[0].dispatcher)
+    copy.url_questions.asked(dump({"elicitationId": "e"}), asked)
+    clients[0].dispatcher.connection_lost("gone")
+    await settled()
+    said(hub, copy, "notifications/elicitation/complete", elicitationId="e")
+    assert [each for each, _ in heard(clients)[1]] == ["notifications/elicitation/complete"]
     await hub.sessions.close("ended", grace_s=0)
 
 
@@ -248,8 +286,8 @@ async def test_what_a_copy_for_a_project_says_goes_to_nobody_who_works_on_anothe
     hub = Hub()
     clients = await three_clients(hub)
     hub.presenter.elsewhere = [session for session in hub.clients if session.dispatcher is clients[0].dispatcher]
-    said(hub, Copy(), "notifications/elicitation/complete", elicitationId="e")
-    assert heard(clients) == [[], [("notifications/elicitation/complete", {"elicitationId": "e"})], []]
+    said(hub, Copy(), "notifications/vendor/news", elicitationId="e")
+    assert heard(clients) == [[], [("notifications/vendor/news", {"elicitationId": "e"})], []]
     await hub.sessions.close("ended", grace_s=0)
 
 
@@ -369,7 +407,7 @@ async def test_nobody_hears_anything_of_a_server_that_the_profile_does_not_have(
     hub.presenter.excluded.add("one")
     hub.presenter.hearing = [(session, "x://1") for session in hub.clients]
     copy = Copy()
-    for method in ("notifications/resources/updated", "notifications/message", "notifications/elicitation/complete"):
+    for method in ("notifications/resources/updated", "notifications/message", "notifications/vendor/news"):
         said(hub, copy, method, uri="x://1", level="error", elicitationId="e")
     copy.owner = next(iter(hub.clients))
     said(hub, copy, "notifications/tools/list_changed")

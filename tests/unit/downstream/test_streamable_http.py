@@ -4,6 +4,7 @@ import asyncio
 import gzip
 import io
 import json
+from typing import Any
 
 import pytest
 from tests.fakes.heard import PATIENCE_S
@@ -235,11 +236,22 @@ async def test_a_batch_may_cancel_and_ask_at_once() -> None:
 
 
 @pytest.mark.parametrize("messages", [(request("echo", id=1), request("echo", id=2)), (notification("a"), notification("b"))])
-async def test_other_versions_have_no_batches(messages: tuple[object, ...]) -> None:
+async def test_other_versions_have_no_batches_and_say_so_for_each_request(messages: tuple[dict[str, Any], ...]) -> None:
     async with http_hub() as hub:
         session = await hub.initialize()
         answer = await hub.post(*messages, session=session)
-        assert (answer.status, answer.json["error"]["code"]) == (400, -32600)
+        assert answer.status == 400
+        errors = answer.json if isinstance(answer.json, list) else [answer.json]
+        ids = [message["id"] for message in messages if "id" in message]
+        assert [(each["id"], each["error"]["code"]) for each in errors] == [(id, -32600) for id in ids or [None]]
+
+
+async def test_what_is_no_message_of_a_batch_is_answered_together_with_the_requests() -> None:
+    async with http_hub() as hub:
+        session = await hub.initialize("2025-03-26")
+        body = b'[{"jsonrpc":"2.0","id":1,"method":"echo","params":{}},7,[{"jsonrpc":"2.0","id":2,"method":"echo"}]]'
+        answer = await hub.ask("POST", data=body, headers=hub.posting({}, session=session)["headers"])
+        assert [(each.get("id"), "error" in each) for each in answer.json] == [(None, True), (None, True), (1, False)]
 
 
 @pytest.mark.parametrize(
@@ -396,6 +408,14 @@ async def test_a_modern_request_without_its_version_header_is_told_so() -> None:
         other = await hub.post(request("tools/list", _meta=meta), headers={"MCP-Protocol-Version": "2025-11-25"})
         assert (other.status, other.json["error"]["code"]) == (400, -32020)
         assert "does not match" in other.json["error"]["message"]
+
+
+async def test_a_modern_request_belongs_to_no_session_either() -> None:
+    async with http_hub() as hub:
+        session = await hub.initialize()
+        meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+        answer = await hub.post(request("echo", _meta=meta), session=session)
+        assert (answer.status, answer.json["error"]["code"]) == (400, -32020)
 
 
 async def test_what_was_in_flight_when_the_hub_ends_is_answered() -> None:

@@ -1,5 +1,6 @@
 """What becomes of a call in the journal: what it touched, why it failed, where its time went, and no secret."""
 
+import json
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from tooltray.activity.masking import Mask
 from tooltray.journal.entry_maker import LONGEST_REASON, READ_BELOW_BYTES, EntryMaker
 from tooltray.journal.happenings import Happened
 from tooltray.journal.journal_file import COLUMNS, Contents, NewEntry
-from tooltray.protocol.envelope import NOTHING
+from tooltray.protocol.envelope import NOTHING, dump
 from tooltray.sessions.call_course import CallCourse
 from tooltray.settings.settings import ActivitySettings
 
@@ -39,6 +40,16 @@ def test_a_call_says_who_what_and_how_much() -> None:
     assert (row["client"], row["session"], row["project"], row["server"]) == ("Cursor", "s1.r1", "/p", "files")
     assert (row["tool"], row["published"], row["argument_bytes"], row["result_bytes"]) == ("t", "files__t", 27, 14)
     assert (row["tokens"], row["allowed_by"], row["has_contents"], row["server_s"]) == (3, "", False, None)
+
+
+def test_the_trace_that_its_client_named_is_kept_and_masked() -> None:
+    parent = "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01"
+    meta = {"traceparent": parent, "tracestate": "a=1", "baggage": f"key={SECRET}"}
+    row = columns(call(params=dump({"name": "t", "arguments": {}, "_meta": meta})))
+    assert row["trace"] == "0af7651916cd43dd8448eb211c80319c"
+    assert json.loads(row["trace_context"]) == meta | {"baggage": "key=***"}
+    row = columns(call(kind="start", params=dump({"_meta": meta})))
+    assert (row["trace"], row["trace_context"]) == ("", "")
 
 
 def test_what_it_touched_is_there_unless_a_person_wants_it_not() -> None:

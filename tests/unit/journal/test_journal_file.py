@@ -126,6 +126,20 @@ def test_one_of_another_version_is_set_aside(path: Path) -> None:
         JournalFile(path)
 
 
+def test_one_of_the_version_before_gets_what_is_new_and_keeps_its_entries(path: Path) -> None:
+    written(path, [entry(touched="a")]).close()
+    with sqlite3.connect(path) as database:
+        database.execute("ALTER TABLE entries DROP COLUMN trace")
+        database.execute("ALTER TABLE entries DROP COLUMN trace_context")
+        database.execute("PRAGMA user_version = 2")
+    again = JournalFile(path)
+    assert again.write([entry(touched="b", trace="f" * 32)]) == 2
+    again.close()
+    with sqlite3.connect(path) as database:
+        assert database.execute("SELECT trace FROM entries ORDER BY id").fetchall() == [("",), ("f" * 32,)]
+        assert database.execute("PRAGMA user_version").fetchone() == (journal_file.VERSION,)
+
+
 def test_what_cannot_be_opened_is_not_damaged(path: Path) -> None:
     path.mkdir()
     with pytest.raises(sqlite3.OperationalError):

@@ -56,6 +56,16 @@ def test_one_entry_is_there_in_full(path: Path) -> None:
     assert (bare.times, bare.arguments, bare.result, bare.is_cut) == (ActivityTimes(), "", "", False)
 
 
+def test_a_trace_is_found_by_its_whole_id_and_shown_in_full(path: Path) -> None:
+    trace = "0af7651916cd43dd8448eb211c80319c"
+    with journal_of(path, entry(), entry(trace=trace, trace_context="{}"), entry(trace="f" * 32)) as reader:
+        assert ids(reader.rows(ActivityFilter(text=f" {trace.upper()} "), 0, 9, collapsed=False)) == [2]
+        assert reader.rows(ActivityFilter(text=trace[:31]), 0, 9, collapsed=False) == []
+        full = reader.details(2)
+    assert full
+    assert (full.trace_id, full.trace_context) == (trace, "{}")
+
+
 def test_all_come_in_full_in_their_order_and_in_parts(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(journal_reader, "PAGE", 2)
     with journal_of(path, entry(), entry(tool="other"), entry(), entry(), entry(), entry()) as reader:

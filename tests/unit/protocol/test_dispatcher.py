@@ -16,7 +16,7 @@ from tests.fakes.heard import Record
 
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import JOIN_BELOW_BYTES, LOGGED_NOISE_LINES, RawDispatcher
-from tooltray.protocol.envelope import CONNECTION_CLOSED, NOT_DELIVERED, NOTHING, Envelope, NotDelivered, TooLarge, dump, success
+from tooltray.protocol.envelope import CONNECTION_CLOSED, NO_REPLY, NOT_DELIVERED, NOTHING, Envelope, NotDelivered, TooLarge, dump, success
 from tooltray.protocol.framing import LOOKED_AT_BYTES
 from tooltray.protocol.in_flight import FIRST_IN_FLIGHT, MAX_BACKLOG_BYTES, MAX_IN_FLIGHT
 from tooltray.protocol.unsent import PEER_BYTES
@@ -100,7 +100,7 @@ async def test_a_payload_passes_verbatim() -> None:
         (b'{"jsonrpc":"1.0","id":3,"method":"m"}', -32600, 3),
         (b'{"jsonrpc":"2.0","id":3,"method":"m","params":"x"}', -32600, 3),
         (b'{"jsonrpc":"2.0","id":3,"method":"m","params":null}', -32600, 3),
-        (b'[{"jsonrpc":"2.0","id":3,"method":"m"}]', -32600, None),
+        (b'[{"jsonrpc":"2.0","id":3,"method":"m"}]', -32600, 3),
         (b"[]", -32600, None),
         (b"1", -32600, None),
     ],
@@ -775,6 +775,33 @@ async def test_requests_that_stay_open_are_no_reason_to_wait_at_the_end() -> Non
     assert asyncio.get_running_loop().time() == begun
     await answers.cancelled.wait()
     assert channel.messages == []
+
+
+@in_fake_time
+async def test_closing_ends_requests_that_stay_open_with_a_farewell_where_there_is_one() -> None:
+    answers = Answers()
+    dispatcher, channel = make_dispatcher(answer=answers.answer, stays_open=frozenset({"subscriptions/listen"}))
+    dispatcher.farewell = lambda id: success({"ended": id})
+    dispatcher.feed(line(id=1, method="subscriptions/listen"))
+    await answers.begun.wait()
+    await dispatcher.close("the hub ends")
+    assert channel.messages == [{"jsonrpc": "2.0", "id": 1, "result": {"ended": 1}}]
+
+
+@in_fake_time
+async def test_a_request_without_an_answer_leaves_its_id_free() -> None:
+    replies = [NO_REPLY, success({})]
+
+    async def answer(request: Envelope) -> Envelope:
+        return replies.pop(0)
+
+    dispatcher, channel = make_dispatcher(answer=answer)
+    dispatcher.feed(line(id=1, method="m"))
+    await dispatcher.idle()
+    assert channel.messages == []
+    dispatcher.feed(line(id=1, method="m"))
+    await dispatcher.idle()
+    assert channel.messages == [{"jsonrpc": "2.0", "id": 1, "result": {}}]
 
 
 @in_fake_time

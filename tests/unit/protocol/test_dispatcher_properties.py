@@ -16,9 +16,10 @@ from tests.fakes.hub_parts import settled
 from tests.fakes.json_texts import json_objects, spaces, texts, values
 
 from tooltray.protocol import envelope
+from tooltray.protocol.batches import MOST_REFUSED, refused_ids
 from tooltray.protocol.channels import Outgoing
 from tooltray.protocol.dispatcher import RawDispatcher
-from tooltray.protocol.envelope import Envelope
+from tooltray.protocol.envelope import Envelope, decode, success
 from tooltray_bridge import scan
 
 FEW = settings(max_examples=20)  # of hundreds of messages each
@@ -262,6 +263,39 @@ async def test_what_is_no_request_in_a_batch_is_answered_in_it(batch: bytes, rep
     await settled()
     got = [json.loads(each) for line in channel.lines.all for each in elements(line)]
     assert [(reply["id"], reply.get("error", {}).get("code", 0)) for reply in got if reply["id"] != 77] == replies
+
+
+@pytest.mark.parametrize(
+    ("batch", "replies"),
+    [
+        (b' [{"jsonrpc":"2.0","id":1,"method":"m"},{"jsonrpc":"2.0","id":"b","method":"n"}]', [(1, -32600), ("b", -32600)]),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"m"},{"jsonrpc":"2.0","id":1,"method":"m"}]', [(1, -32600)]),
+        (b'[{"jsonrpc":"1.0","id":1,"method":"m"},7,[{"jsonrpc":"2.0","id":2,"method":"m"}],{"id":3}]', [(1, -32600), (3, -32600)]),
+        (b'[{"jsonrpc":"2.0","method":"n"},{"jsonrpc":"2.0","id":9,"result":{}}]', [(None, -32600)]),
+        (b"[]", [(None, -32600)]),
+        (b"[1,", [(None, -32700)]),
+        (b'[{"jsonrpc":"2.0","id":"hangs","method":"m"}]', [(None, -32600)]),  # its own answer is still to come
+    ],
+)
+@in_fake_time
+async def test_where_there_are_no_batches_each_request_of_one_is_refused_by_itself(batch: bytes, replies: list[tuple[Any, int]]) -> None:
+    async def answer(asked: Envelope) -> Envelope:
+        if bytes(asked.id) == b'"hangs"':
+            await asyncio.sleep(60.0)
+        return success({})
+
+    dispatcher, channel = make_dispatcher(answer=answer)
+    dispatcher.feed(b'{"jsonrpc":"2.0","id":"hangs","method":"m"}\n')
+    await settled()
+    dispatcher.feed(batch + b"\n")
+    got = [json.loads(line) for line in channel.lines.all]
+    assert [(reply["id"], reply["error"]["code"]) for reply in got] == replies
+    await dispatcher.close("over")
+
+
+def test_an_array_of_very_many_requests_is_refused_for_a_bounded_number() -> None:
+    line = b"[%b]" % b",".join(b'{"jsonrpc":"2.0","id":%d,"method":"m"}' % number for number in range(MOST_REFUSED + 5))
+    assert len(refused_ids(line, decode)) == MOST_REFUSED
 
 
 @in_fake_time

@@ -95,6 +95,10 @@ def test_arguments_of_another_kind_give_no_headers(arguments: bytes) -> None:
     assert param_headers(marking(a={"type": "string", "x-mcp-header": "A"}), Raw(arguments)) == {}
 
 
+def test_an_integer_is_written_as_one_however_it_came() -> None:
+    assert param_headers(marking(a={"type": "integer", "x-mcp-header": "A"}), Raw(b'{"a":42.0}')) == {"Mcp-Param-A": "42"}
+
+
 def test_an_integer_beyond_all_bounds_gives_no_header() -> None:
     schema = marking(a={"type": "integer", "x-mcp-header": "A"})
     assert param_headers(schema, Raw(b'{"a":' + b"9" * 5000 + b"}")) == {}

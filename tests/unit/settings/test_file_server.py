@@ -13,10 +13,11 @@ from tooltray.events import ConfigChanged, EventBus
 from tooltray.files.json_text import revision_of
 from tooltray.settings.file_server import FileEntry, FileServer
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.server_config import MCPServerConfig, ToolOverride
+from tooltray.settings.server_config import MCPServerConfig
 from tooltray.settings.server_edits import all_choices, choices_of
 from tooltray.settings.settings import FileServerSettings
 from tooltray.settings.settings_edits import settings_document
+from tooltray.settings.tool_override import ToolOverride
 from tooltray.snapshots.servers import ServerEntry
 
 OWN = {"version": 1, "mcpServers": {"own": {"command": "x"}}, "defaultServers": ["own"]}

@@ -4,7 +4,8 @@ from tooltray.errors import Conflict, NotFound
 from tooltray.files.json_text import revision_of
 from tooltray.settings import server_edits
 from tooltray.settings.document import Document
-from tooltray.settings.server_config import ToolFilter, ToolOverride
+from tooltray.settings.server_config import ToolFilter
+from tooltray.settings.tool_override import ToolOverride
 
 ENTRY = {"command": "one"}
 

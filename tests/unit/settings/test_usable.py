@@ -8,8 +8,8 @@ import pytest
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.settings import usable
-from tooltray.settings.server_config import ToolOverride
 from tooltray.settings.settings import PublishSettings, read_settings
+from tooltray.settings.tool_override import ToolOverride
 from tooltray.settings.usable import (
     CORRECT_IT,
     MOST_REASONS,

@@ -106,11 +106,11 @@ def test_what_is_said_of_a_client_in_an_odd_form_is_not_replaced() -> None:
 def test_of_an_entry_that_cannot_be_used_nothing_is_said_to_be_changed() -> None:
     document: Document = {"mcpServers": {"odd": {}, "files": {"command": "x", "toolOverrides": {"t": 1}}}}
 
-    for edit in (view_settings.lazy_load(True, "odd"), view_settings.tool_override("odd", "t", "look", None)):
+    for edit in (view_settings.lazy_load(True, "odd"), view_settings.tool_override("odd", "t", {"name": "look"})):
         with pytest.raises(TooltrayError, match="The entry of server 'odd' cannot be used"):
             edited(edit, document)
     edited(view_settings.lazy_load(True, "files"), document)
-    edited(view_settings.tool_override("files", "u", "look", None), document)
+    edited(view_settings.tool_override("files", "u", {"name": "look"}), document)
 
     assert document["mcpServers"]["files"] == {"command": "x", "lazyLoad": True, "toolOverrides": {"t": 1, "u": {"name": "look"}}}
 
@@ -148,16 +148,16 @@ def test_servers_are_made_lazy_or_not(enabled: bool) -> None:
 def test_a_tool_is_shown_in_another_way_and_in_its_own_again() -> None:
     document: Document = {"mcpServers": {"a": {"command": "x"}}}
 
-    edited(view_settings.tool_override("a", "read", "look", None), document)
-    edited(view_settings.tool_override("a", "list", None, ""), document)
+    edited(view_settings.tool_override("a", "read", {"name": "look"}), document)
+    edited(view_settings.tool_override("a", "list", {"description": ""}), document)
     assert document["mcpServers"]["a"]["toolOverrides"] == {"read": {"name": "look"}, "list": {"description": ""}}
 
-    edited(view_settings.tool_override("a", "read", None, None), document)
-    edited(view_settings.tool_override("a", "list", None, None), document)
+    edited(view_settings.tool_override("a", "read", {}), document)
+    edited(view_settings.tool_override("a", "list", {}), document)
     assert document == {"mcpServers": {"a": {"command": "x"}}}
 
 
-@pytest.mark.parametrize("edit", [view_settings.lazy_load(True, "gone"), view_settings.tool_override("gone", "t", "n", None)])
+@pytest.mark.parametrize("edit", [view_settings.lazy_load(True, "gone"), view_settings.tool_override("gone", "t", {"name": "n"})])
 def test_of_a_server_that_there_is_not_nothing_is_changed(edit: Edit) -> None:
     with pytest.raises(TooltrayError, match="There is no server 'gone'"):
         edit({"mcpServers": {}})

@@ -334,6 +334,32 @@ async def test_the_person_is_asked_where_no_client_can_be(connect: Any) -> None:
     assert "no AI client" in (await relay.server.copy.ask("sampling/createMessage"))["message"]
 
 
+@pytest.mark.parametrize("declared", [{"elicitation": {}}, {"elicitation": {"form": {}}}])
+async def test_a_client_without_the_mode_of_a_question_is_not_asked(declared: Any) -> None:
+    shown: list[Any] = []
+
+    async def ask_person(server: str, params: Raw) -> Envelope:
+        shown.append(loaded(params))
+        return success({"action": "accept"})
+
+    async with connected(ScriptedServer(tool("t")), ask_person=ask_person) as relay:
+        client = Client(capabilities=declared, answer={"action": "decline"})
+        relay.calling("hang", client)
+        await relay.server.call("hang")
+        question = {"mode": "url", "url": "https://example.com/key", "message": "m"}
+        assert await relay.server.copy.ask("elicitation/create", question) == {"action": "accept"}
+        assert (shown, client.asked.all) == ([question], [])
+        assert await relay.server.copy.ask("elicitation/create", {"message": "m"}) == {"action": "decline"}
+
+
+async def test_a_client_without_tools_in_its_sampling_is_not_asked_for_them(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t")))
+    relay.calling("hang", client := Client(capabilities={"sampling": {}}, answer={"role": "assistant"}))
+    await relay.server.call("hang")
+    assert (await relay.server.copy.ask("sampling/createMessage", {"messages": [], "tools": []}))["code"] == -32602
+    assert client.asked.all == []
+
+
 async def test_a_question_and_progress_say_which_request_they_belong_to(connect: Any) -> None:
     relay = await connect(ScriptedServer(tool("t")))
     client = Client(capabilities={"elicitation": {}}, answer={"action": "cancel"})
@@ -519,6 +545,26 @@ async def test_a_request_that_stays_open_carries_the_envelope_too(connect: Any) 
     waiting = relay.keeper.spawn(relay.client.dispatcher.outcome(pending), name="listen")
     relay.server.copy.die()
     assert (await waiting).error
+
+
+async def test_a_cancellation_by_the_server_ends_no_call(connect: Any) -> None:
+    relay = await connect(ScriptedServer(tool("t"), eras=("modern",)))
+    go_on = relay.server.hold("tools/call")
+    calling = relay.calling("t")
+    ours = (await relay.server.call("t")).id
+    relay.server.copy.say(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}' % ours)
+    go_on.set()
+    assert (await calling)["result"]["content"]
+
+
+@pytest.mark.parametrize("method", ["ping", "elicitation/create", "later/method"])
+async def test_a_modern_server_that_asks_gets_no_answer(connect: Any, method: str) -> None:
+    relay = await connect(ScriptedServer(tool("t"), eras=("modern",)))
+    sent: list[bytes] = []
+    relay.client.dispatcher.tap = lambda is_ours, message: sent.append(bytes(message)) if is_ours else None
+    relay.server.copy.say(b'{"jsonrpc":"2.0","id":"q","method":"%b","params":{}}' % method.encode())
+    await relay.call("t")  # what comes later is answered
+    assert not any(b'"q"' in message for message in sent)
 
 
 async def test_a_question_in_the_response_to_a_call_goes_to_the_client_of_that_call(connect: Any) -> None:

@@ -104,3 +104,35 @@ async def test_the_level_that_a_modern_client_names_counts_at_a_legacy_server_wh
         asked = [asked for asked in program.asked.all if asked.method in ("logging/setLevel", "tools/call")]
         assert [each.method for each in asked] == ["logging/setLevel", "tools/call"]
         assert asked[0].params == {"level": "debug"}
+
+
+TRACE = {"traceparent": "00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01", "tracestate": "a=1", "baggage": "b=2"}
+
+
+@pytest.mark.parametrize("is_modern_client", [False, True])
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_the_trace_of_a_client_reaches_the_server_and_that_of_a_result_the_client(
+    tmp_path: Path, is_modern_client: bool, era: str
+) -> None:
+    program = ScriptedServer(tool("t"), eras=(era,))
+    program.calls["t"] = lambda copy, params: text("done") | {"_meta": TRACE}
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        meta = TRACE | (MODERN if is_modern_client else {})
+        reply = await relayed(parts, "tools/call", name="t", _meta=meta)
+        assert reply["result"]["_meta"] == TRACE
+        [asked] = [asked.params for asked in program.asked.all if asked.method == "tools/call"]
+        assert {name: asked["_meta"][name] for name in TRACE} == TRACE
+
+
+async def test_the_trace_of_a_servers_question_reaches_the_client(tmp_path: Path) -> None:
+    program = ScriptedServer(tool("t"))
+
+    async def ask(copy: Copy, params: Any) -> Any:
+        return text(str(await copy.ask("elicitation/create", {"message": "?", "requestedSchema": {}, "_meta": TRACE})))
+
+    program.calls["t"] = ask
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        client = Client(capabilities={"elicitation": {}}, answer={"action": "decline"})
+        await relayed(parts, "tools/call", client, name="t")
+        [(_, asked)] = client.asked.all
+        assert asked["_meta"] == TRACE

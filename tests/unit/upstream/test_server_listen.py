@@ -225,6 +225,17 @@ def end_listen(server: ScriptedServer, *, back: int = 1) -> None:
 
 
 @in_fake_time
+async def test_a_listen_that_the_server_cancels_is_opened_again_too() -> None:
+    async with World(listenable()) as world:
+        ours = (await world.listened()).id
+        world.server.copy.say(b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}' % ours)
+        await world.listened(count=2)
+        assert wanted(world.server) == [LISTS, LISTS]
+        await settled()
+        assert all(told.method != "notifications/cancelled" for told in world.server.told.all)
+
+
+@in_fake_time
 async def test_a_listen_that_ends_is_opened_again_after_growing_pauses() -> None:
     clock, opened_at = asyncio.get_running_loop(), []
 

@@ -9,6 +9,7 @@ from msgspec import Raw
 from tooltray.errors import TooltrayError
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era
+from tooltray.sessions.own_results import SERVER_INFO
 from tooltray.views.meta_tools import (
     CALL_KEY,
     FIND_KEY,
@@ -23,6 +24,8 @@ from tooltray.views.meta_tools import (
     read_search,
     refusal,
 )
+
+US = {"io.modelcontextprotocol/serverInfo": SERVER_INFO}
 
 
 def description(tools: list[str] | None, offers: str = "", **counts: int) -> str:
@@ -118,4 +121,4 @@ def test_an_answer_is_text_and_structure() -> None:
 
 def test_a_refusal_is_a_result_that_a_model_can_read() -> None:
     result = json.loads(bytes(refusal(TooltrayError("no", "because", "Wait."), Era.MODERN).result))
-    assert result == {"resultType": "complete", "content": [{"type": "text", "text": "no: because. Wait"}], "isError": True}
+    assert result == {"resultType": "complete", "_meta": US, "content": [{"type": "text", "text": "no: because. Wait"}], "isError": True}

@@ -161,7 +161,7 @@ async def test_automatically_nothing_counts_that_models_do_not_get_and_what_the_
         await parts.tools.listing()
         assert parts.modes.shown(session()).mode == "everything"
 
-        await parts.profiles.set_override("s", "t", None, huge)
+        await parts.profiles.set_override("s", "t", {"description": huge})
         await parts.tools.listing()
         assert parts.modes.shown(session()).mode == "search"
 

@@ -180,10 +180,10 @@ async def test_an_override_is_news_and_can_be_taken_back(tmp_path: Path) -> None
         await run(parts)
         before = await listed(parts)
         news = len(parts.heard.of(ToolListChanged))
-        await parts.profiles.set_override("a", "write", "jot", "Jots")
+        await parts.profiles.set_override("a", "write", {"name": "jot", "description": "Jots"})
         assert (await listed(parts))["jot"] == "Jots"
         assert len(parts.heard.of(ToolListChanged)) == news + 1
-        await parts.profiles.set_override("a", "write", None, None)
+        await parts.profiles.set_override("a", "write", {})
         assert await listed(parts) == before
         assert (await parts.call("jot"))["result"]["content"][0]["text"] == "called write"  # who has the name by heart is served
 
@@ -192,7 +192,7 @@ async def test_a_chosen_name_that_meets_another_is_told_apart_as_always(tmp_path
     async with hub_parts(tmp_path, **world()) as parts:
         await run(parts)
         assert set(await listed(parts)) == {"a_read", "b_read", "write"}
-        await parts.profiles.set_override("b", "read", "write", None)
+        await parts.profiles.set_override("b", "read", {"name": "write"})
         assert set(await listed(parts)) == {"a_read", "b_write", "write"}
         assert (await parts.call("write"))["result"]["content"][0]["text"] == "called write"
         assert (await parts.call("b_write"))["result"]["content"][0]["text"] == "called read"
@@ -202,7 +202,7 @@ async def test_a_name_that_only_all_servers_together_can_show_is_still_news(tmp_
     async with hub_parts(tmp_path, **world()) as parts:
         await run(parts)
         await listed(parts)
-        await parts.profiles.set_override("a", "read", "Write", None)
+        await parts.profiles.set_override("a", "read", {"name": "Write"})
         assert "a_Write" in await listed(parts)
         assert set(await listed(parts, "a")) == {"read", "write"}
 
@@ -222,7 +222,7 @@ async def test_what_is_decided_of_a_tool_goes_by_its_own_name(tmp_path: Path) ->
 async def test_a_name_that_clients_cannot_bear_is_refused(tmp_path: Path, name: str, said: str) -> None:
     async with hub_parts(tmp_path, **world()) as parts:
         with pytest.raises(TooltrayError, match=f"{said}.* cannot be the name of a tool: a name has 1 to 40 of the letters a to z"):
-            await parts.profiles.set_override("a", "read", name, None)
+            await parts.profiles.set_override("a", "read", {"name": name})
 
 
 async def test_overrides_of_the_settings_that_cannot_be_used_are_told(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ async def test_what_was_counted_once_is_not_counted_again(tmp_path: Path) -> Non
         one, other = await asyncio.gather(costs.costs(ANY), costs.costs(SessionState("", client="x")))
         assert one.servers == other.servers
         assert [len(texts) for texts in counted] == [3, 0]
-        await parts.profiles.set_override("b", "three", None, "another one")
+        await parts.profiles.set_override("b", "three", {"description": "another one"})
         assert (await costs.costs(ANY)).tokens == 3
         assert [len(texts) for texts in counted] == [3, 0, 1]
 

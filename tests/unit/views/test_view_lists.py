@@ -6,13 +6,32 @@ from pathlib import Path
 import pytest
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import BARELY, hub_parts
-from tests.fakes.lazy_hub import PROMPT, SEARCH, TOOLS, activated, answered, called, described, lazy, names_of, ready, rich, said, six
+from tests.fakes.lazy_hub import (
+    PROMPT,
+    PROMPTS,
+    SEARCH,
+    TOOLS,
+    Follower,
+    activated,
+    answered,
+    called,
+    described,
+    lazy,
+    names_of,
+    ready,
+    rich,
+    said,
+    six,
+)
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.protocol.envelope import Envelope
+from tooltray.protocol.eras import ClientInfo
+from tooltray.sessions.client_limits import SAFE_NAME
 from tooltray.views.view_lists import MOST_KEPT
 
 LIST = Envelope(method="tools/list")
+ROOMY = "claude-code"  # has more room for names than a client that nothing is known of
 
 
 async def test_a_lazy_server_shows_one_tool_that_says_what_it_will_load(tmp_path: Path) -> None:
@@ -178,3 +197,56 @@ async def test_names_that_were_forgotten_are_given_again(tmp_path: Path) -> None
         await parts.presenter.reset_tool_names()
         assert await names_of(parts, client) == ["activate_x", *SEARCH]
         assert (await activated(parts, client, "x"))["toolCount"] == 6
+
+
+# names for clients with room for them
+
+
+async def test_a_client_sees_names_as_long_as_it_takes_and_may_call_by_both(tmp_path: Path) -> None:
+    fits, long = "t" * SAFE_NAME, "u" * 60
+    async with hub_parts(tmp_path, **lazy(open=ScriptedServer(tool(fits), tool(long), tool("v")))) as parts:
+        await ready(parts, "open")
+        client, other = parts.client(), parts.client()
+        other.state.client = ROOMY
+        short = parts.names.publish([("open", fits), ("open", long)])
+        assert await names_of(parts, client) == [fits, short["open", long], "v"]
+        assert await names_of(parts, other) == [fits, long, "v"]
+        assert {name for name, _ in await parts.tools.published()} == {short["open", fits], short["open", long], "v"}
+        for name in (long, short["open", long]):
+            assert said(await called(parts, client, name, text="hi")) == "hi"
+        assert await parts.views.listing(exchange_of(LIST, other)) is await parts.views.listing(exchange_of(LIST, other))
+
+
+async def test_clients_with_room_for_the_same_names_share_a_list_and_so_does_who_has_room_for_none(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **lazy(open=ScriptedServer(tool("t" * 60)))) as parts:
+        await ready(parts, "open")
+        assert await parts.tools.listing(room=59) is await parts.tools.listing()
+        whole = await parts.tools.listing(room=60)
+        assert whole is await parts.tools.listing(room=61)
+        assert whole is not await parts.tools.listing()
+
+
+async def test_what_is_found_or_activated_has_whole_names_too(tmp_path: Path) -> None:
+    name = "t" * SAFE_NAME
+    async with hub_parts(tmp_path, **lazy(x=rich(tool(name)))) as parts:
+        await ready(parts, "x")
+        client = parts.client()
+        found = await called(parts, client, "find_tools", query="")
+        assert [each["name"] for each in found["structuredContent"]["tools"]] == [name]
+        answer = await activated(parts, client, "x")
+        assert [each["name"] for each in answer["tools"]] == [name]
+
+
+async def test_a_session_whose_client_calls_itself_something_else_is_told_and_lists_the_truth(tmp_path: Path) -> None:
+    name = "t" * 60
+    async with hub_parts(tmp_path, **lazy(open=ScriptedServer(tool(name)))) as parts:
+        await ready(parts, "open")
+        follower = Follower(parts)
+        parts.presenter.name_client(follower.client.state, ClientInfo("first"))
+        assert await names_of(parts, follower.client) != [name]
+        parts.presenter.name_client(follower.client.state, ClientInfo("second"))
+        assert follower.take() == []
+        parts.presenter.name_client(follower.client.state, ClientInfo(ROOMY))
+        assert follower.take() == [TOOLS, PROMPTS]
+        assert await names_of(parts, follower.client) == [name]
+        parts.presenter.name_client(parts.client().state, ClientInfo(ROOMY))  # nobody follows it

@@ -168,6 +168,7 @@ def _lines(found: ActivityDetails) -> Iterator[str]:
             tokens=f"{entry.tokens:,}",
         )
     yield from _named(tr("Time"), *_times(found.times))
+    yield from _named(tr("Trace"), found.trace_context or found.trace_id)
     yield from _named(tr("Arguments"), found.arguments)
     yield from _named(tr("Result"), found.result)
 

@@ -5,8 +5,9 @@ Above it: run. Below it: a hub; one is started where none runs.
 
 import argparse
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
+from tooltray.cli.commands import tool_overrides
 from tooltray.cli.effects import check_effect, tools_of, warn_of_missing
 from tooltray.cli.hubs import started_hub
 from tooltray.cli.speech import tr
@@ -117,22 +118,23 @@ def lazy(args: argparse.Namespace, home: Home) -> int:
 
 
 def override(args: argparse.Namespace, home: Home) -> int:
-    """Shows a tool under another name or with another description; what is not given stays."""
-    if not args.clear and args.name is None and args.description is None:
-        raise TooltrayError(tr("There is nothing to change"), hint=tr("Give --name, --description or --clear"))
+    """Shows a tool under another name or in other words; what is not given stays."""
+    given = tool_overrides.given(args)
+    if not args.clear and not given:
+        raise TooltrayError(tr("There is nothing to change"), hint=tr("Give --name, --description, --title, --hint, --icon or --clear"))
     with started_hub(home) as hub:
         entry = hub.ask(hub.api.servers.get_server_entry(name=args.server)).counts
-        before = {} if args.clear else _override_before(entry, args.tool)
-        name = before.get("name") if args.name is None else args.name
-        description = before.get("description") if args.description is None else args.description
-        hub.ask(hub.api.views.set_tool_override(server=args.server, tool=args.tool, name=name, description=description))
-        if name is not None or description is not None:
+        override = tool_overrides.merged({} if args.clear else tool_overrides.before(entry, args.tool), given)
+        name, description = override.get("name"), override.get("description")
+        words = {"name": name, "description": description, **override}
+        hub.ask(hub.api.views.set_tool_override(server=args.server, tool=args.tool, **words))
+        if override:
             warn_of_missing(hub, (), {args.server: [args.tool]})
         shown = tools_of(hub, args.server).get(args.tool)
     published = shown.name if shown else None
-    done = {"server": args.server, "tool": args.tool, "name": name, "description": description, "published_name": published}
+    done = {"server": args.server, "tool": args.tool, **words, "published_name": published}
     got = clean_line(published or name or "")
-    answer(args, done, _override_words(clean_line(tr("{tool} of {server}", tool=args.tool, server=args.server)), name, got, description))
+    answer(args, done, tool_overrides.said(clean_line(tr("{tool} of {server}", tool=args.tool, server=args.server)), override, got))
     if name and got != name and not args.json:
         print_note(
             tr(
@@ -142,24 +144,6 @@ def override(args: argparse.Namespace, home: Home) -> int:
             )
         )
     return 0
-
-
-def _override_words(tool: str, name: str | None, got: str, description: str | None) -> str:
-    if name is None and description is None:
-        return tr("{tool} has its own name and description again.", tool=tool)
-    shown = tr("as {got}", got=got) if name else tr("under its own name")
-    return (
-        tr("{tool} is shown {how}, with your description.", tool=tool, how=shown)
-        if description is not None
-        else tr("{tool} is shown {how}.", tool=tool, how=shown)
-    )
-
-
-def _override_before(entry: Mapping[str, object], tool: str) -> dict[str, str]:
-    """Returns the valid part of the override of a tool in the settings."""
-    overrides = entry.get("toolOverrides")
-    before = overrides.get(tool) if isinstance(overrides, dict) else None
-    return {key: value for key, value in before.items() if isinstance(value, str)} if isinstance(before, dict) else {}
 
 
 def _session_row(session: SessionSnapshot, profiles: Collection[str]) -> list[str]:

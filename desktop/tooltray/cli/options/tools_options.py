@@ -31,13 +31,19 @@ def declare_tools(commands: Commands) -> None:
     whose.add_argument("--client", metavar="CLIENT", help=tr("for this kind of AI client; see `clients modes`"))
     whose.add_argument("--session", metavar="ID", help=tr("as this session sees them now; see `sessions`"))
     cost.add_argument("--server", metavar="NAME", help=tr("each tool of this server"))
-    override = command(
-        tools, "override", tr("show a tool to AI clients under another name or with another description"), "views_command:override"
-    )
+    override = command(tools, "override", tr("show a tool to AI clients under another name, or with other words"), "views_command:override")
     override.add_argument("server", metavar="SERVER")
     override.add_argument("tool", metavar="TOOL", help=tr("the server's own name for it"))
     override.add_argument("--name", metavar="NAME")
     override.add_argument("--description", metavar="TEXT")
+    override.add_argument("--title", metavar="TEXT")
+    override.add_argument(
+        "--hint",
+        metavar="HINT=VALUE",
+        action="append",
+        help=tr("readOnlyHint, destructiveHint, idempotentHint or openWorldHint, and yes, no, or own for what the server says"),
+    )
+    override.add_argument("--icon", metavar="URL", action="append", help=tr("an address that begins with https:// or data:image/"))
     override.add_argument("--clear", action="store_true", help=tr("forget what was chosen before"))
     names = group(tools, "names", tr("the names under which tools are published"))
     command(names, "reset", tr("forget the names given so far and give them anew"), "tools_command:reset_names")

@@ -95,6 +95,8 @@ class EntryDetails(DetailsPane):
             self._fact(tr("Session"), self._name(entry.session), "sessions", entry.session)
         if entry.kind == "call":
             self._fact(tr("Allowed by"), Label(self._theme, allowed_by(self.shown), wrap=True))
+        if self.shown.trace_id:
+            self._fact(tr("Trace"), self._name(self.shown.trace_id))
         if entry.duration_s:
             self._fact(tr("Took"), Label(self._theme, took(entry.duration_s), tabular=True))
         if entry.kind == "call":

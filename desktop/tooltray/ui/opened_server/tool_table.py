@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.ui.i18n import tr
+from tooltray.ui.opened_server.tool_hints import ToolHints
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
@@ -132,9 +133,9 @@ LONGEST_NAME = 40  # characters; the engine says more exactly what a name may be
 
 
 class ToolWordsPanel(SheetFrame):
-    """`save_requested` carries a name and a description, or None where the server's own is to stand."""
+    """`save_requested` carries an override as it stands in the settings, without what is to be the server's own."""
 
-    save_requested = Signal(object, object)
+    save_requested = Signal(object)
 
     def __init__(self, theme: Theme, tool: ToolSnapshot) -> None:
         super().__init__(theme, tr("{tool} of {server}", tool=tool.original_name, server=tool.server), WIDTH)
@@ -146,6 +147,8 @@ class ToolWordsPanel(SheetFrame):
         self.body.addWidget(Label(theme, tr("Description for AI clients"), "label"))
         self._description = CodeView(theme, tool.description, tr("Description for AI clients"), lines=LINES, editable=True)
         self.body.addWidget(self._description)
+        self._hints = ToolHints(theme)
+        self.body.addWidget(self._hints)
         text = tr("The server is called as before. What you have allowed goes on counting.")
         self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
         self._add_buttons()
@@ -168,6 +171,7 @@ class ToolWordsPanel(SheetFrame):
         name, description = words.get("name"), words.get("description")
         self._name.setText(name if isinstance(name, str) else "")
         self._own_description = description if isinstance(description, str) else None
+        self._hints.set_override(words)
         self._reset.setEnabled(bool(words))
         self._save.setEnabled(True)
 
@@ -209,7 +213,8 @@ class ToolWordsPanel(SheetFrame):
         if self._save.isEnabled():
             text = self._description.toPlainText().strip()
             is_own = not text or (self._own_description is None and text == self._tool.description.strip())
-            self.save_requested.emit(self._name.text().strip() or None, None if is_own else text)
+            words = {"name": self._name.text().strip(), "description": "" if is_own else text}
+            self.save_requested.emit({**{word: given for word, given in words.items() if given}, **self._hints.override()})
 
     def _on_reset(self) -> None:
-        self.save_requested.emit(None, None)
+        self.save_requested.emit({})

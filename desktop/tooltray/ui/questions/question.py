@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.snapshots.questions import ElicitationSnapshot
-from tooltray.ui.addresses import LOOPBACK, host_of
+from tooltray.ui.addresses import LOOPBACK, host_of, is_of_other_letters
 from tooltray.ui.i18n import tr
 from tooltray.ui.questions.answer_field import AnswerField
 from tooltray.ui.theme import Theme
@@ -125,6 +125,9 @@ class QuestionPanel(Surface):
         lines.addWidget(CodeLabel(self._theme, self.question.url, "secondary"))
         if url.scheme() == "http" and url.host() not in LOOPBACK:
             lines.addLayout(self._note("alert", "warning", tr("The connection is not encrypted: others can read along.")))
+        if is_of_other_letters(url):
+            text = tr("The name is written with letters that can look like others: is it the one you expect?")
+            lines.addLayout(self._note("alert", "warning", text))
         return box
 
     def _note(self, icon: str, tone: str, text: str) -> QHBoxLayout:

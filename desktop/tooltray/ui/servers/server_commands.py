@@ -6,7 +6,7 @@ is a verb or two of the engine; a failure comes back as a Problem, to be shown w
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 from PySide6.QtCore import Signal
@@ -367,9 +367,10 @@ class ServerCommands(Commands):
             await self._list_tools(server)  # the switch then stands where it truly is
 
     @action(at_server)
-    async def word_tool(self, server: str, tool: str, name: str | None, description: str | None) -> None:
-        """Shows a tool to AI clients in other words, None for its own: `tool_worded`; `tool` is the server's own name for it."""
-        await self._hub.views.set_tool_override(server, tool, name, description)
+    async def word_tool(self, server: str, tool: str, override: Mapping[str, Any]) -> None:
+        """Shows a tool to AI clients in other words: `tool_worded`; `tool` is the server's own name for it."""
+        given = [override.get(word) for word in ("name", "description", "title", "annotations", "icons")]
+        await self._hub.views.set_tool_override(server, tool, *given)
         self.tool_worded.emit(server)
         await self._list_tools(server)
 

@@ -219,4 +219,4 @@ def test_an_override_without_anything_to_change_is_refused(tooltray: Tooltray, h
     with FakeControlHub(hub_home, {}) as hub:
         result = tooltray("tools", "override", "files", "read")
     assert (result.code, hub.calls) == (1, [])
-    assert "Give --name, --description or --clear" in result.err
+    assert "Give --name, --description, --title, --hint, --icon or --clear" in " ".join(result.err.split())

@@ -1,0 +1,92 @@
+"""How AI clients see a tool besides its name and description: title, hints and icon, as fields of the sheet that words it.
+
+Above it: ToolWordsPanel. Below it: widgets. What stands in the settings and has no field here (several icons, their sizes) stays unless its
+field is changed.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import column
+
+LONGEST_TITLE, LONGEST_ADDRESS = 200, 2**16  # characters, as the settings take them
+_VALUES: Mapping[str, bool | None] = {"": None, "yes": True, "no": False}
+
+
+class ToolHints(QWidget):
+    """Empty fields stand for the server's own."""
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._lines = column(self)
+        self._kept: Mapping[str, Any] = {}
+        self._title = self._field(tr("Title for AI clients"), LONGEST_TITLE)
+        self._hints = {
+            "readOnlyHint": self._choice(tr("Only reads")),
+            "destructiveHint": self._choice(tr("May destroy")),
+            "idempotentHint": self._choice(tr("Does nothing more when called again")),
+            "openWorldHint": self._choice(tr("Reaches beyond the server's own data")),
+        }
+        self._icon = self._field(tr("Address of its icon"), LONGEST_ADDRESS)
+        self._icon.setPlaceholderText("https://")
+        note = tr("Hints are for AI clients. Here, a more careful one makes the tool ask, and none makes it run unasked.")
+        self._lines.addWidget(Label(theme, note, "caption", "muted", wrap=True))
+
+    def set_override(self, override: Mapping[str, object]) -> None:
+        """Shows what stands in the settings."""
+        self._kept = override
+        self._title.setText(_text(override.get("title")))
+        given = _members(override.get("annotations"))
+        for hint, choice in self._hints.items():
+            value = given.get(hint)
+            choice.choose(next((word for word, each in _VALUES.items() if each is value), ""))
+        self._icon.setText(self._kept_icon)
+
+    def override(self) -> dict[str, object]:
+        """What is chosen, as it stands in the settings; without what is the server's own."""
+        chosen: dict[str, object] = {}
+        if title := self._title.text().strip():
+            chosen["title"] = title
+        others = {name: value for name, value in _members(self._kept.get("annotations")).items() if name not in self._hints}
+        hints = {hint: value for hint, choice in self._hints.items() if (value := _VALUES[choice.chosen]) is not None}
+        if others or hints:
+            chosen["annotations"] = {**others, **hints}
+        icon = self._icon.text().strip()
+        if icon:
+            chosen["icons"] = self._kept["icons"] if icon == self._kept_icon else [{"src": icon}]
+        return chosen
+
+    @property
+    def _kept_icon(self) -> str:
+        icons = self._kept.get("icons")
+        return _text(_members(icons[0]).get("src")) if isinstance(icons, list) and icons else ""
+
+    def _field(self, title: str, longest: int) -> QLineEdit:
+        self._lines.addWidget(Label(self._theme, title, "label"))
+        field = QLineEdit()
+        field.setMaxLength(longest)
+        field.setFixedHeight(self._theme.size("control"))
+        field.setAccessibleName(title)
+        self._lines.addWidget(field)
+        return field
+
+    def _choice(self, title: str) -> Choice:
+        self._lines.addWidget(Label(self._theme, title, "label"))
+        choice = Choice(self._theme, [("", tr("As the server says")), ("yes", tr("Yes")), ("no", tr("No"))], name=title)
+        self._lines.addWidget(choice)
+        return choice
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _members(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
