@@ -33,6 +33,7 @@ COMPLETE = (
     "desktop/tooltray/registries/*.py",
     "desktop/tooltray/secrets/*.py",
     "desktop/tooltray/server_files/*.py",
+    "desktop/tooltray/server_tasks/*.py",
     "desktop/tooltray/sessions/*.py",
     "desktop/tooltray/settings/*.py",
     "desktop/tooltray/sign_ins/*.py",

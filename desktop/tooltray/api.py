@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tooltray.presenter.program_api import ProgramApi
     from tooltray.projects.api import ProjectsApi
     from tooltray.registries.api import RegistriesApi
+    from tooltray.server_tasks.api import ServerTasksApi
     from tooltray.sign_ins.api import SignInsApi
     from tooltray.views.api import ViewsApi
 
@@ -67,6 +68,7 @@ class Api:
     setup: "SetupApi"
     settings: "SettingsApi"
     activity: "ActivityApi"
+    server_tasks: "ServerTasksApi"
     program: "ProgramApi"
 
 

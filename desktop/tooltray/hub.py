@@ -10,7 +10,7 @@ tests/contract/test_hub.py holds every parameter to the type of its part.
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -175,6 +175,13 @@ from tooltray.server_files.project_servers import ProjectServers
 from tooltray.server_files.server_files import ServerFiles
 from tooltray.server_files.trust_decisions import ReadFile, TrustDecisions
 from tooltray.server_files.trust_store import TrustStore
+from tooltray.server_tasks.api import ServerTasksApi
+from tooltray.server_tasks.server_tasks import ServerTasks
+from tooltray.server_tasks.task_book import TaskBook
+from tooltray.server_tasks.task_listens import TaskListens
+from tooltray.server_tasks.task_news import Hearing, TaskNews
+from tooltray.server_tasks.task_places import TaskPlaces
+from tooltray.server_tasks.task_store import TaskStore
 from tooltray.sessions.caller import OwnCaller, Session
 from tooltray.sessions.client_limits import KnownLimits, read_client_limits
 from tooltray.sessions.session_state import SessionStates
@@ -331,6 +338,7 @@ class Hub(Composition):
     services: UpstreamServices = part(
         mask="mask.masked",
         ask_person="ask_person",
+        of_task=lambda hub: lambda client, params: hub.task_news.question(client, params),
         is_person_there=lambda hub: lambda: hub.elicitations.are_shown,
         keep_output="log_keeper.keep",
         tap="protocol_log.tap",
@@ -341,7 +349,7 @@ class Hub(Composition):
     protocol_log: ProtocolLog = part(servers=lambda hub: lambda: hub.servers)
     needs: SessionNeeds = part(
         get_projects=lambda hub: lambda: hub.projects,
-        is_wanted=lambda hub: lambda server, client: hub.subscriptions.is_wanted(server, client),
+        is_wanted=lambda hub: lambda server, client: hub.subscriptions.is_wanted(server, client) or hub.task_places.works_at(client),
     )
     servers: ServerManager = part()
     shared_connections: SharedConnections = part()
@@ -368,6 +376,17 @@ class Hub(Composition):
     resources: ResourceManager = part()
     linking_relay: LinkingRelay = part()
     prompts: PromptManager = part(relay="linking_relay")
+
+    # what servers do for clients meanwhile
+
+    task_store: TaskStore = read(lambda hub: TaskStore(hub.home.server_tasks))
+    task_book: TaskBook = part(store="task_store")
+    task_places: TaskPlaces = part(book="task_book")
+    connected: Callable[[], Collection[Hearing]] = made(lambda hub: lambda: hub.sessions.clients)
+    task_news: TaskNews = part(book="task_book", places="task_places")
+    listens: ServerListens = part()
+    task_listens: TaskListens = part(book="task_book", places="task_places")
+    server_tasks: ServerTasks = part(book="task_book", places="task_places", news="task_news")
 
     # what each session sees of it
 
@@ -443,7 +462,6 @@ class Hub(Composition):
     forwarder: ToolForwarder = part(relay="linking_relay")
     recorder: CallRecorder = part()
     calls: ToolCalls = part()
-    listens: ServerListens = part()
     subscriptions: Subscriptions = part()
     completion: Completion = part()
     extensions: ExtensionRoutes = part()
@@ -552,6 +570,7 @@ class Hub(Composition):
     setup_api: SetupApi = part()
     settings_api: SettingsApi = part()
     activity_api: ActivityApi = part()
+    server_tasks_api: ServerTasksApi = part(book="task_book", places="task_places")
     program_api: ProgramApi = part()
     api: Api = made(lambda hub: Api(**{name: getattr(hub, f"{name}_api") for name in PARTS}))
     presenter: McpPresenter = part(snapshots="hub_snapshots")

@@ -2,7 +2,7 @@
 
 import asyncio
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -128,6 +128,10 @@ class FakeCorePresenter:
     async def listen_to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> list[str]:
         self.listened[bytes(id)] = (list(uris), server)
         return [uri for uri in uris if uri not in self.untold]
+
+    async def listen_to_tasks(self, session: Session, id: Raw, tasks: Sequence[str]) -> list[str]:
+        """Those whose ids begin with `own`."""
+        return [each for each in tasks if each.startswith("own")]
 
     def end_listening(self, session: Session, id: Raw) -> None:
         self.listened.pop(bytes(id), None)

@@ -5,7 +5,7 @@ Above it: RequestRouter, and the sessions of AI clients. Below it: Views, Subscr
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from msgspec import Raw
@@ -17,6 +17,8 @@ from tooltray.catalogue.resource_manager import ResourceManager, not_found, read
 from tooltray.errors import TooltrayError
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.protocol.eras import Era
+from tooltray.protocol.task_messages import STATUS_NEWS
+from tooltray.server_tasks.task_listens import TaskListens
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
@@ -50,12 +52,14 @@ class Notifications:
         subscriptions: Subscriptions,
         log_levels: LogLevels,
         relay: ServerRelay,
+        task_listens: TaskListens,
         extensions: ExtensionRoutes,
         extension_listens: ExtensionListens,
     ) -> None:
         self._extensions, self.extension_listens = extensions, extension_listens
         self._servers, self._views, self._resources = servers, views, resources
         self._subscriptions, self._log_levels, self._relay = subscriptions, log_levels, relay
+        self._task_listens = task_listens
 
     # state that legacy clients share
 
@@ -143,8 +147,13 @@ class Notifications:
         owner = await self._resources.owner(uri, is_reached=partial(self._views.reaches, session.state))
         return (owner[0].name, owner[1]) if owner else None
 
+    async def listen_to_tasks(self, session: Session, id: Raw, tasks: Sequence[str]) -> list[str]:
+        """Of which tasks one `subscriptions/listen` of a modern client will hear, by the ids that it knows."""
+        return await self._task_listens.listen(session, bytes(id), tasks)
+
     def end_listening(self, session: Session, id: Raw) -> None:
         self._subscriptions.set_listened(session, bytes(id), {})
+        self._task_listens.end(session, bytes(id))
 
     def hearers(self, client: McpClient, params: Raw) -> tuple[str, list[tuple[Session, str]]]:
         """Of an update that a server tells: its URI; who wants to hear of it, and which URI they asked for."""
@@ -171,12 +180,21 @@ class Notifications:
         """
         if not method.startswith(PREFIX):
             return
+        if method in STATUS_NEWS:
+            self._tell_of_task(session, method, params)
+            return
         if server is None and method not in DEFINED:
             if told := self._extensions.concerned(session, method, params):
                 told[0].notify(method, told[1])
             return
         for client in self._concerned(session, method, server):
             client.notify(method, params)
+
+    def _tell_of_task(self, session: Session, method: str, params: Raw) -> None:
+        """A client's task is the one server's that it was begun for."""
+        for client in self._copies_for(session):
+            if (news := client.client_tasks.news(session, params)) is not None:
+                client.notify(method, news)
 
     def _concerned(self, session: Session, method: str, server: str | None) -> list[McpClient]:
         reached = self._copies_for(session)

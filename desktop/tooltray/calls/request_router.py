@@ -25,6 +25,7 @@ from tooltray.protocol import eras
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, elements_of, opened
+from tooltray.server_tasks.server_tasks import ServerTasks
 from tooltray.sessions.caller import MAY_ASK, Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.own_results import own_result
@@ -59,6 +60,7 @@ class AllServers:
         completion: Completion,
         notifications: Notifications,
         extensions: ExtensionRoutes,
+        server_tasks: ServerTasks,
     ) -> None:
         """
         Args:
@@ -71,6 +73,7 @@ class AllServers:
             "prompts/get": self._get_prompt,
             "resources/read": self._read_resource,
             "completion/complete": self._complete,
+            **server_tasks.handlers(),
         }
         shared = {SET_LEVEL: notifications.set_level, SUBSCRIBE: notifications.subscribe, UNSUBSCRIBE: notifications.subscribe}
         self._handlers: dict[Era, dict[str, Handler]] = {Era.MODERN: of_all, Era.LEGACY: of_all | shared}
@@ -135,12 +138,15 @@ class AllServers:
 class OneServer:
     """Requests of sessions that have one server alone, which they reach by any method. Has no state of its own."""
 
-    def __init__(self, *, servers: ServerManager, views: Views, relay: ServerRelay, notifications: Notifications) -> None:
+    def __init__(
+        self, *, servers: ServerManager, views: Views, relay: ServerRelay, notifications: Notifications, server_tasks: ServerTasks
+    ) -> None:
         self._servers, self._views, self._relay, self._notifications = servers, views, relay, notifications
         self._handlers: dict[str, ServerHandler] = {
             **dict.fromkeys(SHARED, self._share),
             **dict.fromkeys(LISTS, self._list),
             **dict.fromkeys(USES, self._use),
+            **server_tasks.handlers_of_one(),
         }
 
     async def answer(self, exchange: Exchange, server: str) -> Envelope:

@@ -26,6 +26,7 @@ from tooltray.journal.happenings import CALL, Happened
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import HEADER_MISMATCH, Era
+from tooltray.server_tasks.server_tasks import ServerTasks
 from tooltray.sessions.call_course import FROM_RULES
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange, Work
@@ -121,8 +122,8 @@ class ToolResolver:
 class ToolForwarder:
     """The third stage: a server answers the call, or the hub itself. Has no state of its own."""
 
-    def __init__(self, *, servers: ServerManager, relay: LinkingRelay, own: OwnTools) -> None:
-        self._servers, self._relay, self._own = servers, relay, own
+    def __init__(self, *, servers: ServerManager, relay: LinkingRelay, own: OwnTools, server_tasks: ServerTasks) -> None:
+        self._servers, self._relay, self._own, self._server_tasks = servers, relay, own, server_tasks
 
     def forward(self, route: Route, exchange: Exchange) -> Coroutine[Any, Any, Envelope]:
         request, own_name = exchange.request, route.definition.name
@@ -130,7 +131,9 @@ class ToolForwarder:
             return self._answer_here(own, route.server, exchange)
         if exchange.head.name != own_name or eras.may_repeat_name(request.params):
             request.params = eras.named_once(request.params, "name", name=dump(own_name))
-        return self._relay.send_with_retry(self._servers.get(route.server), exchange)
+        sending = self._relay.send_with_retry(self._servers.get(route.server), exchange)
+        is_task = self._server_tasks.may_begin(exchange)
+        return self._server_tasks.noted(route.server, own_name, exchange, sending) if is_task else sending
 
     async def _answer_here(self, own: OwnTool, server: str, exchange: Exchange) -> Envelope:
         """One that asks, asks a modern client in the modern way."""

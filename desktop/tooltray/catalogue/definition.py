@@ -51,8 +51,8 @@ class ToolDefinition(msgspec.Struct, frozen=True):
         raw: the whole definition, verbatim.
         flaws: what the specification does not allow in it, in words. Clients that check what they get would refuse the whole list because
             of one such tool.
-        is_task_only: it can be called as a task alone (`execution.taskSupport` is "required", 2025-11-25). Only a client that has its
-            server alone can do that: it sees what that server declares. All servers together declare no tasks.
+        is_task_only: it can be called as a task alone (`execution.taskSupport` is "required", 2025-11-25). Whether a client knows
+            tasks it does not say; formats of model providers have none.
         view: what shows its results, and who it is for (MCP Apps).
     """
 

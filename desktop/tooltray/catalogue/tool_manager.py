@@ -48,7 +48,7 @@ from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.relay import START_WAIT_S
 from tooltray.upstream.server_manager import ServerManager
 
-TASK_ONLY = "(Can be called as a task only, by AI clients that have this server alone.)"
+TASK_ONLY = "(Can be called as a task only, by AI clients that know tasks.)"
 PRESENT_FOR_S = 3.0  # so long a list counts as the present one for what a person has allowed: one more request of many calls
 
 
@@ -201,7 +201,7 @@ class ToolManager:
         await self._wait_for_first_listings(server)
         if server and (managed := self._servers.find(server)):
             await self._lists.wait_until_listed(managed)
-        return await (self._joint.named(self.all_routes(server)) if server else self._joint.callable_together())
+        return await (self._joint.named(self.all_routes(server)) if server else self._joint.all_named())
 
     def routes(self, server: str) -> Mapping[str, Route]:
         """To a server's tools that are offered at this moment, by its own names; it does not wait."""

@@ -238,7 +238,7 @@ class JointListing:
 
     async def _make(self) -> None:
         changes = self._changes
-        named, uris = await self.callable_together(), self._uris.now
+        named, uris = await self.all_named(), self._uris.now
         plain = [each for each in named if each[1].definition.view.is_for_models]
         made = await finish_in_thread(_listed, plain, uris) if len(named) > SLICE else _listed(plain, uris)
         lists = JointLists(made, made)
@@ -262,9 +262,9 @@ class JointListing:
         told = [(given[keys[name]] if name in keys else name, route) for name, route in named]
         return sorted(told, key=_by_name)
 
-    async def callable_together(self) -> list[tuple[str, Route]]:
-        """The tools that a client of all servers can call: tasks it cannot have of many servers at once."""
-        return await self.named(route for route in self._routes() if not route.definition.is_task_only)
+    async def all_named(self) -> list[tuple[str, Route]]:
+        """The tools of all servers."""
+        return await self.named(self._routes())
 
     async def named(self, routes: Iterable[Route]) -> list[tuple[str, Route]]:
         """Routes with their published names, sorted by them."""
@@ -284,7 +284,7 @@ def _listed(named: Iterable[tuple[str, Route]], uris: ResourceUris) -> Listed:
 
 
 def _is_told_of(route: Route, terms: ListTerms) -> bool:
-    return not route.definition.is_task_only and (terms.with_views or route.definition.view.is_for_models)
+    return terms.with_views or route.definition.view.is_for_models
 
 
 def _key(route: Route) -> tool_settings.Tool:

@@ -19,6 +19,7 @@ from tooltray.cli.options import (
     discover_options,
     log_options,
     serve_options,
+    server_tasks_options,
     servers_options,
     tools_options,
     upkeep_options,
@@ -117,6 +118,7 @@ def _parser(_language: str) -> Usage:
     clients_options.declare_profiles(commands)
     command(commands, "sessions", tr("list the sessions of AI clients and what they see"), "views_command:sessions")
     activity_options.declare_activity(commands)
+    server_tasks_options.declare_tasks(commands)
     tools_options.declare_registry(commands)
     tools_options.declare_projects(commands)
     upkeep_options.declare_feedback(commands)

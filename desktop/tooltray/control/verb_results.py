@@ -52,6 +52,7 @@ RESULTS: Mapping[str, str] = {
     "get_secrets": "snapshots.stored_secrets:StoredSecrets",
     "get_server_entry": "snapshots.servers:ServerEntry",
     "get_server_files": "snapshots.files:ServerFileSnapshot[]",
+    "get_server_tasks": "snapshots.server_tasks:ServerTaskSnapshot[]",
     "get_sessions": "snapshots.clients:SessionSnapshot[]",
     "get_settings": "snapshots.setup:SettingsDocument",
     "get_snapshot": "snapshots.hub:HubSnapshot",

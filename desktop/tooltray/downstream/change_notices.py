@@ -26,6 +26,7 @@ TOOLS_CHANGED = "notifications/tools/list_changed"
 PROMPTS_CHANGED = "notifications/prompts/list_changed"
 RESOURCES_CHANGED = "notifications/resources/list_changed"
 RESOURCE_UPDATED = "notifications/resources/updated"
+TASK_CHANGED = "notifications/tasks"
 ACKNOWLEDGED = "notifications/subscriptions/acknowledged"
 LISTS = {
     "tools/list": TOOLS_CHANGED,
@@ -42,6 +43,7 @@ class Wanted(msgspec.Struct):
     prompts: bool = msgspec.field(name="promptsListChanged", default=False)
     resources: bool = msgspec.field(name="resourcesListChanged", default=False)
     uris: list[str] = msgspec.field(name="resourceSubscriptions", default_factory=list)
+    tasks: list[str] = msgspec.field(name="taskIds", default_factory=list)
 
     @property
     def methods(self) -> frozenset[str]:
@@ -53,12 +55,14 @@ class Wanted(msgspec.Struct):
         """As much of it as there is."""
         has = {name: name in capabilities for name in ("tools", "prompts", "resources")}
         uris = self.uris if has["resources"] else []
-        return Wanted(self.tools and has["tools"], self.prompts and has["prompts"], self.resources and has["resources"], uris)
+        lists = (self.tools and has["tools"], self.prompts and has["prompts"], self.resources and has["resources"])
+        return Wanted(*lists, uris, self.tasks)
 
     def acknowledged(self) -> dict[str, object]:
         """What the client is told that it will hear of."""
         lists = {"toolsListChanged": self.tools, "promptsListChanged": self.prompts, "resourcesListChanged": self.resources}
-        return {name: True for name, is_wanted in lists.items() if is_wanted} | ({"resourceSubscriptions": self.uris} if self.uris else {})
+        named = {"resourceSubscriptions": self.uris, "taskIds": self.tasks}
+        return {name: True for name, is_wanted in lists.items() if is_wanted} | {name: each for name, each in named.items() if each}
 
 
 class Listening:
@@ -140,6 +144,17 @@ class Listening:
             self._tell_in(TOLD_AGAIN_AFTER_S)
         else:
             self._tell_update(uri, params)
+
+    def task_changed(self, id: str, params: Raw) -> None:
+        """A task that this client listens for has changed; not kept for one that does not read.
+
+        Args:
+            id: as the client knows it.
+            params: of the notification.
+        """
+        for wanted, meta, about in self._open.values():
+            if id in wanted.tasks and not self._dispatcher.is_congested:
+                self._dispatcher.send_notification(TASK_CHANGED, eras.with_members(params, _meta=meta), about=about)
 
     def close(self) -> None:
         if self._telling:

@@ -39,6 +39,7 @@ from tooltray.protocol.eras import (
 )
 from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
 from tooltray.protocol.member_scanner import opened
+from tooltray.protocol.task_messages import declares_tasks, undeclared
 from tooltray.sessions.app_host import shows_views
 from tooltray.sessions.caller import Session
 from tooltray.sessions.client_limits import KnownLimits
@@ -177,6 +178,10 @@ class ClientSession:
         if self.listening.is_legacy and self.listening.has_answered:
             self.tell(method, params)
 
+    def tell_task_news(self, id: str, params: Raw) -> None:
+        """How a task is now that a modern client listens for."""
+        self.listening.task_changed(id, params)
+
     @property
     def server(self) -> str | None:
         return self._server
@@ -296,12 +301,15 @@ class ClientSession:
             wanted = msgspec.json.decode(request.params, type=_Listen).notifications
         except (ValueError, RecursionError) as error:
             return failure(INVALID_PARAMS, f"Invalid request parameters: {error}")
+        if wanted.tasks and not declares_tasks(request.params):
+            return undeclared()
         if server := await self._open_server(Era.MODERN):
             wanted = wanted.offered(server.greeting.capabilities)
         end: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         try:
             told = await self._notifications.listen_to_resources(self, request.id, wanted.uris, server=self._server)
-            self.listening.open(request.id, replace(wanted, uris=told), await self._listen_to_extensions(request))
+            tasks = await self._notifications.listen_to_tasks(self, request.id, wanted.tasks) if wanted.tasks else []
+            self.listening.open(request.id, replace(wanted, uris=told, tasks=tasks), await self._listen_to_extensions(request))
             return await end
         finally:
             self.listening.end(request.id)

@@ -24,6 +24,7 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.eras import Era
+from tooltray.protocol.task_messages import STATUS_NEWS
 from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.session_state import SessionStates
 from tooltray.tasks import TaskKeeper
@@ -146,6 +147,8 @@ class Sessions:
                 for session in self._concerned(server, client):
                     if self._presenter.router.notifications.concerns(session, server, method):
                         session.listening.list_changed(method)
+            case _ if method in STATUS_NEWS:
+                pass  # of a task, which is one client's alone
             case _ if self._presenter.router.notifications.extension_listens.has(client, params):
                 pass  # it goes to the client whose listen it is
             case _ if method != ACKNOWLEDGED:  # of the hub's own listens

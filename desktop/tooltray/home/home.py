@@ -130,6 +130,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "grants.json"
 
     @property
+    def server_tasks(self) -> Path:
+        """Tasks that servers work on, and which client each is of; neither arguments nor results."""
+        return self.root / "server-tasks.json"
+
+    @property
     def told(self) -> Path:
         """Which one-time notices a person has seen."""
         return self.root / "told.json"

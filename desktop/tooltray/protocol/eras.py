@@ -9,6 +9,7 @@ added or dropped, and nothing else:
 | request, `_meta` | protocolVersion, clientInfo, clientCapabilities | added | dropped |
 | request, `_meta` | logLevel | the session's level added, if it set one | dropped; the server's level while the call lasts |
 | request | inputResponses, requestState | added when the server has asked | dropped; they go on with the held call |
+| request tools/call | task | dropped: a modern server decides by itself | dropped: its client would not know the answer |
 | result | resultType | dropped if "complete" | "complete" added |
 | result of lists, resources/read, server/discover | ttlMs, cacheScope | dropped | 0 and "private" added |
 | error of resources/... | code of "resource not found" | -32602 with `data.uri` becomes -32002 | -32002 becomes -32602 |
@@ -42,6 +43,8 @@ CLIENT_CAPABILITIES_KEY = META_PREFIX + "clientCapabilities"
 LOG_LEVEL_KEY = META_PREFIX + "logLevel"
 SERVER_INFO_KEY = META_PREFIX + "serverInfo"
 SUBSCRIPTION_ID_KEY = META_PREFIX + "subscriptionId"
+RELATED_TASK_KEY = META_PREFIX + "related-task"  # 2025-11-25
+TASKS_EXTENSION = META_PREFIX + "tasks"  # of 2026-07-28, as clients and servers declare it
 
 HEADER_MISMATCH = -32020
 MISSING_CLIENT_CAPABILITY = -32021
@@ -53,7 +56,8 @@ CAPABILITY_FOR = {"elicitation/create": "elicitation", "sampling/createMessage":
 
 _ENVELOPE_KEYS = (PROTOCOL_VERSION_KEY, CLIENT_INFO_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY)
 _CACHEABLE = {"tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read", "server/discover"}
-_HEAD_KEYS, _META_KEYS = {"name", "requestState"}, {"progressToken", PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY}
+_HEAD_KEYS = {"name", "requestState", "task"}
+_META_KEYS = {"progressToken", PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY}
 _COMPLETE, _URL_MODE = Raw(b'"complete"'), Raw(b'"url"')
 _REST_OF_EMPTY_OBJECT = re.compile(rb"\s*+\}")
 
@@ -91,6 +95,7 @@ class Head(msgspec.Struct):
     name: str = ""
     request_state: str = msgspec.field(name="requestState", default="")
     input_responses: dict[str, Raw] = msgspec.field(name="inputResponses", default_factory=dict)
+    task: Raw = NOTHING  # a legacy call that is to be answered with a task has it
 
     @property
     def era(self) -> Era:
@@ -170,6 +175,11 @@ def without_envelope(params: Raw) -> Raw:
     return closed(members)
 
 
+def without_task(params: Raw) -> Raw:
+    """For a server of the other era, which would not know what is asked of it, or answer in a way that its client does not know."""
+    return closed({name: value for name, value in opened(params).items() if name != "task"})
+
+
 def with_meta(params: Raw, added: dict[str, Raw]) -> Raw:
     """Adds or replaces members of `_meta`."""
     members = opened(params) if params else {}
@@ -206,8 +216,8 @@ def named_once(params: Raw, *names: str, **added: Raw) -> Raw:
     Args:
         added: members that are added or replaced.
     """
-    members = opened(params) | added
-    return closed({name: value for name, value in members.items() if name in names or name.casefold() not in names})
+    members, taken = opened(params) | added, {name.casefold() for name in names}
+    return closed({name: value for name, value in members.items() if name in names or name.casefold() not in taken})
 
 
 def with_members(params: Raw, **added: Raw) -> Raw:

@@ -12,6 +12,7 @@ from tooltray.formats.api import FormatsApi
 from tooltray.formats.copilot_names import copilot_description, copilot_names, copilot_parameters
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest.operation import Call, Operation
+from tooltray.server_tasks.api import ServerTasksApi
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.views.api import ViewsApi
 
@@ -151,4 +152,6 @@ OPERATIONS = (
         )
         for name, verb in FORMAT_RESPONSES.items()
     ),
+    Operation("GET", "/mcp/tasks", ServerTasksApi.get_server_tasks),
+    Operation("POST", "/mcp/tasks/{id}/cancel", ServerTasksApi.cancel_server_task, status=204),
 )

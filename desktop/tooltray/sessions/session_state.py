@@ -4,7 +4,9 @@ Above it: the sessions, each of which has a state, and the parts that read it (v
 and the wheel of deadlines. Knows nothing of servers and of settings. The events never leave the process.
 """
 
+import hashlib
 import itertools
+import secrets
 from collections.abc import Collection, Hashable, Iterator
 from functools import partial
 
@@ -16,6 +18,8 @@ from tooltray.protocol.declarations import Declarations
 from tooltray.snapshots.clients import SessionProject
 
 KEPT_FOR_S = 600.0  # a bridge reconnects within seconds; a client whose person looks for a dialog may need minutes
+OWNING_PARTS = 2  # of a key: ("bridge", its session) and ("token", its name); behind it stands what the client has of the hub
+OWNER_DIGITS, RUN_BYTES = 32, 16
 MOST_KEPT = 4096  # without a connection; the oldest go first
 
 MOST_VIEWS = 32  # servers whose views a session may be showing; a conversation with more is rare, and the oldest are closed by then
@@ -48,6 +52,8 @@ class SessionState(msgspec.Struct):
         listed_views: servers that have views, as of its last list of tools, in which no other server's tool has a name that such a view
             could use for its own; None: it has not listed.
         read_views: servers of which it read views, the last one first; a client may read them long before it shows one.
+        owner: tells whose something is that lasts longer than a session; the same for all sessions of one token or one bridge, also in the
+            next hub. Empty: nobody can tell.
     """
 
     id: str
@@ -70,6 +76,7 @@ class SessionState(msgspec.Struct):
     opened_views: tuple[str, ...] = ()
     read_views: tuple[str, ...] = ()
     listed_views: frozenset[str] | None = None
+    owner: str = ""
 
     @property
     def project(self) -> SessionProject | None:
@@ -104,6 +111,7 @@ class SessionStates:
         """
         self._bus, self._deadlines, self._kept_for_s = bus, deadlines, kept_for_s
         self._numbers = itertools.count(1)
+        self._run = secrets.token_hex(RUN_BYTES)
         self._states: dict[Hashable, SessionState] = {}
         self._expiries: dict[Hashable, Deadline] = {}  # of those without a connection, the oldest first
 
@@ -134,7 +142,9 @@ class SessionStates:
         state = self._states.get(key)
         is_news = is_lasting or state is None
         if state is None:
-            state = self._states[key] = SessionState(f"s{next(self._numbers)}", server, folder, profile=profile, is_passing=is_passing)
+            owner = "" if is_passing else self._owner(key)
+            state = SessionState(f"s{next(self._numbers)}", server, folder, profile=profile, is_passing=is_passing, owner=owner)
+            self._states[key] = state
         if expiry := self._expiries.pop(key, None):
             expiry.cancel()
         state.connections += 1
@@ -165,6 +175,11 @@ class SessionStates:
         """
         if state is None or not state.is_passing:
             self._bus.publish(SessionListChanged())
+
+    def _owner(self, key: Hashable) -> str:
+        """Says nothing of the key, which may be a secret. Only what the first two parts of a key say is the client's own."""
+        lasting = key[:OWNING_PARTS] if isinstance(key, tuple) else (self._run, key)
+        return hashlib.sha256(repr(lasting).encode()).hexdigest()[:OWNER_DIGITS]
 
     def _forget(self, key: Hashable) -> None:
         self._expiries.pop(key).cancel()

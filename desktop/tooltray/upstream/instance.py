@@ -457,7 +457,12 @@ class Instance:
             deadlines=self._services.deadlines,
             plan=GreetingPlan(self.wants, self._program.is_known_legacy(), self._patience.discover_timeout_s),
             audience=Audience(
-                self.owner, self._program.is_isolated, self._services.ask_person, self._declared, self._services.is_person_there
+                owner=self.owner,
+                is_isolated=self._program.is_isolated,
+                ask_person=self._services.ask_person,
+                of_task=self._services.of_task,
+                declared=self._declared,
+                is_person_there=self._services.is_person_there,
             ),
             usage=self.usage,
             tap=self._services.tap(self.name),

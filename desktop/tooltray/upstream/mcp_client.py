@@ -9,7 +9,8 @@ import contextlib
 import itertools
 import logging
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 import msgspec
@@ -23,13 +24,15 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.dispatcher import RawDispatcher, Tap
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NO_REPLY, NOTHING, Envelope, dump, failure, success
-from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era
+from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era, Head
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.in_flight import PendingCall
+from tooltray.protocol.task_messages import read_begun
 from tooltray.sessions.caller import Caller, Question, Session, lacking
 from tooltray.sessions.exchange import Exchange
 from tooltray.transports.transport import Output, Transport
 from tooltray.upstream.asked_persons import at_person, noted
+from tooltray.upstream.client_tasks import ClientTasks
 from tooltray.upstream.handshake import Greeting, GreetingPlan, Introduction, greet
 from tooltray.upstream.idle_stop import Usage
 from tooltray.upstream.url_questions import UrlQuestions
@@ -37,6 +40,7 @@ from tooltray.upstream.url_questions import UrlQuestions
 logger = logging.getLogger(__name__)
 NO_CLIENT_TO_ASK = -32603
 ELICITATION = "elicitation/create"
+MOST_TASK_TOKENS = 1000  # of calls that have become tasks; of the oldest no progress is told any more
 OURS_ALONE = frozenset({"server/discover", "initialize"})  # a program that asks these of us echoes (`cat`, a terminal)
 CLIENT_INFO = {"name": "tooltray", "version": __version__}
 DECLARED: dict[str, object] = {"roots": {"listChanged": True}, "elicitation": {"form": {}, "url": {}}}
@@ -45,6 +49,20 @@ DECLARED_TO_ISOLATED = DECLARED | {"sampling": {}}  # where each AI client has a
 
 AskPerson = Callable[[str, Raw], Awaitable[Envelope]]
 """Shows a server's question to the person at this machine; arguments: the server's name, and its params."""
+
+
+class TaskQuestion(msgspec.Struct, frozen=True, eq=False):
+    """A server's question that belongs to a task.
+
+    Attributes:
+        asked: the sessions of the task's owner that are connected, each with the params as it knows the task.
+    """
+
+    asked: Sequence[tuple[Session, Raw]]
+
+
+OfTask = Callable[["McpClient", Raw], TaskQuestion | None]
+"""Tells whose task a question belongs to, by its params; None: it names none that is known."""
 
 
 def nobody_there() -> bool:
@@ -58,6 +76,7 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
         owner: the one AI client that this instance of the server is for; None: all share it.
         is_isolated: every AI client has an instance of its own, so that a question of the server's cannot reach the wrong one.
         ask_person: asked where no AI client can be; None: nobody is there.
+        of_task: tells whose task a question belongs to.
         declared: the extensions that its AI clients know.
         is_person_there: whether that shows questions just now.
     """
@@ -65,6 +84,7 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
     owner: Session | None = None
     is_isolated: bool = False
     ask_person: AskPerson | None = None
+    of_task: OfTask = lambda client, params: None
     declared: Callable[[], Declarations] = dict
     is_person_there: Callable[[], bool] = nobody_there
 
@@ -76,7 +96,7 @@ class _RelayedCall(msgspec.Struct, eq=False):
     exchange: Exchange
     pending: PendingCall
     progress_token: Raw
-    is_token_changed: bool
+    wire_token: Raw
 
 
 class McpClient:
@@ -85,6 +105,7 @@ class McpClient:
     Attributes:
         greeting: the server's answer when it was opened: version, capabilities, instructions.
         era: in which it was opened.
+        client_tasks: what AI clients have begun for its questions.
         dispatcher: for requests that stay open, and for the transport.
         told: the extensions that were declared to the server when it was opened.
         url_questions: who was sent to a page.
@@ -114,15 +135,18 @@ class McpClient:
         self._on_question = on_question
         self.name, self.transport = name, transport
         self._plan, self.owner, self._ask_person = plan, audience.owner, audience.ask_person
+        self._of_task = audience.of_task
         self._own = DECLARED_TO_ISOLATED if audience.is_isolated else DECLARED
         self._extensions, self.told = audience.declared, frozenset[str]()
         self._is_person_there = audience.is_person_there
         self._on_notification = on_notification
         self.usage = usage or Usage()
         self._calls: dict[_RelayedCall, None] = {}  # in the order in which they began
+        self.client_tasks = ClientTasks()
         self.url_questions = UrlQuestions()
         self._asking: list[Session] = []  # who has a question of the server before them
         self._by_token: dict[bytes, _RelayedCall] = {}
+        self._of_tasks: deque[bytes] = deque()  # tokens of calls that have become tasks, the oldest first
         self._spare_tokens = itertools.count()
         self.greeting, self.era = Greeting(Era.LEGACY, "", {}, None), Era.LEGACY
         self.has_spoken = False  # the server has sent a message: it speaks the protocol
@@ -182,25 +206,39 @@ class McpClient:
         self.dispatcher.settle_rest()
 
     async def request(
-        self, method: str, params: Mapping[str, object] | None = None, *, timeout_s: float, max_reply_bytes: int | None = None
+        self,
+        method: str,
+        params: Mapping[str, object] | None = None,
+        *,
+        timeout_s: float,
+        max_reply_bytes: int | None = None,
+        extension: str = "",
     ) -> Envelope:
-        """A request of the hub's own (lists), in the server's era."""
+        """A request of the hub's own (lists), in the server's era.
+
+        Args:
+            extension: that it belongs to, which is declared with it; empty: none.
+        """
         self.usage.begin()
         try:
-            return await self.dispatcher.call(method, self._own_params(params), timeout_s=timeout_s, max_reply_bytes=max_reply_bytes)
+            own = self._own_params(params, extension)
+            return await self.dispatcher.call(method, own, timeout_s=timeout_s, max_reply_bytes=max_reply_bytes)
         finally:
             self.usage.end()
 
-    def start_request(self, method: str, params: Mapping[str, object] | None = None) -> PendingCall:
+    def start_request(self, method: str, params: Mapping[str, object] | None = None, *, extension: str = "") -> PendingCall:
         """The same for a request that stays open; `dispatcher.outcome` waits for its end."""
-        pending = self.dispatcher.start_call(method, self._own_params(params))
+        pending = self.dispatcher.start_call(method, self._own_params(params, extension))
         pending.may_be_ended = True
         return pending
 
-    def _own_params(self, params: Mapping[str, object] | None) -> Raw:
+    def _own_params(self, params: Mapping[str, object] | None, extension: str) -> Raw:
         raw = dump(params or {})
         if self.era is Era.MODERN:
-            raw = eras.with_meta(raw, {**self._envelope, CLIENT_CAPABILITIES_KEY: dump(self._declared())})
+            declared = self._declared()
+            if extension:
+                declared["extensions"] = {extension: {}, **dict(self._extensions().get("extensions", {}))}
+            raw = eras.with_meta(raw, {**self._envelope, CLIENT_CAPABILITIES_KEY: dump(declared)})
         return raw
 
     def _declared(self) -> dict[str, object]:
@@ -230,10 +268,13 @@ class McpClient:
             timeout_s: without progress; afterwards the server gets a cancellation.
         """
         call = self._start(exchange, timeout_s)
+        reply = None
         try:
             reply = await self.dispatcher.outcome(call.pending)
         finally:
             self._forget(call)
+            if call.progress_token and exchange.head.task and reply and read_begun(reply.result):
+                self._keep_token(call)
         if reply.error:
             self.url_questions.required(reply.error, exchange.session)
         if exchange.era is Era.MODERN and self.era is Era.LEGACY and reply.result:
@@ -247,9 +288,9 @@ class McpClient:
         if is_token_taken:
             params = eras.with_meta(params, {"progressToken": wire_token})
         if exchange.era is not self.era:
-            params = self._in_own_era(params, exchange.caller)
+            params = self._in_own_era(eras.without_task(params) if exchange.head.task else params, exchange.caller)
         pending = self.dispatcher.start_call(exchange.request.method, params, timeout_s=timeout_s)
-        call = _RelayedCall(exchange, pending, token, is_token_taken)
+        call = _RelayedCall(exchange, pending, token, wire_token)
         self._calls[call] = None
         self.usage.begin()
         if token:
@@ -268,9 +309,17 @@ class McpClient:
     def _forget(self, call: _RelayedCall) -> None:
         self._calls.pop(call, None)
         self.usage.end()
-        if call.progress_token:
-            for token in [token for token, other in self._by_token.items() if other is call]:
-                del self._by_token[token]
+        if call.progress_token and self._by_token.get(bytes(call.wire_token)) is call:
+            del self._by_token[bytes(call.wire_token)]
+
+    def _keep_token(self, call: _RelayedCall) -> None:
+        """The call has become a task, whose progress goes on under its token (2025-11-25). It keeps nothing of what was called."""
+        token, exchange = bytes(call.wire_token), call.exchange
+        slim = exchange.child(request=Envelope(), head=Head())
+        self._by_token[token] = _RelayedCall(slim, PendingCall(NOTHING, False), call.progress_token, call.wire_token)
+        self._of_tasks.append(token)
+        if len(self._of_tasks) > MOST_TASK_TOKENS:
+            self._by_token.pop(self._of_tasks.popleft(), None)
 
     def _note_message(self) -> None:
         self.has_spoken = True
@@ -287,7 +336,7 @@ class McpClient:
             token = eras.read_progress_token(params)
             if call := self._by_token.get(bytes(token)):
                 call.pending.progressed()
-                if call.is_token_changed:
+                if call.wire_token != call.progress_token:
                     params = eras.with_members(params, progressToken=call.progress_token)
                 call.exchange.tell("notifications/progress", params)
 
@@ -311,8 +360,13 @@ class McpClient:
         if method in OURS_ALONE:
             self.dispatcher.connection_lost(Phrase("server '{name}' sends back what it is sent, as no MCP server does", name=self.name))
             return failure(METHOD_NOT_FOUND, "Method not found")
+        if theirs := self.client_tasks.find(request):
+            session, asked = theirs
+            return self.client_tasks.answered(request, await self._ask(session, asked, self._about(session)))
         if method not in CAPABILITY_FOR:
             return await self._pass_on(request)
+        if question := self._of_task(self, request.params):
+            return await self._ask_about_task(request, question)
         concerned = self._exchanges_of(self.dispatcher.came_with(request.id))
         able = {each.session.identity: each for each in concerned if self._can_answer(each.caller, request)}
         if len(able) == 1:
@@ -323,8 +377,7 @@ class McpClient:
         if method == "roots/list" and not self._waits_for_a_call():
             return success({"roots": self._roots()})
         if method == ELICITATION and self._ask_person:
-            with _clock_stopped(list(self._calls)), at_person(self.exchanges()):
-                return await self._ask_person(self.name, request.params)
+            return await self._ask_person_for(list(self._calls), request, self._ask_person)
         if not able and any(each.caller.can_answer(method) for each in concerned):
             return failure(INVALID_PARAMS, f"this AI client did not declare what this kind of {method} needs")
         who = "no AI client" if not able else "more than one AI client"
@@ -349,6 +402,24 @@ class McpClient:
         with at_person([exchange]):
             return await self._ask_person(self.name, params)
 
+    async def _ask_person_for(self, calls: "list[_RelayedCall]", request: Envelope, ask: AskPerson) -> Envelope:
+        with _clock_stopped(calls), at_person(call.exchange for call in calls):
+            return await ask(self.name, request.params)
+
+    async def _ask_about_task(self, request: Envelope, question: TaskQuestion) -> Envelope:
+        """Only the task's own client is asked, the connection first that waits for the result; else the person at this machine."""
+        waiting = {id(call.exchange.session): call for call in self._calls}
+        able = [(session, params) for session, params in question.asked if self._can_answer(session, request)]
+        if able:
+            session, params = max(able, key=lambda each: id(each[0]) in waiting)
+            about = waiting[id(session)].exchange.request.id if id(session) in waiting else NOTHING
+            return await self._ask(session, Envelope(id=request.id, method=request.method, params=params), about)
+        if request.method == ELICITATION and self._ask_person:
+            owners = [session for session, _ in question.asked]
+            calls = [call for call in self._calls if any(call.exchange.session is session for session in owners)]
+            return await self._ask_person_for(calls, request, self._ask_person)
+        return failure(NO_CLIENT_TO_ASK, f"the client of this task cannot answer {request.method} now")
+
     def _waits_for_a_call(self) -> bool:
         """Whether the owner is a modern client without a call in flight: only its next call says which roots it has.
 
@@ -362,8 +433,7 @@ class McpClient:
         Modern clients are asked nothing but what their era defines, and by no request at all.
         """
         if self.owner and self.owner.introduction:
-            about = next((each.request.id for each in reversed(self.exchanges()) if each.session is self.owner), NOTHING)
-            return await self._ask(self.owner, request, about)
+            return await self._ask(self.owner, request, self._about(self.owner))
         legacy = [each for each in self._exchanges_of(self.dispatcher.came_with(request.id)) if each.era is Era.LEGACY]
         able = {each.session.identity: each for each in legacy if declarations.names(each.session.state.declared)}
         if len(able) != 1:
@@ -371,18 +441,22 @@ class McpClient:
         (exchange,) = able.values()
         return await self._ask(exchange.caller, request, exchange.request.id)
 
+    def _about(self, session: Session) -> Raw:
+        """The latest request of a client's that is in flight; empty if none is."""
+        return next((each.request.id for each in reversed(self.exchanges()) if each.session is session), NOTHING)
+
     async def _ask(self, caller: Caller, request: Envelope, about: Raw) -> Envelope:
         session = caller.session  # of a held call it is another one by the time of the answer
         self._asking.append(session)
         calls = [call for call in self._calls if call.exchange.session is session]
         try:
             with _clock_stopped(calls):
+                asking = caller.ask(request.method, request.params, about=about)
                 if request.method != ELICITATION:
-                    return await caller.ask(request.method, request.params, about=about)
+                    return self.client_tasks.noted(session, await asking)
                 self.url_questions.asked(request.params, session)
                 with at_person(call.exchange for call in calls):
-                    asking = caller.ask(request.method, request.params, about=about)
-                    return await noted(asking, self.name, session, self._on_question)
+                    return self.client_tasks.noted(session, await noted(asking, self.name, session, self._on_question))
         finally:
             self._asking.remove(session)
 

@@ -39,11 +39,14 @@ class ServerRelay:
     def is_paused(self) -> bool:
         return self._is_paused()
 
-    async def send_with_retry(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
+    async def send_with_retry(self, managed: ManagedServer, exchange: Exchange, *, timeout_s: float | None = None) -> Envelope:
         """Sends a request to a server and returns its reply, or an error that says why there is none.
 
         A request that the server certainly did not take is sent again: the connection was lost, or the server had forgotten our session,
         and it is being opened anew.
+
+        Args:
+            timeout_s: how long the reply may take without progress; None: as long as the server's settings say.
         """
         if self._is_paused():
             return paused()
@@ -55,10 +58,10 @@ class ServerRelay:
             except TooltrayError as error:
                 return failure(CONNECTION_CLOSED, str(error))
             with exchange.course.at_server():
-                timeout_s = managed.config.call_timeout or CALL_TIMEOUT_S
-                reply = await self._send(client, exchange, timeout_s)
+                limit_s = timeout_s or managed.config.call_timeout or CALL_TIMEOUT_S
+                reply = await self._send(client, exchange, limit_s)
                 if reply.error and asked_in_place.is_wanted(client, exchange, reply):
-                    reply = await asked_in_place.answered(client, exchange, timeout_s=timeout_s)
+                    reply = await asked_in_place.answered(client, exchange, timeout_s=limit_s)
             if not isinstance(reply, NotDelivered):
                 break
         return reply

@@ -16,7 +16,7 @@ from msgspec import Raw
 from tooltray.events import EventBus
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, success
-from tooltray.protocol.eras import Era
+from tooltray.protocol.eras import TASKS_EXTENSION, Era
 from tooltray.protocol.in_flight import PendingCall
 from tooltray.tasks import Spawn
 from tooltray.upstream.managed_server import InstanceOpened, ServerNotified
@@ -35,6 +35,7 @@ Tell = Callable[[McpClient, str, Raw], None]
 
 class _Filter(msgspec.Struct):
     uris: list[str] = msgspec.field(name="resourceSubscriptions", default_factory=list)
+    tasks: list[str] = msgspec.field(name="taskIds", default_factory=list)
 
 
 class _Acknowledged(msgspec.Struct):
@@ -42,13 +43,15 @@ class _Acknowledged(msgspec.Struct):
 
 
 class _Wanted(msgspec.Struct, frozen=True):
-    """What a server is asked to tell of: lists by their kinds, and resources by their URIs."""
+    """What a server is asked to tell of: lists by their kinds, resources by their URIs, tasks by their ids."""
 
     kinds: tuple[str, ...] = ()
     uris: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, object]:
-        return {f"{kind}ListChanged": True for kind in self.kinds} | ({"resourceSubscriptions": self.uris} if self.uris else {})
+        named = {"resourceSubscriptions": self.uris, "taskIds": self.tasks}
+        return {f"{kind}ListChanged": True for kind in self.kinds} | {name: each for name, each in named.items() if each}
 
 
 NOTHING_WANTED = _Wanted()
@@ -62,6 +65,7 @@ class _Stream:
         self.pending, self.wanted, self.opened_at = pending, wanted, loop.time()
         self.answered: asyncio.Future[None] = loop.create_future()  # acknowledged, or over
         self.honored: frozenset[str] = frozenset(wanted.uris)
+        self.told_tasks: frozenset[str] = frozenset(wanted.tasks)
         self.over: Envelope | None = None  # how it ended
         self.task: asyncio.Task[None]
 
@@ -76,6 +80,7 @@ class ServerListen:
     def __init__(self, client: McpClient, *, spawn: Spawn, tell: Tell) -> None:
         self._client, self._spawn, self._tell = client, spawn, tell
         self._uris: frozenset[str] = frozenset()
+        self._tasks: frozenset[str] = frozenset()
         self._stream: _Stream | None = None
         self._opening: _Stream | None = None
         self._lock = asyncio.Lock()  # one renewal at a time
@@ -98,11 +103,19 @@ class ServerListen:
         self._uris -= {uri}
         return await self._renew() or success({})
 
+    async def listen_to_tasks(self, ids: frozenset[str]) -> frozenset[str]:
+        """Listens for news of exactly these tasks; returns those that the server tells."""
+        before, self._tasks = self._tasks, ids
+        if await self._renew():
+            self._tasks = before & ids
+        return ids & self._stream.told_tasks if self._stream else frozenset()
+
     def acknowledged(self, params: Raw) -> None:
         stream = self._opening
         if stream and eras.read_subscription_id(params) == stream.pending.id:
             with contextlib.suppress(ValueError, RecursionError):
-                stream.honored = frozenset(msgspec.json.decode(params, type=_Acknowledged).notifications.uris)
+                told = msgspec.json.decode(params, type=_Acknowledged).notifications
+                stream.honored, stream.told_tasks = frozenset(told.uris), frozenset(told.tasks)
             stream.settle()
 
     @property
@@ -113,7 +126,7 @@ class ServerListen:
     def _wanted(self) -> _Wanted:
         capabilities = self._client.greeting.capabilities
         telling = [kind for kind in KINDS if isinstance(said := capabilities.get(kind), dict) and said.get("listChanged") is True]
-        return _Wanted(tuple(telling), tuple(sorted(self._uris)))
+        return _Wanted(tuple(telling), tuple(sorted(self._uris)), tuple(sorted(self._tasks)))
 
     async def _renew(self) -> Envelope | None:
         """Makes the listen what it should be; the old one ends when the new one is acknowledged, so that nothing is lost.
@@ -140,7 +153,9 @@ class ServerListen:
             return new.over if new.over.error else failure(CONNECTION_CLOSED, f"server '{self._client.name}' has ended its subscriptions")
 
     async def _opened(self, wanted: _Wanted) -> _Stream:
-        stream = _Stream(self._client.start_request("subscriptions/listen", {"notifications": wanted.to_json()}), wanted)
+        extension = TASKS_EXTENSION if wanted.tasks else ""
+        params = {"notifications": wanted.to_json()}
+        stream = _Stream(self._client.start_request("subscriptions/listen", params, extension=extension), wanted)
         self._opening = stream
         stream.task = self._spawn(self._follow(stream), name=self._name)
         try:

@@ -10,6 +10,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 
 import msgspec
+from msgspec import Raw
 
 from tooltray.events import EventBus
 from tooltray.protocol.deadlines import DeadlineWheel
@@ -18,7 +19,7 @@ from tooltray.protocol.dispatcher import Tap
 from tooltray.tasks import Spawn
 from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.handshake import DISCOVER_TIMEOUT_S
-from tooltray.upstream.mcp_client import AskPerson, nobody_there
+from tooltray.upstream.mcp_client import AskPerson, McpClient, OfTask, TaskQuestion, nobody_there
 from tooltray.upstream.start_watch import StartLimits
 
 RESTART_AFTER_S = (1.0, 2.0, 4.0)  # three failures in a row; then somebody has to act
@@ -93,12 +94,17 @@ def no_tap(server: str) -> Tap | None:
     return None
 
 
+def no_task(client: McpClient, params: Raw) -> TaskQuestion | None:
+    return None
+
+
 class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """
     Attributes:
         eras: remembers which eras each server speaks.
         mask: takes secrets out of a text: a server may repeat them in its errors.
         ask_person: shows a server's question where no AI client can be asked; None: nobody is there.
+        of_task: tells whose task a server's question belongs to.
         is_person_there: whether that shows questions just now.
         keep_output: gets a server's name and each line that it writes, secrets masked.
         tap: gives what hears of the messages of a server's new connection, by the server's name; None: nobody does.
@@ -114,6 +120,7 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     eras: EraMemory
     mask: Callable[[str], str] = str
     ask_person: AskPerson | None = None
+    of_task: OfTask = no_task
     is_person_there: Callable[[], bool] = nobody_there
     keep_output: Callable[[str, str], None] = keep_nothing
     tap: Callable[[str], Tap | None] = no_tap

@@ -17,7 +17,6 @@ from tests.fakes.hub_parts import (
     entry,
     hub_parts,
     one_server,
-    refusal_of,
     settled,
     started,
     text_of,
@@ -73,14 +72,13 @@ async def test_a_server_for_itself_is_listed_under_its_own_names(tmp_path: Path)
         assert not parts.home.names.exists()
 
 
-async def test_tools_that_run_as_tasks_alone_are_for_those_who_have_their_server_alone(tmp_path: Path) -> None:
+async def test_tools_that_run_as_tasks_alone_are_listed_and_are_in_no_format_of_a_provider(tmp_path: Path) -> None:
     tools = [tool("at_once"), tool("long", execution={"taskSupport": "required"}), tool("both", execution={"taskSupport": "optional"})]
     async with hub_parts(tmp_path, **one_server(ScriptedServer(*tools))) as parts:
         await started(parts)
         assert await parts.listed("s") == ["at_once", "long", "both"]
-        assert await parts.listed() == ["at_once", "both"]
-        assert [each["name"] for each in await parts.presenter.get_all_tool_definitions()] == ["at_once", "both"]
-        assert "Unknown tool" in await refusal_of(parts, "long")
+        assert await parts.listed() == ["at_once", "both", "long"]
+        assert [each["name"] for each in await parts.presenter.get_all_tool_definitions()] == ["at_once", "both", "long"]
         assert len(await parts.presenter.mcp_tools_to_anthropic_tools(server="s")) == 2
         shown = {each.original_name: each.description for each in await parts.presenter.get_tools("s")}
         assert shown == {"at_once": "", "both": "", "long": TASK_ONLY}

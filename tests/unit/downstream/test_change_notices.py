@@ -304,3 +304,25 @@ async def test_what_an_extension_tells_comes_on_the_stream_that_asks_for_it_and_
         await asyncio.sleep(LONG_S)
         assert client.presenter.unheard == [b'"l"']
         assert sum(message.get("method") == "notifications/foo" for message in client.channel.messages) == 2
+
+
+# tasks of servers
+
+
+@in_fake_time
+async def test_a_task_is_told_of_on_the_streams_that_ask_for_it_and_to_clients_that_know_tasks_alone() -> None:
+    async with Conversation() as client:
+        wanted = {"notifications": {"taskIds": ["own 1", "other"]}, "_meta": META}
+        assert (await client.error("subscriptions/listen", wanted))["code"] == -32021
+        declared = {PREFIX + "clientCapabilities": {"extensions": {PREFIX + "tasks": {}}}}
+        client.send(id="l", method="subscriptions/listen", params={**wanted, "_meta": {**META, **declared}})
+        acknowledged = await client.channel.notification("notifications/subscriptions/acknowledged")
+        assert acknowledged["notifications"] == {"taskIds": ["own 1"]}
+        for id in ("own 1", "other"):
+            client.session.tell_task_news(id, dump({"taskId": id, "status": "completed"}))
+        told = await client.channel.notification("notifications/tasks")
+        assert told == {"taskId": "own 1", "status": "completed", "_meta": {PREFIX + "subscriptionId": "l"}}
+        client.session.dispatcher.is_congested = True
+        client.session.tell_task_news("own 1", dump({}))
+        await asyncio.sleep(LONG_S)
+        assert sum(message.get("method") == "notifications/tasks" for message in client.channel.messages) == 1

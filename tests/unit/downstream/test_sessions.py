@@ -334,9 +334,9 @@ async def test_what_a_server_says_of_an_extension_goes_to_those_who_may_hear_it_
     hub.presenter.deaf.append(deaf.session)  # type: ignore[arg-type]
     for calls in ([(modern, it)], [(modern, deaf)], [(legacy, it)], [(modern, it), (modern, other)]):
         said(hub, Copy(calls=[exchange_of(*call) for call in calls]), "notifications/foo", a=1)  # type: ignore[arg-type]
-    said(hub, Copy(calls=[exchange_of(modern, it)]), "notifications/tasks/status", b=1)  # type: ignore[arg-type]
+    said(hub, Copy(calls=[exchange_of(modern, it)]), "notifications/roots/list_changed", b=1)  # type: ignore[arg-type]
     assert told == [("notifications/foo", {"a": 1}, Raw(b"1"))]
-    news = [*[("notifications/foo", {"a": 1})] * 4, ("notifications/tasks/status", {"b": 1})]
+    news = [*[("notifications/foo", {"a": 1})] * 4, ("notifications/roots/list_changed", {"b": 1})]
     assert heard(clients) == [[], news, []]
     await hub.sessions.close("ended", grace_s=0)
 

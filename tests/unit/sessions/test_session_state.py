@@ -131,3 +131,16 @@ def test_the_views_that_a_client_may_be_showing_are_those_it_opened_else_those_i
     for number in range(2 * MOST_VIEWS):
         state.opens_view(f"s{number}")
     assert len(state.opened_views) == MOST_VIEWS
+
+
+def test_whose_something_is_that_lasts_is_told_by_the_bridge_or_the_token_also_in_the_next_hub() -> None:
+    world, later = World(), World()
+
+    def owner(key: Any, where: World = world) -> str:
+        return where.states.connect(key).owner
+
+    assert owner(("bridge", "b1", None, "")) == owner(("bridge", "b1", "s", "p")) == owner(("bridge", "b1", None, ""), later)
+    assert owner(("token", "t", None)) == owner(("token", "t", "s"))
+    assert len({owner(("bridge", "b1")), owner(("bridge", "b2")), owner(("token", "b1")), owner(7), owner(7, later)}) == 5
+    assert "hidden" not in owner(("bridge", "hidden"))
+    assert world.states.connect("passes", is_passing=True).owner == ""

@@ -1,0 +1,42 @@
+"""`tooltray tasks list|cancel`: what servers do for AI clients that do something else meanwhile.
+
+Above it: run. Below it: a hub; one is started where none runs.
+"""
+
+import argparse
+import time
+
+from tooltray.cli.hubs import started_hub
+from tooltray.cli.speech import say, tr
+from tooltray.cli.terminal import answer, answer_list, clean_line
+from tooltray.home.home import Home
+from tooltray.phrases import Phrase
+from tooltray.snapshots.server_tasks import ServerTaskSnapshot
+
+STATES = {
+    "working": Phrase("working"),
+    "input_required": Phrase("waits for an answer"),
+    "completed": Phrase("completed"),
+    "failed": Phrase("failed"),
+    "cancelled": Phrase("cancelled"),
+}
+
+
+def list_tasks(args: argparse.Namespace, home: Home) -> int:
+    with started_hub(home) as hub:
+        tasks = hub.ask(hub.api.server_tasks.get_server_tasks())
+    titles = (tr("ID"), tr("SERVER"), tr("TOOL"), tr("CLIENT"), tr("STATE"), tr("SINCE"))
+    return answer_list(args, tasks, titles, _row, empty=tr("No server has a task of an AI client."))
+
+
+def cancel(args: argparse.Namespace, home: Home) -> int:
+    with started_hub(home) as hub:
+        hub.ask(hub.api.server_tasks.cancel_server_task(id=args.id))
+    return answer(
+        args, {"id": args.id, "cancelled": True}, tr("The server has heard that nobody wants {id} any more.", id=clean_line(args.id))
+    )
+
+
+def _row(task: ServerTaskSnapshot) -> list[str]:
+    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(task.created_at))
+    return [task.id, task.server, task.tool, task.client or "-", say(STATES.get(task.status, task.status)), since]
