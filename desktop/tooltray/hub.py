@@ -40,6 +40,7 @@ from tooltray.approvals.approvals import Approvals
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grants import GrantStore
 from tooltray.approvals.permissions import Permissions
+from tooltray.approvals.skill_book import SkillBook, SkillStore
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
@@ -76,6 +77,7 @@ from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
 from tooltray.catalogue.server_lists import ServerLists
+from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.composition import Composition, made, part, read
@@ -348,6 +350,7 @@ class Hub(Composition):
     tools: ToolManager = part(lists="tool_lists", looks="tool_looks")
     instructions: ServerInstructions = part(mask="mask.masked_whole")
     prompts: PromptManager = part()
+    skill_uris: SkillUris = part()
     resources: ResourceManager = part()
 
     # what each session sees of it
@@ -374,6 +377,8 @@ class Hub(Composition):
     grants: GrantBook = part(
         store="grant_store", is_of_file=lambda hub: lambda server: hub.project_servers.keeps(server), now=lambda hub: SteadyWallClock()
     )
+    skill_store: SkillStore = read(lambda hub: SkillStore(hub.home.skills))
+    skill_book: SkillBook = part(store="skill_store", is_of_file=lambda hub: lambda server: hub.project_servers.keeps(server))
     rules: ApprovalRules = part()
     waiting: WaitingApprovals = part()
     rounds: ApprovalRounds = part(masked="mask.masked_whole")

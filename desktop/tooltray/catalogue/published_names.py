@@ -6,7 +6,7 @@ A name is a promise: an AI client's allow-list or a person's prompt may hold it.
 on disk, and never given to another tool while its server is there, also not after the tool itself is gone. The names of a server that was
 removed are free as soon as the removal cannot be undone any more. Prompts have a name space of their own under the same rule. What clients
 can bear decides the form of a name: they merge, cut or drop names with other characters, names that differ in `-`, `_` or case alone, and
-long ones.
+long ones. Of skills it is the first part of their URIs that is given in this way, see skill_uris.
 """
 
 import hashlib
@@ -36,12 +36,12 @@ _VALID = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
 _INVALID_RUN = re.compile(r"[^A-Za-z0-9_-]+", re.ASCII)
 logger = logging.getLogger(__name__)
 
-Kind = Literal["tools", "prompts"]
+Kind = Literal["tools", "prompts", "skills"]
 
 FILE_VERSION = 1
 RETURNS_WITHIN_S = 60.0  # of a removed server: the window offers Undo for 8 s, and an editor has an undo, too
-_MEMBERS: Mapping[Kind, str] = {"tools": "names", "prompts": "prompts"}  # of the file; the first version knew tools alone
-_STAND_INS: Mapping[Kind, str] = {"tools": "tool", "prompts": "prompt"}
+_MEMBERS: Mapping[Kind, str] = {"tools": "names", "prompts": "prompts", "skills": "skills"}  # of the file; the first version knew tools alone
+_STAND_INS: Mapping[Kind, str] = {"tools": "tool", "prompts": "prompt", "skills": "skill"}
 
 
 class NameSpace:
@@ -81,12 +81,12 @@ class NameSpace:
             return False
         tool = (server, original)
         self._give(tool, name)
-        self._contested.add(as_compared(self._plain(tool)))
+        self._contested.add(as_compared(self.plain(tool)))
         return True
 
     def give(self, newcomers: list[Tool], naming: Naming) -> None:
         """Names tools that have no name yet; the outcome does not depend on their order."""
-        plain = {tool: self._plain(tool) for tool in newcomers}
+        plain = {tool: self.plain(tool) for tool in newcomers}
         waiting = newcomers
         if naming == "conflict":
             waiting = self._give_unmet(plain, avoided=self._contested)
@@ -112,7 +112,7 @@ class NameSpace:
         self.names[tool], self.targets[name] = name, tool
         self._taken.add(as_compared(name))
 
-    def _plain(self, tool: Tool) -> str:
+    def plain(self, tool: Tool) -> str:
         """The tool's own name as far as it can be kept. Equal for equal originals, so that two servers' tools are seen to meet."""
         cleaned = _cleaned(tool[1], self._stand_in)
         return cleaned if len(cleaned) <= MAX_LENGTH else _with_hash(cleaned, _digest(tool[1]), HASH_DIGITS)
@@ -206,6 +206,12 @@ class PublishedNames:
     def target(self, name: str, *, kind: Kind = "tools") -> Tool | None:
         """What a name was given to, whether it is listed now or not."""
         return self._spaces[kind].targets.get(name)
+
+    def holder(self, original: str, *, kind: Kind) -> Tool | None:
+        """Who was given the name that a thing called so would have were it alone; None where nobody was."""
+        space = self._spaces[kind]
+        found = space.targets.get(space.plain(("", original)))
+        return found if found and found[1] == original else None
 
     def retire(self, servers: Iterable[str]) -> None:
         """These servers were removed and may come back: their names are free when they have not within RETURNS_WITHIN_S."""

@@ -2,7 +2,7 @@
 
 Above it: ResourceManager. Below it: protocol/uri_template. A URI stays as its server wrote it, unless another server lists the same one:
 then it is published as `tooltray://{server}/{the URI, percent-escaped}`, for both. Templates likewise; their expressions stay, so that AI
-clients can fill them in. One such set of rules belongs to one state of all lists and never changes.
+clients can fill them in. What begins with `skill://` has rules of its own, see skill_uris. One such set of rules belongs to one state of all lists and never changes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+from tooltray.catalogue.skill_uris import SCHEME, SkillUris, prefixed
 from tooltray.protocol.uri_template import UriTemplate
 
 PREFIX = "tooltray://"
@@ -32,11 +33,15 @@ class _Template(msgspec.Struct, frozen=True):
 
 
 class ResourceUris:
-    def __init__(self, uris: Mapping[str, Iterable[str]], templates: Mapping[str, Iterable[str]]) -> None:
+    def __init__(
+        self, uris: Mapping[str, Iterable[str]], templates: Mapping[str, Iterable[str]], *, skills: SkillUris | None = None
+    ) -> None:
         """
         Args:
             uris, templates: what each server lists. The order of the servers counts where a URI could mean several.
+            skills: the rules for what begins with `skill://`; None: it is like any other.
         """
+        self._skills = skills
         self._servers = {server.lower(): server for server in [*uris, *templates]} | {server: server for server in [*uris, *templates]}
         self._owners = _owners(uris)
         self._template_owners = _owners(templates)
@@ -45,6 +50,8 @@ class ResourceUris:
 
     def published_uri(self, server: str, uri: str) -> str:
         """The URI by which AI clients know a server's resource, listed or not; the reverse of `targets`."""
+        if self._skills and uri.startswith(SCHEME):
+            return self._skills.published(server, uri)
         if server in (owners := self._owners.get(uri, ())):
             return uri if len(owners) == 1 else _published(server, uri)
         for template in self._templates:
@@ -59,7 +66,9 @@ class ResourceUris:
 
     def targets(self, uri: str) -> Iterator[Target]:
         """What a URI may mean, the likeliest first; nothing where no server has listed it or a template for it."""
-        if target := self._targets.get(uri):
+        if self._skills and uri.startswith(SCHEME) and (found := self._skills.target(uri) or self._filled_in(uri)):
+            yield found
+        elif target := self._targets.get(uri):
             yield target
         elif uri.startswith(PREFIX):
             yield from self._parsed(uri)
@@ -77,14 +86,22 @@ class ResourceUris:
     def _template(self, server: str, text: str) -> _Template:
         own = UriTemplate(text)
         is_contested = any(owner != server for owner in self._template_owners.get(text, ()))
+        if is_contested and self._skills and text.startswith(SCHEME):
+            return _Template(server, own, UriTemplate(prefixed(server, text)))
         return _Template(server, own, own.changed(_escaped, prefix=_published(server, "")) if is_contested else own)
+
+    def _filled_in(self, uri: str) -> Target | None:
+        """Of a template that several servers list."""
+        for template in self._templates:
+            if template.is_contested and (values := template.published.match(uri)) is not None:
+                return template.server, template.own.expanded(values)
+        return None
 
     def _parsed(self, uri: str) -> Iterator[Target]:
         """A URI of ours that is not listed, or not any more: from a template, or noted down while its resource was listed."""
-        for template in self._templates:
-            if template.is_contested and (values := template.published.match(uri)) is not None:
-                yield template.server, template.own.expanded(values)
-                return
+        if found := self._filled_in(uri):
+            yield found
+            return
         name, _, rest = uri.removeprefix(PREFIX).partition("/")
         name = unquote(name, errors="replace")
         if server := self._servers.get(name) or self._servers.get(name.lower()):  # some clients write the part behind `//` small
