@@ -36,6 +36,7 @@ COMPLETE = (
     "desktop/tooltray/sessions/*.py",
     "desktop/tooltray/settings/*.py",
     "desktop/tooltray/sign_ins/*.py",
+    "desktop/tooltray/skills/*.py",
     "desktop/tooltray/upstream/*.py",
     "desktop/tooltray/views/*.py",
     "desktop/tooltray/downstream/client_session.py",

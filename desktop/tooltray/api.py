@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tooltray.projects.api import ProjectsApi
     from tooltray.registries.api import RegistriesApi
     from tooltray.sign_ins.api import SignInsApi
+    from tooltray.skills.api import SkillsApi
     from tooltray.views.api import ViewsApi
 
 Verb: TypeAlias = Callable[..., Coroutine[Any, Any, Any]]
@@ -50,6 +51,7 @@ class Api:
     tries: "TriesApi"
     prompts: "PromptsApi"
     resources: "ResourcesApi"
+    skills: "SkillsApi"
     formats: "FormatsApi"
     secrets: "SecretsApi"
     access: "AccessApi"

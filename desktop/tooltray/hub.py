@@ -77,6 +77,7 @@ from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
 from tooltray.catalogue.server_lists import ServerLists
+from tooltray.catalogue.skill import SKILLS, Skill, read_skills
 from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
@@ -177,6 +178,9 @@ from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.sign_ins.api import SignInsApi
 from tooltray.sign_ins.sign_ins import SignIns
 from tooltray.sign_ins.token_store import TokenStore
+from tooltray.skills.api import SkillsApi
+from tooltray.skills.skill_catalogue import SkillCatalogue
+from tooltray.skills.skills import Skills
 from tooltray.tasks import TaskKeeper
 from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.stdio_transport import StdioTransport
@@ -257,6 +261,7 @@ class Hub(Composition):
         """Reads what was known of the servers when the last hub ended."""
         await self.tools.load()
         await self.offers.load()
+        await self.skill_catalogue.load()
         await self.instructions.load()
 
     # the ground: settings, secrets, the environment, the log
@@ -342,9 +347,11 @@ class Hub(Composition):
     look_patience: LookPatience = part()
     first: FirstListings = part(patience="first_patience")
     tool_lists: ServerLists[ToolDefinition] = part(kinds=lambda hub: (TOOLS,), read=lambda hub: read_tools)
+    skill_lists: ServerLists[Skill] = part(kinds=lambda hub: (SKILLS,), read=lambda hub: read_skills)
     other_lists: ServerLists[Offer] = part(kinds=lambda hub: KINDS, read=lambda hub: read_offered)
     offers: Offers = part(lists="other_lists")
     looks: SecondLooks = part(lists="other_lists", patience="look_patience")
+    skill_looks: SecondLooks = part(lists="skill_lists", patience="look_patience")
     tool_looks: SecondLooks = part(lists="tool_lists", patience="look_patience")
     confirm_limits: ConfirmLimits = part()
     tools: ToolManager = part(lists="tool_lists", looks="tool_looks")
@@ -384,6 +391,8 @@ class Hub(Composition):
     rounds: ApprovalRounds = part(masked="mask.masked_whole")
     approvals: Approvals = part()
     permissions: Permissions = part()
+    skill_catalogue: SkillCatalogue = part(lists="skill_lists", looks="skill_looks", uris="skill_uris", book="skill_book")
+    skills: Skills = part(catalogue="skill_catalogue", book="skill_book")
     folders: ProjectFolders = part(home=lambda hub: str(hub.user_folder))
     project_sources: ProjectSources = part(is_wanted=lambda hub: lambda: bool(hub.servers.deferred()))
     root_rounds: RootRounds = part(sources="project_sources")
@@ -512,6 +521,7 @@ class Hub(Composition):
     tries_api: TriesApi = part()
     prompts_api: PromptsApi = part()
     resources_api: ResourcesApi = part()
+    skills_api: SkillsApi = part(catalogue="skill_catalogue", book="skill_book")
     formats_api: FormatsApi = part()
     secrets_api: SecretsApi = part()
     access_api: AccessApi = part(http="access")

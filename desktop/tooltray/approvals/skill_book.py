@@ -147,7 +147,8 @@ class SkillBook:
         shown = suspicion.visible(uri)
         skill = self._now.get((server, uri))
         if skill is None:
-            raise Conflict(Phrase("'{tool}' has not changed since it was allowed", tool=shown), hint=Phrase("See `tooltray grants changes`."))
+            title = Phrase("'{tool}' has not changed since it was allowed", tool=shown)
+            raise Conflict(title, hint=Phrase("See `tooltray grants changes`."))
         if self._shown.pop((server, uri), skill.mark) != skill.mark:
             raise Conflict(Phrase("'{tool}' has changed again since this was shown", tool=shown), hint=Phrase("Look at it once more."))
         before = self._seen[server]

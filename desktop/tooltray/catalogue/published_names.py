@@ -40,7 +40,11 @@ Kind = Literal["tools", "prompts", "skills"]
 
 FILE_VERSION = 1
 RETURNS_WITHIN_S = 60.0  # of a removed server: the window offers Undo for 8 s, and an editor has an undo, too
-_MEMBERS: Mapping[Kind, str] = {"tools": "names", "prompts": "prompts", "skills": "skills"}  # of the file; the first version knew tools alone
+_MEMBERS: Mapping[Kind, str] = {
+    "tools": "names",
+    "prompts": "prompts",
+    "skills": "skills",
+}  # of the file; first it had tools alone
 _STAND_INS: Mapping[Kind, str] = {"tools": "tool", "prompts": "prompt", "skills": "skill"}
 
 

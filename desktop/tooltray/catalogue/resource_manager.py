@@ -39,9 +39,7 @@ def anybody(server: str) -> bool:
 class ResourceManager:
     """Belongs to the engine's loop."""
 
-    def __init__(
-        self, *, servers: ServerManager, offers: Offers, looks: SecondLooks, relay: ServerRelay, skill_uris: SkillUris
-    ) -> None:
+    def __init__(self, *, servers: ServerManager, offers: Offers, looks: SecondLooks, relay: ServerRelay, skill_uris: SkillUris) -> None:
         self._servers, self._offers, self._looks, self._relay, self._skill_uris = servers, offers, looks, relay, skill_uris
         self._made_at: tuple[object, ...] = ()  # the state of the offers that all this is of
         self._given_at: tuple[object, ...] = ()  # the state of the resources whose URIs are given

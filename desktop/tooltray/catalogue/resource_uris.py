@@ -2,7 +2,8 @@
 
 Above it: ResourceManager. Below it: protocol/uri_template. A URI stays as its server wrote it, unless another server lists the same one:
 then it is published as `tooltray://{server}/{the URI, percent-escaped}`, for both. Templates likewise; their expressions stay, so that AI
-clients can fill them in. What begins with `skill://` has rules of its own, see skill_uris. One such set of rules belongs to one state of all lists and never changes.
+clients can fill them in. What begins with `skill://` has rules of its own, see skill_uris. One such set of rules belongs to one state of
+all lists and never changes.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,7 @@
 """One skill as its server listed it, by the extension `io.modelcontextprotocol/skills` (SEP-2640): what can be used, and what it is.
 
-Above it: ServerLists of the skills, SkillBook, the room `skills`. Below it: protocol, definition. Pure. An entry is carried as bytes but for
-its URIs: its frontmatter has to be that of its `SKILL.md`, which AI clients compare, so no name of a skill is ever changed.
+Above it: ServerLists of the skills, SkillBook, the room `skills`. Below it: protocol, definition. Pure. An entry is carried as bytes but
+for its URIs: its frontmatter has to be that of its `SKILL.md`, which AI clients compare, so no name of a skill is ever changed.
 """
 
 import re

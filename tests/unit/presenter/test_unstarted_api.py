@@ -49,7 +49,9 @@ async def test_a_verb_is_done_or_not_offered_and_never_a_bug(api: Api, part: str
     """Also one that a class here inherits without having what it stands on."""
     call = getattr(getattr(api, part), verb)
     parameters = inspect.signature(getattr(KINDS[part], verb)).parameters.values()
-    given = {each.name: SAMPLES.get(get_origin(each.annotation) or each.annotation, "x") for each in parameters if each.default is each.empty}
+    given = {
+        each.name: SAMPLES.get(get_origin(each.annotation) or each.annotation, "x") for each in parameters if each.default is each.empty
+    }
     given.pop("self")
     with contextlib.suppress(TooltrayError), asked_by(PERSON):  # "x" names nothing
         await call(**given)
