@@ -487,7 +487,7 @@ class Hub(Composition):
     connections: Connections = part()
     formats: ToolFormats = part()
     count: Count = made(lambda hub: token_counts.counted)
-    costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees")
+    costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees", skill_texts="skills.texts")
     shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
     setup: Setup = part()
     live_settings: LiveSettings = part(hub="starts")

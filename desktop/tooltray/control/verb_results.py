@@ -54,6 +54,7 @@ RESULTS: Mapping[str, str] = {
     "get_server_files": "snapshots.files:ServerFileSnapshot[]",
     "get_sessions": "snapshots.clients:SessionSnapshot[]",
     "get_settings": "snapshots.setup:SettingsDocument",
+    "get_skills": "snapshots.skills:SkillSnapshot[]",
     "get_snapshot": "snapshots.hub:HubSnapshot",
     "get_starter_servers": "snapshots.discovery:StarterServer[]",
     "get_tool_changes": "snapshots.approvals:ToolChange[]",

@@ -77,7 +77,9 @@ class SkillCatalogue:
     async def load(self) -> None:
         """Takes what every server was last known to have from the disk."""
         await self._lists.load(
-            on_changed=self._on_changed, on_forgotten=self._on_forgotten, on_other_copy_changed=lambda server, kinds: self._tell(server)
+            on_changed=self._on_changed,
+            on_forgotten=self._on_forgotten,
+            on_other_copy_changed=lambda server, kinds: None,  # Offers tells it: the notification is that of the resources
         )
 
     # what there is

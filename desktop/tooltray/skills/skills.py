@@ -157,6 +157,12 @@ class Skills:
         disabled = managed.config.disabled_skills if managed else ()
         return skill.uri not in disabled and skill.name not in disabled
 
+    def texts(self, state: SessionState, server: str) -> list[str]:
+        """What a client that knows skills gives its model of each of a server's: its name, description and URI, as JSON."""
+        offered = [each for each in self._catalogue.offered(server) if self._is_offered(state, server, each)]
+        members = ({"name": each.name, "description": each.description, "uri": each.uri} for each in offered)
+        return [bytes(dump(each)).decode() for each in members]
+
     def _refusal(self, exchange: Exchange, server: str, uri: str) -> Envelope | None:
         """Why a session does not get what is under a server's own URI; None where it does, or where it belongs to no skill."""
         skills, state = self._catalogue.skills_with(server, uri), exchange.session.state
