@@ -148,7 +148,7 @@ class Desk:
         self.window.set_phase(HubPhase.RUNNING)
 
     def card(self, name: str) -> ServerCard:
-        return self.page.cards[name]
+        return self.page.server_list.cards[name]
 
     def open_server(self, name: str, tab: str = "overview") -> ServerDetails:
         """Opens a server in the pane at one of its tabs."""

@@ -63,7 +63,7 @@ async def test_pages_and_sheets_of_clients_profiles_and_projects_have_names_for_
     fake.sessions, fake.profiles = [SessionSnapshot("1", "c")], [ProfileSnapshot("p", None, {})]
     fake.client_modes = [ClientModeSnapshot("c", "C", "", "lazy", "it is so")]
     async with Desk(fake, theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.open_server("a")
         desk.wishes.options_requested.emit("w")
         assert nameless(desk.window) == []
@@ -92,7 +92,7 @@ async def tab(window: QWidget, *, back: bool = False) -> str:
 
 async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS, TOOLS, notices=(Problem("a notice"),)), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         tools = desk.open_tools("a")
         await until(lambda: tools.table.isVisible())
         assert nameless(desk.window) == []
@@ -117,7 +117,7 @@ async def test_everything_that_takes_the_keyboard_has_a_name(theme: Theme) -> No
 
 async def test_sheets_of_a_sign_in_and_of_the_set_up_have_names_and_take_tab(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         setup = SetupPreview({"mcpServers": {}}, False, (SetupChange("add", "server", "x"),))
         for open_sheet in (
             lambda: desk.page.sheets._open_sign_in_address("a", "https://x.example/"),
@@ -149,7 +149,7 @@ async def test_an_empty_page_has_names_too(theme: Theme) -> None:
 
 async def test_tab_goes_through_header_filters_and_then_card_by_card(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS[:3]), theme) as desk:
-        await until(lambda: desk.page.cards and desk.card("a").isVisible())
+        await until(lambda: desk.page.server_list.cards and desk.card("a").isVisible())
         path = [await tab(desk.window) for _ in range(18)]
         start = path.index("Search servers and tools")
         assert path[start : start + 2] == ["Search servers and tools", "Add server"]
@@ -160,7 +160,7 @@ async def test_tab_goes_through_header_filters_and_then_card_by_card(theme: Them
 
 async def test_a_ring_shows_after_tab_and_not_after_a_click(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS), theme) as desk:
-        await until(lambda: desk.page.cards and desk.card("a").isVisible())
+        await until(lambda: desk.page.server_list.cards and desk.card("a").isVisible())
         switch = control(desk.card("a"), "Use a")
         assert isinstance(switch, PaintedButton)
         QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
@@ -173,7 +173,7 @@ async def test_a_ring_shows_after_tab_and_not_after_a_click(theme: Theme) -> Non
 
 async def test_arrows_go_from_card_to_card_and_keep_to_the_same_control(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS), theme) as desk:
-        await until(lambda: desk.page.cards and desk.card("d").isVisible())
+        await until(lambda: desk.page.server_list.cards and desk.card("d").isVisible())
         await until(lambda: desk.card("c").y() > desk.card("a").y())
         control(desk.card("a"), "Use a").setFocus()
         for key, name in (
@@ -189,7 +189,7 @@ async def test_arrows_go_from_card_to_card_and_keep_to_the_same_control(theme: T
 
 async def test_space_switches_and_arrows_choose_a_filter(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS), theme) as desk:
-        await until(lambda: desk.page.cards and desk.card("a").isVisible())
+        await until(lambda: desk.page.server_list.cards and desk.card("a").isVisible())
         control(desk.card("a"), "Use a").setFocus()
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
         await desk.asked("stop_server", "a")
@@ -200,7 +200,7 @@ async def test_space_switches_and_arrows_choose_a_filter(theme: Theme) -> None:
 
 async def test_tab_goes_round_inside_a_sheet(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.page.add(BLOCK)
         panel = desk.window.sheet.panel
         await until(lambda: panel.isAncestorOf(QApplication.focusWidget()))
@@ -216,7 +216,7 @@ async def test_tab_goes_round_inside_a_sheet(theme: Theme) -> None:
 async def test_rows_of_tools_are_reached_by_arrows_and_come_into_view(theme: Theme) -> None:
     tools = [tool(f"tool_{number}", "a") for number in range(100)]
     async with Desk(FakePresenter(SERVERS, tools), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         listed = desk.open_tools("a")
         await until(lambda: listed.table.isVisible() and listed.table.rows)
         listed._on_more()
@@ -234,7 +234,7 @@ async def test_rows_of_tools_are_reached_by_arrows_and_come_into_view(theme: The
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space])
 async def test_enter_and_space_open_the_menu_of_a_card(theme: Theme, key: Qt.Key) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         button = control(desk.card("a"), "More for a")
         button.setFocus(Qt.FocusReason.TabFocusReason)
         QTest.keyClick(button, key)
@@ -286,7 +286,7 @@ async def test_the_settings_of_a_server_and_their_sheets_have_names(theme: Theme
     fake = FakePresenter(SERVERS, TOOLS)
     fake.entries["a"] = {"command": "p", "env": {"A_TOKEN": "${secret:a/A_TOKEN}", "HOST": "x"}, "args": 3}
     async with Desk(fake, theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         view = desk.open_server("a", "settings").view("settings")
         await until(lambda: view.form.entry)
         view.tester.ended.emit(ServerTest("a", False, problem=Problem("no"), output=("x",)))

@@ -12,7 +12,7 @@ from tooltray.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.activity.activity_model import ActivityModel
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.table import Column
+from tooltray.ui.widgets.row_model import Column
 
 
 class SlowJournal:

@@ -382,7 +382,7 @@ async def test_figures_sort_and_the_chart_follows_the_row(theme: Theme) -> None:
 async def test_an_opened_server_has_its_own_activity_and_leads_to_the_page(theme: Theme) -> None:
     fake = JournalInMemory([server("fs"), server("git")], journal=[entry(1, tool="a"), entry(2, tool="b", server="git")])
     async with Desk(fake, theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         pane = desk.open_server("git")
         assert not [call for call in desk.engine.calls if call[0] == "get_activity"]
         pane.show_tab("activity")

@@ -78,7 +78,7 @@ async def test_name_and_start_are_the_person_s(theme: Theme) -> None:
 @pytest.mark.parametrize(("name", "complaint"), [("files", "taken"), ("", "needs a name"), ("a/b", "not usable as a name")])
 async def test_a_name_that_cannot_be_used_is_told_while_it_is_typed(theme: Theme, name: str, complaint: str) -> None:
     async with Desk(FakePresenter([server("files")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         sheet = panel(desk, "uvx x")
         field(sheet, "Name of the server").setText(name)
         chips = [each.accessibleName() for each in sheet.previews[0].findChildren(type(sheet.previews[0]._chip))]
@@ -248,7 +248,7 @@ async def test_control_enter_adds_from_the_text_and_plain_enter_does_not(theme: 
 
 async def test_paste_on_the_page_opens_the_sheet_with_the_clipboard(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         QGuiApplication.clipboard().setText("uvx mcp-server-fetch")
         desk.card("a").controls()[0].setFocus()
         QTest.keyClick(desk.card("a").controls()[0], Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)

@@ -252,7 +252,7 @@ async def test_an_engine_that_cannot_start_is_explained_and_can_be_tried_again(l
     assert len(life.engines) == 2
     await life.running()
     assert "The disk is full" not in life.words
-    assert life.desk.page.cards
+    assert life.desk.page.server_list.cards
 
 
 async def test_an_app_without_an_engine_ends_at_once(live: Callable[..., Life]) -> None:
@@ -267,7 +267,7 @@ async def test_an_app_without_an_engine_ends_at_once(live: Callable[..., Life]) 
 async def test_an_engine_that_fails_later_takes_its_servers_off_the_page(live: Callable[..., Life]) -> None:
     life = live()
     engine = await life.running()
-    await until(lambda: life.desk.page.cards)
+    await until(lambda: life.desk.page.server_list.cards)
     engine.fail()
     await until(lambda: "The disk is full" in life.words)
     assert life.desk.servers.servers == ()

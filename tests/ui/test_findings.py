@@ -22,7 +22,7 @@ from tooltray.ui.widgets.filter_tabs import FilterTab
 
 async def test_a_menu_at_the_right_edge_stays_in_the_window(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
-        await until(lambda: desk.page.cards and desk.card("b").isVisible())
+        await until(lambda: desk.page.server_list.cards and desk.card("b").isVisible())
         desk.window.resize(900, 600)
         for name in ("a", "b"):
             control(desk.card(name), f"More for {name}").click()
@@ -35,7 +35,7 @@ async def test_a_menu_at_the_right_edge_stays_in_the_window(theme: Theme) -> Non
 
 async def test_the_navigation_and_filters_are_no_check_boxes_for_screen_readers(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         kinds: tuple[type[QWidget], ...] = (NavItem, FilterTab)
         for kind in kinds:
             each = desk.window.findChild(kind)

@@ -45,7 +45,7 @@ async def test_the_steps_tick_themselves_and_go_for_good_after_the_first_call(th
         QTest.mouseClick(control(desk.page, "Add Time"), Qt.MouseButton.LeftButton)
         await desk.asked("add_starter_server", "time", {}, "")
         fake.tell(server("time", ServerState.STARTING))
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         assert (steps.isVisible(), steps.steps) == (True, FirstSteps())
         fake.set_state("time", ServerState.RUNNING)
         await until(lambda: steps.steps.server == "time")
@@ -66,7 +66,7 @@ async def test_the_steps_tick_themselves_and_go_for_good_after_the_first_call(th
 async def test_who_has_servers_already_is_not_told_how_to_begin(theme: Theme) -> None:
     fake = Beginner([server("a")])
     async with Desk(fake, theme) as desk:
-        await until(lambda: desk.page.cards and not len(desk.tasks))
+        await until(lambda: desk.page.server_list.cards and not len(desk.tasks))
         assert not desk.page.steps.isVisible()
         assert ("get_activity_choices",) not in fake.calls
 

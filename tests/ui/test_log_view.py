@@ -31,7 +31,7 @@ Key = Qt.Key
 @pytest.fixture
 async def desk(theme: Theme) -> AsyncIterator[Desk]:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         yield desk
 
 

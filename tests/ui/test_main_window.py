@@ -143,7 +143,7 @@ async def test_the_log_of_a_server_shows_its_lines_and_the_whole_problem_until_t
     failed = server("a", ServerState.ERROR, problem=Problem("it fell over", "exit code 7", "Pick it up"))
     async with Desk(FakePresenter([failed]), theme) as desk:
         desk.engine.logs["a"] = ["first", "second"]
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.wishes.log_requested.emit("a")
         panel = desk.window.findChild(LogSheet)
         assert isinstance(panel, LogSheet)
@@ -156,7 +156,7 @@ async def test_the_log_of_a_server_shows_its_lines_and_the_whole_problem_until_t
 
 async def test_the_log_of_a_removed_server_closes(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.page.sheets.open_log("a")
         await desk.servers.api.remove_mcp_server("a")
         await until(lambda: desk.window.sheet is None)
@@ -228,7 +228,7 @@ async def test_a_hub_that_does_not_start_says_why_and_offers_to_try_again(theme:
 async def test_secrets_that_keep_a_server_from_starting_can_be_opened_in_the_window(theme: Theme) -> None:
     locked = Problem("The secrets are locked", "secrets.enc needs its passphrase", "Unlock them")
     async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.engine.failures["get_secret_names"] = TooltrayError(locked.title, locked.message, locked.hint)
         desk.engine.set_state("a", ServerState.ERROR, problem=locked)
         await until(lambda: desk.window.findChild(SecretsHelp))
@@ -242,7 +242,7 @@ async def test_secrets_that_keep_a_server_from_starting_can_be_opened_in_the_win
 
 async def test_a_server_s_own_problem_is_not_taken_for_one_of_the_secrets(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.engine.failures["get_secret_names"] = TooltrayError("There is no keyring")
         desk.engine.set_state("a", ServerState.ERROR, problem=Problem("Command not found"))
         await desk.asked("get_secret_names")
@@ -252,7 +252,7 @@ async def test_a_server_s_own_problem_is_not_taken_for_one_of_the_secrets(theme:
 
 async def test_escape_closes_a_sheet_and_gives_the_focus_back(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         before = desk.card("a").controls()[0]
         before.setFocus()
         desk.page.add()
@@ -287,7 +287,7 @@ async def test_a_click_beside_the_panel_loses_nothing_that_was_typed(theme: Them
 
 async def test_undo_is_one_tab_away(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         focused = control(desk.card("a"), "More for a")
         focused.setFocus(Qt.FocusReason.TabFocusReason)
         desk.window.context.offer_undo("a is stopped")
@@ -312,7 +312,7 @@ async def test_no_part_of_the_window_ever_flashes_up_as_a_window_of_its_own(them
     windows = ShownWindows()
     app.installEventFilter(windows)
     async with Desk(FakePresenter([server("a"), server("b", ServerState.ERROR, problem=Problem("x"))], [tool("t", "a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.open_tools("a")
         desk.page.add('{"mcpServers": {"x": {"command": "y", "env": {"A_TOKEN": "1"}}}}')
         desk.page.sheets.open_log("b")
@@ -321,14 +321,14 @@ async def test_no_part_of_the_window_ever_flashes_up_as_a_window_of_its_own(them
             desk.engine.set_state("a", state)
         await until(lambda: desk.card("a").server.state is list(ServerState)[-1])
         await desk.servers.api.add_mcp_server("new", {"command": "z"})
-        await until(lambda: "new" in desk.page.cards)
+        await until(lambda: "new" in desk.page.server_list.cards)
     app.removeEventFilter(windows)
     assert windows.seen == {"MainWindow"}
 
 
 async def test_stopping_a_server_can_be_undone_for_a_while(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         control(desk.card("a"), "Use a").click()
         await until(lambda: toasts(desk) == ["a is stopped"])
         assert desk.card("a").server.state is ServerState.STOPPED
@@ -340,14 +340,14 @@ async def test_stopping_a_server_can_be_undone_for_a_while(theme: Theme) -> None
 @pytest.mark.parametrize(("is_default", "text"), [(True, "a starts when a client needs it"), (False, "a starts with the hub")])
 async def test_when_a_server_starts_from_now_on_is_said(theme: Theme, is_default: bool, text: str) -> None:
     async with Desk(FakePresenter([server("a", is_default=is_default)]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.engine.defaults = ["a"] if is_default else []
         desk.wishes.default_requested.emit("a", not is_default)
         await until(lambda: toasts(desk) == [f"{text} from now on"])
 
 
 def placed(desk: Desk) -> list[str]:
-    cards = [card for card in desk.page.cards.values() if card.isVisible()]
+    cards = [card for card in desk.page.server_list.cards.values() if card.isVisible()]
     return [card.server.name for card in sorted(cards, key=lambda card: (card.y(), card.x()))]
 
 
@@ -372,7 +372,7 @@ async def test_the_keyboard_goes_to_the_next_card_when_its_own_is_removed(theme:
         desk.engine.entries[removed] = {"command": "npx"}
         control(desk.card(removed), f"{removed}, Connected").setFocus(Qt.FocusReason.TabFocusReason)
         desk.wishes.removal_requested.emit(removed)
-        await until(lambda: removed not in desk.page.cards)
+        await until(lambda: removed not in desk.page.server_list.cards)
         await until(lambda: QApplication.focusWidget() is control(desk.card(next_one), f"{next_one}, Connected"))
 
 

@@ -24,7 +24,7 @@ from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.servers.token_advice import TokenAdvice
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.filter_tabs import FilterTab
-from tooltray.ui.widgets.table import Heading
+from tooltray.ui.widgets.row_model import Heading
 from tooltray.ui.widgets.toast import Toast
 
 S = ServerState
@@ -86,7 +86,7 @@ async def test_a_press_on_a_title_sorts_a_second_turns_it_round_and_a_third_brin
 
 async def test_cards_or_table_order_and_groups_are_remembered(theme: Theme) -> None:
     async with Desk(FakePresenter(many(6)), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         choose(desk, "Table")
         assert table(desk).isVisible()
         choose(desk, "State")
@@ -105,7 +105,7 @@ async def test_a_hundred_servers_are_cards_if_a_person_wants_that(theme: Theme) 
     async with Desk(FakePresenter(many(30)), theme) as desk:
         await until(lambda: table(desk).isVisible())
         choose(desk, "Cards")
-        assert len(desk.page.cards) == 31
+        assert len(desk.page.server_list.cards) == 31
 
 
 async def test_boxes_and_shift_select_many_and_what_is_done_with_them_has_one_undo(theme: Theme) -> None:

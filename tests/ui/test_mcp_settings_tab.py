@@ -24,7 +24,7 @@ TOOLS = [tool("read_file", "filesystem", description="Reads a file."), tool("wri
 
 async def test_顯示_server_列表(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS, TOOLS), theme) as desk:
-        await until(lambda: len(desk.page.cards) == 4)  # and the built-in one
+        await until(lambda: len(desk.page.server_list.cards) == 4)  # and the built-in one
         for shown, tone in zip(SERVERS, ("success", "error", "neutral"), strict=True):
             card = desk.card(shown.name)
             assert card.isVisible()
@@ -38,19 +38,19 @@ async def test_顯示_server_列表(theme: Theme) -> None:
 
 async def test_新增_server(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS, TOOLS), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         button(desk.page, "Add server").click()
         assert desk.window.sheet is not None
         desk.window.sheet.dismiss()
         desk.page.add("npx -y @modelcontextprotocol/server-memory")
         button(desk.window.sheet.panel, "Add server").click()
         await until(lambda: any(call[0] == "add_mcp_server" for call in desk.engine.calls))
-        await until(lambda: "memory" in desk.page.cards and desk.window.sheet is None)
+        await until(lambda: "memory" in desk.page.server_list.cards and desk.window.sheet is None)
 
 
 async def test_展開_tool_列表(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS, TOOLS), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         button(desk.card("filesystem"), "Show tools").click()
         assert desk.page.details is not None
         assert desk.page.details.tab == "tools"
@@ -61,7 +61,7 @@ async def test_展開_tool_列表(theme: Theme) -> None:
 
 async def test_重啟_server(theme: Theme) -> None:
     async with Desk(FakePresenter(SERVERS, TOOLS), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         menu = ServerMenu(theme, SERVERS[0], desk.wishes, desk.window)
         restart: QAction = next(action for action in menu.actions() if action.text() == "Restart")
         restart.trigger()

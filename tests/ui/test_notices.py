@@ -44,7 +44,7 @@ async def settle() -> None:
 
 
 async def with_cards(desk: Desk) -> NoticeArea:
-    await until(lambda: desk.page.cards and desk.card("a").isVisible())
+    await until(lambda: desk.page.server_list.cards and desk.card("a").isVisible())
     await settle()
     return desk.page.notices
 
@@ -78,7 +78,7 @@ async def test_the_room_of_a_notice_that_goes_stays_empty_until_the_pointer_has_
         await settle()
         below = desk.window.childAt(place)
         assert below is not None
-        assert not any(card.isAncestorOf(below) for card in desk.page.cards.values())
+        assert not any(card.isAncestorOf(below) for card in desk.page.server_list.cards.values())
         assert top(desk, "a") > before
         point_at(desk, control(desk.window, "Copy entry for a client"))
         await until(lambda: top(desk, "a") == before)
@@ -86,7 +86,7 @@ async def test_the_room_of_a_notice_that_goes_stays_empty_until_the_pointer_has_
 
 def badges(desk: Desk) -> dict[str, str]:
     found = {}
-    for name, card in desk.page.cards.items():
+    for name, card in desk.page.server_list.cards.items():
         badge = card.findChild(StateBadge)
         assert isinstance(badge, StateBadge)
         found[name] = badge.accessibleName()

@@ -16,7 +16,7 @@ from tooltray.ui.tools import offered
 from tooltray.ui.tools.offer_preview import OfferPreview
 from tooltray.ui.tools.offered_list import OfferedList
 from tooltray.ui.tools.offered_panel import OfferedPanel
-from tooltray.ui.widgets.table import Heading
+from tooltray.ui.widgets.row_model import Heading
 
 NOTE = "file:///note"
 

@@ -57,7 +57,7 @@ async def test_a_card_has_a_chip_of_its_file_and_opened_the_whole_line(theme: Th
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: found.append(url.toLocalFile()) or True)
     async with Desk(FakePresenter([OF_PROJECT, OWN]), theme) as desk:
         await desk.window.build_pages()
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         assert "From .mcp.json of shop" in names(desk.card("db"))
         assert not any("From" in name for name in names(desk.card("own")))
         details = desk.open_server("db")
@@ -71,9 +71,9 @@ async def test_a_card_has_a_chip_of_its_file_and_opened_the_whole_line(theme: Th
 async def test_details_say_it_for_every_server(theme: Theme) -> None:
     async with Desk(FakePresenter([OF_PROJECT, OWN, *(server(f"s{number}") for number in range(30))]), theme) as desk:
         page = desk.page
-        await until(lambda: page._table.rows)
+        await until(lambda: page.server_list.table.rows)
         for name, said in (("db", "From .mcp.json of shop"), ("own", "From the settings")):
-            page._table.row_chosen.emit(desk.servers.find(name))
+            page.server_list.table.row_chosen.emit(desk.servers.find(name))
             assert said in words(page.details)
         desk.engine.tell(replace(OWN, origin="served", file=SERVED.file))
         await until(lambda: "From a-config-with-a-long-name.json" in words(page.details))
@@ -84,7 +84,7 @@ async def test_its_menu_opens_the_file_in_the_place_of_copying_an_entry(theme: T
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: found.append(url.toLocalFile()) or True)
     async with Desk(FakePresenter([OF_PROJECT, SERVED, OWN]), theme) as desk:
         await desk.window.build_pages()
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         assert {"Copy settings entry", "Remove"} <= set(menu_of(desk, OWN))
         assert {"Open its file", "Remove from its file"} <= set(menu_of(desk, OF_PROJECT))
         assert "Copy settings entry" not in menu_of(desk, OF_PROJECT)
@@ -98,7 +98,7 @@ async def test_removed_from_its_file_it_is_brought_back_into_that_file_under_its
     fake = FakePresenter([replace(OF_PROJECT, name="db-shop")])
     fake.entries["db-shop"], fake.names_in_files, fake.chosen = {"command": "npx"}, {"db-shop": "db"}, {"db-shop": {"autoApprove": ["all"]}}
     async with Desk(fake, theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.commands.remove("db-shop")
         await desk.asked("remove_mcp_server", "db-shop")
         await until(lambda: "db is removed from its file" in words(desk.window))
@@ -110,7 +110,7 @@ async def test_what_was_chosen_here_for_a_server_of_a_file_stands_in_its_sheets(
     fake = FakePresenter([OF_PROJECT], [tool("look", "db", original_name="query")])
     fake.chosen["db"] = {"lazyLoad": False, "toolOverrides": {"query": {"name": "look"}}}
     async with Desk(fake, theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.wishes.options_requested.emit("db")
         await until(lambda: control(desk.window.sheet.panel, "All at once").isChecked())
         desk.window.sheet.dismiss()
@@ -123,7 +123,7 @@ async def test_what_was_chosen_here_for_a_server_of_a_file_stands_in_its_sheets(
 async def test_one_that_its_file_switches_off_says_where_to_switch_it_on(theme: Theme) -> None:
     off = replace(SERVED, state=ServerState.STOPPED, is_disabled=True)
     async with Desk(FakePresenter([off]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.commands.start("fetch")
         await until(lambda: "'fetch' is switched off in its file" in words(desk.card("fetch")))
         assert ("start_server", "fetch") not in desk.engine.calls
@@ -133,7 +133,7 @@ async def test_its_options_say_what_is_changed_in_the_file(theme: Theme) -> None
     fake = FakePresenter([replace(OF_PROJECT, is_lazy=True), OWN])
     fake.entries["db"] = {"command": "npx", "lazyLoad": True}
     async with Desk(fake, theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.wishes.options_requested.emit("db")
         panel = desk.window.sheet.panel
         assert change_there(OF_PROJECT) in words(panel)
@@ -169,6 +169,6 @@ async def test_a_new_server_can_go_into_the_file_of_a_project_that_is_in_use(the
 
 async def test_without_a_project_nobody_is_asked_where(theme: Theme) -> None:
     async with Desk(FakePresenter([OWN]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.page.add("npx -y memory-server")
         assert "Where it is written" not in words(desk.window.sheet.panel)

@@ -118,7 +118,7 @@ async def test_a_tool_is_allowed_for_an_hour_and_that_is_taken_back(theme: Theme
 
 async def test_keys_go_round_and_escape_gives_the_focus_back(theme: Theme) -> None:
     async with Desk(fake(), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         before = control(desk.window, "Add server")
         before.setFocus()
         shown = await opened(desk)
@@ -169,7 +169,7 @@ async def test_tools_that_cannot_be_read_are_not_said_to_be_none(theme: Theme) -
 
 async def test_it_does_not_open_over_a_sheet_and_ctrl_f_is_the_page_s_search(theme: Theme) -> None:
     async with Desk(fake(), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         QTest.keyClick(desk.window, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
         await asyncio.sleep(0)
         assert QApplication.focusWidget() is desk.page._search

@@ -61,7 +61,7 @@ def test_a_waiting_server_says_since_when_and_why_and_wants_a_folder() -> None:
 
 async def test_a_folder_is_chosen_on_the_card_and_the_server_starts_for_it(theme: Theme) -> None:
     async with Desk(FakePresenter([WAITING]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         control(desk.card("serena"), "Choose folder, serena").click()
         dialog = desk.window.findChild(QFileDialog)
         assert isinstance(dialog, QFileDialog)
@@ -73,7 +73,7 @@ async def test_a_folder_is_chosen_on_the_card_and_the_server_starts_for_it(theme
 
 async def test_a_folder_that_is_refused_says_so_on_the_card(theme: Theme) -> None:
     async with Desk(FakePresenter([WAITING]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.engine.failures["start_for_project"] = TooltrayError("this folder cannot be a project", "it is the home folder")
         desk.commands.start_for("serena", "/srv")
         await until(lambda: "This folder cannot be a project" in words(desk.card("serena")))
@@ -81,7 +81,7 @@ async def test_a_folder_that_is_refused_says_so_on_the_card(theme: Theme) -> Non
 
 async def test_the_menu_starts_it_anyway_chooses_a_folder_and_resets(theme: Theme) -> None:
     async with Desk(FakePresenter([WAITING]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         pick(desk, "Start anyway")
         await desk.asked("start_without_project", "serena")
         pick(desk, "Reset projects")
@@ -110,7 +110,7 @@ def test_the_menu_has_what_fits_the_server(theme: Theme, shown: ServerSnapshot, 
 async def test_a_running_server_lists_the_projects_it_runs_for_when_it_is_opened(theme: Theme) -> None:
     running = server("serena", is_deferred=True, copies=COPIES)
     async with Desk(FakePresenter([running], [tool("x", "serena")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         assert "shop" not in words(desk.card("serena"))
         details = desk.open_server("serena")
         await until(lambda: "shop" in words(details))
@@ -125,7 +125,7 @@ async def test_a_running_server_lists_the_projects_it_runs_for_when_it_is_opened
 
 async def test_a_server_without_copies_says_nothing_of_projects(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         assert "Runs for" not in words(desk.open_server("a"))
 
 
@@ -189,7 +189,7 @@ async def test_many_servers_have_their_cost_in_the_table_and_the_details(theme: 
     fake = FakePresenter([server(f"s{number}") for number in range(30)])
     fake.costs = ToolCosts("o200k", 500, 20, (ServerCost("s1", 500, 20, ()),))
     async with Desk(fake, theme) as desk:
-        table = desk.page._table
+        table = desk.page.server_list.table
         await until(lambda: table.isVisible() and table.model().index(1, 5).data() == "20")
         assert table.model().index(1, 5).data(3) == "20 of 500 tokens"
         assert (table.model().index(2, 5).data(), table.model().index(2, 5).data(3)) == ("–", "Not known: they have not been counted yet")
@@ -202,7 +202,7 @@ async def test_many_servers_have_their_cost_in_the_table_and_the_details(theme: 
 
 async def test_servers_that_wait_have_a_filter_of_their_own(theme: Theme) -> None:
     async with Desk(FakePresenter([WAITING, server("b")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         control(desk.page, "Waiting, 1").click()
         await until(lambda: desk.card("serena").isVisible() and not desk.card("b").isVisible())
 
@@ -212,7 +212,7 @@ async def test_servers_that_wait_have_a_filter_of_their_own(theme: Theme) -> Non
 
 async def test_switches_apply_at_once_and_stand_where_the_server_does(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         panel = await options(desk)
         await until(control(panel, "On demand").isEnabled)
         assert control(panel, "Default (all at once)").isChecked()
@@ -230,7 +230,7 @@ async def test_switches_apply_at_once_and_stand_where_the_server_does(theme: The
 
 async def test_a_switch_that_fails_goes_back_and_says_why(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         panel = await options(desk)
         desk.engine.failures["set_lazy_load"] = TooltrayError("the disk is full")
         choice = control(panel, "On demand")
@@ -259,7 +259,7 @@ async def test_a_switch_that_fails_goes_back_and_says_why(theme: Theme) -> None:
 )
 async def test_what_counts_for_all_servers_is_a_choice_of_its_own(entry: dict[str, object], chosen: str, theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", is_lazy=True)]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.engine.entries["a"] = {"command": "npx", **entry}
         panel = await options(desk)
         await until(lambda: [each.text() for each in panel.findChildren(Option) if each.isChecked()] == [chosen])
@@ -269,7 +269,7 @@ async def test_what_counts_for_all_servers_is_a_choice_of_its_own(entry: dict[st
 
 async def test_a_choice_leaves_alone_what_is_being_written_on_the_sheet(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", is_deferred=True)]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         panel = await options(desk)
         await until(control(panel, "On demand").isEnabled)
         field = panel.findChild(QPlainTextEdit)
@@ -282,7 +282,7 @@ async def test_a_choice_leaves_alone_what_is_being_written_on_the_sheet(theme: T
 
 async def test_arguments_for_a_project_are_one_on_a_line_and_saved_when_a_person_says_so(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", S.WAITING, is_deferred=True)]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.engine.entries["a"] = {"command": "uvx", "args": ["serena", "a b"]}
         panel = await options(desk)
         field = panel.findChild(QPlainTextEdit)
@@ -298,7 +298,7 @@ async def test_arguments_for_a_project_are_one_on_a_line_and_saved_when_a_person
 
 async def test_a_template_goes_before_the_arguments_and_what_is_saved_counts_as_such(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", is_deferred=True)]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.engine.entries["a"] = {"command": "uvx", "args": ["x"], "startupArgsTemplate": ["y", "{project_name}"]}
         panel = await options(desk)
         field = panel.findChild(QPlainTextEdit)
@@ -311,7 +311,7 @@ async def test_a_template_goes_before_the_arguments_and_what_is_saved_counts_as_
 
 async def test_a_template_is_kept_while_the_server_does_not_wait(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", is_deferred=True)]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.engine.entries["a"] = {"command": "uvx", "args": ["x"], "startupArgsTemplate": ["{project_name}"]}
         panel = await options(desk)
         switch = control(panel, "Wait for a project")
@@ -324,7 +324,7 @@ async def test_a_template_is_kept_while_the_server_does_not_wait(theme: Theme) -
 
 async def test_a_remote_server_has_no_arguments_and_is_told_where_the_project_can_stand(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", is_deferred=True, transport="http")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.engine.entries["a"] = {"url": "http://127.0.0.1:1/{project_name}"}
         panel = await options(desk)
         await until(lambda: "Its URL and headers can have these in them:" in words(panel))

@@ -221,7 +221,7 @@ def test_the_switch_stays_where_a_person_put_it_until_the_server_follows(make_ca
 async def test_a_refused_start_puts_the_switch_back_and_says_why_on_the_card(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", ServerState.STOPPED)]), theme) as desk:
         desk.engine.failures["start_server"] = TooltrayError("command 'npx' not found", "", "Install Node.js")
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         card = desk.card("a")
         switch = card.findChild(Switch)
         assert isinstance(switch, Switch)
@@ -265,7 +265,7 @@ def test_the_menu_offers_what_can_be_done_with_a_server(make_card: MakeCard, wis
 
 async def test_a_server_that_the_settings_switched_off_is_switched_on_and_started(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", ServerState.STOPPED, is_disabled=True)]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.card("a").findChild(Switch).click()
         await desk.asked("start_server", "a")
         assert ("update_mcp_server", "a", {"command": "npx", "disable": False}) in desk.engine.calls
@@ -273,7 +273,7 @@ async def test_a_server_that_the_settings_switched_off_is_switched_on_and_starte
 
 async def test_the_switch_of_a_server_that_stops_because_nobody_uses_it_stays_on(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", idle_stop_s=300)]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         for state in (ServerState.STOPPING, ServerState.ON_DEMAND):
             desk.engine.set_state("a", state)
             await until(lambda state=state: desk.card("a").server.state is state)
@@ -282,7 +282,7 @@ async def test_the_switch_of_a_server_that_stops_because_nobody_uses_it_stays_on
 
 async def test_the_switch_of_a_server_that_was_stopped_elsewhere_follows_in_the_end(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         for state in (ServerState.STOPPING, ServerState.STOPPED):
             desk.engine.set_state("a", state)
         await until(lambda: desk.card("a").server.state is ServerState.STOPPED)

@@ -40,7 +40,7 @@ async def opened(theme: Theme, entry: dict[str, Any] = ENTRY, **fields: Any) -> 
     fake = FakePresenter([server("a", revision=revision_of(entry), **fields), server("b")], [tool("t", "a")])
     fake.entries["a"] = dict(entry)
     async with Desk(fake, theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         view = cast(ServerSettings, desk.open_server("a", "settings").view("settings"))
         await until(lambda: view.form.entry == entry)
         yield desk, view
@@ -256,7 +256,7 @@ async def test_a_test_that_failed_says_why_and_its_remedy_is_put_into_the_form(t
 async def test_the_sheet_that_adds_tests_with_the_secrets_typed_there(theme: Theme) -> None:
     fake = FakePresenter([server("a")])
     async with Desk(fake, theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.page.add('{"mcpServers": {"new": {"command": "npx", "args": ["x"], "env": {"A_TOKEN": "hunter2hunter2"}}}}')
         fake.server_tests["new"] = replace(WORKED, server="new")
         panel = desk.window.sheet.panel  # type: ignore[union-attr]
@@ -271,7 +271,7 @@ async def test_the_sheet_that_adds_tests_with_the_secrets_typed_there(theme: The
 async def test_a_missing_secret_is_typed_in_at_the_card(theme: Theme) -> None:
     problem = Problem(Phrase("There is no secret '{name}'", name="a/TOKEN"), "env: TOKEN", "Store it: ...")
     async with Desk(FakePresenter([server("a", ServerState.ERROR, problem=problem)]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         control(desk.card("a"), "Enter the secret, a").click()
         assert isinstance(desk.window.sheet.panel, SecretSheet)  # type: ignore[union-attr]
 
@@ -279,7 +279,7 @@ async def test_a_missing_secret_is_typed_in_at_the_card(theme: Theme) -> None:
 @pytest.mark.parametrize("part", ["edit", "settings"])
 async def test_a_link_opens_the_settings_of_a_server_over_the_page(theme: Theme, part: str) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.page.show_part(part, "a")
         assert desk.page.details is not None
         assert desk.page.details.tab == "settings"
@@ -288,7 +288,7 @@ async def test_a_link_opens_the_settings_of_a_server_over_the_page(theme: Theme,
 
 async def test_a_copy_opens_its_own_settings(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.wishes.duplicate_requested.emit("a")
         panel = desk.window.sheet.panel  # type: ignore[union-attr]
         control(panel, "Duplicate").click()
@@ -301,7 +301,7 @@ async def test_an_entry_too_long_for_a_person_is_left_to_its_file_and_the_hub_ha
     fake = FakePresenter([server("a")])
     fake.entries["a"] = {"command": "x" * 300_000}
     async with Desk(fake, theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         view = cast(ServerSettings, desk.open_server("a", "settings").view("settings"))
         await until(lambda: "This entry is too long to be edited here" in words(view))
         assert not view.is_edited

@@ -30,7 +30,7 @@ def many(count: int) -> list[ServerSnapshot]:
 
 def shown(desk: Desk) -> list[str]:
     """Names of the cards on the page, from left to right and top to bottom."""
-    cards = [card for card in desk.page.cards.values() if card.isVisible()]
+    cards = [card for card in desk.page.server_list.cards.values() if card.isVisible()]
     return [card.server.name for card in sorted(cards, key=lambda card: (card.y(), card.x()))]
 
 
@@ -84,12 +84,12 @@ async def test_the_first_server_takes_the_place_of_the_empty_page(theme: Theme) 
 async def test_a_changed_server_changes_its_card_and_keeps_focus_and_every_card(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b")]), theme) as desk:
         await until(lambda: shown(desk) == ["a", "b", "hub"])
-        before = desk.page.cards
+        before = desk.page.server_list.cards
         switch = before["a"].controls()[1]
         switch.setFocus(Qt.FocusReason.TabFocusReason)
         desk.engine.set_state("b", ServerState.ERROR, problem=Problem("it fell over", hint="Pick it up"))
         await until(lambda: before["b"].server.state is ServerState.ERROR)
-        assert desk.page.cards == before
+        assert desk.page.server_list.cards == before
         assert QApplication.focusWidget() is switch
         assert "It fell over" in page_words(desk)
         assert "Pick it up" in page_words(desk)
@@ -98,7 +98,7 @@ async def test_a_changed_server_changes_its_card_and_keeps_focus_and_every_card(
 async def test_the_page_stays_scrolled_where_it_is(theme: Theme) -> None:
     async with Desk(FakePresenter(many(20)), theme) as desk:
         await until(lambda: len(shown(desk)) == 21)
-        area = desk.page._grid
+        area = desk.page.server_list.grid
         await until(lambda: area.verticalScrollBar().maximum() > 300)
         area.verticalScrollBar().setValue(300)
         desk.engine.set_state("server-3", ServerState.STOPPED)
@@ -112,7 +112,7 @@ async def test_more_than_24_servers_are_a_table(theme: Theme) -> None:
         await until(lambda: table(desk).isVisible())
         assert [row.name for row in table(desk).rows][-1] == "hub"
         assert len(table(desk).rows) == 26
-        assert not desk.page.cards
+        assert not desk.page.server_list.cards
 
 
 async def test_a_line_of_the_table_changes_in_place(theme: Theme) -> None:
@@ -371,10 +371,10 @@ def opened(desk: Desk) -> str:
 async def test_a_server_that_is_asked_for_is_shown_though_the_filter_hides_it(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a"), server("b", ServerState.STOPPED)]), theme) as desk:
         control(desk.page, "Stopped, 1").click()
-        await until(lambda: not desk.page.cards["a"].isVisible())
+        await until(lambda: not desk.page.server_list.cards["a"].isVisible())
         desk.window.open_link("tooltray://servers/a")
         assert opened(desk) == "a"
-        assert desk.page.cards["a"].isVisible()
+        assert desk.page.server_list.cards["a"].isVisible()
         desk.window.open_link("tooltray://servers/a")  # once more: it stays open
         assert opened(desk) == "a"
 
@@ -396,7 +396,7 @@ async def test_a_server_that_is_not_there_is_forgotten_with_the_next_one(theme: 
 async def test_a_card_that_is_opened_stays_under_the_pointer_when_the_columns_change(theme: Theme) -> None:
     async with Desk(FakePresenter([server(f"s{number}") for number in range(16)]), theme) as desk:
         await until(lambda: desk.card("s0").isVisible() and desk.card("s1").x() > desk.card("s0").x())
-        card, bar = desk.card("s5"), desk.page._grid.verticalScrollBar()
+        card, bar = desk.card("s5"), desk.page.server_list.grid.verticalScrollBar()
         await until(lambda: bar.maximum() > 0)
         name = card.controls()[0]
         name.setFocus(Qt.FocusReason.MouseFocusReason)

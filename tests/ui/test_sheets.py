@@ -89,7 +89,7 @@ async def test_the_shadow_follows_a_sheet_that_grows(theme: Theme) -> None:
 @pytest.mark.parametrize("opens", ["menu", "shortcut"])
 async def test_a_sheet_has_the_keyboard_from_the_first_moment(theme: Theme, opens: str) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         if opens == "menu":
             options_from_the_menu(desk, "a")
         else:
@@ -105,7 +105,7 @@ async def test_a_sheet_has_the_keyboard_from_the_first_moment(theme: Theme, open
 
 async def test_escape_closes_a_sheet_from_a_card_s_menu_and_the_menu_s_button_has_the_keyboard_again(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         options_from_the_menu(desk, "a")
         sheet = opened(desk)
         await until(lambda: has_focus_inside(sheet))
@@ -116,7 +116,7 @@ async def test_escape_closes_a_sheet_from_a_card_s_menu_and_the_menu_s_button_ha
 
 async def test_nothing_behind_an_open_sheet_can_take_the_keyboard(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.page.add()
         sheet = opened(desk)
         behind: QWidget = control(desk.card("a"), "Use a")
@@ -128,7 +128,7 @@ async def test_nothing_behind_an_open_sheet_can_take_the_keyboard(theme: Theme) 
 
 async def test_pages_do_not_change_behind_an_open_sheet(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.page.add()
         QTest.keyClick(desk.window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
         assert desk.page.isVisible()

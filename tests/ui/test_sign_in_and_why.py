@@ -33,7 +33,7 @@ async def test_the_button_opens_the_page_and_waits_for_the_outcome(theme: Theme,
     shown: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", staticmethod(lambda url: shown.append(url.toString()) or True))
     async with Desk(FakePresenter([WAITING]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         control(desk.card("a"), "Sign in").click()
         await desk.asked("finish_sign_in", "a", None)
         assert shown == [PAGE]
@@ -42,7 +42,7 @@ async def test_the_button_opens_the_page_and_waits_for_the_outcome(theme: Theme,
 async def test_without_a_browser_the_card_says_so_and_the_address_can_be_copied(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(QDesktopServices, "openUrl", staticmethod(lambda url: False))
     async with Desk(FakePresenter([WAITING]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.engine.failures["finish_sign_in"] = TooltrayError("nobody answered")
         desk.commands.page_wanted.emit("a", PAGE)
         assert "No browser could be opened" in words(desk.card("a"))
@@ -87,7 +87,7 @@ def shown_pages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 async def begun(desk: Desk) -> None:
-    await until(lambda: desk.page.cards)
+    await until(lambda: desk.page.server_list.cards)
     control(desk.card("a"), "Sign in").click()
     await desk.asked("finish_sign_in", "a", None)
     await until(lambda: desk.card("a").server.has_sign_in_page)
@@ -132,7 +132,7 @@ async def test_the_page_is_shown_again_or_its_address_copied_without_a_second_si
 
 async def test_an_address_that_is_copied_begins_a_sign_in_whose_end_is_told(theme: Theme) -> None:
     async with Desk(SigningIn(WAITING), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.wishes.sign_in_address_requested.emit("a")
         await desk.asked("finish_sign_in", "a", None)
         desk.engine.end()
@@ -144,7 +144,7 @@ async def test_without_a_browser_the_address_is_there_at_once_until_the_sign_in_
 ) -> None:
     monkeypatch.setattr(QDesktopServices, "openUrl", staticmethod(lambda url: False))
     async with Desk(SigningIn(WAITING, server("b")), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         control(desk.card("a"), "Sign in").click()
         await until(lambda: desk.window.sheet is not None)
         panel = desk.window.sheet.panel
@@ -160,7 +160,7 @@ async def test_without_a_browser_the_address_is_there_at_once_until_the_sign_in_
 async def test_where_another_sheet_is_open_the_card_has_the_address(theme: Theme, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(QDesktopServices, "openUrl", staticmethod(lambda url: False))
     async with Desk(SigningIn(WAITING), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.open_network().open_add_registry()
         desk.window.open_page("servers")
         sheet = desk.window.sheet
@@ -174,7 +174,7 @@ async def test_where_another_sheet_is_open_the_card_has_the_address(theme: Theme
 
 async def test_while_the_browser_is_waited_for_the_card_offers_to_cancel(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", ServerState.NEEDS_SIGN_IN, has_sign_in_page=True)]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         assert "Waiting for the browser" in words(desk.card("a"))
         control(desk.card("a"), "Cancel").click()
         await desk.asked("cancel_sign_in", "a")
@@ -182,7 +182,7 @@ async def test_while_the_browser_is_waited_for_the_card_offers_to_cancel(theme: 
 
 async def test_signing_out_is_said(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", is_signed_in=True)]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.wishes.sign_out_requested.emit("a")
         await desk.asked("sign_out", "a")
         await until(lambda: "Signed out of a" in words(desk.window))
@@ -211,7 +211,7 @@ async def test_why_shows_what_was_found_and_carries_a_remedy_out(theme: Theme) -
             "a", False, "stdio", "error", command=("npx", "-y", "x"), searched=("/bin",), exit_code=127, remedies=(FULL_PATH,)
         )
         desk.engine.diagnoses = [found]
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         control(desk.card("a"), "Why?").click()
         panel = desk.window.sheet.panel
         await until(lambda: "npx -y x" in words(panel))
@@ -225,7 +225,7 @@ async def test_a_remedy_that_fails_says_so_in_the_sheet(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", ServerState.ERROR, problem=Problem("not found"))]), theme) as desk:
         desk.engine.diagnoses = [Diagnosis("a", False, "stdio", "error", remedies=(FULL_PATH,))]
         desk.engine.failures["apply_remedy"] = TooltrayError("the settings cannot be written")
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.page.sheets.open_why("a")
         panel = desk.window.sheet.panel
         await until(lambda: "/opt/npx" in words(panel))
@@ -240,7 +240,7 @@ FAILED = server("a", ServerState.ERROR, problem=Problem("not found"))
 async def why(desk: Desk, *found: Diagnosis) -> QWidget:
     """The sheet, with what was found."""
     desk.engine.diagnoses = list(found)
-    await until(lambda: desk.page.cards)
+    await until(lambda: desk.page.server_list.cards)
     desk.page.sheets.open_why("a")
     panel: QWidget = desk.window.sheet.panel
     await until(lambda: "\n" in words(panel) and "Looking into it…" not in words(panel))
@@ -331,7 +331,7 @@ async def closed(desk: Desk) -> None:
 
 async def test_a_diagnosis_that_ends_after_its_sheet_was_closed_is_for_nobody(theme: Theme) -> None:
     async with Desk(Slow(FAILED), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.page.sheets.open_why("a")
         await desk.asked("diagnose", "a")
         await closed(desk)

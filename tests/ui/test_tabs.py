@@ -99,7 +99,7 @@ async def test_why_the_hub_does_not_run_is_shown_where_it_says_so(theme: Theme) 
 
 async def test_an_address_of_a_server_leads_from_discover_to_its_card(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a")]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.window.open_part("servers", "discover")
         desk.window.open_link("tooltray://servers/a")
         assert desk.card("a").isVisible()

@@ -85,7 +85,7 @@ async def test_switching_at_run_time_looks_like_a_fresh_start(theme: Theme, app:
     async def open_desk() -> Desk:
         desk = Desk(FakePresenter(servers, [tool("t", "a")]), theme)
         await desk.open()
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         tools = desk.open_tools("a")
         await until(lambda: tools.table.rows)
         await until(lambda: desk.card("b").isVisible())
@@ -155,7 +155,7 @@ def test_a_font_that_is_not_installed_is_replaced_by_the_system_s(app: QApplicat
 
 async def test_with_less_motion_nothing_turns_and_a_switch_jumps(theme: Theme) -> None:
     async with Desk(FakePresenter([server("a", ServerState.STARTING)]), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         assert desk.card("a").findChild(StateBadge)
         assert not theme.spin.is_running
         switch = desk.card("a").findChild(Switch)

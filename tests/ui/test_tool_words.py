@@ -30,7 +30,7 @@ def fields(panel: ToolWordsPanel) -> tuple[QLineEdit, QPlainTextEdit]:
 
 
 async def opened(desk: Desk, **overrides: Any) -> ToolWordsPanel:
-    await until(lambda: desk.page.cards)
+    await until(lambda: desk.page.server_list.cards)
     desk.engine.entries["files"] = {"command": "npx", "toolOverrides": overrides}
     desk.wishes.tool_requested.emit(READ)
     assert desk.window.sheet is not None
@@ -46,7 +46,7 @@ def fake() -> FakePresenter:
 
 async def test_a_click_on_a_tool_of_a_server_opens_its_sheet(theme: Theme) -> None:
     async with Desk(fake(), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         table = desk.open_tools("files").table
         desk.page.show_tools("files", [READ])
         assert table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole).startswith("AI clients see it as read_file.")
@@ -112,7 +112,7 @@ async def test_a_refusal_stands_in_the_sheet_and_what_was_written_stays(theme: T
 
 async def test_the_hub_s_own_tools_have_no_sheet_and_a_sheet_goes_with_its_server(theme: Theme) -> None:
     async with Desk(fake(), theme) as desk:
-        await until(lambda: desk.page.cards)
+        await until(lambda: desk.page.server_list.cards)
         desk.wishes.tool_requested.emit(tool("collect_feedback", "hub"))
         desk.wishes.tool_requested.emit(tool("x", "gone"))
         assert desk.window.sheet is None

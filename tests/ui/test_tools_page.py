@@ -24,7 +24,7 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.tools import tool_rows
 from tooltray.ui.tools.tool_details import ToolDetails
 from tooltray.ui.tools.tools_tab import ToolsTab
-from tooltray.ui.widgets.table import Heading
+from tooltray.ui.widgets.row_model import Heading
 from tooltray.ui.widgets.toast import Toast
 
 SERVERS = [server("files"), server("git"), server("unread", is_listed=False)]

@@ -45,7 +45,7 @@ async def file_servers_small(theme: Theme) -> Shot:
 
 async def file_server_details(theme: Theme) -> Shot:
     result = await desk(theme, (*OF_FILES, *many(40)))
-    result.page._table.row_chosen.emit(result.servers.find("db"))
+    result.page.server_list.table.row_chosen.emit(result.servers.find("db"))
     return Shot(result)
 
 

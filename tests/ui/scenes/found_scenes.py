@@ -273,14 +273,14 @@ async def first_steps(theme: Theme, size: tuple[int, int] | None = None) -> Shot
     result = await found_desk(theme, servers=())
     result.engine.snapshot = replace(result.engine.snapshot, session_count=0)
     result.engine.tell(server("time", tool_count=2, target="uvx mcp-server-time"))
-    await until(lambda: result.page.cards)
+    await until(lambda: result.page.server_list.cards)
     return Shot(result, size=size)
 
 
 async def first_steps_connected(theme: Theme) -> Shot:
     result = await found_desk(theme, servers=())
     result.engine.tell(server("time", tool_count=2, target="uvx mcp-server-time"))
-    await until(lambda: result.page.cards)
+    await until(lambda: result.page.server_list.cards)
     result.page.steps.commands.found.emit("claude-code", False)
     return Shot(result, size=(900, 600))
 

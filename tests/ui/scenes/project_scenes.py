@@ -65,7 +65,7 @@ async def projects_details(theme: Theme) -> Shot:
     result.engine.costs = COSTS
     result.commands.look_costs()
     await until(lambda: result.page._costs)
-    result.page._table.row_chosen.emit(result.servers.find("pyright"))
+    result.page.server_list.table.row_chosen.emit(result.servers.find("pyright"))
     return Shot(result)
 
 

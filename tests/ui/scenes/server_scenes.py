@@ -56,7 +56,7 @@ async def servers_100(theme: Theme) -> Shot:
 
 async def servers_100_details(theme: Theme) -> Shot:
     result = await desk(theme, many(100))
-    table = result.page._table
+    table = result.page.server_list.table
     table.selectRow(4)
     table.row_chosen.emit(result.servers.find("postgres-1"))
     result.page.show_tools("postgres-1", TOOLS[:5])
@@ -82,8 +82,8 @@ async def servers_100_grouped(theme: Theme) -> Shot:
     result = await desk(theme, many(100))
     result.window.context.local.memory.remember("servers.group", "state")
     await count(result, many(100))
-    result.page._table.sort_by(6, True)
-    result.page._table.set_grouping(result.page._views.grouping)
+    result.page.server_list.table.sort_by(6, True)
+    result.page.server_list.table.set_grouping(result.page.server_list.views.grouping)
     return Shot(result)
 
 
@@ -92,9 +92,9 @@ async def servers_100_selected(theme: Theme) -> Shot:
     result = await desk(theme, many(100))
     await count(result, many(100))
     for place in (1, 2, 4, 7):
-        index = result.page._table.model().index(place, 0)
+        index = result.page.server_list.table.model().index(place, 0)
         flags = QItemSelectionModel.SelectionFlag
-        result.page._table.selectionModel().select(index, flags.Select | flags.Rows)
+        result.page.server_list.table.selectionModel().select(index, flags.Select | flags.Rows)
     return Shot(result)
 
 
@@ -129,8 +129,8 @@ async def servers_advice_menu(theme: Theme) -> Shot:
 
 async def servers_views_menu(theme: Theme) -> Shot:
     result = await desk(theme, many(100))
-    result.page._views.click()
-    return Shot(result, widget=result.page._views.findChild(QMenu))
+    result.page.server_list.views.click()
+    return Shot(result, widget=result.page.server_list.views.findChild(QMenu))
 
 
 async def servers_100_small(theme: Theme) -> Shot:
@@ -163,7 +163,7 @@ async def notices(theme: Theme) -> Shot:
     )
     result = await desk(theme, notices=(broken, REFUSED))
     result.commands.remove("fetch")
-    await until(lambda: "fetch" not in result.page.cards)
+    await until(lambda: "fetch" not in result.page.server_list.cards)
     return Shot(result)
 
 

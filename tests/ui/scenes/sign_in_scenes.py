@@ -27,7 +27,7 @@ async def sign_in(theme: Theme) -> Shot:
 
 async def sign_in_details(theme: Theme) -> Shot:
     result = await desk(theme, (*SIGN_INS, *many(40)))
-    table = result.page._table
+    table = result.page.server_list.table
     table.selectRow(1)
     table.row_chosen.emit(result.servers.find("sentry"))
     return Shot(result)
@@ -35,7 +35,7 @@ async def sign_in_details(theme: Theme) -> Shot:
 
 async def sign_in_details_small(theme: Theme) -> Shot:
     result = await desk(theme, (*SIGN_INS, *many(40)))
-    result.page._table.row_chosen.emit(result.servers.find("linear"))
+    result.page.server_list.table.row_chosen.emit(result.servers.find("linear"))
     return Shot(result, size=(900, 600))
 
 

@@ -16,7 +16,7 @@ from tooltray.tasks import TaskKeeper
 from tooltray.ui.activity.row_pages import MOST_INSIDE, PAGE, Page, RowPages, ShownRow, Span
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead
-from tooltray.ui.widgets.table import Column, Index, RowModel
+from tooltray.ui.widgets.row_model import Column, Index, RowModel
 
 FIRST = 60  # rows that are read when the filter changes: more than a screen, and few enough for each key of a search
 AHEAD = 100  # rows below the last one in sight that are read before anybody gets there

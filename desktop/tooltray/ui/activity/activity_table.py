@@ -33,9 +33,11 @@ from tooltray.ui.activity.row_pages import ShownRow
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.cell_delegate import FOCUS_BAR, PADDING, PAGE_INSET, SELECTED_CHIP, CellDelegate
 from tooltray.ui.widgets.chip import paint_chip
+from tooltray.ui.widgets.row_model import Column, Index, Kind
 from tooltray.ui.widgets.server_text import one_line
-from tooltray.ui.widgets.table import FOCUS_BAR, PADDING, PAGE_INSET, SELECTED_CHIP, CellDelegate, Column, Index, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 TIME, TOOL, TOUCHED, CLIENT, SERVER, TOOK, OUTCOME = range(7)
 EXTRAS = ((TOUCHED, 740), (SERVER, 700), (CLIENT, 520), (TOOK, 440))

@@ -28,9 +28,10 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.line_chart import Line, LineChart
+from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.server_text import one_line
 from tooltray.ui.widgets.surface import Surface, column, row
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 BY = ("server", "client", "tool")
 DAY_S = 86400.0

@@ -13,8 +13,9 @@ from tooltray.ui.clients import import_words as said
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.row_model import Column, Index, Kind
 from tooltray.ui.widgets.surface import clear, column
-from tooltray.ui.widgets.table import Column, Index, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 ROW, MOST_ROWS = 34, 7  # px of a line; lines in sight at once, the rest scrolls
 MOST_LINES = 8  # of sources, in full

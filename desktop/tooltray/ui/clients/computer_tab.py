@@ -33,9 +33,10 @@ from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.icon import IconTile
 from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import Surface, column, row
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 HERE, ELSEWHERE, CHANGES = 0, 1, 2  # the lists
 ROOM_FOR_ALL = 700  # px; below that, whether a client runs is in its details only

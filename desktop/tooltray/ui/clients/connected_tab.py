@@ -34,9 +34,10 @@ from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.split_view import DetailsPane, SplitView
 from tooltray.ui.widgets.surface import column, row
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 ROOM_FOR_ALL = 760  # px; below that, some columns are in the details only
 SESSION_EXTRAS, CLIENT_EXTRAS = (4, 5), (4,)

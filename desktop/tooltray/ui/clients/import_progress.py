@@ -14,8 +14,9 @@ from tooltray.ui.state_language import Look
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.surface import Surface, column
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 HEADER, ROW, MOST_ROWS = 34, 34, 14  # px of the header and of a line; lines in sight at once, the rest scrolls
 

@@ -13,8 +13,10 @@ from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.ui import icons
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.cell_delegate import CARD_INSET, CellDelegate
 from tooltray.ui.widgets.choice import paint_check
-from tooltray.ui.widgets.table import CARD_INSET, CellDelegate, Column, Index, Kind, Table
+from tooltray.ui.widgets.row_model import Column, Index, Kind
+from tooltray.ui.widgets.table import Table
 
 
 class Choice(msgspec.Struct, frozen=True):

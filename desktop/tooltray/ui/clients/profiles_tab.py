@@ -22,8 +22,9 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.surface import column
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 
 class ProfileCommands(Commands):

@@ -38,9 +38,10 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.sheet import GUARD_MS, SheetFrame
 from tooltray.ui.widgets.surface import Surface, clear, column
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 WIDTH = 680
 MOST_PROBLEMS = 10  # in full; the first ones are often the cause of the others

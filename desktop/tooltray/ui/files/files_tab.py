@@ -40,9 +40,10 @@ from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.icon import Icon
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import ReadingScroll
+from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import card_section, group, setting_row
 from tooltray.ui.widgets.surface import clear, column, divider, row
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 MOST_OF_A_FILE = 3  # the first problems are often the cause of the others; all of them stand in the file's own sheet
 MOST_FILES = 10  # that have problems; the list of files says which others have

@@ -17,9 +17,10 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import heading, setting_row
 from tooltray.ui.widgets.surface import Surface, clear, column, divider
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 
 class RegistrySection(QWidget):

@@ -14,9 +14,10 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import column
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 ROW_HEIGHT = 34
 FIRST_ROWS = 8  # more would push the other cards off the screen at once

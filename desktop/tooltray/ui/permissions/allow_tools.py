@@ -15,9 +15,10 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import Choice, OptionList
 from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, column, row
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 WIDTH, LABEL_WIDTH = 620, 96
 ROW_HEIGHT, MOST_ROWS = 34, 6  # tools in sight at once; the rest scrolls

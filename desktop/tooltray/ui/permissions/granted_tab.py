@@ -17,9 +17,10 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.page_frame import PageScroll
+from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import card_section
 from tooltray.ui.widgets.surface import column, row
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 CONTENT_WIDTH = 920
 

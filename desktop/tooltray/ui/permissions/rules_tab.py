@@ -31,8 +31,9 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel, Label
+from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.surface import column, divider, row
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 SERVERS_WIDTH, NARROW_SERVERS_WIDTH = 280, 196  # px of the list of servers, and where there is little room
 ROOM_FOR_REASONS, ROOM_FOR_ALL = 900, 1240  # px of the tab; below that reasons are in tooltips alone, sooner beside servers' names

@@ -17,9 +17,10 @@ from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll
+from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import heading
 from tooltray.ui.widgets.surface import Surface, column, row
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 CONTENT_WIDTH = 920
 

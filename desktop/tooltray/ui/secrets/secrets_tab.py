@@ -22,9 +22,10 @@ from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import PageScroll, SearchField
+from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import heading
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.table import Table
 from tooltray.ui.widgets.toast import show_toast
 
 CONTENT_WIDTH = 920

@@ -14,7 +14,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.origins import file_name, is_of_file, project_of
 from tooltray.ui.server_words import LAUNCHERS
 from tooltray.ui.state_language import WORKING, needs_person
-from tooltray.ui.widgets.table import Heading
+from tooltray.ui.widgets.row_model import Heading
 
 STATE_ORDER = (
     ServerState.ERROR,

@@ -16,7 +16,8 @@ from tooltray.ui.server_words import label_words, milliseconds, reached, run_sho
 from tooltray.ui.servers.server_order import GROUPINGS, Grouping, grouped, state_rank
 from tooltray.ui.state_language import IN_USE, UNKNOWN, Look, not_known, paused_look, server_look
 from tooltray.ui.theme import Theme
-from tooltray.ui.widgets.table import Column, Heading, Kind, Table
+from tooltray.ui.widgets.row_model import Column, Heading, Kind
+from tooltray.ui.widgets.table import Table
 
 ROOM_FOR_TRAFFIC, ROOM_FOR_TOKENS = 850, 710  # px; below that, calls with their time, and tokens, are in the details only
 ROOM_FOR_RUNS = 640  # px; below that, what runs is in the details that lie beside

@@ -1,7 +1,6 @@
-"""The Servers page: filters, search, and one card per server, or one line of a table where there are many.
+"""The Servers page: filters, search, the list of servers, and the one that is open beside it.
 
-Above it: the window. Below it: QtServerManager's snapshots. A changed snapshot changes its card and nothing else; cards come, go and move
-only when neither the pointer nor the keyboard is among them, or when the person asked for it.
+Above it: the window. Below it: QtServerManager's snapshots, and ServerList, which shows them.
 """
 
 from collections.abc import Sequence
@@ -22,23 +21,19 @@ from tooltray.ui.opened_server.server_details import ServerDetails
 from tooltray.ui.opened_server.server_tabs import LOG, SETTINGS
 from tooltray.ui.pages.page import HubPhase, Page
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.server_words import found_words
 from tooltray.ui.servers.first_start import FirstStart, StarterCommands
 from tooltray.ui.servers.first_steps import FirstStepsStrip
 from tooltray.ui.servers.many_bar import ManyBar
 from tooltray.ui.servers.many_servers import ManyServers
 from tooltray.ui.servers.offer_sheets import OfferSheets
-from tooltray.ui.servers.server_card import ServerCard
 from tooltray.ui.servers.server_commands import ServerCommands
 from tooltray.ui.servers.server_filter import ServerFilter
+from tooltray.ui.servers.server_list import ServerList
 from tooltray.ui.servers.server_sheets import ServerSheets
-from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.servers.server_toasts import ServerToasts
-from tooltray.ui.servers.server_views import ServerViews
 from tooltray.ui.state_language import needs_person
 from tooltray.ui.widgets.banner import NoticesAbove
 from tooltray.ui.widgets.button import Button
-from tooltray.ui.widgets.card_grid import CardGrid
 from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.page_frame import Header, SearchField
@@ -52,22 +47,23 @@ FIRST_MARGIN = 16  # above a banner where no filters are
 
 
 class ServersPage(Page):
-    """It also has the notices of the hub."""
+    """It also has the notices of the hub.
+
+    Attributes:
+        server_list: the servers, as cards or lines.
+    """
 
     def __init__(self, context: PageContext) -> None:
         super().__init__()
         theme, servers, wishes = context.theme, context.servers, context.wishes
         self._context, self._theme, self._servers, self._wishes = context, theme, servers, wishes
-        self._cards: dict[str, ServerCard] = {}
         self._costs: dict[str, ServerCost] = {}
         self._lazy: dict[str, bool] = {}  # as it was when the costs were asked for
-        self._ranks: dict[str, int] = {}  # where each stands; one that is removed and brought back is where it was
-        self._returning = ""  # the server whose card takes the keyboard when it is there again
         self._install = ""  # a link that adds a server, opened before there was a hub
         self._asked = self._asked_tab = ""  # the server of an address that was opened before servers were known
-        self._is_loaded = self._has_to_move = False
+        self._is_loaded = False
         self._phase = HubPhase.STARTING
-        self._are_costs_old, self._is_paused = True, False
+        self._are_costs_old = True
         self.notices = context.notices
         self.commands = ServerCommands(hub=context.hub, servers=servers, wishes=wishes, tasks=context.tasks)
         self.sheets = ServerSheets(context, self, commands=self.commands)
@@ -90,25 +86,18 @@ class ServersPage(Page):
         self._loading = EmptyState(theme, tr("The hub is starting"), tr("Your servers appear here in a moment."), [])
         self._blank = QWidget()
         self._empty = self._build_empty()
-        self._grid = CardGrid(tr("Servers"))
-        self._grid.calmed.connect(self._on_calmed)
-        self._nothing_found = EmptyState(theme, tr("No server matches"), tr("Search for another word, or choose another filter."), [])
-        self._table = ServerTable(theme, wishes)
-        self._table.row_chosen.connect(self._open_details)
-        self._list = QStackedWidget()
-        for content in (self._grid, self._nothing_found, self._table):
-            self._list.addWidget(content)
-        self._split = SplitView(self._list, most=WIDEST_PANE)
+        self.server_list = ServerList(context, self._filter)
+        self.server_list.table.row_chosen.connect(self._open_details)
+        self._split = SplitView(self.server_list, most=WIDEST_PANE)
         self._split.closing.connect(self._keep_unsaved)
         self._split.closed.connect(self._on_details_closed)
         self._split.resized.connect(self._fit_details)
         self._opened = ""  # whose details were opened last
         for part in (self._loading, self._blank, self._empty, self._split):
             self._stack.addWidget(part)
-        self._views = ServerViews(theme, context.local.memory, self._table)
-        self._views.changed.connect(self._show_matching)
-        self._filter.add_control(self._views)
-        self._many = ManyBar(theme, wishes, self._table)
+        self.server_list.views.changed.connect(self._show_matching)
+        self._filter.add_control(self.server_list.views)
+        self._many = ManyBar(theme, wishes, self.server_list.table)
         layout.addWidget(self._many)
         servers.server_changed.connect(self._on_server_changed)
         servers.servers_changed.connect(self._on_servers_changed)
@@ -140,12 +129,8 @@ class ServersPage(Page):
         context.scans.scan_changed.connect(self._on_scan)
         self.sheets.add_opened.connect(self.offers.complete)
         context.links.install_asked.connect(self.show_install)
-        self._toasts.returning.connect(self.await_card)
+        self._toasts.returning.connect(self.server_list.await_card)
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), context.window, self._on_add)
-
-    @property
-    def cards(self) -> dict[str, ServerCard]:
-        return dict(self._cards)
 
     @property
     def details(self) -> ServerDetails | None:
@@ -183,20 +168,14 @@ class ServersPage(Page):
 
     def set_paused(self, is_paused: bool) -> None:
         """Shows on the whole page that every call is refused."""
-        self._is_paused = is_paused
-        self._table.set_paused(is_paused)
+        self.server_list.set_paused(is_paused)
         self._filter.set_paused(is_paused)
-        for card in self._cards.values():
-            card.set_paused(is_paused)
 
     def show_refusal(self, name: str, problem: Problem | None) -> None:
         """Shows at a server why a wish did not work; None takes it away."""
-        if (card := self._cards.get(name)) is not None:
-            card.set_refusal(problem)
         if (details := self.details) is not None and details.server.name == name:
             details.set_refusal(problem)
-        if (server := self._servers.find(name)) is not None:
-            self._table.update_row(server)  # puts its switch back
+        self.server_list.set_refusal(name, problem)
 
     def show_tools(self, name: str, tools: Sequence[ToolSnapshot]) -> None:
         """Shows the tools of a server where it is open; with "" these are all tools, for the search."""
@@ -210,19 +189,13 @@ class ServersPage(Page):
         self._costs = {cost.server: cost for cost in costs.servers}
         self._filter.tokens.show_costs(costs)
         self._filter.tokens.set_servers(self._servers.servers, self._costs)
-        self._table.set_costs(self._costs)
-        for name, card in self._cards.items():
-            card.set_cost(self._costs.get(name))
+        self.server_list.set_costs(self._costs)
         if (details := self.details) is not None:
             details.set_cost(self._costs.get(details.server.name))
 
     def show_costs_problem(self, problem: Problem) -> None:
         """Shows that the tokens could not be counted, and why."""
         self._filter.tokens.show_problem(problem)
-
-    def await_card(self, name: str) -> None:
-        """Gives the keyboard to a server's card once it is there; it is being brought back."""
-        self._returning = name
 
     def show_server(self, name: str, tab: str = "") -> None:
         """Opens a server, once it is there; one that the filter hides comes with all others.
@@ -340,17 +313,13 @@ class ServersPage(Page):
     # news
 
     def _on_server_changed(self, server: ServerSnapshot) -> None:
-        if (card := self._cards.get(server.name)) is not None:
-            card.set_server(server)
-        self._table.update_row(server)
+        self.server_list.update_server(server)
         self._many.look()
         if (details := self.details) is not None and details.server.name == server.name:
             details.set_server(server)
 
     def _on_servers_changed(self) -> None:
         servers = self._servers.servers
-        for server in servers:
-            self._ranks.setdefault(server.name, len(self._ranks))
         self._is_loaded = bool(servers)
         if servers and self._lazy != {server.name: server.is_lazy for server in servers}:
             self._ask_costs()
@@ -372,70 +341,12 @@ class ServersPage(Page):
         elif not own:
             self._stack.setCurrentWidget(self._empty)
             self._look_for_clients()
-        elif self._views.is_table(len(servers)):
-            self._show_table(servers)
         else:
-            self._show_cards(servers)
+            self.server_list.set_servers(servers, is_new=self._stack.currentWidget() is not self._split)
+            self._stack.setCurrentWidget(self._split)
         if self._asked and self._is_loaded:
             self.show_server(self._asked, self._asked_tab)
             self._asked = ""
-
-    def _show_table(self, servers: Sequence[ServerSnapshot]) -> None:
-        self._table.set_servers(self._matching(servers))
-        self._show_list(self._table if self._table.rows else self._nothing_found)
-
-    def _show_list(self, content: QWidget) -> None:
-        """Shows the servers there are, or that none matches; a server that is open stays beside it."""
-        self._list.setCurrentWidget(content)
-        self._stack.setCurrentWidget(self._split)
-
-    def _show_cards(self, servers: Sequence[ServerSnapshot]) -> None:
-        names = {server.name for server in servers}
-        is_changed = self._cards.keys() != names
-        had_focus = [name for name, card in self._cards.items() if name not in names and self._holds_focus(card)]
-        for name in self._cards.keys() - names:
-            self._cards.pop(name).deleteLater()
-        for server in servers:
-            if server.name not in self._cards:
-                card = self._cards[server.name] = ServerCard(self._theme, server, self._wishes)
-                card.set_cost(self._costs.get(server.name))
-                card.set_paused(self._is_paused)
-                for control in card.controls():
-                    self._grid.watch(control)
-        if is_changed or self._stack.currentWidget() is not self._split or self._list.currentWidget() is self._table:
-            self._place_cards()
-        elif self._filter.has_state:
-            self._has_to_move = True  # a state may have changed sides
-            self._on_calmed()
-        if self._returning in self._cards:
-            self._focus_card(self._returning)
-            self._returning = ""
-        elif had_focus:
-            self._focus_card(self._nearest(had_focus[0]))
-
-    def _holds_focus(self, card: ServerCard) -> bool:
-        focused = self.window().focusWidget()
-        return focused is not None and card.isAncestorOf(focused)
-
-    def _nearest(self, name: str) -> str:
-        """The card that stands where a removed one stood."""
-        ranks, place, cards = self._ranks, self._ranks[name], self._cards
-        return min(cards, key=lambda each: (cards[each].server.is_builtin, ranks[each] < place, abs(ranks[each] - place)), default="")
-
-    def _focus_card(self, name: str) -> None:
-        if (card := self._cards.get(name)) is not None and card.isVisible():
-            card.controls()[0].setFocus(Qt.FocusReason.OtherFocusReason)
-            self._grid.ensureWidgetVisible(card)
-
-    def _place_cards(self) -> None:
-        self._has_to_move = False
-        shown = [self._cards[server.name] for server in self._matching(self._servers.servers)]
-        self._grid.set_cards(shown)
-        self._show_list(self._grid if shown else self._nothing_found)
-
-    def _on_calmed(self) -> None:
-        if self._has_to_move and self._grid.is_calm:
-            self._place_cards()
 
     def _on_tool_list_changed(self, name: str) -> None:
         if (details := self.details) is not None and details.server.name == name:
@@ -456,11 +367,6 @@ class ServersPage(Page):
 
     # filter and search
 
-    def _matching(self, servers: Sequence[ServerSnapshot]) -> list[ServerSnapshot]:
-        """Returns the servers that filter and search let through; those that come with Tooltray are last."""
-        shown = [server for server in servers if self._filter.passes(server)]
-        return sorted(shown, key=lambda server: (server.is_builtin, self._ranks[server.name]))
-
     def _on_search(self, text: str) -> None:
         if text.strip():
             self._wishes.tools_requested.emit("")
@@ -471,23 +377,12 @@ class ServersPage(Page):
 
     def _search_in(self, tools: Sequence[ToolSnapshot]) -> None:
         self._filter.search(self._search.text(), tools)
-        found = self._filter.found
-        for name, card in self._cards.items():
-            card.set_matches(len(found[name]) if name in found else -1)
-        self._table.set_found({name: found_words(names) for name, names in found.items()})
+        self.server_list.set_found(self._filter.found)
         self._show_matching()
 
     def _show_matching(self) -> None:
-        servers = self._servers.servers
         if self._stack.currentWidget() is self._split:
-            if self._views.is_table(len(servers)):
-                self._show_table(servers)
-                return
-            self._table.clearSelection()
-            if self._cards.keys() == {server.name for server in servers}:
-                self._place_cards()
-            else:
-                self._show_cards(servers)
+            self.server_list.show_matching()
 
     # the person
 
@@ -547,10 +442,7 @@ class ServersPage(Page):
 
     def _on_details_closed(self) -> None:
         self._split.set_wide(False)
-        if self._list.currentWidget() is self._table:
-            self._table.setFocus()
-        else:
-            self._focus_card(self._opened)
+        self.server_list.take_keyboard(self._opened)
 
     def _on_add(self) -> None:
         self.add()

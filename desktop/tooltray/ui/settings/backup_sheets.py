@@ -16,10 +16,11 @@ from tooltray.ui.settings.backup_words import change_look, does_something, subje
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.row_model import Column, Kind
 from tooltray.ui.widgets.setting_rows import setting_row
 from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import Surface, column
-from tooltray.ui.widgets.table import Column, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 WIDTH = 680
 

@@ -18,8 +18,9 @@ from tooltray.ui.tools.offered_commands import OfferedCommands
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import leave_focus
 from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.row_model import Column, Heading, Kind
 from tooltray.ui.widgets.surface import column
-from tooltray.ui.widgets.table import Column, Heading, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 ROOM_BESIDE = 640  # px; a preview stands beside the list where there is so much, else in a sheet
 PREVIEW_SHARE = 0.52

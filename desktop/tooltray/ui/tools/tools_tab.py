@@ -32,9 +32,10 @@ from tooltray.ui.widgets.empty_state import EmptyState
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.page_frame import SearchField
+from tooltray.ui.widgets.row_model import Column, Heading, Kind
 from tooltray.ui.widgets.split_view import SplitView
 from tooltray.ui.widgets.surface import clear, column, row
-from tooltray.ui.widgets.table import Column, Heading, Kind, Table
+from tooltray.ui.widgets.table import Table
 
 ROOM_FOR_USERS, ROOM_FOR_USE, ROOM_FOR_TOKENS, ROOM_FOR_SERVER = 900, 700, 620, 480  # px; below that, these are in the details only
 SERVER, TOKENS, LAST, USERS = 2, 3, 5, 6  # the columns that can go

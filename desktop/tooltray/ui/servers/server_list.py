@@ -1,0 +1,185 @@
+"""The servers that are there: a card for each, or a line of a table where there are many, as filter and search let them through.
+
+Above it: the Servers page. Below it: cards and table. A changed snapshot changes its card and nothing else; cards come, go and move only
+when neither the pointer nor the keyboard is among them, or when the person asked for it.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QStackedWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.snapshots.tools import ServerCost
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.server_words import found_words
+from tooltray.ui.servers.server_card import ServerCard
+from tooltray.ui.servers.server_filter import ServerFilter
+from tooltray.ui.servers.server_table import ServerTable
+from tooltray.ui.servers.server_views import ServerViews
+from tooltray.ui.widgets.card_grid import CardGrid
+from tooltray.ui.widgets.empty_state import EmptyState
+
+
+class ServerList(QStackedWidget):
+    """
+    Attributes:
+        grid: the cards.
+        table: the lines, where there are many servers.
+        views: whether cards or lines are shown, and how these are sorted and grouped.
+    """
+
+    def __init__(self, context: PageContext, shown: ServerFilter) -> None:
+        """
+        Args:
+            shown: the filter and search; says which servers pass.
+        """
+        super().__init__()
+        self._theme, self._servers, self._wishes, self._filter = context.theme, context.servers, context.wishes, shown
+        self._cards: dict[str, ServerCard] = {}
+        self._costs: Mapping[str, ServerCost] = {}
+        self._ranks: dict[str, int] = {}  # where each stands; one that is removed and brought back is where it was
+        self._returning = ""  # the server whose card takes the keyboard when it is there again
+        self._has_to_move = self._is_paused = False
+        self.grid = CardGrid(tr("Servers"))
+        self.grid.calmed.connect(self._on_calmed)
+        self._nothing_found = EmptyState(self._theme, tr("No server matches"), tr("Search for another word, or choose another filter."), [])
+        self.table = ServerTable(self._theme, self._wishes)
+        for content in (self.grid, self._nothing_found, self.table):
+            self.addWidget(content)
+        self.views = ServerViews(self._theme, context.local.memory, self.table)
+
+    @property
+    def cards(self) -> dict[str, ServerCard]:
+        return dict(self._cards)
+
+    @property
+    def _is_table(self) -> bool:
+        return self.views.is_table(len(self._servers.servers))
+
+    # what servers are shown
+
+    def set_servers(self, servers: Sequence[ServerSnapshot], *, is_new: bool) -> None:
+        """
+        Args:
+            is_new: something else was shown in its place before.
+        """
+        for server in servers:
+            self._ranks.setdefault(server.name, len(self._ranks))
+        if self._is_table:
+            self._show_table()
+        else:
+            self._show_cards(is_new or self.currentWidget() is self.table)
+
+    def show_matching(self) -> None:
+        """Filter, search or view are others now."""
+        if self._is_table:
+            self._show_table()
+            return
+        self.table.clearSelection()
+        if self._cards.keys() == {server.name for server in self._servers.servers}:
+            self._place_cards()
+        else:
+            self._show_cards(self.currentWidget() is self.table)
+
+    def update_server(self, server: ServerSnapshot) -> None:
+        if (card := self._cards.get(server.name)) is not None:
+            card.set_server(server)
+        self.table.update_row(server)
+
+    def set_paused(self, is_paused: bool) -> None:
+        """Shows at every server that calls are refused."""
+        self._is_paused = is_paused
+        self.table.set_paused(is_paused)
+        for card in self._cards.values():
+            card.set_paused(is_paused)
+
+    def set_refusal(self, name: str, problem: Problem | None) -> None:
+        """Shows at a server why a wish did not work; None takes it away."""
+        if (card := self._cards.get(name)) is not None:
+            card.set_refusal(problem)
+        if (server := self._servers.find(name)) is not None:
+            self.table.update_row(server)  # puts its switch back
+
+    def set_costs(self, costs: Mapping[str, ServerCost]) -> None:
+        self._costs = costs
+        self.table.set_costs(costs)
+        for name, card in self._cards.items():
+            card.set_cost(costs.get(name))
+
+    def set_found(self, found: Mapping[str, Sequence[str]]) -> None:
+        """Shows at each server how many of its tools a search has found, and which."""
+        for name, card in self._cards.items():
+            card.set_matches(len(found[name]) if name in found else -1)
+        self.table.set_found({name: found_words(names) for name, names in found.items()})
+
+    def await_card(self, name: str) -> None:
+        """Gives the keyboard to a server's card once it is there; it is being brought back."""
+        self._returning = name
+
+    def take_keyboard(self, name: str) -> None:
+        """The keyboard goes to a server, or to the table."""
+        if self.currentWidget() is self.table:
+            self.table.setFocus()
+        else:
+            self._focus_card(name)
+
+    def _show_table(self) -> None:
+        self.table.set_servers(self._matching())
+        self.setCurrentWidget(self.table if self.table.rows else self._nothing_found)
+
+    def _show_cards(self, is_new: bool) -> None:
+        servers = self._servers.servers
+        names = {server.name for server in servers}
+        is_changed = self._cards.keys() != names
+        had_focus = [name for name, card in self._cards.items() if name not in names and self._holds_focus(card)]
+        for name in self._cards.keys() - names:
+            self._cards.pop(name).deleteLater()
+        for server in servers:
+            if server.name not in self._cards:
+                card = self._cards[server.name] = ServerCard(self._theme, server, self._wishes)
+                card.set_cost(self._costs.get(server.name))
+                card.set_paused(self._is_paused)
+                for control in card.controls():
+                    self.grid.watch(control)
+        if is_changed or is_new:
+            self._place_cards()
+        elif self._filter.has_state:
+            self._has_to_move = True  # a state may have changed sides
+            self._on_calmed()
+        if self._returning in self._cards:
+            self._focus_card(self._returning)
+            self._returning = ""
+        elif had_focus:
+            self._focus_card(self._nearest(had_focus[0]))
+
+    def _holds_focus(self, card: ServerCard) -> bool:
+        focused = self.window().focusWidget()
+        return focused is not None and card.isAncestorOf(focused)
+
+    def _nearest(self, name: str) -> str:
+        """The card that stands where a removed one stood."""
+        ranks, place, cards = self._ranks, self._ranks[name], self._cards
+        return min(cards, key=lambda each: (cards[each].server.is_builtin, ranks[each] < place, abs(ranks[each] - place)), default="")
+
+    def _focus_card(self, name: str) -> None:
+        if (card := self._cards.get(name)) is not None and card.isVisible():
+            card.controls()[0].setFocus(Qt.FocusReason.OtherFocusReason)
+            self.grid.ensureWidgetVisible(card)
+
+    def _place_cards(self) -> None:
+        self._has_to_move = False
+        shown = [self._cards[server.name] for server in self._matching()]
+        self.grid.set_cards(shown)
+        self.setCurrentWidget(self.grid if shown else self._nothing_found)
+
+    def _on_calmed(self) -> None:
+        if self._has_to_move and self.grid.is_calm:
+            self._place_cards()
+
+    def _matching(self) -> list[ServerSnapshot]:
+        """Returns the servers that filter and search let through; those that come with Tooltray are last."""
+        shown = [server for server in self._servers.servers if self._filter.passes(server)]
+        return sorted(shown, key=lambda server: (server.is_builtin, self._ranks[server.name]))

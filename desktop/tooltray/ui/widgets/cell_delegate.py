@@ -1,0 +1,169 @@
+"""Paints the cells of a table: text, chips, states, bars, switches; no widget is made for a row.
+
+Above it: Table. Below it: the painters of the widgets that a cell looks like.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter
+from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView
+
+from tooltray.ui import icons
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import HEIGHT, WIDTH, paint_switch
+from tooltray.ui.widgets.chip import paint_chip
+from tooltray.ui.widgets.choice import paint_check
+from tooltray.ui.widgets.row_model import Column, Heading, Index, Kind
+
+PADDING = 12
+SELECTED_CHIP = "surface"  # the fill of chips in a selected row
+PAGE_INSET, CARD_INSET = 24, 0  # left padding of the first column; theme.qss has the same for headers
+CARD_EDGE = 2  # right padding of the last column in a card, which puts its switches below the card's own
+BAR_WORDS = 84  # room for a bar's number
+HEADING_LINE, HEADING_COUNT = 28, 60  # px: of a heading's words, which stand low in their row; and what its number needs
+FOCUS_BAR = 2  # height of the line below the current row of a table that has the keyboard
+
+
+class HoveredView(QTableView):
+    """A table that knows over which row the pointer is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._hovered_row = -1
+        self.setMouseTracking(True)
+
+    @property
+    def hovered_row(self) -> int:
+        """The place of the row under the pointer; -1: there is none."""
+        return self._hovered_row
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseMove:
+            self._hover(self.indexAt(event.position().toPoint()).row())
+        elif event.type() == QEvent.Type.Leave:
+            self._hover(-1)
+        return super().viewportEvent(event)
+
+    def _hover(self, row: int) -> None:
+        if row != self._hovered_row:
+            self._hovered_row = row
+            self.viewport().update()
+
+
+class CellDelegate(QStyledItemDelegate):
+    def __init__(self, theme: Theme, columns: Sequence[Column], table: HoveredView, inset: int, row_height: int) -> None:
+        """
+        Args:
+            table: whose cells it paints; keeps it.
+            inset: px left of the first column; 0 for a table in a card.
+            row_height: px.
+        """
+        super().__init__(table)
+        self._theme, self._columns, self._view, self._inset, self._row_height = theme, columns, table, inset, row_height
+        self._chip_fill = ""  # of the row that is drawn: on the fill of a selection, a chip's own would not be seen
+
+    def sizeHint(self, _option: QStyleOptionViewItem, _index: Index) -> QSize:
+        return QSize(40, self._row_height)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        theme = self._theme
+        rect, state = option.rect, option.state
+        box = QRectF(rect)
+        value = index.data(Qt.ItemDataRole.UserRole)
+        if isinstance(value, Heading):
+            self._paint_heading(painter, box, value)
+            return
+        is_last = index.row() == index.model().rowCount() - 1
+        painter.save()
+        self._chip_fill = SELECTED_CHIP if state & QStyle.StateFlag.State_Selected else ""
+        if state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(box, theme.color("surface.selected"))
+            if self._view.hasFocus():
+                painter.fillRect(QRectF(box.left(), box.bottom() - FOCUS_BAR, box.width(), FOCUS_BAR), theme.color("accent"))
+        elif self._view.hovered_row == index.row():
+            painter.fillRect(box, theme.color("surface.hover"))
+        if self._inset or not is_last:
+            painter.setPen(theme.color("chart.grid"))
+            painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        left = self._inset if index.column() == 0 else PADDING
+        kind = self._columns[index.column()].kind
+        cell = box.adjusted(left, 0, -self._right(index.column(), kind), 0)
+        self._paint_value(painter, cell, kind, self._picked(state, value) if kind is Kind.PICK else value)
+        painter.restore()
+
+    def _right(self, column: int, kind: Kind) -> int:
+        """px behind a cell's value: buttons at the edge of a page end with its header, whose margin a scroll bar shares."""
+        if column < len(self._columns) - 1 or (self._inset and kind is not Kind.BUTTON):
+            return PADDING
+        bar = self._view.verticalScrollBar()
+        return PAGE_INSET - (bar.width() if bar.isVisible() else 0) if self._inset else CARD_EDGE
+
+    @staticmethod
+    def _picked(state: QStyle.StateFlag, has_box: object) -> bool | None:
+        return bool(state & QStyle.StateFlag.State_Selected) if has_box else None
+
+    def _paint_heading(self, painter: QPainter, box: QRectF, heading: Heading) -> None:
+        """Over the whole width; the line below it is the table's own."""
+        painter.save()
+        cell = box.adjusted(self._inset, box.height() - HEADING_LINE, -PADDING, 0)
+        self._text(painter, cell, heading.title, "caption_strong", "text.secondary")
+        left = min(QFontMetrics(self._theme.font("caption_strong")).horizontalAdvance(heading.title), int(cell.width()) - HEADING_COUNT) + 8
+        self._text(painter, cell.adjusted(left, 0, 0, 0), f"{heading.count:,}", "caption", "text.muted")
+        painter.setPen(self._theme.color("chart.grid"))
+        painter.drawLine(box.bottomLeft(), box.bottomRight())
+        painter.restore()
+
+    def _paint_value(self, painter: QPainter, cell: QRectF, kind: Kind, value: Any) -> None:
+        theme = self._theme
+        middle = cell.center().y()
+        match kind:
+            case Kind.SWITCH:
+                if value is not None:
+                    paint_switch(painter, theme, QRectF(cell.right() - WIDTH, middle - HEIGHT / 2, WIDTH, HEIGHT), float(value))
+            case Kind.CHECK | Kind.PICK:
+                if value is not None:
+                    paint_check(painter, theme, cell.left(), middle, is_on=bool(value))
+            case Kind.CHIP:
+                word, tone = value
+                if tone:
+                    paint_chip(painter, theme, cell.left(), middle, word, tone, self._chip_fill)
+                else:
+                    self._text(painter, cell, word, "caption", "text.muted")
+            case Kind.BAR:
+                share, tone, word = value
+                self._bar(painter, QRectF(cell.left(), middle - 2.5, cell.width() - BAR_WORDS, 5), share, tone)
+                self._text(painter, cell, word, "body", "text.primary" if share else "text.muted", right=True)
+            case Kind.STATE:
+                shape = QRectF(cell.left(), middle - 7, 14, 14)
+                icons.draw(painter, value.icon, shape, theme.color(value.tone), theme.color("surface"))
+                self._text(painter, cell.adjusted(21, 0, 0, 0), value.word, "body", value.text_color)
+            case Kind.BUTTON:
+                self._text(painter, cell, value, "caption_strong", "accent.text", right=True)
+            case Kind.MONO:
+                self._text(painter, cell, value, "mono", "text.primary")
+            case Kind.QUIET:
+                self._text(painter, cell, value, "body" if self._inset else "caption", "text.secondary")
+            case Kind.NUMBER:
+                self._text(painter, cell, value, "body", "text.secondary", right=True)
+            case Kind.TEXT:
+                self._text(painter, cell, value, "body", "text.primary")
+
+    def _bar(self, painter: QPainter, track: QRectF, share: float, tone: str) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.color("neutral.subtle"))
+        painter.drawRoundedRect(track, 2.5, 2.5)
+        if share:
+            painter.setBrush(self._theme.color(tone))
+            painter.drawRoundedRect(QRectF(track.left(), track.top(), max(5.0, track.width() * min(share, 1.0)), 5), 2.5, 2.5)
+
+    def _text(self, painter: QPainter, cell: QRectF, text: str, style: str, color: str, *, right: bool = False) -> None:
+        font = self._theme.font(style, tabular=style == "body")
+        painter.setFont(font)
+        painter.setPen(self._theme.color(color))
+        mode = Qt.TextElideMode.ElideMiddle if style == "mono" else Qt.TextElideMode.ElideRight  # a hash at a name's end stays visible
+        shown = QFontMetrics(font).elidedText(text, mode, int(cell.width()) + 1)
+        side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+        painter.drawText(cell, side | Qt.AlignmentFlag.AlignVCenter, shown)

@@ -1,0 +1,168 @@
+"""The rows of a table: frozen, told apart by a key, with columns that say how to get a value from one and how it is drawn.
+
+Above it: Table, and CellDelegate, which paints them.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from enum import Enum, auto
+from typing import Any
+
+import msgspec
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt
+
+from tooltray.ui.i18n import tr
+from tooltray.ui.widgets.server_text import plain_tip
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class Kind(Enum):
+    """How a cell's value is drawn."""
+
+    TEXT = auto()  # str
+    QUIET = auto()  # str, less prominent
+    MONO = auto()  # str, a name from code
+    NUMBER = auto()  # str, right-aligned digits
+    CHIP = auto()  # (word, tone); without a tone plain text, so that only what matters has colour
+    STATE = auto()  # Look
+    BAR = auto()  # (share from 0 to 1, tone, word)
+    SWITCH = auto()  # bool, or None for a row that has no switch
+    CHECK = auto()  # the same as a box that is ticked
+    BUTTON = auto()  # str, what pressing it does; empty for a row that has none
+    PICK = auto()  # a box that is ticked while the row is selected, for tables in which many can be
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A column: its title, how to get its value from a row, how to draw it; `width` 0 takes what is left.
+
+    Attributes:
+        tip: what else there is to know of a cell.
+        order: what rows are sorted by when a person presses its title; None: not by this column.
+        falls: the largest comes first when it is pressed once.
+    """
+
+    title: str
+    value: Callable[[Any], object]
+    kind: Kind = Kind.TEXT
+    width: int = 0
+    tip: Callable[[Any], str] | None = None
+    order: Callable[[Any], Any] | None = None
+    falls: bool = False
+
+
+class Heading(msgspec.Struct, frozen=True):
+    """Among the rows: what those below it have in common, and how many they are."""
+
+    title: str
+    count: int
+
+
+class RowModel(QAbstractTableModel):
+    """Frozen rows. `key` tells which row is which when they are replaced; no two rows may have the same."""
+
+    def __init__(self, columns: Sequence[Column], key: Callable[[Any], Hashable]) -> None:
+        super().__init__()
+        self.columns = columns
+        self.rows: list[Any] = []
+        self.sorted_by: tuple[int, bool] | None = None  # a column, and whether it falls
+        self._key = key
+        self._places: dict[Hashable, int] = {}
+
+    def set_rows(self, rows: Sequence[object]) -> bool:
+        """Replaces the rows; returns whether they are the same ones with, at most, other values."""
+        keys = [self.key(row) for row in rows]
+        if keys == list(self._places):
+            for row in rows:
+                self.replace(row)
+            return True
+        self.beginResetModel()
+        self.rows = list(rows)
+        self._places = {key: place for place, key in enumerate(keys)}
+        self.endResetModel()
+        return False
+
+    def replace(self, row: object) -> None:
+        """Shows a row's new values; does nothing for a row that is not there."""
+        place = self.find(self.key(row))
+        if place >= 0 and row is not self.rows[place] and row != self.rows[place]:
+            self.rows[place] = row
+            self.dataChanged.emit(self.index(place, 0), self.index(place, len(self.columns) - 1))
+
+    def key(self, row: object) -> Hashable:
+        """Which row it is; a heading is one for itself."""
+        return row if isinstance(row, Heading) else self._key(row)
+
+    def row(self, place: int) -> Any:
+        """Returns the row at a place."""
+        return self.rows[place]
+
+    def find(self, key: Hashable) -> int:
+        """Returns a row's place, -1 if it is not there."""
+        return self._places.get(key, -1)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 (Qt's signature)
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        return 0 if parent.isValid() else len(self.columns)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        row = self.row(index.row())
+        if isinstance(row, Heading):
+            return _of_heading(row, role) if not index.column() else None
+        column = self.columns[index.column()]
+        value = column.value(row)
+        if role == Qt.ItemDataRole.UserRole:
+            return value
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
+            words = column.tip(row) if column.tip is not None else _words(column.kind, value)
+            return plain_tip(words) if role == Qt.ItemDataRole.ToolTipRole else words
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
+            return _words(column.kind, value)
+        return None
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        if orientation is not Qt.Orientation.Horizontal:
+            return None
+        column = self.columns[section]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return f"{column.title} {self._arrow(section)}".rstrip()
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            side = Qt.AlignmentFlag.AlignRight if column.kind in (Kind.NUMBER, Kind.SWITCH, Kind.BUTTON) else Qt.AlignmentFlag.AlignLeft
+            return side | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        is_heading = index.isValid() and isinstance(self.row(index.row()), Heading)
+        return Qt.ItemFlag.ItemIsEnabled if is_heading else super().flags(index)
+
+    def _arrow(self, section: int) -> str:
+        if self.sorted_by is None or self.sorted_by[0] != section:
+            return ""
+        return "↓" if self.sorted_by[1] else "↑"
+
+
+def _of_heading(heading: Heading, role: int) -> object:
+    if role == Qt.ItemDataRole.UserRole:
+        return heading
+    texts = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
+    return f"{heading.title}, {heading.count}" if role in texts else None
+
+
+def _words(kind: Kind, value: Any) -> str:
+    """Returns a cell's value in words, for tooltips and screen readers."""
+    match kind:
+        case Kind.STATE:
+            return str(value.word)
+        case Kind.CHIP:
+            return str(value[0])
+        case Kind.BAR:
+            return str(value[2])
+        case Kind.CHECK:
+            return "" if value is None else tr("Ticked") if value else tr("Not ticked")
+        case Kind.PICK:
+            return ""  # that a row is selected is said by itself
+        case Kind.SWITCH:
+            return "" if value is None else tr("On") if value else tr("Off")
+        case _:
+            return str(value)
