@@ -39,6 +39,7 @@ soak: .venv/.dev
 	.venv/bin/python tests/bench/soak.py
 
 conformance: .venv/.dev tests/npm/node_modules/.installed
+	@scripts/system_packages.sh browser
 	.venv/bin/python -m pytest tests/conformance
 	.venv/bin/python tests/conformance/run.py
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what has to come from the system (Debian, Ubuntu): by apt-get without questions as root; else prints the line to run and fails.
-# Says nothing when all of it is there. Usage: system_packages.sh python|tests|package|package-test|windows
+# Says nothing when all of it is there. Usage: system_packages.sh python|tests|browser|package|package-test|windows
 set -euo pipefail
 
 python=(python3-venv)  # Debian splits ensurepip off Python
@@ -15,6 +15,7 @@ screen=(xvfb xauth x11-utils imagemagick)  # a screen, a look at its windows, a 
 freezing=("libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')" binutils chrpath dpkg xz-utils fonts-inter fonts-jetbrains-mono)
 # a Windows that is none, a compiler for what it lacks and for the launcher, and an installer's maker
 windows=(wine wine64 gcc-mingw-w64-x86-64 nsis xvfb xauth python3-pip fonts-inter fonts-jetbrains-mono)
+browser=(chromium)  # what renders the views of MCP Apps
 session=(dbus gnome-keyring)
 fonts=(fonts-inter fonts-jetbrains-mono fonts-noto-cjk fonts-noto-color-emoji fonts-dejavu-core)
 
@@ -24,15 +25,16 @@ package) wanted=("${qt[@]}" "${xcb[@]}" "${freezing[@]}") ;;
 windows) wanted=("${windows[@]}") ;;
 package-test) wanted=(mmdebstrap util-linux mount lintian dbus) ;;
 tests) wanted=("${qt[@]}" "${xcb[@]}" "${screen[@]}" "${session[@]}" "${fonts[@]}") ;;
+browser) wanted=("${browser[@]}") ;;
 *)
-    echo "usage: $0 python|tests|package|package-test|windows" >&2
+    echo "usage: $0 python|tests|browser|package|package-test|windows" >&2
     exit 2
     ;;
 esac
 
 if ! command -v apt-get >/dev/null; then
     echo "No apt-get here. On Debian this needs: ${wanted[*]}. Install what corresponds, if it is missing." >&2
-    [ "$1" = tests ]
+    [ "$1" = tests ] || [ "$1" = browser ]
     exit
 fi
 install=(apt-get install --yes --no-install-recommends --no-upgrade)

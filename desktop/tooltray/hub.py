@@ -52,6 +52,7 @@ from tooltray.bundles.bundle_store import BundleStore
 from tooltray.bundles.packing import BundlePacking
 from tooltray.bundles.sources import BundleSources
 from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
+from tooltray.calls.app_calls import AppCalls
 from tooltray.calls.completion import Completion
 from tooltray.calls.elicitations import Elicitations
 from tooltray.calls.followed_resources import FollowedResources
@@ -74,6 +75,7 @@ from tooltray.catalogue.offer import KINDS, TOOLS, Offer
 from tooltray.catalogue.offers import Offers, read_offered
 from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.published_names import PublishedNames
+from tooltray.catalogue.published_uris import PublishedUris
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
 from tooltray.catalogue.server_lists import ServerLists
@@ -353,6 +355,7 @@ class Hub(Composition):
     looks: SecondLooks = part(lists="other_lists", patience="look_patience")
     skill_looks: SecondLooks = part(lists="skill_lists", patience="look_patience")
     tool_looks: SecondLooks = part(lists="tool_lists", patience="look_patience")
+    published_uris: PublishedUris = part()
     confirm_limits: ConfirmLimits = part()
     tools: ToolManager = part(lists="tool_lists", looks="tool_looks")
     instructions: ServerInstructions = part(mask="mask.masked_whole")
@@ -443,6 +446,7 @@ class Hub(Composition):
     notifications: Notifications = part()
     all_servers: AllServers = part()
     one_server: OneServer = part()
+    app_calls: AppCalls = part()
     router: RequestRouter = part()
 
     # what the API stands on

@@ -34,6 +34,7 @@ TOOLS = [
     tool("changed", "git", is_held=True, is_approved=False),
     tool("off", "git", is_enabled=False),
 ]
+OF_VIEWS = [tool("map", "files", has_view=True), tool("refresh", "files", is_for_views=True)]
 USE = ToolUse("files", "read", 7, 2, time.time() - 60, ("cursor", "tooltray"))
 SCHEMA = {"type": "object", "properties": {"b": {"type": "integer"}, "a": {"type": "string", "description": "which"}}, "required": ["a"]}
 PICK, NAME, OF, TOKENS, GOES, LAST, USERS = range(7)
@@ -67,6 +68,14 @@ async def detailed(desk: Desk, name: str) -> ToolDetails:
     await until(lambda: tab.details is not None and tab.details._is_read)
     assert tab.details is not None
     return tab.details
+
+
+async def test_a_tool_with_a_view_or_for_views_alone_says_so(theme: Theme) -> None:
+    async with Desk(engine(tools=[*TOOLS, *OF_VIEWS]), theme) as desk:
+        details = await detailed(desk, "map")
+        await until(lambda: "from files · shows a view" in words(details))
+        other = await detailed(desk, "refresh")
+        await until(lambda: "from files · for views of its server alone" in words(other))
 
 
 async def test_a_line_has_all_that_is_known_of_a_tool_and_what_is_not_known_is_marked(theme: Theme) -> None:

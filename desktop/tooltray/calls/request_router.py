@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from tooltray.calls.app_calls import AppCalls
 from tooltray.calls.completion import Completion
 from tooltray.calls.notifications import SET_LEVEL, SHARED, SUBSCRIBE, UNSUBSCRIBE, Notifications
 from tooltray.calls.tool_call import ToolCalls
@@ -209,6 +210,7 @@ class RequestRouter:
         all_servers: AllServers,
         one_server: OneServer,
         notifications: Notifications,
+        app_calls: AppCalls,
         look_at_project: Callable[[Session], Awaitable[None]],
     ) -> None:
         """
@@ -217,6 +219,7 @@ class RequestRouter:
         """
         self._calls, self._views, self._projects, self._look_at_project = calls, views, projects, look_at_project
         self._all_servers, self._one_server, self.notifications = all_servers, one_server, notifications
+        self._app_calls = app_calls
         self._tools: dict[str, Handler] = {"tools/call": calls.call, "tools/list": self._list_tools}
 
     async def answer(self, exchange: Exchange) -> Envelope:
@@ -224,6 +227,8 @@ class RequestRouter:
         method, state = exchange.request.method, exchange.session.state
         if method in FIRST_LISTS:
             await self._before_listing(exchange)
+        if state.shows_views and method == "tools/call" and (refusal := self._app_calls.resolve(exchange)):
+            return refusal
         if DECLARES_ROOTS in bytes(exchange.head.meta.capabilities) and (question := await self._question(exchange)):
             return question
         if state.calls_since_told is not None:

@@ -221,6 +221,8 @@ class ToolCalls:
                 started_at = time.perf_counter()  # a person's time is not the server's
             if not (is_free and is_plain):  # the settings may have changed while a person was asked
                 self._views.used(state, route.server)
+            if state.shows_views and route.definition.view.uris:
+                state.opens_view(route.server)
             reply = await self._forwarder.forward(route, exchange)  # forward
             if not is_free:
                 self._approvals.answered(route, exchange, reply)

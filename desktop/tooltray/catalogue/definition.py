@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from tooltray.catalogue.tool_view import NO_VIEW, ToolView, read_view
 from tooltray.errors import TooltrayError
 from tooltray.protocol import member_scanner
 from tooltray.protocol.envelope import dump
@@ -50,6 +51,7 @@ class ToolDefinition(msgspec.Struct, frozen=True):
             of one such tool.
         is_task_only: it can be called as a task alone (`execution.taskSupport` is "required", 2025-11-25). Only a client that has its
             server alone can do that: it sees what that server declares. All servers together declare no tasks.
+        view: what shows its results, and who it is for (MCP Apps).
     """
 
     name: str
@@ -58,6 +60,7 @@ class ToolDefinition(msgspec.Struct, frozen=True):
     raw: Raw
     flaws: tuple[str, ...] = ()
     is_task_only: bool = False
+    view: ToolView = NO_VIEW
 
     def renamed(self, name: str, description: str | None = None) -> Raw:
         """The definition under another name, all other members verbatim and in their order; flaws are mended.
@@ -118,7 +121,8 @@ def read_definition(raw: bytes) -> ToolDefinition:
     description, annotations = (_value(members.get(key, Raw(b"null"))) for key in ("description", "annotations"))
     flaws = tuple(_flaws(members, annotations))
     is_task_only = "execution" in members and _is_task_only(_value(members["execution"]))
-    return ToolDefinition(name, description if isinstance(description, str) else "", annotations, raw, flaws, is_task_only)
+    view = read_view(members["_meta"]) if "_meta" in members else NO_VIEW
+    return ToolDefinition(name, description if isinstance(description, str) else "", annotations, raw, flaws, is_task_only, view)
 
 
 def _is_task_only(execution: object) -> bool:

@@ -1,6 +1,6 @@
 """The resources and resource templates of all servers: one list of each, and each read to the server whose resource it is.
 
-Above it: the router. Below it: Offers, the rules for URIs in resource_uris, and ServerRelay. Resources need no approval: they change
+Above it: the router. Below it: Offers, PublishedUris, and ServerRelay. Resources need no approval: they change
 nothing.
 """
 
@@ -14,7 +14,8 @@ from msgspec import Raw
 from tooltray.catalogue.list_pages import list_all
 from tooltray.catalogue.offer import RESOURCES, TEMPLATES, OfferKind, listing_of, read_offers
 from tooltray.catalogue.offers import Offers
-from tooltray.catalogue.resource_uris import ResourceUris, Target
+from tooltray.catalogue.published_uris import PublishedUris
+from tooltray.catalogue.resource_uris import VIEW_PREFIX, ResourceUris, Target
 from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.errors import TooltrayError
@@ -23,12 +24,17 @@ from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, 
 from tooltray.protocol.eras import LEGACY_RESOURCE_NOT_FOUND, Era
 from tooltray.protocol.member_scanner import closed, elements_of, opened
 from tooltray.sessions.exchange import Exchange
+from tooltray.sessions.session_state import SessionState
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 
 logger = logging.getLogger(__name__)
+
+
+Found = tuple[ManagedServer, str]
+"""A server that may have a resource, and its own URI for it."""
 
 
 def anybody(server: str) -> bool:
@@ -39,11 +45,20 @@ def anybody(server: str) -> bool:
 class ResourceManager:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, servers: ServerManager, offers: Offers, looks: SecondLooks, relay: ServerRelay, skill_uris: SkillUris) -> None:
-        self._servers, self._offers, self._looks, self._relay, self._skill_uris = servers, offers, looks, relay, skill_uris
-        self._made_at: tuple[object, ...] = ()  # the state of the offers that all this is of
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        offers: Offers,
+        published_uris: PublishedUris,
+        looks: SecondLooks,
+        relay: ServerRelay,
+        skill_uris: SkillUris,
+    ) -> None:
+        self._servers, self._offers, self._looks, self._relay = servers, offers, looks, relay
+        self._published, self._skill_uris = published_uris, skill_uris
+        self._made_at: tuple[object, ...] = ()  # the state of the URIs that both lists are of
         self._given_at: tuple[object, ...] = ()  # the state of the resources whose URIs are given
-        self._made_uris = ResourceUris({}, {})
         self._listing = self._templates = NOTHING
         self._made: dict[OfferKind, tuple[tuple[str, Raw], ...]] = {}  # of both lists: the server and the definition of each
 
@@ -149,22 +164,38 @@ class ResourceManager:
         if uri is None:
             return failure(INVALID_PARAMS, "Invalid request parameters: a resource has a uri")
         last: Envelope | None = None
-        for managed, own in await self._candidates(uri, target):
-            if not is_reached(managed.name):
-                continue
+        state = exchange.session.state
+        candidates = await self._candidates(uri, target)
+        reached = [(managed, own) for managed, own in candidates if is_reached(managed.name)]
+        if state.shows_views and len(reached) > 1 and not (reached := self._of_views(uri, reached, state)):
+            return failure(INVALID_PARAMS, f"several servers whose views are open have '{uri}', and nothing says whose is meant")
+        for managed, own in reached:
             last = await self._relay.send_with_retry(managed, exchange.child(request=_asking_for(exchange.request, uri, own)))
             if not last.error:
                 on_read(managed.name)
+                if state.shows_views and own.startswith(VIEW_PREFIX):
+                    state.reads_view(managed.name)
                 return self._as_asked(managed.name, uri, own, last)
         return last or not_found(uri, exchange.era)
 
-    async def _candidates(self, uri: str, target: Target | None = None) -> list[tuple[ManagedServer, str]]:
+    async def _candidates(self, uri: str, target: Target | None = None) -> list[Found]:
         if target:
             return [(managed, target[1])] if (managed := self._servers.find(target[0])) else []
         if self.target(uri) is None:  # an AI client that knows it by heart may be faster than the servers
             await self._offers.wait_for_first_listings()
         known = [(managed, own) for server, own in self._uris.targets(uri) if (managed := self._servers.find(server))]
         return known or [(managed, uri) for managed in self._offers.declaring(RESOURCES)]
+
+    def _of_views(self, uri: str, found: list[Found], state: SessionState) -> list[Found]:
+        """Where a URI could be that of several servers, a view means its own server's. Empty: it could be that of several views."""
+        is_contested = self._uris.is_contested(uri)
+        if not is_contested and self.target(uri):
+            return found
+        shown = state.showing([managed.name for managed, _ in found])
+        if is_contested and len(shown) > 1:
+            return []
+        first = [each for each in found if each[0].name in shown]
+        return first if is_contested and first else [*first, *(each for each in found if each not in first)]
 
     def _as_asked(self, server: str, uri: str, own: str, reply: Envelope) -> Envelope:
         """The reply with the URIs that AI clients know; as it is where they are the server's own."""
@@ -186,19 +217,12 @@ class ResourceManager:
 
     @property
     def _uris(self) -> ResourceUris:
-        self._make()
-        return self._made_uris
+        return self._published.now
 
     def _make(self) -> None:
-        state = (self._offers.changes(RESOURCES), self._offers.changes(TEMPLATES), *self._skill_uris.state)
-        if state == self._made_at:
+        if (state := self._published.state) == self._made_at:
             return
-        resources, templates = self._offers.offered(RESOURCES), self._offers.offered(TEMPLATES)
-        uris = ResourceUris(
-            {server: [offer.key for offer in offered] for server, offered in resources.items()},
-            {server: [offer.key for offer in offered] for server, offered in templates.items()},
-            skills=self._skill_uris,
-        )
+        resources, templates, uris = self._offers.offered(RESOURCES), self._offers.offered(TEMPLATES), self._published.now
         self._made = {
             RESOURCES: tuple(
                 (server, each.renamed(RESOURCES, uris.published_uri(server, each.key)))
@@ -214,7 +238,7 @@ class ResourceManager:
         self._listing, self._templates = (
             listing_of(kind, (definition for _, definition in self._made[kind])) for kind in (RESOURCES, TEMPLATES)
         )
-        self._made_uris, self._made_at = uris, state
+        self._made_at = state
 
 
 def read_uri(params: Raw) -> str | None:

@@ -1,11 +1,14 @@
 """Under which URIs AI clients see the resources of several servers, and whose resource a URI means.
 
-Above it: ResourceManager. Below it: protocol/uri_template. A URI stays as its server wrote it, unless another server lists the same one:
-then it is published as `tooltray://{server}/{the URI, percent-escaped}`, for both. Templates likewise; their expressions stay, so that AI
-clients can fill them in. What begins with `skill://` has rules of its own, see skill_uris. One such set of rules belongs to one state of
-all lists and never changes.
+Above it: PublishedUris. Below it: protocol/uri_template. A URI stays as its server wrote it, unless another server lists the same one:
+then it is published as `tooltray://{server}/{the URI, percent-escaped}`, for both. Views of MCP Apps have to begin with `ui://` for those
+who show them: theirs become `ui://{server}/{the URI, percent-escaped}`, also where no list has them and only tools name them. A URI that a
+server has written in this form itself is published in it once more, so that none means two things. Templates likewise; their expressions
+stay, so that AI clients can fill them in. What begins with `skill://` has rules of its own, see skill_uris. One such set of rules belongs
+to one state of all lists and never changes.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from urllib.parse import quote, unquote
@@ -16,11 +19,12 @@ from tooltray.catalogue.skill_uris import SCHEME, SkillUris, prefixed
 from tooltray.protocol.uri_template import UriTemplate
 
 PREFIX = "tooltray://"
+VIEW_PREFIX = "ui://"  # MCP Apps, 2026-01-26: URIs of views must begin so
 
 Target = tuple[str, str]
 """A server's name and its own URI."""
 
-_escaped = partial(quote, safe="", errors="replace")
+_escaped = partial(quote, safe="", errors="surrogatepass")
 
 
 class _Template(msgspec.Struct, frozen=True):
@@ -35,31 +39,48 @@ class _Template(msgspec.Struct, frozen=True):
 
 class ResourceUris:
     def __init__(
-        self, uris: Mapping[str, Iterable[str]], templates: Mapping[str, Iterable[str]], *, skills: SkillUris | None = None
+        self,
+        uris: Mapping[str, Iterable[str]],
+        templates: Mapping[str, Iterable[str]],
+        *,
+        views: Mapping[str, Iterable[str]] | None = None,
+        skills: SkillUris | None = None,
     ) -> None:
         """
         Args:
             uris, templates: what each server lists. The order of the servers counts where a URI could mean several.
+            views: the URIs that tools of each server name as their views, whether they are listed or not.
             skills: the rules for what begins with `skill://`; None: it is like any other.
         """
         self._skills = skills
-        self._servers = {server.lower(): server for server in [*uris, *templates]} | {server: server for server in [*uris, *templates]}
-        self._owners = _owners(uris)
+        known = {server: dict.fromkeys(listed) for server, listed in uris.items()}
+        for server, named in (views or {}).items():
+            known.setdefault(server, {}).update(dict.fromkeys(named))
+        names = [*dict.fromkeys([*known, *templates])]
+        self._case_counts = Counter(server.lower() for server in names)
+        self._servers = frozenset(names)
+        self._written_small = {server.lower(): server for server in names if self._case_counts[server.lower()] == 1}
+        self._owners = _owners(known)
         self._template_owners = _owners(templates)
-        self._targets = {self.published_uri(server, uri): (server, uri) for server, listed in uris.items() for uri in listed}
+        self._targets = {self.published_uri(server, uri): (server, uri) for server, listed in known.items() for uri in listed}
         self._templates = [self._template(server, text) for server, listed in templates.items() for text in listed]
+        self._contested_templates = [each for each in self._templates if each.is_contested]
 
     def published_uri(self, server: str, uri: str) -> str:
         """The URI by which AI clients know a server's resource, listed or not; the reverse of `targets`."""
         if self._skills and uri.startswith(SCHEME):
             return self._skills.published(server, uri)
         if server in (owners := self._owners.get(uri, ())):
-            return uri if len(owners) == 1 else _published(server, uri)
-        for template in self._templates:
-            if template.server == server and template.is_contested and (values := template.own.match(uri)) is not None:
+            return uri if len(owners) == 1 and self._parsed(uri) is None else self._published(server, uri)
+        for template in self._contested_templates:
+            if template.server == server and (values := template.own.match(uri)) is not None:
                 return template.published.expanded(values)
         first = next(self.targets(uri), None)
-        return uri if first in (None, (server, uri)) else _published(server, uri)
+        return uri if first in (None, (server, uri)) else self._published(server, uri)
+
+    def is_contested(self, uri: str) -> bool:
+        """Whether several servers have one, so that it says nothing of whose it is."""
+        return len(self._owners.get(uri, ())) > 1
 
     def published_template(self, server: str, template: str) -> str:
         """The same for a server's template."""
@@ -69,10 +90,10 @@ class ResourceUris:
         """What a URI may mean, the likeliest first; nothing where no server has listed it or a template for it."""
         if self._skills and uri.startswith(SCHEME) and (found := self._skills.target(uri) or self._filled_in(uri)):
             yield found
-        elif target := self._targets.get(uri):
+        elif target := self._targets.get(uri) or self._filled_in(uri) or self._parsed(uri):
             yield target
         elif uri.startswith(PREFIX):
-            yield from self._parsed(uri)
+            return
         elif owners := self._owners.get(uri):
             yield from ((server, uri) for server in owners)
         else:
@@ -89,24 +110,36 @@ class ResourceUris:
         is_contested = any(owner != server for owner in self._template_owners.get(text, ()))
         if is_contested and self._skills and text.startswith(SCHEME):
             return _Template(server, own, UriTemplate(prefixed(server, text)))
-        return _Template(server, own, own.changed(_escaped, prefix=_published(server, "")) if is_contested else own)
+        return _Template(server, own, own.changed(_escaped, prefix=self._beginning(server, text)) if is_contested else own)
 
     def _filled_in(self, uri: str) -> Target | None:
         """Of a template that several servers list."""
-        for template in self._templates:
-            if template.is_contested and (values := template.published.match(uri)) is not None:
+        for template in self._contested_templates:
+            if (values := template.published.match(uri)) is not None:
                 return template.server, template.own.expanded(values)
         return None
 
-    def _parsed(self, uri: str) -> Iterator[Target]:
-        """A URI of ours that is not listed, or not any more: from a template, or noted down while its resource was listed."""
-        if found := self._filled_in(uri):
-            yield found
-            return
-        name, _, rest = uri.removeprefix(PREFIX).partition("/")
-        name = unquote(name, errors="replace")
-        if server := self._servers.get(name) or self._servers.get(name.lower()):  # some clients write the part behind `//` small
-            yield server, unquote(rest, errors="replace")
+    def _parsed(self, uri: str) -> Target | None:
+        """A URI of ours that is not listed, or not any more: noted down while its resource was listed."""
+        prefix = VIEW_PREFIX if uri.startswith(VIEW_PREFIX) else PREFIX
+        if not uri.startswith(prefix):
+            return None
+        name, _, rest = uri.removeprefix(prefix).partition("/")
+        own = _unescaped(rest)
+        if prefix == VIEW_PREFIX and ("/" in rest or not own.startswith(VIEW_PREFIX)):
+            return None  # as its server wrote it
+        name = _unescaped(name)
+        server = name if name in self._servers else self._written_small.get(name.lower())  # some clients write the part behind `//` small
+        return (server, own) if server else None
+
+    def _published(self, server: str, uri: str) -> str:
+        return self._beginning(server, uri) + _escaped(uri)
+
+    def _beginning(self, server: str, uri: str) -> str:
+        name = _escaped(server)
+        if self._case_counts[server.lower()] > 1:  # what is written small on its way must not become the other one
+            name = "".join(f"%{ord(each):02X}" if each.isascii() and each.isupper() else _escaped(each) for each in server)
+        return f"{VIEW_PREFIX if uri.startswith(VIEW_PREFIX) else PREFIX}{name}/"
 
 
 def _owners(lists: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
@@ -117,5 +150,8 @@ def _owners(lists: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
     return owners
 
 
-def _published(server: str, uri: str) -> str:
-    return f"{PREFIX}{_escaped(server)}/{_escaped(uri)}"
+def _unescaped(text: str) -> str:
+    try:
+        return unquote(text, errors="surrogatepass")
+    except UnicodeDecodeError:  # nothing that was escaped here
+        return unquote(text, errors="replace")

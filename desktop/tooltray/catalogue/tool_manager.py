@@ -16,6 +16,7 @@ from tooltray.catalogue.definition import ToolDefinition, unlisted
 from tooltray.catalogue.offer import TOOLS, OfferKind
 from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.published_names import PublishedNames
+from tooltray.catalogue.published_uris import PublishedUris, ViewsMoved
 from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.tool_copies import ToolCopies
@@ -23,12 +24,14 @@ from tooltray.catalogue.tool_routes import (
     NOTHING_OFFERED,
     Entry,
     JointListing,
+    Listed,
     OfferedTools,
     Route,
     offered_tools,
     overrides_of,
     route_to,
     size_of,
+    views_of,
 )
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import EventBus, ToolListChanged
@@ -69,6 +72,7 @@ class ToolManager:
         offers: Offers,
         names: PublishedNames,
         looks: SecondLooks,
+        published_uris: PublishedUris,
         bus: EventBus,
         confirm_limits: ConfirmLimits,
     ) -> None:
@@ -77,21 +81,23 @@ class ToolManager:
             lists: of the tools, for nobody else.
             looks: at these lists.
             offers: a server that was started to be listed runs until that is done for everything that it offers.
+            published_uris: is told which views tools name, and knows their published URIs.
         """
         self._servers, self._lists, self._offers, self._names, self._bus = servers, lists, offers, names, bus
-        self._copies, self._looks = ToolCopies(servers=servers), looks
+        self._copies, self._looks, self._uris = ToolCopies(servers=servers), looks, published_uris
         self._confirm_limits = confirm_limits
         self._offered: dict[str, OfferedTools] = {}
         self._made: dict[
             str, tuple[Sequence[ToolDefinition], tuple[object, ...], OfferedTools]
         ] = {}  # what it was made of, and what came of it
         self._sizes: dict[str, tuple[OfferedTools, tuple[int, int]]] = {}
-        self._joint = JointListing(names, self.all_routes)
+        self._joint = JointListing(names, self.all_routes, published_uris)
 
     async def load(self) -> None:
         """Takes the last known tools of every server from the disk, so that the first list is complete at once."""
         await self._lists.load(on_changed=self._offer, on_forgotten=self._forget, on_other_copy_changed=self._tell, prepare=self._prepare)
         self._bus.subscribe(ServerNotified, self._on_server_notified)
+        self._bus.subscribe(ViewsMoved, self._on_views_moved)
 
     def list_unknown_servers(self) -> None:
         """Starts every server that was never listed once, to list it; does not wait."""
@@ -99,20 +105,30 @@ class ToolManager:
 
     # what there is
 
-    async def listing(self, server: str | None = None, *, client: McpClient | None = None) -> Raw:
+    async def listing(self, server: str | None = None, *, client: McpClient | None = None, with_views: bool = False) -> Raw:
         """The result of `tools/list`, whole; waits a bounded time for servers that were never listed.
 
         Args:
-            server: only this one's tools, under their own names.
+            server: only this one's tools, under their own names, those for its views too.
             client: the instance of that server for the session or its era, which may offer others than the first.
+            with_views: for a client that shows views, see JointLists.
         """
         if client is not None and (own := await self._of_copy(client)):
             return own.listing
         await self._wait_for_first_listings(server)
-        return self._offered.get(server, NOTHING_OFFERED).listing if server else (await self._joint.made()).listing
+        return self._offered.get(server, NOTHING_OFFERED).listing if server else (await self._together(with_views)).listing
+
+    async def _together(self, with_views: bool) -> Listed:
+        lists = await self._joint.made()
+        return lists.with_views if with_views else lists.plain
 
     async def entries(
-        self, server: str | None = None, *, client: McpClient | None = None, is_wanted: Callable[[str], bool] = lambda server: True
+        self,
+        server: str | None = None,
+        *,
+        client: McpClient | None = None,
+        with_views: bool = False,
+        is_wanted: Callable[[str], bool] = lambda server: True,
     ) -> tuple[Entry, ...]:
         """What is in `listing`, one by one. `is_wanted`: whether a server that was never listed is waited for, by its name."""
         if client is not None and (own := await self._of_copy(client)):
@@ -120,7 +136,7 @@ class ToolManager:
         await self._wait_for_first_listings(server, is_wanted)
         if server:
             return self._offered.get(server, NOTHING_OFFERED).entries
-        return (await self._joint.made()).entries
+        return (await self._together(with_views)).entries
 
     async def _wait_for_first_listings(self, server: str | None, is_wanted: Callable[[str], bool] = lambda server: True) -> None:
         def is_in_answer(name: str) -> bool:
@@ -174,6 +190,17 @@ class ToolManager:
         for name, offered in self._offered.items():
             if server in (None, name):
                 yield from offered.routes.values()
+
+    def called_by_views(self, name: str) -> Iterator[Route]:
+        """To tools that their servers call by this name and their servers' views may call, as MCP Apps have it."""
+        for offered in self._offered.values():
+            route = offered.routes.get(name)
+            if route and route.definition.view.is_for_apps and views_of(offered):
+                yield route
+
+    def published_name(self, route: Route) -> str | None:
+        """The name by which clients of all servers know a tool, if it has one by now."""
+        return self._names.known(tool_settings.key(route.server, route.definition.name, route.override))
 
     def size(self, server: str) -> tuple[int, int]:
         """How many tools of a server are offered, and how large their definitions are together, as counted_size counts."""
@@ -255,6 +282,8 @@ class ToolManager:
             category=decision.category,
             is_enabled=tool_settings.is_enabled(definition.name, server.config),
             is_approved=decision.is_approved or server.is_builtin,
+            has_view=bool(definition.view.uris),
+            is_for_views=not definition.view.is_for_models,
         )
 
     # calls
@@ -395,6 +424,7 @@ class ToolManager:
         offered = self._offered[managed.name] = self._made_of(managed, self._lists.offered(managed, TOOLS))
         if offered is before:
             return
+        self._uris.name_views(managed.name, views_of(offered))
         if offered.listing != before.listing or overrides_of(offered) != overrides_of(before):
             self._joint.outdate()
             self._tell(managed.name)
@@ -416,8 +446,16 @@ class ToolManager:
     def _forget(self, server: str) -> None:
         for kept in (self._offered, self._made, self._sizes):
             kept.pop(server, None)
+        self._uris.name_views(server, ())
         self._joint.outdate()
         self._tell(server)
+
+    def _on_views_moved(self, event: ViewsMoved) -> None:
+        """Definitions name the views by the URIs that they have now."""
+        self._joint.outdate()
+        for server in sorted(event.servers & self._offered.keys()):
+            if views_of(self._offered[server]):
+                self._tell(server)
 
     def _tell(self, server: str, kinds: Sequence[OfferKind] = (TOOLS,)) -> None:
         self._bus.publish(ToolListChanged(server))

@@ -5,7 +5,8 @@ Above it: ToolManager, which has one `OfferedTools` for each server, and all who
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 import msgspec
 from msgspec import Raw
@@ -14,6 +15,9 @@ from tooltray.catalogue import approval, token_counts, tool_settings
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.offer import TOOLS, listing_of
 from tooltray.catalogue.published_names import PublishedNames
+from tooltray.catalogue.published_uris import PublishedUris
+from tooltray.catalogue.resource_uris import ResourceUris
+from tooltray.catalogue.tool_view import NO_VIEW, with_uris
 from tooltray.long_lived import keep_for_long
 from tooltray.settings.server_config import ToolOverride
 from tooltray.tasks import SLICE, finish_in_thread
@@ -43,9 +47,16 @@ class Route(msgspec.Struct, frozen=True):
         own = self.override.description if self.override else None
         return self.definition.description if own is None else own
 
-    def published(self, name: str) -> Raw:
-        """The definition as AI clients get it, under a name."""
-        return self.definition.renamed(name, self.override.description if self.override else None)
+    def published(self, name: str, uris: ResourceUris | None = None) -> Raw:
+        """The definition as AI clients get it, under a name.
+
+        Args:
+            uris: of all servers together; None: its server's own stay.
+        """
+        definition = self.definition.renamed(name, self.override.description if self.override else None)
+        if uris and any(uris.published_uri(self.server, uri) != uri for uri in self.definition.view.uris):
+            return with_uris(definition, partial(uris.published_uri, self.server))
+        return definition
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -108,8 +119,15 @@ def _entry(name: str, route: Route) -> Entry:
 
 
 def size_of(offered: OfferedTools) -> tuple[int, int]:
-    sizes = (route.published(name) if route.override else route.definition.raw for name, route in offered.routes.items())
-    return len(offered.routes), sum(map(token_counts.counted_size, sizes))
+    """How many tools models are told of, and how large their definitions are."""
+    routes = {name: route for name, route in offered.routes.items() if route.definition.view.is_for_models}
+    sizes = (route.published(name) if route.override else route.definition.raw for name, route in routes.items())
+    return len(routes), sum(map(token_counts.counted_size, sizes))
+
+
+def views_of(offered: OfferedTools) -> list[str]:
+    """The URIs of all views of a server's tools, as the server wrote them."""
+    return [uri for route in offered.routes.values() for uri in route.definition.view.uris]
 
 
 def overrides_of(offered: OfferedTools) -> list[ToolOverride | None]:
@@ -123,19 +141,31 @@ class Listed(msgspec.Struct, frozen=True):
     listing: Raw
 
 
+class JointLists(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        plain: for clients that show no views: without the tools that are for views alone.
+        with_views: for those that do. A tool whose name a view would take for one of its own server has its server's name before it here;
+            so such a name comes from a view alone.
+    """
+
+    plain: Listed
+    with_views: Listed
+
+
 class JointListing:
     """The tools of all servers together, made when an AI client lists, and again when one does after a change.
 
     Names are given here: what comes together is then named together. Belongs to the engine's loop.
     """
 
-    def __init__(self, names: PublishedNames, routes: Callable[[], Iterable[Route]]) -> None:
+    def __init__(self, names: PublishedNames, routes: Callable[[], Iterable[Route]], uris: PublishedUris) -> None:
         """
         Args:
             routes: to all tools that are offered at this moment.
         """
-        self._names, self._routes = names, routes
-        self._made: Listed | None = None
+        self._names, self._routes, self._uris = names, routes, uris
+        self._made: JointLists | None = None
         self._changes = 0
         self._lock = asyncio.Lock()
 
@@ -149,7 +179,7 @@ class JointListing:
         self._made = None
         self._changes += 1
 
-    async def made(self) -> Listed:
+    async def made(self) -> JointLists:
         """Of all servers, as far as it is known now."""
         async with self._lock:
             while self._made is None:
@@ -158,11 +188,28 @@ class JointListing:
 
     async def _make(self) -> None:
         changes = self._changes
-        named = await self.callable_together()
-        made = await finish_in_thread(_listed, named) if len(named) > SLICE else _listed(named)
+        named, uris = await self.callable_together(), self._uris.now
+        plain = [each for each in named if each[1].definition.view.is_for_models]
+        made = await finish_in_thread(_listed, plain, uris) if len(named) > SLICE else _listed(plain, uris)
+        lists = JointLists(made, made)
+        if any(route.definition.view is not NO_VIEW for _, route in named):
+            lists = JointLists(made, _listed(await self._told_apart(named), uris))
         if changes == self._changes:
-            self._made = made
-            keep_for_long(len(made.entries))
+            self._made = lists
+            keep_for_long(len(named))
+
+    async def _told_apart(self, named: Sequence[tuple[str, Route]]) -> list[tuple[str, Route]]:
+        """With other names for tools that have the own name of another server's, which views of that server may call."""
+        have_views = {route.server for _, route in named if route.definition.view.uris}
+        called: dict[str, set[str]] = {}
+        for _, route in named:
+            if route.server in have_views and route.definition.view.is_for_apps:
+                called.setdefault(route.definition.name, set()).add(route.server)
+        met = {name: route for name, route in named if called.get(name, set()) - {route.server}}
+        keys = {name: tool_settings.other_key(route.server, route.definition.name, name) for name, route in met.items()}
+        given = await finish_in_thread(self._names.publish, keys.values()) if keys else {}
+        told = [(given[keys[name]] if name in keys else name, route) for name, route in named]
+        return sorted(told, key=_by_name)
 
     async def callable_together(self) -> list[tuple[str, Route]]:
         """The tools that a client of all servers can call: tasks it cannot have of many servers at once."""
@@ -180,8 +227,8 @@ class JointListing:
         return await finish_in_thread(publish)
 
 
-def _listed(named: Iterable[tuple[str, Route]]) -> Listed:
-    entries = tuple(Entry(name, route, route.published(name)) for name, route in named)
+def _listed(named: Iterable[tuple[str, Route]], uris: ResourceUris) -> Listed:
+    entries = tuple(Entry(name, route, route.published(name, uris)) for name, route in named)
     return Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
 
 

@@ -36,6 +36,11 @@ def key(server: str, tool: str, override: ToolOverride | None) -> Tool:
     return (f"{server}{_MARK}{tool}", name) if name else (server, tool)
 
 
+def other_key(server: str, tool: str, name: str) -> Tool:
+    """What another name is given to, by which the tool is told apart where `name` could mean another server's."""
+    return f"{server}{_MARK}{tool}", f"{server}_{name}"
+
+
 def tool_of(key: Tool) -> Tool:
     """The tool that a published name was given to."""
     if _MARK not in key[0]:

@@ -132,7 +132,8 @@ async def _definitions_of(hub: HubCalls, server: str) -> Definitions:
     api = hub.within(LIST_TIMEOUT_S)
     tools = await api.tools.get_tools(server=server)
     definitions = await api.tools.get_all_tool_definitions(server=server)
-    originals = {tool.name: tool.original_name for tool in tools if tool.is_enabled}
+    for_models = [tool for tool in tools if not getattr(tool, "is_for_views", False)]  # of which an older hub knows nothing
+    originals = {tool.name: tool.original_name for tool in for_models if tool.is_enabled}
     return {(server, originals[each["name"]]): each for each in definitions if each["name"] in originals}
 
 

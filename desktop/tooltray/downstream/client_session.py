@@ -35,6 +35,7 @@ from tooltray.protocol.eras import (
 )
 from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
 from tooltray.protocol.member_scanner import opened
+from tooltray.sessions.app_host import shows_views
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
@@ -192,6 +193,7 @@ class ClientSession:
         if head.era is Era.MODERN and request.method != "initialize":
             if fault := _envelope_fault(head):
                 return fault
+            self.state.shows_views = shows_views(head.meta.capabilities)
             if request.method not in ANSWERED_HERE and not (self.is_lasting and self.state.client):  # it did not ask who we are before
                 self._call_client(eras.read_client_info(request.params))
         return Exchange(request, head, self, self._held, self._server, self._client)
@@ -215,6 +217,7 @@ class ClientSession:
             return failure(INVALID_PARAMS, f"Invalid request parameters: {error}")
         self.introduction = request.params
         self._capabilities = dump(asked.capabilities)
+        self.state.shows_views = shows_views(self._capabilities)
         self._call_client(asked.client_info)
         version = asked.protocol_version if asked.protocol_version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
         server = await self._open_server(Era.LEGACY)

@@ -169,8 +169,9 @@ class FeedbackTool:
         return list(self._named(await self._tools.published(server), state))
 
     def _named(self, published: Iterable[tuple[str, Route]], state: SessionState) -> Iterable[str]:
-        """What this session can call of it, which is nothing where it has another server alone."""
-        return (name for name, route in published if state.server in (None, route.server) and self._offers(state, route))
+        """What this session's model can call of it, which is nothing where it has another server alone."""
+        mine = (each for each in published if state.server in (None, each[1].server) and each[1].definition.view.is_for_models)
+        return (name for name, route in mine if self._offers(state, route))
 
 
 def _asked(arguments: FeedbackArguments, exchange: Exchange) -> Asked:

@@ -41,9 +41,7 @@ class ToolFormats:
         if server is not None:
             self._servers.get(server)
         published = await self._tools.published(server)
-        return await finish_in_thread(
-            lambda: found.tools([_definition(name, route) for name, route in published if not route.definition.is_task_only])
-        )
+        return await finish_in_thread(lambda: found.tools([_definition(name, route) for name, route in published if _is_for_models(route)]))
 
     async def call(self, format: str, call: Mapping[str, object]) -> MCPToolCall:
         """Converts a model's call; tool and arguments get their published names.
@@ -70,6 +68,10 @@ class ToolFormats:
         found = find_format(format)
         names = NameMap([name for name, _ in await self._tools.published()], found.tool_names)
         return await finish_in_thread(found.response, replace(response, tool=names.theirs(response.tool)))
+
+
+def _is_for_models(route: Route) -> bool:
+    return route.definition.view.is_for_models and not route.definition.is_task_only
 
 
 def _definition(name: str, route: Route) -> JsonObject:

@@ -5,7 +5,7 @@ and the wheel of deadlines. Knows nothing of servers and of settings. The events
 """
 
 import itertools
-from collections.abc import Hashable, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from functools import partial
 
 import msgspec
@@ -16,6 +16,8 @@ from tooltray.snapshots.clients import SessionProject
 
 KEPT_FOR_S = 600.0  # a bridge reconnects within seconds; a client whose person looks for a dialog may need minutes
 MOST_KEPT = 4096  # without a connection; the oldest go first
+
+MOST_VIEWS = 32  # servers whose views a session may be showing; a conversation with more is rare, and the oldest are closed by then
 
 SOURCES = ("feedback", "roots", "folder", "person")
 """Who can say which project a session works on; the first of these that has said something counts."""
@@ -39,6 +41,9 @@ class SessionState(msgspec.Struct):
         connections: how many it has now.
         is_passing: it is of one request that nobody can tie to the next one of its client; nobody hears of it.
         is_persons: no AI client calls, but the person themselves.
+        shows_views: its client declares that it shows the views of tools (MCP Apps).
+        opened_views: servers of which it called tools that have a view, the last one first.
+        read_views: servers of which it read views, the last one first; a client may read them long before it shows one.
     """
 
     id: str
@@ -56,11 +61,31 @@ class SessionState(msgspec.Struct):
     connections: int = 0
     is_passing: bool = False
     is_persons: bool = False
+    shows_views: bool = False
+    opened_views: tuple[str, ...] = ()
+    read_views: tuple[str, ...] = ()
 
     @property
     def project(self) -> SessionProject | None:
         """The one it works on, as far as it is known."""
         return next((self.projects[source] for source in SOURCES if source in self.projects), None)
+
+    def opens_view(self, server: str) -> None:
+        """A tool of a server is called that has a view."""
+        self.opened_views = _with_first(server, self.opened_views)
+
+    def reads_view(self, server: str) -> None:
+        """A view of a server was read."""
+        self.read_views = _with_first(server, self.read_views)
+
+    def showing(self, servers: Collection[str]) -> list[str]:
+        """Those of some servers of which the client may be showing a view. Nobody tells when one is closed."""
+        opened = [server for server in self.opened_views if server in servers]
+        return opened or [server for server in self.read_views if server in servers]
+
+
+def _with_first(server: str, servers: tuple[str, ...]) -> tuple[str, ...]:
+    return servers if servers[:1] == (server,) else (server, *(each for each in servers if each != server))[:MOST_VIEWS]
 
 
 class SessionStates:

@@ -182,4 +182,7 @@ class MetaCalls:
         if self._lists.key(inner_head.name, exchange.session.state.server) == meta_tools.CALL_KEY:
             problem = TooltrayError(f"{exchange.head.name} cannot call itself", "name the tool that is to be called")
             return meta_tools.refusal(problem, exchange.era)
+        if not self._lists.is_for_models(inner_head.name, exchange.session.state.server):
+            problem = TooltrayError(f"{inner_head.name} is for the views of its server alone", hint="find_tools tells which there are.")
+            return meta_tools.refusal(problem, exchange.era)
         return await self._call(exchange.child(request=inner, head=inner_head))

@@ -257,7 +257,8 @@ class Modes:
             if not self._has(key, profile, server):
                 continue
             if self._profiles.names_tools(profile, server):
-                routes = [route for route in self._tools.all_routes(server) if self._has(key, profile, server, route.definition.name)]
+                known = (route for route in self._tools.all_routes(server) if route.definition.view.is_for_models)
+                routes = [route for route in known if self._has(key, profile, server, route.definition.name)]
                 more = len(routes), sum(map(_counted_size, routes))
             else:
                 more = self._tools.size(server)

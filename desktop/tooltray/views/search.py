@@ -43,7 +43,7 @@ RELATED = 0.3  # what a word counts that means much the same
 LEAST_BEGINNING = 3  # characters; shorter ones begin too many
 MAX_BEGINNINGS = 64  # of one word
 MAX_TEXT = 2000  # characters of a description that are searched; what a tool is for stands in front
-MOST_INDEXES = 64  # one for all servers together, and one for each server that sessions have alone
+MOST_INDEXES = 64  # two for all servers together, and one for each server that sessions have alone
 MAX_WORDS = 32  # of a query; a model that sends a page of text is served by its beginning
 MAX_QUERY = 2000  # characters that are looked at; far more than so many words have
 _STOP_WORDS = """
@@ -214,27 +214,27 @@ class ToolSearch:
     def __init__(self, *, tools: ToolManager, profiles: Profiles, query_words: QueryWords) -> None:
         self._tools, self._profiles, self._query_words = tools, profiles, query_words
         self._lock = asyncio.Lock()
-        self._indexes: dict[str | None, tuple[Sequence[Entry], ToolIndex]] = {}
+        self._indexes: dict[tuple[str | None, bool], tuple[Sequence[Entry], ToolIndex]] = {}
 
     async def found(self, query: str, limit: int, state: SessionState, *, client: McpClient | None) -> list[Entry]:
         """The tools that fit a query best, the best first. `client`: see ViewLists.listing."""
-        entries = await self._tools.entries(state.server, client=client)
-        index = await self._index(entries, state.server)
+        entries = await self._tools.entries(state.server, client=client, with_views=state.shows_views)
+        index = await self._index(entries, (state.server, state.shows_views))
 
         def may_call(place: int) -> bool:
             route = entries[place].route
-            return self._profiles.includes(state, route.server, route.definition.name)
+            return route.definition.view.is_for_models and self._profiles.includes(state, route.server, route.definition.name)
 
         find = partial(index.find, query, limit, among=may_call)
         places = await finish_in_thread(find) if len(entries) > SLICE else find()
         return [entries[place] for place in places]
 
-    async def _index(self, entries: Sequence[Entry], server: str | None) -> ToolIndex:
+    async def _index(self, entries: Sequence[Entry], key: tuple[str | None, bool]) -> ToolIndex:
         async with self._lock:  # many that search at once wait for one index
-            kept = self._indexes.pop(server, None)
+            kept = self._indexes.pop(key, None)
             if kept is None or kept[0] is not entries:
                 kept = entries, await finish_in_thread(_index_of, entries, self._query_words)
-            self._indexes[server] = kept
+            self._indexes[key] = kept
             if len(self._indexes) > MOST_INDEXES:
                 del self._indexes[next(iter(self._indexes))]
             return kept[1]

@@ -37,6 +37,7 @@ class SessionView(msgspec.Struct, frozen=True):
         has_search: the tools that find and call others are listed.
         own: the servers that it has because of its project.
         lacks_any: there are servers that do not exist for it.
+        shows_views: its client shows views of tools, and gets the tools that are for these alone.
     """
 
     is_search: bool = False
@@ -47,6 +48,7 @@ class SessionView(msgspec.Struct, frozen=True):
     has_search: bool = False
     own: frozenset[str] = frozenset()
     lacks_any: bool = False
+    shows_views: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -81,7 +83,8 @@ class SessionViews:
         """What a session sees now."""
         profile, visibility = self._profiles.of(state), self._visibility
         included = self._profiles.content(profile)
-        view = SessionView(profile=profile, included=included, own=visibility.own(state), lacks_any=visibility.lacks_any(state))
+        own, lacks_any = visibility.own(state), visibility.lacks_any(state)
+        view = SessionView(profile=profile, included=included, own=own, lacks_any=lacks_any, shows_views=state.shows_views)
         if not self._is_anything_hidden():
             return view
         if self._modes.shown(state).mode == SEARCH:

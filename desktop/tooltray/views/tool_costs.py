@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from tooltray.builtin.hub_server import NAME as HUB
 from tooltray.catalogue import token_counts
+from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.offer import TOOLS
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
@@ -60,7 +61,7 @@ class ToolCosting:
         """See ViewsApi.get_tool_costs. `state`: of a session that there is, or of one that is yet to come."""
         listing = await self._listing(state)
         seen = frozenset(server for server in self._tools.server_names if self._sees(state, server))
-        published = [each for each in await self._tools.published(state.server) if each[1].server in seen]
+        published = [each for each in await self._tools.published(state.server) if each[1].server in seen and _is_for_models(each[1])]
         shown, texts, extra = await finish_in_thread(_texts, listing, published)
         keys = {server: f"{SKILL}{place}:" for place, server in enumerate(sorted(seen))}
         skills = {f"{key}{n}": text for server, key in keys.items() for n, text in enumerate(self._skill_texts(state, server))}
@@ -116,9 +117,13 @@ class ToolCosting:
             return found, token_counts.TOKENIZER
 
 
+def _is_for_models(route: Route) -> bool:
+    return route.definition.view.is_for_models
+
+
 def _texts(listing: Raw, published: Sequence[tuple[str, Route]]) -> tuple[dict[str, Raw], dict[str, str], dict[str, str]]:
-    """What is listed, by name; the texts of all tools; and those of what is listed besides."""
-    shown = _by_name(listing)
+    """What is listed for models, by name; the texts of all tools; and those of what is listed besides."""
+    shown = {name: definition for name, definition in _by_name(listing).items() if read_definition(definition).view.is_for_models}
     texts = {name: token_counts.counted_text(route.published(name)) for name, route in published}
     return shown, texts, {name: token_counts.counted_text(definition) for name, definition in shown.items() if name not in texts}
 

@@ -71,9 +71,9 @@ class ViewLists:
     async def listing(self, view: SessionView, state: SessionState, *, client: McpClient | None) -> Raw:
         """The result of `tools/list`. `client`: the copy of the session's one server that is for it alone."""
         is_wanted = partial(self._profiles.includes, state)
-        entries = await self._tools.entries(state.server, client=client, is_wanted=is_wanted)
+        entries = await self._tools.entries(state.server, client=client, with_views=view.shows_views, is_wanted=is_wanted)
         if await self._give_names(view) and client is None:
-            entries = await self._tools.entries(state.server)  # others may have come meanwhile
+            entries = await self._tools.entries(state.server, with_views=view.shows_views)  # others may have come meanwhile
         made_of = self._state_of(view)
         kept = self._listings.get((view, state.server))
         if kept and kept.entries is entries and kept.made_of == made_of:
@@ -92,9 +92,18 @@ class ViewLists:
             del self._listings[next(iter(self._listings))]
 
     async def of_server(self, server: str, state: SessionState, *, client: McpClient | None) -> list[Entry]:
-        """Those of one server that a session may call."""
-        entries = await self._tools.entries(state.server, client=client)
-        return [entry for entry in entries if entry.route.server == server and self.includes(state, entry)]
+        """Those of one server that a session's model may call."""
+        entries = await self._tools.entries(state.server, client=client, with_views=state.shows_views)
+        return [entry for entry in entries if entry.route.server == server and self._is_for_model(state, entry)]
+
+    def is_for_models(self, name: str, server: str | None) -> bool:
+        """Whether a model may call what is called `name`, as far as it is known: not a tool for views alone."""
+        target = self._tools.target(name, server)
+        route = self._tools.routes(target[0]).get(target[1]) if target else None
+        return route is None or route.definition.view.is_for_models
+
+    def _is_for_model(self, state: SessionState, entry: Entry) -> bool:
+        return entry.route.definition.view.is_for_models and self.includes(state, entry)
 
     def includes(self, state: SessionState, entry: Entry) -> bool:
         """Whether a session's profile has a tool."""
@@ -148,7 +157,7 @@ class ViewLists:
     def _meta_definitions(self, view: SessionView, state: SessionState, entries: Sequence[Entry]) -> list[Raw]:
         tools: dict[str, list[str]] = {server: [] for server in view.lazy if self._servers.find(server)}
         for entry in entries:
-            if entry.route.server in tools and self.includes(state, entry):
+            if entry.route.server in tools and self._is_for_model(state, entry):
                 tools[entry.route.server].append(entry.name)
         made = [
             meta_tools.activate_definition(self.name(key_of(server), state.server), self._lazy_server(server, names))

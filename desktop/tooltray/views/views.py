@@ -65,7 +65,7 @@ class Views:
         while view != (now := self._views.of(state)):  # it may become another one while a list is made
             view, client = now, own_copy(self._servers, exchange.server, exchange.era, exchange.session)
             if view.is_whole:
-                listing = await self._tools.listing(exchange.server, client=client)
+                listing = await self._tools.listing(exchange.server, client=client, with_views=view.shows_views)
             else:
                 listing = await self._lists.listing(view, state, client=client)
         self._on_listed(state, view)
@@ -80,8 +80,8 @@ class Views:
             self._seen[state.id] = view
 
     async def at_start(self, state: SessionState) -> Raw:
-        """The same for a session as it is now, or for one that is yet to come, where nobody lists."""
-        view = self._views.of(state)
+        """The same for a session as it is now, or for one that is yet to come, where nobody lists: what models are told."""
+        view = replace(self._views.of(state), shows_views=False)
         return await (self._tools.listing(state.server) if view.is_whole else self._lists.listing(view, state, client=None))
 
     def shown_servers(self, state: SessionState) -> Callable[[str], bool] | None:
@@ -162,7 +162,7 @@ class Views:
         """
         if (before.profile, before.included) != (view.profile, view.included):
             return EVERY_LIST
-        if not has_moved and replace(before, own=view.own, lacks_any=view.lacks_any) == view:
+        if not has_moved and replace(before, own=view.own, lacks_any=view.lacks_any, shows_views=view.shows_views) == view:
             return ()
         return self._lists.changed_with(before.hidden ^ view.hidden | (before.own ^ view.own if has_moved else frozenset()))
 

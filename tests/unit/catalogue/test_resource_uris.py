@@ -81,6 +81,76 @@ def test_a_template_that_takes_everything_takes_no_published_uri(template: str) 
     assert list(uris.targets("tooltray://b/x%3A%2F%2F2")) == [("b", "x://2")]
 
 
+def test_a_view_of_two_servers_keeps_its_scheme_and_its_own_words_where_only_tools_name_it() -> None:
+    uris = ResourceUris({"a": ["ui://v"], "b": [], "c": []}, {}, views={"b": ["ui://v"], "c": ["ui://own"]})
+    assert [uris.published_uri(server, "ui://v") for server in "ab"] == ["ui://a/ui%3A%2F%2Fv", "ui://b/ui%3A%2F%2Fv"]
+    assert list(uris.targets("ui://v")) == [("a", "ui://v"), ("b", "ui://v")]
+    assert uris.is_contested("ui://v")
+    assert uris.published_uri("c", "ui://own") == "ui://own"
+    assert list(uris.targets("ui://own")) == [("c", "ui://own")]
+
+
+def test_a_view_of_a_template_of_two_servers_keeps_its_scheme() -> None:
+    uris = both(templates=("ui://v/{id}",))
+    assert uris.published_template("b", "ui://v/{id}") == "ui://b/ui%3A%2F%2Fv%2F{id}"
+    assert list(uris.targets("ui://b/ui%3A%2F%2Fv%2F5")) == [("b", "ui://v/5")]
+
+
+def test_a_view_that_begins_with_the_name_of_another_server_is_not_taken_for_one_of_it() -> None:
+    own, written_alike = "ui://b/x", "ui://b/ui%3A%2F%2Fv"
+    uris = ResourceUris({"a": [own, written_alike], "b": ["ui://v"], "c": ["ui://v"]}, {})
+    assert uris.published_uri("a", own) == own
+    assert list(uris.targets(own)) == [("a", own)]
+    assert uris.published_uri("b", "ui://v") == written_alike
+    assert list(uris.targets(written_alike)) == [("b", "ui://v")]
+    assert list(uris.targets(uris.published_uri("a", written_alike))) == [("a", written_alike)]
+
+
+@pytest.mark.parametrize("uri", ["ui://gone/ui%3A%2F%2Fv", "ui://a/%ff", "ui://", "ui:///", "ui://a/ui://v", "UI://a/ui%3A%2F%2Fv"])
+def test_what_only_looks_like_one_of_ours_means_nothing(uri: str) -> None:
+    assert list(ResourceUris({"a": ["ui://w"]}, {}).targets(uri)) == []
+
+
+def test_servers_that_differ_in_case_alone_are_told_apart_also_by_clients_that_write_names_small() -> None:
+    uris = ResourceUris({"Notes": ["ui://v"], "notes": ["ui://v"]}, {})
+    published = [uris.published_uri(server, "ui://v") for server in ("Notes", "notes")]
+    assert published == ["ui://%4Eotes/ui%3A%2F%2Fv", "ui://notes/ui%3A%2F%2Fv"]
+    small = [each.replace("ui://%4E", "ui://%4e") for each in published]
+    assert [next(uris.targets(each))[0] for each in small] == ["Notes", "notes"]
+    assert list(uris.targets("ui://NOTES/ui%3A%2F%2Fv")) == []
+
+
+view_uris = st.one_of(
+    st.text(max_size=6).map("ui://".__add__),
+    st.sampled_from(["ui://a/ui%3A%2F%2Fx", "ui://A/ui%3a%2f%2fx", "ui://a/x", "ui://x", "ui://a/ui%3A%2F%2Fa%2Fui%253A%252F%252Fx"]),
+)
+names_of_servers = st.one_of(st.sampled_from(["a", "A", "b", "a/b", "%61"]), st.text(min_size=1, max_size=3))
+views = st.dictionaries(names_of_servers, st.lists(view_uris, unique=True, max_size=4), max_size=4)
+
+
+@given(listed=views, named=views)
+def test_every_view_has_a_published_uri_of_its_own_that_leads_back(listed: dict[str, list[str]], named: dict[str, list[str]]) -> None:
+    uris = ResourceUris(listed, {}, views=named)
+    pairs = list({(server, uri) for lists in (listed, named) for server, own in lists.items() for uri in own})
+    published = [uris.published_uri(*pair) for pair in pairs]
+    assert len(set(published)) == len(pairs)
+    assert [list(uris.targets(each)) for each in published] == [[pair] for pair in pairs]
+    assert all(each.startswith("ui://") for each in published)
+
+
+@given(server=names_of_servers, uri=view_uris, listed=views)
+def test_a_view_that_nobody_lists_has_a_uri_that_leads_back_too(server: str, uri: str, listed: dict[str, list[str]]) -> None:
+    uris = ResourceUris({server: [], **listed}, {})
+    published = uris.published_uri(server, uri)
+    assert next(uris.targets(published), (server, uri)) == (server, uri)
+
+
+def test_a_long_uri_is_published_whole() -> None:
+    uri = f"ui://{'%/' * 50_000}"
+    uris = both(uri)
+    assert list(uris.targets(uris.published_uri("b", uri))) == [("b", uri)]
+
+
 lists = st.dictionaries(st.text(min_size=1, max_size=4), st.lists(st.text(max_size=6), unique=True, max_size=4), max_size=4)
 
 

@@ -40,6 +40,7 @@ class ScriptedHub(FakeControlHub):
         self.servers = servers
         self.disabled: set[str] = set()
         self.stopped: set[str] = set()
+        self.for_views: set[str] = set()
         self.answers |= {
             "get_snapshot": lambda: hub_snapshot(*map(server_snapshot, servers)),
             "get_tools": self._tools,
@@ -59,6 +60,7 @@ class ScriptedHub(FakeControlHub):
                 "server": server,
                 "original_name": original,
                 "is_enabled": name not in self.disabled,
+                **({"is_for_views": True} if name in self.for_views else {}),
             }
             for name, (original, _) in self.servers[server].items()
         ]
@@ -107,6 +109,11 @@ async def test_only_the_servers_asked_for_give_tools(hub: ScriptedHub) -> None:
 
 async def test_what_is_switched_off_or_stopped_gives_no_tools(hub: ScriptedHub) -> None:
     hub.disabled, hub.stopped = {"read_file"}, {"web"}
+    assert [tool.name for tool in await copilot_tools()] == ["mcp_fs_search"]
+
+
+async def test_a_tool_for_views_alone_is_none_for_a_model(hub: ScriptedHub) -> None:
+    hub.for_views, hub.stopped = {"read_file"}, {"web"}
     assert [tool.name for tool in await copilot_tools()] == ["mcp_fs_search"]
 
 

@@ -28,7 +28,8 @@ def list_tools(args: argparse.Namespace, home: Home) -> int:
 
 def _row(tool: ToolSnapshot) -> list[str]:
     calls = tr("off") if not tool.is_enabled else tr("approved") if tool.is_approved else tr("refused")
-    return [tool.name, tool.server, tool.category, calls, tool.description]
+    kind = tr("{kind}, for views", kind=tool.category) if tool.is_for_views else tool.category
+    return [tool.name, tool.server, kind, calls, tool.description]
 
 
 def call(args: argparse.Namespace, home: Home) -> int:

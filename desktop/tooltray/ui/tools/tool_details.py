@@ -95,6 +95,8 @@ class ToolDetails(DetailsPane):
         facts = [tr("from {server}", server=tool.server)]
         if self.row.tokens is not None:
             facts.append(tr("{count} tokens", count=f"{self.row.tokens:,}"))
+        if tool.is_for_views or tool.has_view:
+            facts.append(tr("for views of its server alone") if tool.is_for_views else tr("shows a view"))
         self._lines.addWidget(Label(theme, " · ".join(facts), "caption", "secondary", wrap=True))
         if tool.name != tool.original_name:
             self._lines.addWidget(CodeLabel(theme, seen(tool.name), "muted"))

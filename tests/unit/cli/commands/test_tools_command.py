@@ -30,15 +30,17 @@ def test_tools_are_listed_with_what_happens_to_their_calls(tooltray: Tooltray, h
         tool("read_file", description="Reads\n\x1b[1ma file"),
         tool("write_file", category="write", is_approved=False),
         tool("off", is_enabled=False),
+        tool("refresh", is_for_views=True),
     ]
     with FakeControlHub(hub_home, {"get_tools": tools}) as hub:
         result = tooltray("tools", "list")
         in_json = tooltray("tools", "list", "--server", "files", "--json")
     assert result.out.splitlines() == [
-        "NAME        SERVER  KIND   CALLS     DESCRIPTION",
-        "read_file   files   read   approved  Reads a file",
-        "write_file  files   write  refused   does it",
-        "off         files   read   off       does it",
+        "NAME        SERVER  KIND             CALLS     DESCRIPTION",
+        "read_file   files   read             approved  Reads a file",
+        "write_file  files   write            refused   does it",
+        "off         files   read             off       does it",
+        "refresh     files   read, for views  approved  does it",
     ]
     assert in_json.json == whole("get_tools", tools)
     assert [params for _, params in hub.calls] == [{"server": None}, {"server": "files"}]

@@ -1,0 +1,76 @@
+"""Under which URIs AI clients see resources now: the rules of resource_uris for what all servers list, and for the views that tools name.
+
+Above it: ResourceManager and ToolManager, whose definitions name views. Below it: Offers, which knows what servers list. A URI changes
+when another server comes that has it, too; then the lists of the first one are others, though it has said nothing.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from tooltray.catalogue.offer import RESOURCES, TEMPLATES
+from tooltray.catalogue.offers import Offers
+from tooltray.catalogue.resource_uris import VIEW_PREFIX, ResourceUris
+from tooltray.catalogue.skill_uris import SkillUris
+from tooltray.events import Event, EventBus, ResourceListChanged
+
+
+class ViewsMoved(Event, frozen=True):
+    """Views of these servers have other URIs than before."""
+
+    servers: frozenset[str]
+
+
+class PublishedUris:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, offers: Offers, bus: EventBus, skill_uris: SkillUris) -> None:
+        self._offers, self._bus, self._skills = offers, bus, skill_uris
+        self._views: dict[str, tuple[str, ...]] = {}  # by server: what its tools name
+        self._changes = 0  # of these
+        self._made_at: tuple[object, ...] = ()
+        self._made = ResourceUris({}, {})
+        self._moved: frozenset[tuple[str, str]] = frozenset()
+        bus.subscribe(ResourceListChanged, lambda event: self._tell_moved())
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """Another one whenever `now` is another one."""
+        return self._offers.changes(RESOURCES), self._offers.changes(TEMPLATES), self._changes, *self._skills.state
+
+    @property
+    def now(self) -> ResourceUris:
+        """The rules for what is known now."""
+        if self._made_at != (state := self.state):
+            resources, templates = self._offers.offered(RESOURCES), self._offers.offered(TEMPLATES)
+            self._made = ResourceUris(
+                {server: [offer.key for offer in offered] for server, offered in resources.items()},
+                {server: [offer.key for offer in offered] for server, offered in templates.items()},
+                views=self._views,
+                skills=self._skills,
+            )
+            self._made_at = state
+        return self._made
+
+    def name_views(self, server: str, uris: Iterable[str]) -> None:
+        """What a server's tools name as their views, from now on."""
+        named = tuple(dict.fromkeys(uris))
+        if named != self._views.get(server, ()):
+            self._views[server] = named
+            if not named:
+                del self._views[server]
+            self._changes += 1
+            self._tell_moved()
+
+    def _tell_moved(self) -> None:
+        before, self._moved = self._moved, frozenset(self._moved_views())
+        if servers := frozenset(server for server, _ in before ^ self._moved):
+            self._bus.publish(ViewsMoved(servers))
+            for server in sorted(servers):
+                self._bus.publish(ResourceListChanged(server))
+
+    def _moved_views(self) -> Iterator[tuple[str, str]]:
+        """The views that are published under another URI than their server's own, by server."""
+        listed = [(server, offer.key) for server, offered in self._offers.offered(RESOURCES).items() for offer in offered]
+        named = [(server, uri) for server, uris in self._views.items() for uri in uris]
+        for server, uri in {*listed, *named}:
+            if uri.startswith(VIEW_PREFIX) and self.now.published_uri(server, uri) != uri:
+                yield server, uri
