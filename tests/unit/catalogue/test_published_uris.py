@@ -74,7 +74,9 @@ async def test_a_view_that_only_a_tool_names_is_read_at_its_own_server(tmp_path:
 
 
 async def test_the_content_of_a_view_and_what_it_may_do_stay_as_they_are(tmp_path: Path) -> None:
-    content = b'"mimeType":"text/html;profile=mcp-app","text":"<p>\\u00e9</p>","_meta":{"ui":{"csp":{"connectDomains":["x"]}, "domain":"d"}}'
+    content = (
+        b'"mimeType":"text/html;profile=mcp-app","text":"<p>\\u00e9</p>","_meta":{"ui":{"csp":{"connectDomains":["x"]}, "domain":"d"}}'
+    )
     servers = with_views()
     servers["b"].handlers["resources/read"] = lambda copy, params: raw(b'{"contents":[{"uri":"ui://v",%b}]}' % content)
     async with offer_parts(tmp_path, servers) as parts:

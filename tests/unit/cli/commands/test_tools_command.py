@@ -182,7 +182,14 @@ WEB = {"server": "web", "tokens": 7, "shown_tokens": 7, "tools": [], "skill_toke
 
 
 def costs(**changes: Any) -> dict[str, Any]:
-    return {"tokenizer": "o200k_base", "tokens": 107, "shown_tokens": 102, "servers": [FILES, WEB], "client": "", "skill_tokens": 0} | changes
+    return {
+        "tokenizer": "o200k_base",
+        "tokens": 107,
+        "shown_tokens": 102,
+        "servers": [FILES, WEB],
+        "client": "",
+        "skill_tokens": 0,
+    } | changes
 
 
 def rows(text: str) -> list[str]:
