@@ -1,8 +1,8 @@
 """Which skills are still what they were when AI clients first got them, or when a person last looked at them.
 
 Above it: Approvals, whose verbs show and accept what has changed, and the room `skills`, which offers nothing that is held. Below it:
-`skills.json` in the home, ServerManager. A skill is text that a model follows, so what a server puts in the place of one that was there
-waits for a person. A server whose calls all go through unasked (`autoApprove` has `all`) may do as it likes with its skills, too.
+`skills.json` in the home. A skill is text that a model follows, so what a server puts in the place of one that was there waits for a person,
+also where its calls go through unasked: such rules speak of calls.
 """
 
 import asyncio
@@ -24,10 +24,8 @@ from tooltray.events import ConfigChanged, EventBus, GrantsChanged
 from tooltray.files.atomic_file import read_own, set_aside, write_atomically
 from tooltray.phrases import Phrase
 from tooltray.protocol.envelope import dump
-from tooltray.settings.widening import ALL
 from tooltray.snapshots.approvals import ToolChange
 from tooltray.tasks import Spawn, finish_in_thread
-from tooltray.upstream.server_manager import ServerManager
 
 logger = logging.getLogger(__name__)
 SKILL = "skill"  # the kind of such a change
@@ -81,14 +79,12 @@ class SkillStore:
 class SkillBook:
     """Belongs to the engine's loop."""
 
-    def __init__(
-        self, *, store: SkillStore, servers: ServerManager, bus: EventBus, spawn: Spawn, is_of_file: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, *, store: SkillStore, bus: EventBus, spawn: Spawn, is_of_file: Callable[[str], bool]) -> None:
         """
         Args:
             is_of_file: whether a server that is not in the settings stands in another file, also one that nobody uses just now.
         """
-        self._store, self._servers, self._bus, self._spawn, self._is_of_file = store, servers, bus, spawn, is_of_file
+        self._store, self._bus, self._spawn, self._is_of_file = store, bus, spawn, is_of_file
         self._seen = store.seen
         self._now: dict[tuple[str, str], Skill] = {}  # those that are others than was seen
         self._shown: dict[tuple[str, str], str] = {}  # their marks as a person was last shown them
@@ -111,7 +107,7 @@ class SkillBook:
             known = seen.get(uri)
             if known and known.mark == skill.mark:
                 continue
-            if self._is_trusted(server) or (known is None and len(seen) < MOST_KNOWN):
+            if known is None and len(seen) < MOST_KNOWN:
                 seen[uri], is_new = _seen(skill, with_text=len(seen) < MOST_WITH_TEXT), True
             else:
                 self._now[server, uri] = skill
@@ -123,7 +119,7 @@ class SkillBook:
     def is_held(self, server: str, skill: Skill) -> bool:
         """Whether a skill is not what was seen of it, and waits for a person."""
         seen = self._seen.get(server, {}).get(skill.uri)
-        return (seen is None or seen.mark != skill.mark) and not self._is_trusted(server)
+        return seen is None or seen.mark != skill.mark
 
     def changes(self) -> list[ToolChange]:
         """Those that are held."""
@@ -160,10 +156,6 @@ class SkillBook:
         self._bus.publish(GrantsChanged())
 
     # inside
-
-    def _is_trusted(self, server: str) -> bool:
-        managed = self._servers.find(server)
-        return managed is not None and ALL in managed.config.auto_approve
 
     def _held_marks(self, server: str) -> dict[str, str]:
         return {uri: skill.mark for (name, uri), skill in self._now.items() if name == server}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
-from tests.fakes.hub_parts import HubParts, entry, hub_parts
+from tests.fakes.hub_parts import HubParts, hub_parts, one_server
 from tests.fakes.skill_server import SkillServer, skill_entry
 
 from tooltray.approvals import skill_book
@@ -20,8 +20,8 @@ def skill(text: str, uri: str = URI, **frontmatter: Any) -> Skill:
     return read_skill(Raw(json.dumps(skill_entry(uri, {uri: text}, **frontmatter)).encode()))
 
 
-def hub(root: Path, *rules: str) -> Any:
-    return hub_parts(root, servers={"s": entry("p", autoApprove=list(rules))}, programs={"p": SkillServer()})
+def hub(root: Path) -> Any:
+    return hub_parts(root, **one_server(SkillServer()))
 
 
 def held(parts: HubParts) -> list[str]:
@@ -69,6 +69,7 @@ async def test_only_what_was_shown_is_accepted(tmp_path: Path) -> None:
         assert not book.is_held("s", skill("3"))
 
 
+@pytest.mark.expected_warnings("what skills are cannot be kept")
 async def test_what_cannot_be_kept_is_not_accepted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with hub(tmp_path) as parts:
         book = parts.skill_book
@@ -81,16 +82,6 @@ async def test_what_cannot_be_kept_is_not_accepted(tmp_path: Path, caplog: pytes
             await book.accept("s", URI)
         assert held(parts) == [URI]
         assert "what skills are cannot be kept" in caplog.text
-
-
-async def test_a_server_whose_calls_all_go_through_may_change_its_skills(tmp_path: Path) -> None:
-    async with hub(tmp_path, "all") as parts:
-        parts.skill_book.take("s", [skill("1")], is_all=True)
-        parts.skill_book.take("s", [skill("2")], is_all=True)
-        assert held(parts) == []
-        await parts.presenter.set_server_auto_approve("s", ["read"])
-        parts.skill_book.take("s", [skill("3")], is_all=True)
-        assert held(parts) == [URI]
 
 
 async def test_what_a_server_makes_up_beyond_all_measure_waits_for_a_person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,6 +104,7 @@ async def test_what_was_seen_of_a_server_goes_with_it(tmp_path: Path) -> None:
         assert json.loads(parts.home.skills.read_bytes())["skills"] == {}
 
 
+@pytest.mark.expected_warnings("what is known of skills cannot be read")
 @pytest.mark.parametrize("content", [b"{", b'{"skills": 7}', None])
 async def test_a_file_that_cannot_be_read_is_no_reason_not_to_start(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, content: bytes | None

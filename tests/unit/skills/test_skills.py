@@ -23,7 +23,7 @@ async def ready(parts: HubParts) -> None:
 
 
 def hub(root: Path, programs: dict[str, SkillServer], **fields: Any) -> Any:
-    servers = {name: entry(name, **{"autoApprove": ["read"], **fields}) for name in programs}
+    servers = {name: entry(name, **fields) for name in programs}
     return hub_parts(root, servers=servers, programs=programs)
 
 
@@ -149,14 +149,19 @@ async def test_content_that_does_not_fit_its_digest_is_refused_and_said_once(tmp
         assert [GIT in str(problem.message) for problem in told] == [True, False]
 
 
-async def test_content_that_fits_the_entry_of_now_is_given_where_the_server_may_change_its_skills(tmp_path: Path) -> None:
+async def test_content_of_a_changed_skill_is_given_as_soon_as_the_change_is_accepted(tmp_path: Path) -> None:
     program = SkillServer("git-workflow")
-    async with hub(tmp_path, {"s": program}, autoApprove=["all"]) as parts:
+    uri = "skill://unlisted/SKILL.md"
+    async with hub(tmp_path, {"s": program}) as parts:
         await ready(parts)
-        program.files[GIT] = skill_md("git-workflow", "Newer.")
-        program.renew()
-        assert await text(parts, GIT) == program.files[GIT]
-        assert await parts.presenter.get_tool_changes() == []
+        program.files[uri] = skill_md("unlisted")
+        program.unlisted = [skill_entry(uri, program.files)]
+        await answered(parts, "skills/get", uri=uri)
+        program.files[uri] = skill_md("unlisted", "Newer.")
+        program.unlisted = [skill_entry(uri, program.files)]
+        assert "is held" in await text(parts, uri)
+        await parts.presenter.accept_tool_change("s", uri, "skill")
+        assert await text(parts, uri) == program.files[uri]
 
 
 async def test_a_skill_that_no_server_lists_is_got_by_its_uri_and_checked_as_others_are(tmp_path: Path) -> None:
