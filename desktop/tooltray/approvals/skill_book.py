@@ -1,8 +1,8 @@
 """Which skills are still what they were when AI clients first got them, or when a person last looked at them.
 
 Above it: Approvals, whose verbs show and accept what has changed, and the room `skills`, which offers nothing that is held. Below it:
-`skills.json` in the home. A skill is text that a model follows, so what a server puts in the place of one that was there waits for a person,
-also where its calls go through unasked: such rules speak of calls.
+`skills.json` in the home. A skill is text that a model follows, so what a server puts in the place of one that was there waits for a
+person, also where its calls go through unasked: such rules speak of calls.
 """
 
 import asyncio
