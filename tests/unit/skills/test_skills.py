@@ -10,6 +10,7 @@ from tests.fakes.scripted_server import error
 from tests.fakes.skill_server import SkillServer, skill_entry, skill_md
 
 from tooltray.events import GrantsChanged, ProblemReported
+from tooltray.skills import skills
 
 GIT = "skill://git-workflow/SKILL.md"
 MORE = "skill://git-workflow/references/more.md"
@@ -210,3 +211,29 @@ async def test_a_session_of_one_server_gets_what_it_answers(tmp_path: Path) -> N
         assert (await answered(parts, "skills/list", server="s"))["result"] == {"odd": 1}
         program.handlers["skills/list"] = lambda copy, params: error(-32603, "broken")
         assert (await answered(parts, "skills/list", server="s"))["error"]["message"] == "broken"
+
+
+async def test_what_skills_say_of_themselves_is_counted_beside_the_tools(tmp_path: Path) -> None:
+    async with hub(tmp_path, {"s": SkillServer("git-workflow", "daily"), "t": SkillServer()}, disabledSkills=["daily"]) as parts:
+        await ready(parts)
+        costs = await parts.presenter.get_tool_costs()
+        of_server = {each.server: each.skill_tokens for each in costs.servers}
+        assert of_server["s"] == costs.skill_tokens > 0
+        assert "t" not in of_server
+
+
+async def test_odd_answers_of_folders_and_large_files_go_through_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(skills, "MOST_TOLD", 0)
+    program = SkillServer("git-workflow")
+    program.files[MORE] = "x" * 300_000
+    program.renew()
+    async with hub(tmp_path, {"s": program}) as parts:
+        await ready(parts)
+        assert await text(parts, MORE) == program.files[MORE]
+        program.files[MORE] = "y" * 300_000
+        assert "is refused" in await text(parts, MORE)
+        for answer in ({"resources": [{"uri": 7}]}, {"odd": 1}):
+            program.handlers["resources/directory/read"] = lambda copy, params, answer=answer: answer
+            assert (await answered(parts, "resources/directory/read", uri="skill://git-workflow"))["result"] == answer
+        program.handlers["resources/directory/read"] = lambda copy, params: error(-32601, "Method not found")
+        assert (await answered(parts, "resources/directory/read", uri="skill://git-workflow"))["error"]["code"] == -32601
