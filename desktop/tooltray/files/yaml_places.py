@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ruamel.yaml.nodes import Node
 
 MOST_NODES = 100_000  # with what aliases stand for: a few lines of them can mean billions
+MOST_OPEN_BRACKETS = 300  # the library's time grows with the square of them: for 5,000 it takes half a minute
+_BRACKET = re.compile(r"[\[{\]}]")
 _ALIAS = re.compile(r"[ \t]*(?:\*\S+)")
 _DASH = re.compile(r"-[ \t\r\n]*\Z")
 
@@ -59,6 +61,7 @@ def read_yaml(text: str) -> tuple[object, Place | None]:
     from ruamel.yaml.constructor import DuplicateKeyError
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+    check_brackets(text)
     try:
         root = YAML(typ="safe", pure=True).compose(text)
         if root is None:
@@ -75,6 +78,19 @@ def read_yaml(text: str) -> tuple[object, Place | None]:
         if isinstance(error, CannotRead):
             raise
         raise CannotRead(Phrase("it is no YAML: {reason}", reason=type(error).__name__)) from None
+
+
+def check_brackets(text: str) -> None:
+    """Looks at brackets alone, before the text is read; those in quoted texts and comments count, too.
+
+    Raises:
+        CannotRead: more are open at one place than any configuration has.
+    """
+    depth = 0
+    for bracket in _BRACKET.finditer(text):
+        depth = depth + 1 if bracket[0] in "[{" else max(depth - 1, 0)
+        if depth > MOST_OPEN_BRACKETS:
+            raise CannotRead(Phrase("it is nested too deeply"), bracket.start())
 
 
 def _index(error: Any) -> int | None:

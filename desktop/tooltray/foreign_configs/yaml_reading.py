@@ -10,6 +10,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from tooltray.files.json_places import CannotRead
+from tooltray.files.yaml_places import check_brackets
 from tooltray.foreign_configs.document_lines import MAX_DEPTH, Place, Positions
 from tooltray.phrases import Phrase
 
@@ -21,9 +22,10 @@ def read_yaml(text: str) -> tuple[object, Positions]:
     """Returns the content and where its keys are; of a key that is there twice the last one counts.
 
     Raises:
-        CannotRead: it is malformed, or its aliases stand for too much.
+        CannotRead: it is malformed, its brackets are nested too deeply, or its aliases stand for too much.
         RecursionError: it is nested too deeply.
     """
+    check_brackets(text)
     try:
         root: Node | None = YAML(typ="safe", pure=True).compose(text)
     except YAMLError as error:

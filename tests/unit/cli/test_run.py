@@ -213,7 +213,7 @@ def test_the_whole_command_line_can_be_imported_without_qt() -> None:
 
 
 def test_a_reader_that_has_seen_enough_ends_the_program_quietly(hub_home: Home) -> None:
-    servers = {"get_snapshot": {"servers": [server_snapshot(f"server-{number}") for number in range(20_000)]}}
+    servers = {"get_snapshot": {"servers": [server_snapshot(f"server-{number}") for number in range(3_000)]}}
     with FakeControlHub(hub_home, servers):
         process = subprocess.Popen(
             [sys.executable, "-I", "-m", "tooltray", "servers", "list"],

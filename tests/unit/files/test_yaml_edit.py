@@ -132,7 +132,7 @@ def test_in_an_existing_member_only_what_differs_changes(text: str, content: dic
         ("a: !secret x\n", 3),
         ("a: \x00\n", None),
         ("[" * 500 + "]" * 500, None),
-        ("[" * 5000, None),
+        ("- " * 3000, None),
         (
             "a: &a [x, x]\nb: &b [*a, *a]\n"
             + "".join(f"{y}: &{y} [{', '.join([f'*{x}'] * 9)}]\n" for x, y in zip("bcdefgh", "cdefghi", strict=True)),
