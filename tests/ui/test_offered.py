@@ -158,7 +158,8 @@ async def test_skills_of_a_server_are_switched_and_read_as_plain_text(theme: The
         skills.table.row_chosen.emit(skills.table.rows[0])
         await desk.asked("get_skill", "skill://b/notes/SKILL.md")
         assert skills.preview is not None
-        await until(lambda: "# <b>Notes</b>" in words(skills.preview))
+        preview = skills.preview
+        await until(lambda: [part.text for part in preview.result.parts] == ["# <b>Notes</b>"])
         panel.deleteLater()
 
 
