@@ -2,18 +2,22 @@
 
 Above it: the router. Below it: ToolManager, Views, and what a session's state says of the views that it opened. Nothing in such a call says
 which view makes it, nor that one does. So a name leads to the one server that has a tool of this own name and whose view may be open, and
-where several could be meant, to none. That names which clients have in their lists are not taken for a view's is JointListing's doing.
+where several could be meant, to none: no view reaches another server's tool while its own has one of that name. That a client's list has no
+name that a view could mean otherwise is JointListing's doing.
 """
+
+from collections.abc import Collection
 
 from msgspec.structs import replace
 
 from tooltray.catalogue.tool_manager import ToolManager
-from tooltray.catalogue.tool_routes import Route
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, failure
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.views.view_lists import ViewLists
 from tooltray.views.views import Views
+
+LISTED = "the names that are listed tell them apart"
 
 
 class AppCalls:
@@ -29,18 +33,26 @@ class AppCalls:
             An error where it could be the tool of several servers whose views are open; None: the call goes on.
         """
         state, name = exchange.session.state, exchange.head.name
-        if exchange.server is not None or not (found := self._of_views(name, state)) or self._lists.key(name, None):
+        if exchange.server is not None:
             return None
+        may_call = {route.server: route for route in self._tools.called_by_views(name) if self._views.offers(state, route)}
+        if not may_call or self._lists.key(name, None):
+            return None
+        found = self._meant(name, may_call, state)
         if len(found) > 1:
-            servers = ", ".join(f"'{route.server}'" for route in found)
-            return failure(INVALID_PARAMS, f"'{name}' may be a tool of {servers}, and nothing says whose view calls it")
-        if published := self._tools.published_name(found[0]):
-            exchange.head = replace(exchange.head, name=published)
+            servers = ", ".join(f"'{server}'" for server in found)
+            return failure(INVALID_PARAMS, f"'{name}' may be a tool of {servers}, and nothing says whose view calls it; {LISTED}")
+        if route := may_call.get(found[0]):
+            exchange.head = replace(exchange.head, name=self._tools.published_name(route) or name)
         return None
 
-    def _of_views(self, name: str, state: SessionState) -> list[Route]:
-        """Tools of this own name which views may call: of servers whose views are open; else of all that have views, if no list has it."""
-        may_call = {route.server: route for route in self._tools.called_by_views(name) if self._views.offers(state, route)}
-        if shown := state.showing(may_call.keys()):
-            return [may_call[server] for server in shown]
-        return list(may_call.values()) if self._tools.target(name, None) is None else []
+    def _meant(self, name: str, may_call: Collection[str], state: SessionState) -> list[str]:
+        """The servers of which it may be a tool."""
+        if shown := state.showing(may_call):  # whatever views there are besides: they have been opened, or read, before they call
+            return shown
+        target = self._tools.target(name, None)
+        if target is None or target[0] not in self._tools.server_names:
+            return list(may_call)
+        others = [server for server in may_call if server != target[0]]
+        is_listed_so = state.listed_views is not None and state.listed_views.isdisjoint(others)
+        return [target[0]] if is_listed_so else [target[0], *others]

@@ -37,6 +37,11 @@ class PublishedUris:
         return self._offers.changes(RESOURCES), self._offers.changes(TEMPLATES), self._changes, *self._skills.state
 
     @property
+    def view_servers(self) -> frozenset[str]:
+        """The servers whose tools name views."""
+        return frozenset(self._views)
+
+    @property
     def now(self) -> ResourceUris:
         """The rules for what is known now."""
         if self._made_at != (state := self.state):

@@ -191,6 +191,11 @@ class ToolManager:
             if server in (None, name):
                 yield from offered.routes.values()
 
+    @property
+    def view_servers(self) -> frozenset[str]:
+        """The servers that have tools with views."""
+        return self._uris.view_servers
+
     def called_by_views(self, name: str) -> Iterator[Route]:
         """To tools that their servers call by this name and their servers' views may call, as MCP Apps have it."""
         for offered in self._offered.values():

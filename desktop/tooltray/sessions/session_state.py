@@ -43,6 +43,8 @@ class SessionState(msgspec.Struct):
         is_persons: no AI client calls, but the person themselves.
         shows_views: its client declares that it shows the views of tools (MCP Apps).
         opened_views: servers of which it called tools that have a view, the last one first.
+        listed_views: servers that have views, as of its last list of tools, in which no other server's tool has a name that such a view
+            could use for its own; None: it has not listed.
         read_views: servers of which it read views, the last one first; a client may read them long before it shows one.
     """
 
@@ -64,6 +66,7 @@ class SessionState(msgspec.Struct):
     shows_views: bool = False
     opened_views: tuple[str, ...] = ()
     read_views: tuple[str, ...] = ()
+    listed_views: frozenset[str] | None = None
 
     @property
     def project(self) -> SessionProject | None:

@@ -72,6 +72,8 @@ class Views:
         return listing
 
     def _on_listed(self, state: SessionState, view: SessionView) -> None:
+        if view.shows_views:
+            state.listed_views = self._tools.view_servers
         if state.id in self._followers:
             self._have_listed.add(state.id)
         if len(followers := self._followers.get(state.id, {})) > 1:  # one of its connections knows now, and no other

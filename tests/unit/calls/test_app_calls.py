@@ -8,6 +8,9 @@ from tests.fakes.everything_server import answered
 from tests.fakes.hub_parts import Client, HubParts, entry, hub_parts, started
 from tests.fakes.scripted_server import ScriptedServer, text, tool
 
+MAY_BE = "may be a tool of"
+NOTHING_SAYS = ", and nothing says whose view calls it; the names that are listed tell them apart"
+
 
 def viewed(name: str, **ui: Any) -> dict[str, Any]:
     return tool(name, _meta={"ui": {"resourceUri": "ui://v", **ui}})
@@ -57,7 +60,7 @@ async def test_a_view_calls_the_tool_of_its_own_server_and_no_other(tmp_path: Pa
         await all_listed(parts, "a", "b")
         client, other = app_host(parts), app_host(parts)
         assert await names(parts, client) == ["a_refresh", "b_refresh", "display", "show"]
-        assert await said(parts, "refresh", client) == "'refresh' may be a tool of 'a', 'b', and nothing says whose view calls it"
+        assert await said(parts, "refresh", client) == f"'refresh' {MAY_BE} 'a', 'b'{NOTHING_SAYS}"
         assert await said(parts, "display", client) == "b: display"
         assert await said(parts, "refresh", client) == "b: refresh"
         assert await said(parts, "show", other) == "a: show"
@@ -71,7 +74,7 @@ async def test_where_two_open_views_could_have_called_neither_server_is_reached(
         client = app_host(parts)
         await names(parts, client)
         assert [await said(parts, name, client) for name in ("show", "display")] == ["a: show", "b: display"]
-        assert await said(parts, "refresh", client) == "'refresh' may be a tool of 'b', 'a', and nothing says whose view calls it"
+        assert await said(parts, "refresh", client) == f"'refresh' {MAY_BE} 'b', 'a'{NOTHING_SAYS}"
         assert await said(parts, "a_refresh", client) == "a: refresh"
         assert [asked.params["name"] for asked in second.asked.all if asked.method == "tools/call"] == ["display"]
 
@@ -84,9 +87,11 @@ async def test_a_name_that_was_given_before_is_called_otherwise_by_models_where_
         assert await names(parts, client) == ["search"]
         assert await said(parts, "search", client) == "a: search"
         await all_listed(parts, "b")
+        assert await said(parts, "search", client) == "a: search"  # as it stands in the list that the client has
         assert await names(parts, client) == ["a_search", "b_search", "map"]
         assert await names(parts, plain) == ["b_search", "map", "search"]
-        assert await said(parts, "search", client) == "a: search"  # no view is open that could have called
+        assert await said(parts, "search", client) == f"'search' {MAY_BE} 'a', 'b'{NOTHING_SAYS}"
+        assert await said(parts, "search", app_host(parts)) == f"'search' {MAY_BE} 'a', 'b'{NOTHING_SAYS}"
         assert await said(parts, "map", client) == "b: map"
         assert await said(parts, "search", client) == "b: search"
         assert await said(parts, "a_search", client) == "a: search"
@@ -168,5 +173,7 @@ async def test_a_tool_for_views_alone_is_listed_to_clients_that_show_views_and_f
         assert await names(parts, app_host(parts)) == ["refresh", "show", "x"]
         assert await names(parts, parts.client()) == ["show", "x"]
         assert parts.tools.size("a")[0] == 1
+        kinds = {each.name: (each.has_view, each.is_for_views) for each in await parts.tools.snapshots()}
+        assert (kinds["show"], kinds["refresh"], kinds["x"]) == ((True, False), (False, True), (False, False))
         costs = await parts.costs.costs(app_host(parts).state)
         assert [tool.name for server in costs.servers if server.server == "a" for tool in server.tools] == ["show"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.hub_parts import Client
-from tests.fakes.offering import OfferingServer, OfferParts, offer_parts, resource
+from tests.fakes.offering import OfferingServer, OfferParts, offer_parts, resource, template
 from tests.fakes.scripted_server import raw, tool
 
 from tooltray.events import ResourceListChanged, ToolListChanged
@@ -74,9 +74,7 @@ async def test_a_view_that_only_a_tool_names_is_read_at_its_own_server(tmp_path:
 
 
 async def test_the_content_of_a_view_and_what_it_may_do_stay_as_they_are(tmp_path: Path) -> None:
-    content = (
-        b'"mimeType":"text/html;profile=mcp-app","text":"<p>\\u00e9</p>","_meta":{"ui":{"csp":{"connectDomains":["x"]}, "domain":"d"}}'
-    )
+    content = b'"mimeType":"text/html;profile=mcp-app","text":"<p>\\u00e9</p>","_meta":{"ui":{"csp":{"connectDomains":[]}, "domain":"d"}}'
     servers = with_views()
     servers["b"].handlers["resources/read"] = lambda copy, params: raw(b'{"contents":[{"uri":"ui://v",%b}]}' % content)
     async with offer_parts(tmp_path, servers) as parts:
@@ -84,6 +82,27 @@ async def test_the_content_of_a_view_and_what_it_may_do_stay_as_they_are(tmp_pat
         await parts.parts.tools.listed(parts.servers.get("b")).wait()
         reply = await parts.resources.read(exchange_of(Envelope(method="resources/read", params=dump({"uri": OF_B})), parts.parts.client()))
         assert bytes(reply.result) == b'{"contents":[{"uri":"%b",%b}]}' % (OF_B.encode(), content)
+
+
+async def test_a_uri_that_nobody_lists_or_names_is_asked_for_first_where_the_session_shows_a_view(tmp_path: Path) -> None:
+    servers = with_views()
+    servers["a"].handlers["resources/read"] = lambda copy, params: {"contents": [{"uri": params["uri"], "text": "a"}]}
+    async with offer_parts(tmp_path, servers) as parts:
+        await parts.start("a", "b")
+        client = app_host()
+        assert (await parts.read("data://1", client=client))[0]["text"] == "a"
+        client.state.opens_view("b")
+        assert (await parts.read("data://1", client=client))[0]["text"] == "b"
+        assert (await parts.read("x://b", client=client))[0]["text"] == "b"
+
+
+async def test_a_uri_that_templates_of_two_servers_match_is_the_first_ones_for_a_view_too(tmp_path: Path) -> None:
+    servers = {"a": OfferingServer(templates=[template("t://{x}")]), "b": OfferingServer(templates=[template("t://{+y}")])}
+    async with offer_parts(tmp_path, servers) as parts:
+        await parts.start("a", "b")
+        client = app_host()
+        client.state.opens_view("b")
+        assert (await parts.read("t://1", client=client))[0]["text"] == "a: t://1"
 
 
 async def test_a_plain_uri_of_several_servers_is_read_where_the_session_shows_a_view(tmp_path: Path) -> None:

@@ -372,3 +372,17 @@ async def test_a_cancelled_request_is_not_counted_as_answered() -> None:
         client.send(method="notifications/cancelled", params={"requestId": "c"})
         await client.presenter.cancelled.wait()
         assert client.session.request_count == 0
+
+
+async def test_a_client_declares_in_either_era_that_it_shows_views() -> None:
+    shows = {"extensions": {"io.modelcontextprotocol/ui": {"mimeTypes": ["text/html;profile=mcp-app"]}}}
+    async with Conversation() as client:
+        await client.greet()
+        assert not client.session.state.shows_views
+        await client.greet(**shows)
+        assert client.session.state.shows_views
+    async with Conversation() as client:
+        await client.ask("tools/list", {"_meta": {**META, PREFIX + "clientCapabilities": shows}})
+        assert client.session.state.shows_views
+        await client.ask("tools/list", {"_meta": META})
+        assert not client.session.state.shows_views

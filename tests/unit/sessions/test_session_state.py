@@ -8,6 +8,7 @@ from tooltray.events import EventBus, SessionListChanged
 from tooltray.sessions.session_state import (
     KEPT_FOR_S,
     MOST_KEPT,
+    MOST_VIEWS,
     SessionConnected,
     SessionDisconnected,
     SessionForgotten,
@@ -116,3 +117,17 @@ def test_whoever_is_first_in_the_order_says_which_project_a_session_works_on() -
         assert state.project is state.projects[source]
     del state.projects["feedback"]
     assert state.project is state.projects["roots"]
+
+
+def test_the_views_that_a_client_may_be_showing_are_those_it_opened_else_those_it_read_the_last_first() -> None:
+    state = SessionState("s1")
+    state.reads_view("a")
+    state.reads_view("b")
+    assert (state.showing("ab"), state.showing("a"), state.showing("c")) == (["b", "a"], ["a"], [])
+    state.opens_view("c")
+    state.opens_view("a")
+    state.opens_view("a")
+    assert (state.showing("abc"), state.showing("b")) == (["a", "c"], ["b"])
+    for number in range(2 * MOST_VIEWS):
+        state.opens_view(f"s{number}")
+    assert len(state.opened_views) == MOST_VIEWS
