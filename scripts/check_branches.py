@@ -38,6 +38,7 @@ COMPLETE = (
     "desktop/tooltray/settings/*.py",
     "desktop/tooltray/sign_ins/*.py",
     "desktop/tooltray/telemetry/*.py",
+    "desktop/tooltray/skills/*.py",
     "desktop/tooltray/upstream/*.py",
     "desktop/tooltray/views/*.py",
     "desktop/tooltray/downstream/client_session.py",

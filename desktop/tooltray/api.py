@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tooltray.registries.api import RegistriesApi
     from tooltray.server_tasks.api import ServerTasksApi
     from tooltray.sign_ins.api import SignInsApi
+    from tooltray.skills.api import SkillsApi
     from tooltray.views.api import ViewsApi
 
 Verb: TypeAlias = Callable[..., Coroutine[Any, Any, Any]]
@@ -51,6 +52,7 @@ class Api:
     tries: "TriesApi"
     prompts: "PromptsApi"
     resources: "ResourcesApi"
+    skills: "SkillsApi"
     formats: "FormatsApi"
     secrets: "SecretsApi"
     access: "AccessApi"

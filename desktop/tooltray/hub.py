@@ -40,6 +40,7 @@ from tooltray.approvals.approvals import Approvals
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grants import GrantStore
 from tooltray.approvals.permissions import Permissions
+from tooltray.approvals.skill_book import SkillBook, SkillStore
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
@@ -82,6 +83,8 @@ from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
 from tooltray.catalogue.server_declarations import ServerDeclarations
 from tooltray.catalogue.server_lists import ServerLists
+from tooltray.catalogue.skill import SKILLS, Skill, read_skills
+from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.composition import Composition, made, part, read
@@ -189,6 +192,9 @@ from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.sign_ins.api import SignInsApi
 from tooltray.sign_ins.sign_ins import SignIns
 from tooltray.sign_ins.token_store import TokenStore
+from tooltray.skills.api import SkillsApi
+from tooltray.skills.skill_catalogue import SkillCatalogue
+from tooltray.skills.skills import Skills
 from tooltray.tasks import TaskKeeper
 from tooltray.telemetry.trace_export import TraceExport
 from tooltray.transports.memory_transport import MemoryServer
@@ -272,6 +278,7 @@ class Hub(Composition):
         """Reads what was known of the servers when the last hub ended."""
         await self.tools.load()
         await self.offers.load()
+        await self.skill_catalogue.load()
         await self.instructions.load()
         await self.server_declarations.load()
 
@@ -364,15 +371,18 @@ class Hub(Composition):
     look_patience: LookPatience = part()
     first: FirstListings = part(patience="first_patience")
     tool_lists: ServerLists[ToolDefinition] = part(kinds=lambda hub: (TOOLS,), read=lambda hub: read_tools)
+    skill_lists: ServerLists[Skill] = part(kinds=lambda hub: (SKILLS,), read=lambda hub: read_skills)
     other_lists: ServerLists[Offer] = part(kinds=lambda hub: KINDS, read=lambda hub: read_offered)
     offers: Offers = part(lists="other_lists")
     looks: SecondLooks = part(lists="other_lists", patience="look_patience")
+    skill_looks: SecondLooks = part(lists="skill_lists", patience="look_patience")
     tool_looks: SecondLooks = part(lists="tool_lists", patience="look_patience")
     published_uris: PublishedUris = part()
     confirm_limits: ConfirmLimits = part()
     tools: ToolManager = part(lists="tool_lists", looks="tool_looks")
     instructions: ServerInstructions = part(mask="mask.masked_whole")
     server_declarations: ServerDeclarations = part()
+    skill_uris: SkillUris = part()
     resources: ResourceManager = part()
     linking_relay: LinkingRelay = part()
     prompts: PromptManager = part(relay="linking_relay")
@@ -413,11 +423,15 @@ class Hub(Composition):
     grants: GrantBook = part(
         store="grant_store", is_of_file=lambda hub: lambda server: hub.project_servers.keeps(server), now=lambda hub: SteadyWallClock()
     )
+    skill_store: SkillStore = read(lambda hub: SkillStore(hub.home.skills))
+    skill_book: SkillBook = part(store="skill_store", is_of_file=lambda hub: lambda server: hub.project_servers.keeps(server))
     rules: ApprovalRules = part()
     waiting: WaitingApprovals = part()
     rounds: ApprovalRounds = part(masked="mask.masked_whole")
     approvals: Approvals = part()
     permissions: Permissions = part()
+    skill_catalogue: SkillCatalogue = part(lists="skill_lists", looks="skill_looks", uris="skill_uris", book="skill_book")
+    skills: Skills = part(catalogue="skill_catalogue", book="skill_book")
     folders: ProjectFolders = part(home=lambda hub: str(hub.user_folder))
     project_sources: ProjectSources = part(is_wanted=lambda hub: lambda: bool(hub.servers.deferred()))
     root_rounds: RootRounds = part(sources="project_sources")
@@ -514,7 +528,7 @@ class Hub(Composition):
     connections: Connections = part()
     formats: ToolFormats = part()
     count: Count = made(lambda hub: token_counts.counted)
-    costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees")
+    costs: ToolCosting = part(listing="views.at_start", sees="visibility.sees", skill_texts="skills.texts")
     shipped: Callable[[], dict[str, Any]] = made(lambda hub: shipped_servers)
     setup: Setup = part()
     live_settings: LiveSettings = part(hub="starts")
@@ -548,6 +562,7 @@ class Hub(Composition):
     tries_api: TriesApi = part()
     prompts_api: PromptsApi = part()
     resources_api: ResourcesApi = part()
+    skills_api: SkillsApi = part(catalogue="skill_catalogue", book="skill_book")
     formats_api: FormatsApi = part()
     secrets_api: SecretsApi = part()
     access_api: AccessApi = part(http="access")

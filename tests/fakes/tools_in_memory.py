@@ -13,6 +13,7 @@ from tooltray.snapshots.activity import ActivityFigures, ToolUse
 from tooltray.snapshots.calls import MCPToolResponse
 from tooltray.snapshots.clients import ProfileSnapshot
 from tooltray.snapshots.questions import ElicitationSnapshot
+from tooltray.snapshots.skills import SkillSnapshot
 
 
 class ToolsInMemory(FakePresenter):
@@ -28,6 +29,7 @@ class ToolsInMemory(FakePresenter):
     def __init__(self, *args: Any, **fields: Any) -> None:
         super().__init__(*args, **fields)
         self.schemas: dict[str, dict[str, Any]] = {}
+        self.skills: list[SkillSnapshot] = []
         self.uses: list[ToolUse] | None = []
         self.figures: list[ActivityFigures] = []
         self.answer: MCPToolResponse | None = None
@@ -103,6 +105,15 @@ class ToolsInMemory(FakePresenter):
 
     def get_all_resource_templates(self, server: str | None) -> list[dict[str, Any]]:
         return _of(self.templates, server)
+
+    def get_skills(self, server: str | None) -> list[SkillSnapshot]:
+        return [skill for skill in self.skills if server in (None, skill.server)]
+
+    def get_skill(self, skill: str) -> Mapping[str, Any]:
+        return self._content(skill)
+
+    def set_skill_enabled(self, server: str, skill: str, enabled: bool) -> None:
+        self.skills = [replace(each, is_enabled=enabled) if each.own_uri == skill else each for each in self.skills]
 
     def get_prompt(self, name: str, arguments: Mapping[str, str] | None) -> Mapping[str, Any]:
         return self._content(name)

@@ -84,7 +84,7 @@ async def test_what_is_allowed_is_listed_with_whom_and_until_when(theme: Theme) 
         assert [cells(shown)[place] for place in (0, 1, 3, 4)] == ["write_file of files", "All clients", "You take it back", "On"]
         assert [cells(shown, 1)[place] for place in (0, 1, 3)] == ["Everything of github that reads", "Cursor", "Held"]
         assert "get_issue" in shown.model().index(1, 3).data(Qt.ItemDataRole.ToolTipRole)
-        await until(lambda: cells(table(page, "Changed tools"))[:2] == ["get_issue of github", "Look closely"])
+        await until(lambda: cells(table(page, "Changed tools and skills"))[:2] == ["get_issue of github", "Look closely"])
         assert nameless(desk.window) == []
 
 
@@ -153,7 +153,7 @@ async def test_a_hundred_grants_can_be_walked_through_by_arrows(theme: Theme) ->
 async def test_a_changed_tool_shows_how_it_differs_and_is_accepted(theme: Theme) -> None:
     async with Desk(engine([READS], [CHANGE]), theme) as desk:
         page = await opened(desk, 1)
-        await until(lambda: table(page, "Changed tools").rows)
+        await until(lambda: table(page, "Changed tools and skills").rows)
         page.granted.change_requested.emit(CHANGE)
         assert desk.window.sheet is not None
         panel = desk.window.sheet.panel
@@ -167,14 +167,14 @@ async def test_a_changed_tool_shows_how_it_differs_and_is_accepted(theme: Theme)
         await until(lambda: "The disk is full" in words(panel))
         desk.engine.failures.clear()
         button(panel, "Accept the change").click()
-        await desk.asked("accept_tool_change", "github", "get_issue")
+        await desk.asked("accept_tool_change", "github", "get_issue", "tool")
         await until(lambda: desk.window.sheet is None)
 
 
 async def test_a_row_of_a_changed_tool_opens_it_and_not_now_accepts_nothing(theme: Theme) -> None:
     async with Desk(engine([], [CHANGE]), theme) as desk:
         page = await opened(desk, 0)
-        held = table(page, "Changed tools")
+        held = table(page, "Changed tools and skills")
         await until(lambda: held.rows)
         held.setCurrentIndex(held.model().index(0, 0))
         QTest.keyClick(held, Qt.Key.Key_Return)

@@ -11,6 +11,7 @@ from tests.ui.test_accessibility import nameless
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.servers import ServerState
+from tooltray.snapshots.skills import SkillSnapshot
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools import offered
 from tooltray.ui.tools.offer_preview import OfferPreview
@@ -34,6 +35,8 @@ def engine() -> ToolsInMemory:
         "b://7": {"contents": [{"uri": "b://7", "text": "seven"}]},
     }
     fake.values = ["Ada", "Alan"]
+    fake.skills = [SkillSnapshot("skill://b/notes/SKILL.md", "b", "skill://notes/SKILL.md", "notes", "About notes", is_held=True)]
+    fake.contents["skill://b/notes/SKILL.md"] = {"text": "# <b>Notes</b>"}
     return fake
 
 
@@ -131,13 +134,32 @@ async def test_the_panel_of_one_server_has_what_that_server_offers_and_previews_
         panel = OfferedPanel(desk.window.context, "b")
         panel.resize(332, 400)
         panel.show()
-        await until(lambda: [len(each.table.rows) for each in panel.lists] == [1, 2])
+        await until(lambda: [len(each.table.rows) for each in panel.lists] == [1, 2, 1])
         assert nameless(panel) == []
         offers = panel.lists[0]
         offers.table.row_chosen.emit(offers.table.rows[0])
         await until(lambda: isinstance(desk.window.context.sheets.panel, OfferPreview))
         await desk.asked("get_prompt", "plain", {})
         assert nameless(desk.window) == []
+        panel.deleteLater()
+
+
+async def test_skills_of_a_server_are_switched_and_read_as_plain_text(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        panel = OfferedPanel(desk.window.context, "b")
+        panel.resize(900, 500)
+        panel.show()
+        skills = panel.lists[2]
+        await until(lambda: skills.table.rows)
+        [row] = skills.table.rows
+        skills.table.switched.emit(row, False)
+        await desk.asked("set_skill_enabled", "b", "skill://notes/SKILL.md", False)
+        await until(lambda: [each.is_enabled for each in skills.table.rows] == [False])
+        skills.table.row_chosen.emit(skills.table.rows[0])
+        await desk.asked("get_skill", "skill://b/notes/SKILL.md")
+        assert skills.preview is not None
+        preview = skills.preview
+        await until(lambda: [part.text for part in preview.result.parts] == ["# <b>Notes</b>"])
         panel.deleteLater()
 
 

@@ -131,20 +131,21 @@ class ApprovalsApi:
         await self._config.change_server(server, auto_approve=tuple(rules))
 
     async def get_tool_changes(self) -> list[ToolChange]:
-        """Tools that were allowed and are defined in another way since; they ask again."""
+        """Tools that were allowed and are defined in another way since; they ask again. And skills that are held because they changed."""
         return self._approvals.changes()
 
-    async def accept_tool_change(self, server: str, tool: str) -> None:
+    async def accept_tool_change(self, server: str, tool: str, kind: str = "tool") -> None:
         """A person has seen how a tool differs: what was allowed counts for it as it is now.
 
         Args:
-            tool: the server's own name for it.
+            tool: the server's own name for it; of a skill its URI.
+            kind: "tool" or "skill".
 
         Raises:
             TooltrayError: it has not changed, or that cannot be written.
         """
         await confirm_widening(YES_TO_CALLS)
-        await self._approvals.accept(server, tool)
+        await self._approvals.accept(server, tool, kind)
 
     def _rules(self, server: str) -> Sequence[str]:
         """Those that count now; none for a server that there is not, which is told when its entry is changed."""

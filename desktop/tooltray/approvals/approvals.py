@@ -18,6 +18,7 @@ from tooltray.approvals.approval_questions import AskedCall, asked_call, mark
 from tooltray.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRounds, reads
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.grant_book import GrantBook
+from tooltray.approvals.skill_book import SKILL, SkillBook
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.tool_manager import ToolManager
@@ -52,6 +53,7 @@ class Approvals:
         tools: ToolManager,
         rules: ApprovalRules,
         grants: GrantBook,
+        skill_book: SkillBook,
         waiting: WaitingApprovals,
         rounds: ApprovalRounds,
         is_paused: Callable[[], bool],
@@ -60,7 +62,7 @@ class Approvals:
         Args:
             is_paused: whether the person has paused everything.
         """
-        self._servers, self._tools, self._rules, self._grants = servers, tools, rules, grants
+        self._servers, self._tools, self._rules, self._grants, self._skills = servers, tools, rules, grants, skill_book
         self._waiting, self._rounds, self._is_paused = waiting, rounds, is_paused
         self._shown: dict[tuple[str, str, str, str], dict[str, str]] = {}  # what previews have shown, until a grant is given
 
@@ -198,11 +200,11 @@ class Approvals:
 
     def changes(self) -> list[ToolChange]:
         """See ApprovalsApi.get_tool_changes."""
-        return self._grants.changes()
+        return [*self._grants.changes(), *self._skills.changes()]
 
-    async def accept(self, server: str, tool: str) -> None:
+    async def accept(self, server: str, tool: str, kind: str) -> None:
         """See ApprovalsApi.accept_tool_change."""
-        await self._grants.accept(server, tool)
+        await (self._skills.accept(server, tool) if kind == SKILL else self._grants.accept(server, tool))
 
     def with_held(self, tools: list[ToolSnapshot]) -> list[ToolSnapshot]:
         """The same, those marked that were allowed and are other tools since."""

@@ -61,6 +61,11 @@ def of_definitions(before: str, after: str) -> tuple[str, ...]:
     return _bounded(_compared(_definition_lines(before), _definition_lines(after)))
 
 
+def of_texts(before: str, after: str) -> tuple[str, ...]:
+    """How a text differs from an earlier one; empty for one that is not known."""
+    return _bounded(_compared(before.splitlines(), after.splitlines()))
+
+
 def _edits(arguments: Mapping[str, Any], clean: Clean) -> Iterator[list[str]]:
     lists = [arguments[name] for name in LISTS_OF_EDITS if isinstance(arguments.get(name), list)]
     pairs = [pair for edit in (arguments, *(each for edits in lists for each in edits)) if (pair := _pair(edit))]

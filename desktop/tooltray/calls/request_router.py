@@ -20,6 +20,8 @@ from tooltray.catalogue.list_pages import MAX_PAGES, TooLong, check_length
 from tooltray.catalogue.offer import RESOURCES, TEMPLATES
 from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager, anybody
+from tooltray.catalogue.resource_uris import Target
+from tooltray.catalogue.skill import SKILLS
 from tooltray.projects.projects import Projects
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
@@ -29,15 +31,20 @@ from tooltray.server_tasks.server_tasks import ServerTasks
 from tooltray.sessions.caller import MAY_ASK, Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.own_results import own_result
+from tooltray.skills.skills import GET as GET_SKILL
+from tooltray.skills.skills import LIST as LIST_SKILLS
+from tooltray.skills.skills import Skills
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.views import Views
 
-USES = frozenset({"prompts/get", "resources/read"})  # of a server that a session has not activated: from then on it has
+READ = "resources/read"
+USES = frozenset({"prompts/get", READ})  # of a server that a session has not activated: from then on it has
 LISTS = {"prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates"}
-FIRST_LISTS = frozenset({"tools/list", *LISTS})  # which wait for what a session's project adds
+LISTS_OF_ONE = LISTS | {LIST_SKILLS: SKILLS.member}
+FIRST_LISTS = frozenset({"tools/list", *LISTS_OF_ONE})  # which wait for what a session's project adds
 PRIVATE = Raw(b'"private"')
 NO_SUCH_CURSOR = "Invalid cursor: this list has one page"
 DECLARES_ROOTS = b'"roots"'  # stands in the capabilities of a client that can be asked for them
@@ -61,19 +68,21 @@ class AllServers:
         notifications: Notifications,
         extensions: ExtensionRoutes,
         server_tasks: ServerTasks,
+        skills: Skills,
     ) -> None:
         """
         Args:
             extensions: answers what no table here knows.
         """
         self._servers, self._views, self._prompts = servers, views, prompts
-        self._resources, self._completion, self._extensions = resources, completion, extensions
+        self._resources, self._completion, self._extensions, self._skills = resources, completion, extensions, skills
         of_all: dict[str, Handler] = {
             **dict.fromkeys(LISTS, self._list),
             "prompts/get": self._get_prompt,
             "resources/read": self._read_resource,
             "completion/complete": self._complete,
             **server_tasks.handlers(),
+            **skills.handlers(),
         }
         shared = {SET_LEVEL: notifications.set_level, SUBSCRIBE: notifications.subscribe, UNSUBSCRIBE: notifications.subscribe}
         self._handlers: dict[Era, dict[str, Handler]] = {Era.MODERN: of_all, Era.LEGACY: of_all | shared}
@@ -86,8 +95,11 @@ class AllServers:
         return await self._prompts.get(exchange, is_reached=is_reached, on_used=on_used)
 
     async def _read_resource(self, exchange: Exchange) -> Envelope:
+        return await self._skills.read(exchange, self._read_at)
+
+    async def _read_at(self, exchange: Exchange, target: Target | None) -> Envelope:
         is_reached, on_used = self._bounds(exchange)
-        return await self._resources.read(exchange, is_reached=is_reached, on_read=on_used)
+        return await self._resources.read(exchange, is_reached=is_reached, on_read=on_used, target=target)
 
     async def _complete(self, exchange: Exchange) -> Envelope:
         return await self._completion.complete(exchange, is_reached=self._bounds(exchange)[0])
@@ -139,14 +151,24 @@ class OneServer:
     """Requests of sessions that have one server alone, which they reach by any method. Has no state of its own."""
 
     def __init__(
-        self, *, servers: ServerManager, views: Views, relay: ServerRelay, notifications: Notifications, server_tasks: ServerTasks
+        self,
+        *,
+        servers: ServerManager,
+        views: Views,
+        relay: ServerRelay,
+        notifications: Notifications,
+        server_tasks: ServerTasks,
+        skills: Skills,
     ) -> None:
-        self._servers, self._views, self._relay, self._notifications = servers, views, relay, notifications
+        self._servers, self._views, self._relay = servers, views, relay
+        self._notifications, self._skills = notifications, skills
         self._handlers: dict[str, ServerHandler] = {
             **dict.fromkeys(SHARED, self._share),
             **dict.fromkeys(LISTS, self._list),
             **dict.fromkeys(USES, self._use),
             **server_tasks.handlers_of_one(),
+            LIST_SKILLS: self._list_skills,
+            GET_SKILL: skills.get_of_one,
         }
 
     async def answer(self, exchange: Exchange, server: str) -> Envelope:
@@ -156,12 +178,13 @@ class OneServer:
             return failure(INVALID_PARAMS, f"there is no server '{server}'")
         if not self._views.reaches(exchange.session.state, server):
             refusal = failure(INVALID_PARAMS, f"server '{server}' is not in the profile of this session")
-            return _empty_list(exchange) if method in LISTS else refusal
+            return _empty_list(exchange) if method in LISTS_OF_ONE else refusal
         return await self._handlers.get(method, self._relay.send_with_retry)(managed, exchange)
 
     async def _use(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
         self._views.used(exchange.session.state, managed.name)
-        return await self._relay.send_with_retry(managed, exchange)
+        send = partial(self._relay.send_with_retry, managed, exchange)
+        return await (self._skills.read_of_one(managed, exchange, send) if exchange.request.method == READ else send())
 
     async def _share(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
         if exchange.era is Era.MODERN:  # also where the server is legacy and would know it
@@ -174,6 +197,9 @@ class OneServer:
             return _empty_list(exchange)
         return await self._list_whole(managed, exchange)
 
+    async def _list_skills(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
+        return await self._skills.listing_of_one(managed, exchange, await self._list(managed, exchange))
+
     async def _list_whole(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
         """One page for the client, however many the server makes of it: many clients read no other."""
         request, params = exchange.request, exchange.request.params
@@ -182,7 +208,7 @@ class OneServer:
         era = client.era if client else exchange.era
         if not _next_cursor(reply, era) or "cursor" in (opened(params) if params else {}):
             return reply
-        member, members = LISTS[request.method], opened(reply.result)
+        member, members = LISTS_OF_ONE[request.method], opened(reply.result)
         elements, seen, size_bytes = elements_of(members.get(member, Raw(b"[]"))), set[bytes](), len(memoryview(reply.result))
         while (cursor := _next_cursor(reply, era)) and bytes(cursor) not in seen and len(seen) < MAX_PAGES:
             seen.add(bytes(cursor))
@@ -280,7 +306,7 @@ def _is_continued(exchange: Exchange) -> bool:
 
 
 def _empty_list(exchange: Exchange) -> Envelope:
-    return _in_era(exchange, Raw(b'{"%b":[]}' % LISTS[exchange.request.method].encode()))
+    return _in_era(exchange, Raw(b'{"%b":[]}' % LISTS_OF_ONE[exchange.request.method].encode()))
 
 
 def _no_method(exchange: Exchange) -> Envelope:

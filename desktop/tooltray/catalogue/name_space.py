@@ -69,7 +69,7 @@ class NameSpace:
             return False
         tool = (server, original)
         self._give(tool, name, self.names)
-        self._contested.add(as_compared(self._plain(tool)))
+        self._contested.add(as_compared(self.plain(tool)))
         return True
 
     def take_over_whole(self, server: str, original: str, name: object) -> bool:
@@ -86,7 +86,7 @@ class NameSpace:
 
     def give(self, newcomers: list[Tool], naming: Naming) -> None:
         """Names tools that have no name yet; the outcome does not depend on their order."""
-        plain = {tool: self._plain(tool) for tool in newcomers}
+        plain = {tool: self.plain(tool) for tool in newcomers}
         waiting = newcomers
         if naming == "conflict":
             waiting = self._give_unmet(plain, self.names, avoided=self._contested)
@@ -139,7 +139,7 @@ class NameSpace:
         names[tool], self.targets[name] = name, tool
         self._taken.add(as_compared(name))
 
-    def _plain(self, tool: Tool) -> str:
+    def plain(self, tool: Tool) -> str:
         """The tool's own name as far as it can be kept. Equal for equal originals, so that two servers' tools are seen to meet."""
         cleaned = self._cleaned(tool)
         return cleaned if len(cleaned) <= MAX_LENGTH else _with_hash(cleaned, _digest(tool[1]), HASH_DIGITS)

@@ -25,6 +25,7 @@ class OfferKind(msgspec.Struct, frozen=True):
         capability: with which a server declares that it has such lists.
         changed: the notification that the list is another one now.
         is_always_asked: also a server that does not declare it is asked for its list.
+        is_extension: it is declared among the extensions.
     """
 
     name: str
@@ -34,6 +35,13 @@ class OfferKind(msgspec.Struct, frozen=True):
     capability: str
     changed: str
     is_always_asked: bool = False
+    is_extension: bool = False
+
+    def declared(self, capabilities: Mapping[str, object]) -> object:
+        """What a server says of such lists in its greeting; None where it has none."""
+        among = capabilities.get("extensions") if self.is_extension else capabilities
+        said = among.get(self.capability) if isinstance(among, Mapping) else None
+        return None if said is False else said
 
 
 TOOLS = OfferKind("tools", "tools/list", "tools", "name", "tools", "notifications/tools/list_changed", is_always_asked=True)

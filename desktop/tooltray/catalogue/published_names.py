@@ -4,7 +4,8 @@ Above it: ToolManager and PromptManager. Below it: name_space, files/atomic_file
 
 A name is a promise: an AI client's allow-list or a person's prompt may hold it. So it is decided once, when a tool is first published, kept
 on disk, and never given to another tool while its server is there, also not after the tool itself is gone. The names of a server that was
-removed are free as soon as the removal cannot be undone any more. Prompts have a name space of their own under the same rule.
+removed are free as soon as the removal cannot be undone any more. Prompts have a name space of their own under the same rule; of skills it
+is the first part of their URIs that is given in this way, see skill_uris.
 
 A tool whose name had to be shortened has a whole one besides, which clients with room for it see; both lead to it. The promise holds for
 both.
@@ -25,13 +26,13 @@ from tooltray.files.atomic_file import write_atomically
 
 logger = logging.getLogger(__name__)
 
-Kind = Literal["tools", "prompts"]
+Kind = Literal["tools", "prompts", "skills"]
 
 FILE_VERSION = 1
 RETURNS_WITHIN_S = 60.0  # of a removed server: the window offers Undo for 8 s, and an editor has an undo, too
-_MEMBERS: Mapping[Kind, str] = {"tools": "names", "prompts": "prompts"}  # of the file; the first version knew tools alone
-_WHOLE: Mapping[Kind, str] = {"tools": "whole", "prompts": "wholePrompts"}  # the same
-_STAND_INS: Mapping[Kind, str] = {"tools": "tool", "prompts": "prompt"}
+_MEMBERS: Mapping[Kind, str] = {"tools": "names", "prompts": "prompts", "skills": "skills"}  # of the file; at first it had tools alone
+_WHOLE: Mapping[Kind, str] = {"tools": "whole", "prompts": "wholePrompts", "skills": "wholeSkills"}  # the same
+_STAND_INS: Mapping[Kind, str] = {"tools": "tool", "prompts": "prompt", "skills": "skill"}
 
 
 class PublishedNames:
@@ -90,6 +91,12 @@ class PublishedNames:
     def target(self, name: str, *, kind: Kind = "tools") -> Tool | None:
         """What a name was given to, whether it is listed now or not."""
         return self._spaces[kind].targets.get(name)
+
+    def holder(self, original: str, *, kind: Kind) -> Tool | None:
+        """Who was given the name that a thing called so would have were it alone; None where nobody was."""
+        space = self._spaces[kind]
+        found = space.targets.get(space.plain(("", original)))
+        return found if found and found[1] == original else None
 
     def retire(self, servers: Iterable[str]) -> None:
         """These servers were removed and may come back: their names are free when they have not within RETURNS_WITHIN_S."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from tooltray.catalogue.offer import RESOURCES, TEMPLATES
 from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.resource_uris import VIEW_PREFIX, ResourceUris
+from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.events import Event, EventBus, ResourceListChanged
 
 
@@ -21,19 +22,19 @@ class ViewsMoved(Event, frozen=True):
 class PublishedUris:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, offers: Offers, bus: EventBus) -> None:
-        self._offers, self._bus = offers, bus
+    def __init__(self, *, offers: Offers, bus: EventBus, skill_uris: SkillUris) -> None:
+        self._offers, self._bus, self._skills = offers, bus, skill_uris
         self._views: dict[str, tuple[str, ...]] = {}  # by server: what its tools name
         self._changes = 0  # of these
-        self._made_at = (-1, -1, -1)
+        self._made_at: tuple[object, ...] = ()
         self._made = ResourceUris({}, {})
         self._moved: frozenset[tuple[str, str]] = frozenset()
         bus.subscribe(ResourceListChanged, lambda event: self._tell_moved())
 
     @property
-    def state(self) -> tuple[int, int, int]:
+    def state(self) -> tuple[object, ...]:
         """Another one whenever `now` is another one."""
-        return self._offers.changes(RESOURCES), self._offers.changes(TEMPLATES), self._changes
+        return self._offers.changes(RESOURCES), self._offers.changes(TEMPLATES), self._changes, *self._skills.state
 
     @property
     def view_servers(self) -> frozenset[str]:
@@ -49,6 +50,7 @@ class PublishedUris:
                 {server: [offer.key for offer in offered] for server, offered in resources.items()},
                 {server: [offer.key for offer in offered] for server, offered in templates.items()},
                 views=self._views,
+                skills=self._skills,
             )
             self._made_at = state
         return self._made

@@ -19,6 +19,7 @@ from tooltray.catalogue.published_uris import PublishedUris
 from tooltray.catalogue.resource_uris import VIEW_PREFIX, ResourceUris, Target
 from tooltray.catalogue.result_uris import LinkedCaller, Publish, linked
 from tooltray.catalogue.second_looks import SecondLooks
+from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.errors import TooltrayError
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure, load
@@ -47,11 +48,19 @@ class ResourceManager:
     """Belongs to the engine's loop."""
 
     def __init__(
-        self, *, servers: ServerManager, offers: Offers, published_uris: PublishedUris, looks: SecondLooks, relay: ServerRelay
+        self,
+        *,
+        servers: ServerManager,
+        offers: Offers,
+        published_uris: PublishedUris,
+        looks: SecondLooks,
+        relay: ServerRelay,
+        skill_uris: SkillUris,
     ) -> None:
         self._servers, self._offers, self._looks, self._relay = servers, offers, looks, relay
-        self._published = published_uris
-        self._made_at = (-1, -1, -1)  # the state of the URIs that both lists are of
+        self._published, self._skill_uris = published_uris, skill_uris
+        self._made_at: tuple[object, ...] = ()  # the state of the URIs that both lists are of
+        self._given_at: tuple[object, ...] = ()  # the state of the resources whose URIs are given
         self._listing = self._templates = NOTHING
         self._offering: set[str] = set()  # servers that offer resources, templates or views
         self._made: dict[OfferKind, tuple[tuple[str, Raw], ...]] = {}  # of both lists: the server and the definition of each
@@ -60,20 +69,17 @@ class ResourceManager:
 
     async def listing(self) -> Raw:
         """The result of `resources/list`, whole, in the order of the servers; waits a bounded time for servers that were never listed."""
-        await self._offers.wait_for_first_listings()
-        self._make()
+        await self._ready()
         return self._listing
 
     async def templates(self) -> Raw:
         """The same for `resources/templates/list`."""
-        await self._offers.wait_for_first_listings()
-        self._make()
+        await self._ready()
         return self._templates
 
     async def listing_among(self, kind: OfferKind, is_shown: Callable[[str], bool]) -> Raw:
         """`listing` or `templates`, of some servers alone. `is_shown`: whether it is one of them, by name."""
-        await self._offers.wait_for_first_listings()
-        self._make()
+        await self._ready()
         return listing_of(kind, (definition for server, definition in self._made[kind] if is_shown(server)))
 
     async def listing_with(self, kind: OfferKind, is_shown: Callable[[str], bool], own: Mapping[str, McpClient | None]) -> Raw:
@@ -82,7 +88,7 @@ class ResourceManager:
         Args:
             own: those copies by the names of their servers; None where it has none that runs.
         """
-        await self._offers.wait_for_first_listings()
+        await self._ready()
         asked = [self._listed_by(kind, client) for server, client in own.items() if client and is_shown(server)]
         listed = await asyncio.gather(*asked)
         self._make()
@@ -96,8 +102,7 @@ class ResourceManager:
 
     async def definitions(self, kind: OfferKind, server: str) -> list[Raw]:
         """Those of one server, as they stand in the list of this kind."""
-        await self._offers.wait_for_first_listings()
-        self._make()
+        await self._ready()
         return [definition for name, definition in self._made[kind] if name == server]
 
     def count(self, server: str) -> int:
@@ -152,19 +157,22 @@ class ResourceManager:
         *,
         is_reached: Callable[[str], bool] = anybody,
         on_read: Callable[[str], None] = lambda server: None,
+        target: Target | None = None,
     ) -> Envelope:
         """Carries one `resources/read` of an AI client to the server whose resource it is; where nobody knows, to one after the other.
 
         Args:
             is_reached: whether the session may read anything of a server, by its name.
             on_read: gets the name of the server that had it.
+            target: the server, and its own URI, where the caller knows that.
         """
         uri = read_uri(exchange.request.params)
         if uri is None:
             return failure(INVALID_PARAMS, "Invalid request parameters: a resource has a uri")
         last: Envelope | None = None
         state = exchange.session.state
-        reached = [(managed, own) for managed, own in await self._candidates(uri) if is_reached(managed.name)]
+        candidates = await self._candidates(uri, target)
+        reached = [(managed, own) for managed, own in candidates if is_reached(managed.name)]
         if state.shows_views and len(reached) > 1 and not (reached := self._of_views(uri, reached, state)):
             return failure(INVALID_PARAMS, f"several servers whose views are open have '{uri}', and nothing says whose is meant")
         for managed, own in reached:
@@ -176,7 +184,9 @@ class ResourceManager:
                 return await self._as_asked(managed.name, uri, own, last)
         return last or not_found(uri, exchange.era)
 
-    async def _candidates(self, uri: str) -> list[Found]:
+    async def _candidates(self, uri: str, target: Target | None = None) -> list[Found]:
+        if target:
+            return [(managed, target[1])] if (managed := self._servers.find(target[0])) else []
         if self.target(uri) is None:  # an AI client that knows it by heart may be faster than the servers
             await self._offers.wait_for_first_listings()
         known = [(managed, own) for server, own in self._uris.targets(uri) if (managed := self._servers.find(server))]
@@ -208,6 +218,15 @@ class ResourceManager:
 
     # making lists
 
+    async def _ready(self) -> None:
+        """Waits a bounded time for servers that were never listed, and gives what they list its URIs."""
+        await self._offers.wait_for_first_listings()
+        if self._given_at != (self._offers.changes(RESOURCES), *self._skill_uris.state):
+            changes, offered = self._offers.changes(RESOURCES), self._offers.offered(RESOURCES)
+            await self._skill_uris.give((server, offer.key) for server, offers in offered.items() for offer in offers)
+            self._given_at = (changes, *self._skill_uris.state)
+        self._make()
+
     @property
     def _uris(self) -> ResourceUris:
         return self._published.now
@@ -238,7 +257,7 @@ class ResourceManager:
 
 async def offered_by(kind: OfferKind, client: McpClient) -> Sequence[Offer]:
     """What one copy of a server lists now; nothing where it has no such list, or does not say."""
-    if client.greeting.capabilities.get(kind.capability) in (None, False):
+    if kind.declared(client.greeting.capabilities) is None:
         return ()
     try:
         offers, _ = read_offers(kind, await list_all(client, kind.method, kind.member))

@@ -4,7 +4,8 @@ Above it: PublishedUris. Below it: protocol/uri_template. A URI stays as its ser
 then it is published as `tooltray://{server}/{the URI, percent-escaped}`, for both. Views of MCP Apps have to begin with `ui://` for those
 who show them: theirs become `ui://{server}/{the URI, percent-escaped}`, also where no list has them and only tools name them. A URI that a
 server has written in this form itself is published in it once more, so that none means two things. Templates likewise; their expressions
-stay, so that AI clients can fill them in. One such set of rules belongs to one state of all lists and never changes.
+stay, so that AI clients can fill them in. What begins with `skill://` has rules of its own, see skill_uris. One such set of rules belongs
+to one state of all lists and never changes.
 """
 
 from collections import Counter
@@ -14,6 +15,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
+from tooltray.catalogue.skill_uris import SCHEME, SkillUris, prefixed
 from tooltray.protocol.uri_template import UriTemplate
 
 PREFIX = "tooltray://"
@@ -42,12 +44,15 @@ class ResourceUris:
         templates: Mapping[str, Iterable[str]],
         *,
         views: Mapping[str, Iterable[str]] | None = None,
+        skills: SkillUris | None = None,
     ) -> None:
         """
         Args:
             uris, templates: what each server lists. The order of the servers counts where a URI could mean several.
             views: the URIs that tools of each server name as their views, whether they are listed or not.
+            skills: the rules for what begins with `skill://`; None: it is like any other.
         """
+        self._skills = skills
         known = {server: dict.fromkeys(listed) for server, listed in uris.items()}
         for server, named in (views or {}).items():
             known.setdefault(server, {}).update(dict.fromkeys(named))
@@ -63,6 +68,8 @@ class ResourceUris:
 
     def published_uri(self, server: str, uri: str) -> str:
         """The URI by which AI clients know a server's resource, listed or not; the reverse of `targets`."""
+        if self._skills and uri.startswith(SCHEME):
+            return self._skills.published(server, uri)
         if server in (owners := self._owners.get(uri, ())):
             return uri if len(owners) == 1 and self._parsed(uri) is None else self._published(server, uri)
         for template in self._contested_templates:
@@ -81,7 +88,9 @@ class ResourceUris:
 
     def targets(self, uri: str) -> Iterator[Target]:
         """What a URI may mean, the likeliest first; nothing where no server has listed it or a template for it."""
-        if target := self._targets.get(uri) or self._filled_in(uri) or self._parsed(uri):
+        if self._skills and uri.startswith(SCHEME) and (found := self._skills.target(uri) or self._filled_in(uri)):
+            yield found
+        elif target := self._targets.get(uri) or self._filled_in(uri) or self._parsed(uri):
             yield target
         elif uri.startswith(PREFIX):
             return
@@ -99,6 +108,8 @@ class ResourceUris:
     def _template(self, server: str, text: str) -> _Template:
         own = UriTemplate(text)
         is_contested = any(owner != server for owner in self._template_owners.get(text, ()))
+        if is_contested and self._skills and text.startswith(SCHEME):
+            return _Template(server, own, UriTemplate(prefixed(server, text)))
         return _Template(server, own, own.changed(_escaped, prefix=self._beginning(server, text)) if is_contested else own)
 
     def _filled_in(self, uri: str) -> Target | None:

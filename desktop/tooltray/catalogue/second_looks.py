@@ -102,5 +102,5 @@ class SecondLooks:
 
 def _announces(client: McpClient, kind: OfferKind) -> bool:
     """Whether a server has said that it tells when such a list is another one."""
-    declared = client.greeting.capabilities.get(kind.capability)
+    declared = kind.declared(client.greeting.capabilities)
     return isinstance(declared, dict) and declared.get("listChanged") is True

@@ -409,7 +409,7 @@ class ServerLists(Generic[Item]):
             self._has_progressed()
 
     async def _list(self, server: ManagedServer, client: McpClient, known: _Known[Item], kind: OfferKind) -> None:
-        is_declared = kind.is_always_asked or client.greeting.capabilities.get(kind.capability) not in (None, False)
+        is_declared = kind.is_always_asked or kind.declared(client.greeting.capabilities) is not None
         relisting, is_overtaken = known.relisting, False
         relisting.begin(kind, asyncio.get_running_loop().time())
         try:

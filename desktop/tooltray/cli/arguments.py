@@ -112,6 +112,7 @@ def _parser(_language: str) -> Usage:
     bundle_options.declare(commands)
     discover_options.declare(commands)
     tools_options.declare_tools(commands)
+    tools_options.declare_skills(commands)
     upkeep_options.declare_secrets(commands)
     clients_options.declare_http(commands)
     clients_options.declare_clients(commands)

@@ -55,6 +55,7 @@ RESULTS: Mapping[str, str] = {
     "get_server_tasks": "snapshots.server_tasks:ServerTaskSnapshot[]",
     "get_sessions": "snapshots.clients:SessionSnapshot[]",
     "get_settings": "snapshots.setup:SettingsDocument",
+    "get_skills": "snapshots.skills:SkillSnapshot[]",
     "get_snapshot": "snapshots.hub:HubSnapshot",
     "get_starter_servers": "snapshots.discovery:StarterServer[]",
     "get_tool_changes": "snapshots.approvals:ToolChange[]",

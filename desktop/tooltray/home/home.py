@@ -135,6 +135,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "server-tasks.json"
 
     @property
+    def skills(self) -> Path:
+        """What each skill was when it was offered, or when a person last looked at it."""
+        return self.root / "skills.json"
+
+    @property
     def told(self) -> Path:
         """Which one-time notices a person has seen."""
         return self.root / "told.json"

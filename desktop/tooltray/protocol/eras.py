@@ -55,7 +55,10 @@ CAPABILITY_FOR = {"elicitation/create": "elicitation", "sampling/createMessage":
 
 
 _ENVELOPE_KEYS = (PROTOCOL_VERSION_KEY, CLIENT_INFO_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY)
-_CACHEABLE = {"tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read", "server/discover"}
+_CACHEABLE = {
+    *("tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read", "server/discover"),
+    *("skills/list", "skills/get"),
+}
 _HEAD_KEYS = {"name", "requestState", "task"}
 _META_KEYS = {"progressToken", PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY, LOG_LEVEL_KEY}
 _COMPLETE, _URL_MODE = Raw(b'"complete"'), Raw(b'"url"')

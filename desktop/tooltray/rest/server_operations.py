@@ -31,6 +31,7 @@ from tooltray.rest.problems import Failed
 from tooltray.rest.server_json import Restarting, ServerView, view
 from tooltray.settings.server_edits import name_is_taken
 from tooltray.sign_ins.api import SignInsApi
+from tooltray.skills.api import SkillsApi
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.setup import ServerRemoval
 from tooltray.snapshots.tools import ToolSnapshot
@@ -230,6 +231,7 @@ OPERATIONS = (
     Operation("GET", "/mcp/servers/{server}/log", ServersApi.get_server_log),
     Operation("GET", "/mcp/servers/{server}/tools", ToolsApi.get_tools, page_key=_tool_name),
     Operation("PUT", "/mcp/servers/{server}/tools/{tool}", ToolsApi.set_tool_enabled, status=204, needs_trust=switches_on),
+    Operation("PUT", "/mcp/servers/{server}/skills", SkillsApi.set_skill_enabled, status=204, needs_trust=switches_on),
     Operation("PUT", "/mcp/servers/{server}/tools/{tool}/override", ViewsApi.set_tool_override, status=204, needs_trust=changes_words),
     Operation("GET", "/mcp/servers/{server}/diagnosis", HubApi.diagnose),
     Operation(

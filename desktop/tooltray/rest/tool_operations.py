@@ -1,4 +1,4 @@
-"""The REST operations on tools, prompts and resources, and on the formats of model providers.
+"""The REST operations on tools, prompts, resources and skills, and on the formats of model providers.
 
 Above it: the table of all operations. Below it: the presenter's API.
 """
@@ -13,6 +13,8 @@ from tooltray.formats.copilot_names import copilot_description, copilot_names, c
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest.operation import Call, Operation
 from tooltray.server_tasks.api import ServerTasksApi
+from tooltray.skills.api import SkillsApi
+from tooltray.snapshots.skills import SkillSnapshot
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.views.api import ViewsApi
 
@@ -72,6 +74,10 @@ def _tool_key(tool: ToolSnapshot | JsonObject) -> str:
     return str(name)
 
 
+def _skill_key(skill: SkillSnapshot) -> str:
+    return skill.uri
+
+
 def _named(offer: JsonObject) -> str:
     return str(offer.get("uri") or offer.get("uriTemplate") or offer["name"])
 
@@ -116,6 +122,8 @@ OPERATIONS = (
     Operation("POST", "/mcp/resources/read", ResourcesApi.read_resource, scope="call"),
     Operation("POST", "/mcp/resources/subscribe", ResourcesApi.subscribe_resource, status=204, scope="call"),
     Operation("POST", "/mcp/resources/unsubscribe", ResourcesApi.unsubscribe_resource, status=204, scope="call"),
+    Operation("GET", "/mcp/skills", SkillsApi.get_skills, page_key=_skill_key),
+    Operation("POST", "/mcp/skills/get", SkillsApi.get_skill, scope="call"),
     Operation(
         "POST",
         "/mcp/formats/openai/call",

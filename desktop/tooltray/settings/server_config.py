@@ -170,6 +170,7 @@ class MCPServerConfig(JsonModel):
         deferred_startup: starts when a project is known, one copy for each.
         startup_args_template: of a deferred server, in the place of `args`.
         tool_overrides: by the server's own name for a tool.
+        disabled_skills: which of its skills are not offered: their URIs as the server has them, or their names.
         label: which of a person's accounts or machines it is, in their words: "work", "private".
         color: the colour of that label, one of LABEL_COLORS; any other word is none.
         projects: folders; sessions that work in one of them, or below it, alone have the server. Empty: all sessions.
@@ -189,6 +190,7 @@ class MCPServerConfig(JsonModel):
     call_timeout: Seconds | None = None
     tool_filter: ToolFilter | None = None
     disabled_tools: tuple[StrictStr, ...] = ()
+    disabled_skills: tuple[StrictStr, ...] = ()
     isolation: Literal["shared", "session"] = "shared"
     idle_stop: Seconds | None = None
     direct_start: StrictBool = True

@@ -141,10 +141,12 @@ class ProfileSettings(JsonModel):
     Attributes:
         servers: the only ones; None: all.
         tools: by server, the only ones of it; names are the server's own.
+        skills: by server, the only skills of it: their names, or their URIs as the server has them.
     """
 
     servers: tuple[StrictStr, ...] | None = None
     tools: Annotated[Mapping[str, tuple[StrictStr, ...]], GivenMembers] = Field(default_factory=dict)
+    skills: Annotated[Mapping[str, tuple[StrictStr, ...]], GivenMembers] = Field(default_factory=dict)
     description: Shown = ""
 
 
@@ -239,6 +241,7 @@ class FileServerSettings(JsonModel):
     disable: StrictBool | None = None
     auto_approve: tuple[StrictStr, ...] | None = None
     disabled_tools: tuple[StrictStr, ...] | None = None
+    disabled_skills: tuple[StrictStr, ...] | None = None
     call_timeout: Seconds | None = None
     isolation: Literal["shared", "session"] | None = None
     idle_stop: Seconds | None = None

@@ -60,6 +60,7 @@ _WIDENS: Mapping[str, Callable[[MCPServerConfig, MCPServerConfig], bool]] = {
     "auto_approve": lambda was, now: rules_widen(was.auto_approve, now.auto_approve),
     "disable": lambda was, now: not now.disable,
     "disabled_tools": lambda was, now: not set(was.disabled_tools) <= set(now.disabled_tools),
+    "disabled_skills": lambda was, now: not set(was.disabled_skills) <= set(now.disabled_skills),
     "projects": lambda was, now: bool(was.projects) and not (now.projects and set(now.projects) <= set(was.projects)),
     "tool_filter": lambda was, now: _filter_widens(was.tool_filter, now.tool_filter),
     "tool_overrides": lambda was, now: any(was.tool_overrides.get(tool) != new for tool, new in now.tool_overrides.items()),
@@ -69,11 +70,12 @@ _WIDENS: Mapping[str, Callable[[MCPServerConfig, MCPServerConfig], bool]] = {
 
 def profile_widens(before: ProfileSettings, after: Mapping[str, object]) -> bool:
     """Whether a profile shows more than before; one that cannot be read shows nothing."""
-    servers, tools = after.get("servers"), after.get("tools")
-    tools = tools if isinstance(tools, Mapping) else {}
+    servers, tools, skills = (after.get(member) for member in ("servers", "tools", "skills"))
+    tools, skills = (each if isinstance(each, Mapping) else {} for each in (tools, skills))
     if before.servers is not None and not (isinstance(servers, list | tuple) and set(before.servers) >= {*servers, *tools}):
         return True
-    return any(not _is_among(tools.get(server), only) for server, only in before.tools.items())
+    pairs = ((tools, before.tools), (skills, before.skills))
+    return any(not _is_among(now.get(server), only) for now, was in pairs for server, only in was.items())
 
 
 def _is_among(given: object, only: Collection[str]) -> bool:

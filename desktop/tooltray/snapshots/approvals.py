@@ -39,12 +39,16 @@ class GrantSnapshot(msgspec.Struct, frozen=True):
 
 
 class ToolChange(msgspec.Struct, frozen=True):
-    """A tool that a person allowed, and whose definition is another one since: it asks again until a person has seen how it differs."""
+    """A tool that a person allowed, and whose definition is another one since: it asks again until a person has seen how it differs.
+
+    Or a skill that is another one than when it was first offered.
+    """
 
     server: str
     tool: str  # the server's own name
     diff: tuple[str, ...]  # lines that begin with "+", "-" or " "
     warnings: tuple[str, ...] = ()  # as in ApprovalSnapshot
+    kind: str = "tool"  # or "skill": `tool` is then its URI, and until a person has seen how it differs AI clients do not get it
 
 
 class ToolPermission(msgspec.Struct, frozen=True):

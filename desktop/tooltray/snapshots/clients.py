@@ -49,3 +49,4 @@ class ProfileSnapshot(msgspec.Struct, frozen=True):
     tools: Mapping[str, tuple[str, ...]]  # by server, the only ones of it; names are the server's own
     description: str = ""
     tool_count: int = 0  # offered through it now
+    skills: Mapping[str, tuple[str, ...]] = {}  # by server, the only skills of it

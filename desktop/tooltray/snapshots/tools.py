@@ -37,6 +37,7 @@ class ServerCost(msgspec.Struct, frozen=True):
     tokens: int  # of all its tools that are switched on
     shown_tokens: int  # of what a client gets of it at the start, its activating tool included
     tools: tuple[ToolCost, ...]
+    skill_tokens: int = 0  # of the names, descriptions and URIs of its skills, for AI clients that know skills; in none of the above
 
 
 class ToolCosts(msgspec.Struct, frozen=True):
@@ -47,3 +48,4 @@ class ToolCosts(msgspec.Struct, frozen=True):
     shown_tokens: int
     servers: tuple[ServerCost, ...]
     client: str = ""  # for whom `shown` counts; empty: for a client that nothing is known of
+    skill_tokens: int = 0  # as in ServerCost

@@ -8,6 +8,7 @@ from typing import Any
 
 from tooltray.builtin.hub_server import NAME as HUB
 from tooltray.catalogue import tool_settings
+from tooltray.catalogue.skill import Skill
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.errors import Problem, TooltrayError
 from tooltray.phrases import Phrase
@@ -45,6 +46,14 @@ class Profiles:
         found = self.find(profile)
         return found is not None and _includes(found, server, tool)
 
+    def includes_skill(self, state: SessionState, server: str, skill: Skill) -> bool:
+        """The same of one skill."""
+        if not self.includes(state, server):
+            return False
+        found = self.find(profile) if (profile := self.of(state)) else None
+        only = found.skills.get(server) if found else None
+        return only is None or skill.uri in only or skill.name in only
+
     def names_tools(self, profile: str, server: str) -> bool:
         """Whether the profile of this name has single tools of a server."""
         found = self.find(profile)
@@ -57,7 +66,7 @@ class Profiles:
     def content(self, name: str) -> Hashable:
         """What is in the one of this name; equal exactly where the same is in it."""
         found = self.find(name)
-        return (found.servers, tuple(sorted(found.tools.items()))) if found else None
+        return (found.servers, tuple(sorted(found.tools.items())), tuple(sorted(found.skills.items()))) if found else None
 
     def refusal(self, name: str) -> str:
         """Why a session cannot have this profile; empty if it can."""
@@ -68,7 +77,9 @@ class Profiles:
     def snapshots(self) -> list[ProfileSnapshot]:
         """See ViewsApi.get_profiles."""
         return [
-            ProfileSnapshot(name, profile.servers, dict(profile.tools), profile.description, self._tool_count(profile))
+            ProfileSnapshot(
+                name, profile.servers, dict(profile.tools), profile.description, self._tool_count(profile), dict(profile.skills)
+            )
             for name, profile in self._config.settings.profiles.items()
         ]
 

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from msgspec import Raw
+from msgspec.structs import replace
 
 from tooltray.builtin.hub_server import NAME as HUB
 from tooltray.catalogue import token_counts
@@ -27,6 +28,7 @@ from tooltray.snapshots.tools import ServerCost, ToolCost, ToolCosts
 from tooltray.tasks import finish_in_thread
 
 MOST_KEPT = 20_000  # counts, of 40 bytes; four times the 5,000 tools of the largest server that is planned for
+SKILL = "skill:"  # begins the key of a skill among those that are counted; no name of a tool has a colon
 ACTIVATE = "activate_"  # before the name of a server: the tool that stands for its tools
 
 Count = Callable[[Sequence[str]], list[int] | None]
@@ -41,15 +43,17 @@ class ToolCosting:
         tools: ToolManager,
         listing: Callable[[SessionState], Awaitable[Raw]],
         sees: Callable[[SessionState, str], bool],
+        skill_texts: Callable[[SessionState, str], Sequence[str]] = lambda state, server: (),
         count: Count = token_counts.counted,
     ) -> None:
         """
         Args:
             listing: what `tools/list` answers a session.
             sees: whether a server exists for a session.
+            skill_texts: what a client that knows skills gives its model of each skill of a server.
             count: see token_counts.counted; blocks.
         """
-        self._tools, self._listing, self._sees, self._count = tools, listing, sees, count
+        self._tools, self._listing, self._sees, self._skill_texts, self._count = tools, listing, sees, skill_texts, count
         self._counts: dict[bytes, int] = {}
         self._lock = asyncio.Lock()
 
@@ -59,14 +63,19 @@ class ToolCosting:
         seen = frozenset(server for server in self._tools.server_names if self._sees(state, server))
         published = [each for each in await self._tools.published(state.server) if each[1].server in seen and _is_for_models(each[1])]
         shown, texts, extra = await finish_in_thread(_texts, listing, published)
-        counts, tokenizer = await self._counted({**texts, **extra})
+        keys = {server: f"{SKILL}{place}:" for place, server in enumerate(sorted(seen))}
+        skills = {f"{key}{n}": text for server, key in keys.items() for n, text in enumerate(self._skill_texts(state, server))}
+        counts, tokenizer = await self._counted({**texts, **extra, **skills})
+        of_skills = {server: sum(counts[each] for each in skills if each.startswith(key)) for server, key in keys.items()}
         servers = await finish_in_thread(self._by_server, published, counts, shown.keys() - extra.keys(), extra)
+        servers = _with_skills(servers, of_skills)
         return ToolCosts(
             tokenizer=tokenizer,
             tokens=sum(server.tokens for server in servers),
             shown_tokens=sum(server.shown_tokens for server in servers),
             servers=servers,
             client=state.client,
+            skill_tokens=sum(of_skills.values()),
         )
 
     def _by_server(
@@ -117,6 +126,13 @@ def _texts(listing: Raw, published: Sequence[tuple[str, Route]]) -> tuple[dict[s
     shown = {name: definition for name, definition in _by_name(listing).items() if read_definition(definition).view.is_for_models}
     texts = {name: token_counts.counted_text(route.published(name)) for name, route in published}
     return shown, texts, {name: token_counts.counted_text(definition) for name, definition in shown.items() if name not in texts}
+
+
+def _with_skills(servers: Sequence[ServerCost], of_skills: Mapping[str, int]) -> tuple[ServerCost, ...]:
+    """With what skills cost; a server may have skills alone."""
+    known = {each.server: each for each in servers}
+    named = sorted(known.keys() | {server for server, tokens in of_skills.items() if tokens})
+    return tuple(replace(known.get(name) or ServerCost(name, 0, 0, ()), skill_tokens=of_skills.get(name, 0)) for name in named)
 
 
 def _keys(texts: Mapping[str, str]) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""Prompts and resources."""
+"""Prompts, resources and skills."""
 
 import json
 
@@ -50,7 +50,22 @@ async def unsubscribe_resource(hub):
     assert json.loads(heard["content"][0]["text"])["subscribed"] == []
 
 
+async def skills(hub):
+    assert await hub("get_skills", server="kit") == []
+
+
+async def skill(hub):
+    assert "There is no skill 'gone'" in await hub.refusal("get_skill", skill="gone")
+
+
+async def switch_skill(hub):
+    assert "There is no skill 'gone'" in await hub.refusal("set_skill_enabled", server="kit", skill="gone", enabled=False)
+
+
 CHECKS: Checks = {
+    "get_skills": skills,
+    "get_skill": skill,
+    "set_skill_enabled": switch_skill,
     "get_all_prompts": prompts,
     "get_prompt": prompt,
     "get_all_resources": resources,

@@ -205,7 +205,7 @@ async def test_tools_of_a_server_in_error_stay_listed_for_ten_minutes_and_say_wh
         assert await parts.listed() == ["t"]
         assert "server 's' is not running: 's' could not be opened" in await refusal_of(parts, "t")
         await parts.conf.change_server("s", descriptions="still the same")
-        assert parts.wheel.expire(ERROR_LISTED_FOR_S) == 2  # its tools, and what else it offers
+        assert parts.wheel.expire(ERROR_LISTED_FOR_S) == 3  # its tools, its skills, and what else it offers
         assert await parts.listed() == []
         assert "no cheese at all" in await refusal_of(parts, "t")
         del program.handlers["initialize"]
@@ -223,7 +223,7 @@ async def test_the_ten_minutes_count_anew_with_the_next_error(tmp_path: Path) ->
             program.handlers["initialize"] = lambda copy, params: copy.die()
             program.copy.die()
             await parts.heard.until(lambda: parts.servers.get("s").state is ServerState.ERROR)
-            assert len(parts.wheel.of(ERROR_LISTED_FOR_S)) == 2
+            assert len(parts.wheel.of(ERROR_LISTED_FOR_S)) == 3
             del program.handlers["initialize"]
         await parts.conf.remove_server("s")
         assert not parts.wheel.of(ERROR_LISTED_FOR_S)

@@ -208,7 +208,8 @@ def accept(args: argparse.Namespace, home: Home) -> int:
         _print_change(change)
         if not _is_meant():
             return 1
-        hub.ask(hub.api.approvals.accept_tool_change(server=args.server, tool=args.tool))
+        kind = {} if change.kind == "tool" else {"kind": change.kind}  # of which an older hub knows nothing
+        hub.ask(hub.api.approvals.accept_tool_change(server=args.server, tool=args.tool, **kind))
     print("Accepted.")
     return 0
 

@@ -4,6 +4,7 @@ Above it: run. Below it: a hub; one is started where none runs.
 """
 
 import argparse
+from collections.abc import Iterable
 
 from tooltray.cli.effects import check_effect, warn_of_missing
 from tooltray.cli.hubs import started_hub
@@ -25,12 +26,10 @@ def list_profiles(args: argparse.Namespace, home: Home) -> int:
 
 def set_profile(args: argparse.Namespace, home: Home) -> int:
     """Adds a profile, or replaces it as a whole."""
-    tools: dict[str, list[str]] = {}
-    for server, tool in args.tool:
-        tools.setdefault(server, []).append(tool)
-    named = list(dict.fromkeys((*args.server, *tools)))  # who names a tool wants its server, and no other one by that
+    tools, skills = _by_server(args.tool), _by_server(args.skill)
+    named = list(dict.fromkeys((*args.server, *tools, *skills)))  # who names a tool wants its server, and no other one by that
     servers = None if EVERY in named else named
-    profile = {"servers": servers, "tools": tools, "description": args.description}
+    profile = {"servers": servers, "tools": tools, "skills": skills, "description": args.description}
     with started_hub(home) as hub:
         hub.ask(hub.api.views.set_profile(name=args.name, profile={key: value for key, value in profile.items() if value}))
         warn_of_missing(hub, servers or tools, tools)
@@ -53,6 +52,13 @@ def set_profile(args: argparse.Namespace, home: Home) -> int:
             )
         )
     return 0
+
+
+def _by_server(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for server, name in pairs:
+        found.setdefault(server, []).append(name)
+    return found
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:

@@ -153,6 +153,8 @@ def cost(args: argparse.Namespace, home: Home) -> int:
         tools = sorted(costs.servers[0].tools, key=lambda each: -each.tokens)
         print_table((tr("TOKENS"), shown.upper(), tr("TOOL")), [_tool_cost_row(each) for each in tools])
     print(_cost_summary(costs, shown))
+    if costs.skill_tokens:
+        print(tr("Skills cost AI clients that know them {tokens} tokens more.", tokens=costs.skill_tokens))
     return 0
 
 
@@ -161,7 +163,7 @@ def _of_server(costs: ToolCosts, name: str) -> ToolCosts:
     server = next((each for each in costs.servers if each.server == name), None)
     if server is None:
         raise TooltrayError(tr("'{name}' offers no tools", name=name), hint=tr("See which servers do: tooltray tools cost"))
-    return ToolCosts(costs.tokenizer, server.tokens, server.shown_tokens, (server,), costs.client)
+    return ToolCosts(costs.tokenizer, server.tokens, server.shown_tokens, (server,), costs.client, server.skill_tokens)
 
 
 def _cost_summary(costs: ToolCosts, shown: str) -> str:

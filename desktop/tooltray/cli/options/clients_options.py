@@ -89,6 +89,14 @@ def declare_profiles(commands: Commands) -> None:
             "a tool that is in it, by the server's own name for it, and its server with it; of a server of which none is given, all are"
         ),
     )
+    setting.add_argument(
+        "--skill",
+        metavar=("SERVER", "SKILL"),
+        nargs=2,
+        action="append",
+        default=[],
+        help=tr("the same of a skill, by its name, or by its URI as its server has it"),
+    )
     setting.add_argument("--description", metavar="TEXT", default="")
     command(profiles, "remove", tr("remove a profile"), "profiles_command:remove").add_argument("name", metavar="NAME")
 

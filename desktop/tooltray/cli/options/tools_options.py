@@ -1,4 +1,4 @@
-"""What can be typed behind `tooltray tools`, `projects` and `registry`.
+"""What can be typed behind `tooltray tools`, `skills`, `projects` and `registry`.
 
 Above it: arguments. Knows the names of the functions that carry it out, not the functions.
 """
@@ -47,6 +47,20 @@ def declare_tools(commands: Commands) -> None:
     override.add_argument("--clear", action="store_true", help=tr("forget what was chosen before"))
     names = group(tools, "names", tr("the names under which tools are published"))
     command(names, "reset", tr("forget the names given so far and give them anew"), "tools_command:reset_names")
+
+
+def declare_skills(commands: Commands) -> None:
+    skills = group(commands, "skills", tr("list and read the skills of all servers"))
+    command(skills, "list", tr("list the skills, also those that are off or held"), "skills_command:list_skills").add_argument(
+        "--server", metavar="NAME", help=tr("of this server only")
+    )
+    command(skills, "show", tr("print the text of a skill as its server has it now"), "skills_command:show").add_argument(
+        "skill", metavar="SKILL", help=tr("its name, or its URI as `skills list` shows it")
+    )
+    for name, words in (("enable", tr("offer a skill to AI clients")), ("disable", tr("offer it no longer"))):
+        switch = command(skills, name, words, f"skills_command:{name}")
+        switch.add_argument("server", metavar="SERVER")
+        switch.add_argument("skill", metavar="SKILL", help=tr("its name, or its URI as its server has it"))
 
 
 def declare_projects(commands: Commands) -> None:

@@ -48,6 +48,7 @@ class ProfileChoice(msgspec.Struct):
     chosen: set[str] = msgspec.field(default_factory=set)  # servers, where not every one is taken
     only: dict[str, set[str]] = msgspec.field(default_factory=dict)  # by server, the only tools of it
     own: frozenset[str] = frozenset()
+    skills: Mapping[str, Sequence[str]] = {}  # by server, the only skills of it; they stay as they are
 
     def list_tools(self, tools: Iterable[ToolSnapshot]) -> None:
         """Says which tools there are."""
@@ -105,6 +106,8 @@ class ProfileChoice(msgspec.Struct):
             result["servers"] = [server for server in self.all_servers if server in self.chosen]
         if description:
             result["description"] = description
+        if self.skills:
+            result["skills"] = {server: list(skills) for server, skills in self.skills.items() if self._keeps(server)}
         return result
 
     def _keeps(self, server: str) -> bool:
@@ -119,6 +122,7 @@ def profile_choice(profile: ProfileSnapshot | None, servers: Sequence[ServerSnap
         choice.takes_all = profile.servers is None
         choice.chosen = set(profile.servers or ())
         choice.only = {server: set(tools) for server, tools in profile.tools.items()}
+        choice.skills = profile.skills
     return choice
 
 

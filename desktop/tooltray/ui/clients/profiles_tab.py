@@ -86,6 +86,8 @@ def profile_settings(profile: ProfileSnapshot) -> dict[str, object]:
         settings["servers"] = list(profile.servers)
     if profile.description:
         settings["description"] = profile.description
+    if profile.skills:
+        settings["skills"] = {server: list(skills) for server, skills in profile.skills.items()}
     return settings
 
 

@@ -63,4 +63,7 @@ class ServerTools(ServerView):
 def cost_words(server: ServerSnapshot, cost: ServerCost | None) -> str:
     """Returns how many tools a server has, and what they cost where that is known."""
     count = tool_count(server, cost)
-    return f"{count} · {tokens(cost.shown_tokens, cost.tokens)}" if cost is not None and cost.tokens else count
+    words = f"{count} · {tokens(cost.shown_tokens, cost.tokens)}" if cost is not None and cost.tokens else count
+    if cost is not None and cost.skill_tokens:
+        words += " · " + tr("{tokens} more for its skills", tokens=f"{cost.skill_tokens:,}")
+    return words

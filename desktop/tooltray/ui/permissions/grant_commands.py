@@ -99,9 +99,9 @@ class GrantCommands(Commands):
         await self._look()
 
     @action(at_sheet)
-    async def accept(self, server: str, tool: str) -> None:
-        """A person has seen how a tool differs: `saved` or `refused`."""
-        await self._hub.approvals.accept_tool_change(server, tool)
+    async def accept(self, server: str, tool: str, kind: str) -> None:
+        """A person has seen how a tool, or a skill, differs: `saved` or `refused`."""
+        await self._hub.approvals.accept_tool_change(server, tool, kind)
         self.saved.emit()
         self.done.emit(tr("{tool} is allowed as it is now", tool=tool))
         await self._look()

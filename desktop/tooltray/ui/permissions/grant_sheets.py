@@ -21,17 +21,20 @@ from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.sheet import SheetFrame
 
 WIDTH, MARGIN = 680, 24  # px; the margin is the frame's
+SKILL = "skill"  # the kind of such a change
 
 
 class ToolChangePanel(SheetFrame):
     """`accepted`: the tool is allowed as it is now; whoever carries it out calls `show_refusal`, or closes the sheet."""
 
-    accepted = Signal(str, str)  # the server; its own name for the tool
+    accepted = Signal(str, str, str)  # the server; its own name for the tool, or the URI of a skill; which of both
 
     def __init__(self, theme: Theme, change: ToolChange) -> None:
         super().__init__(theme, tr("{tool} of {server} has changed", tool=change.tool, server=change.server), WIDTH)
         self._change = change
         text = tr("The server has changed this tool since you allowed it. Until you accept the change, each call asks you again.")
+        if change.kind == SKILL:
+            text = tr("The server has put another skill in the place of this one. Until you accept the change, no AI client gets it.")
         self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
         if change.warnings:
             self.body.addWidget(Banner(theme, "warning", tr("Look closely at this tool"), warnings(change.warnings)))
@@ -55,7 +58,7 @@ class ToolChangePanel(SheetFrame):
     def _on_accept(self) -> None:
         self._accept.setEnabled(False)
         self.show_fault(None)
-        self.accepted.emit(self._change.server, self._change.tool)
+        self.accepted.emit(self._change.server, self._change.tool, self._change.kind)
 
 
 class GrantSheets(QObject):

@@ -83,12 +83,12 @@ class GrantedTab(QStackedWidget):
         body = column(inner, spacing=20)
         line.addWidget(inner, 1)
         line.addStretch(0)
-        self._held = Table(self._theme, self._held_columns(), tr("Changed tools"), lambda each: (each.server, each.tool), in_card=True)
+        title = tr("Changed tools and skills")
+        self._held = Table(self._theme, self._held_columns(), title, lambda each: (each.server, each.tool), in_card=True)
         self._held.row_chosen.connect(self.change_requested)
         self._held.selectionModel().currentChanged.connect(partial(self._follow, self._held))
-        self._changed = card_section(
-            self._theme, body, tr("Changed tools"), tr("They ask again until you have seen what is different."), self._held
-        )
+        text = tr("Tools ask again, and skills are held, until you have seen what is different.")
+        self._changed = card_section(self._theme, body, title, text, self._held)
         self._table = Table(self._theme, self._columns(), tr("Allowed"), lambda each: each.id, in_card=True, has_header=True)
         self._table.switched.connect(self._on_switched)
         self._table.row_chosen.connect(self.opened)

@@ -106,6 +106,8 @@ class OfferPreview(Surface):
         facts = [tr("from {server}", server=self.offer.server), self.offer.mime]
         if self.offer.size is not None:
             facts.append(tr("{count} bytes", count=f"{self.offer.size:,}"))
+        if self.offer.is_held:
+            facts.append(tr("held: it has changed"))
         line.addWidget(ElidedLabel(self._theme, " · ".join(filter(None, facts)), "caption", "muted"), 1)
         self._follows = Switch(self._theme, tr("Follow changes"))
         self._follows.clicked.connect(self._on_follow)

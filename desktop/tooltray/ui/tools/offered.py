@@ -1,4 +1,4 @@
-"""Prompts, resources and templates of servers as rows, and how a template becomes an address.
+"""Prompts, resources, templates and skills of servers as rows, and how a template becomes an address.
 
 Above it: the tabs Prompts and Resources, and the panel of one server. Below it: nothing. Pure functions; definitions are servers' JSON, of
 which nothing is taken for granted.
@@ -10,9 +10,10 @@ from urllib.parse import quote
 
 import msgspec
 
+from tooltray.snapshots.skills import SkillSnapshot
 from tooltray.ui.widgets.server_text import one_line, seen
 
-PROMPT, RESOURCE, TEMPLATE = "prompt", "resource", "template"
+PROMPT, RESOURCE, TEMPLATE, SKILL = "prompt", "resource", "template", "skill"
 LONGEST_NAME, LONGEST_TEXT = 200, 2_000  # characters of a server's words that are shown
 MOST_ARGUMENTS = 40  # fields; a prompt with more asks nobody
 _EXPRESSION = re.compile(r"\{([+#./;?&]?)([^{}]*)\}")
@@ -28,11 +29,13 @@ class Argument(msgspec.Struct, frozen=True):
 class Offered(msgspec.Struct, frozen=True):
     """
     Attributes:
-        kind: PROMPT, RESOURCE or TEMPLATE.
+        kind: PROMPT, RESOURCE, TEMPLATE or SKILL.
         key: its name, address or template, as AI clients see it.
         title: what it is called.
         mime: kind of file, as the server says.
         arguments: of a prompt, and the variables of a template.
+        own_key: of a skill: its address as its server has it.
+        is_enabled, is_held: of a skill: whether the settings offer it, and whether it waits because it has changed.
     """
 
     kind: str
@@ -43,6 +46,9 @@ class Offered(msgspec.Struct, frozen=True):
     mime: str = ""
     size: int | None = None
     arguments: tuple[Argument, ...] = ()
+    own_key: str = ""
+    is_enabled: bool = True
+    is_held: bool = False
 
     @property
     def text(self) -> str:
@@ -82,6 +88,21 @@ def template_of(server: str, definition: Mapping[str, object]) -> Offered:
     mime = one_line(str(definition.get("mimeType") or ""), LONGEST_NAME)
     arguments = tuple(Argument(name, is_required=is_required) for name, is_required in variables(text))
     return Offered(TEMPLATE, server, text, _title(definition, text), _words(definition.get("description")), mime, arguments=arguments)
+
+
+def skill_of(skill: SkillSnapshot) -> Offered:
+    """Reads what is known of a skill."""
+    return Offered(
+        SKILL,
+        skill.server,
+        skill.uri,
+        one_line(skill.name, LONGEST_NAME),
+        _words(skill.description),
+        size=None if skill.is_dynamic else skill.size_bytes,
+        own_key=skill.own_uri,
+        is_enabled=skill.is_enabled,
+        is_held=skill.is_held,
+    )
 
 
 def _title(definition: Mapping[str, object], otherwise: str) -> str:

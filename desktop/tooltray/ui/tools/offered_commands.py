@@ -1,4 +1,4 @@
-"""What is asked of the hub about prompts and resources: which there are, what they hold, what their arguments could be, when they change.
+"""What is asked of the hub about prompts, resources and skills: which there are, what they hold, what arguments could be, what changes.
 
 Above it: the list and the preview. Below it: the Qt presenter layer. Definitions do not say whose they are, so each server is asked until
 all are found.
@@ -14,7 +14,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.ui.pages.action import CoalescedRead, Commands, action, as_notice
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.tools.offered import PROMPT, Offered, prompt_of, resource_of, template_of
+from tooltray.ui.tools.offered import PROMPT, SKILL, Offered, prompt_of, resource_of, skill_of, template_of
 
 List = Callable[[str | None], Awaitable[list[JsonObject]]]
 Read = Callable[[str, Mapping[str, object]], Offered]
@@ -23,7 +23,7 @@ Read = Callable[[str, Mapping[str, object]], Offered]
 class OfferedCommands(Commands):
     """
     Args:
-        kind: PROMPT, or anything else for resources and templates.
+        kind: PROMPT, SKILL, or anything else for resources and templates.
         server: whose alone; empty: of all.
     """
 
@@ -44,6 +44,8 @@ class OfferedCommands(Commands):
     async def _look(self) -> None:
         if self._kind == PROMPT:
             found = await self._all(self._hub.prompts.get_all_prompts, prompt_of)
+        elif self._kind == SKILL:
+            found = [skill_of(each) for each in await self._hub.skills.get_skills(self._server or None)]
         else:
             resources, templates = self._hub.resources.get_all_resources, self._hub.resources.get_all_resource_templates
             found = [*await self._all(resources, resource_of), *await self._all(templates, template_of)]
@@ -77,6 +79,9 @@ class OfferedCommands(Commands):
         try:
             if offer.kind == PROMPT:
                 answer = await self._hub.prompts.get_prompt(key, dict(arguments))
+            elif offer.kind == SKILL:
+                skill = await self._hub.skills.get_skill(key)
+                answer = {"contents": [{"uri": key, "mimeType": "text/plain", "text": skill["text"]}]}
             else:
                 answer = await self._hub.resources.read_resource(key)
         except TooltrayError as error:
@@ -92,6 +97,14 @@ class OfferedCommands(Commands):
         except TooltrayError:
             values = []
         self.completed.emit(argument, value, values)
+
+    @action()
+    async def switch_skill(self, offer: Offered, on: bool) -> None:
+        """Offers a skill to AI clients or no longer."""
+        try:
+            await self._hub.skills.set_skill_enabled(offer.server, offer.own_key, on)
+        finally:
+            self.look()  # the switch stands as it is so
 
     def follow(self, uri: str) -> None:
         """Has changes of a resource told, in the place of the one that was followed before; empty: of none."""

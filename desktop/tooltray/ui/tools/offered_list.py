@@ -1,4 +1,4 @@
-"""The prompts, or the resources and templates, of all servers or of one: a table, and what one of them holds.
+"""The prompts, the resources and templates, or the skills, of all servers or of one: a table, and what one of them holds.
 
 Above it: the tabs of the page, and the panel of a server. Below it: OfferedCommands, and the preview.
 """
@@ -13,7 +13,7 @@ from tooltray.errors import Problem
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.tools.offer_preview import OfferPreview, sheet_of
-from tooltray.ui.tools.offered import PROMPT, TEMPLATE, Offered, by_server, matching
+from tooltray.ui.tools.offered import PROMPT, SKILL, TEMPLATE, Offered, by_server, matching
 from tooltray.ui.tools.offered_commands import OfferedCommands
 from tooltray.ui.widgets.banner import FaultArea, NoticesAbove
 from tooltray.ui.widgets.button import leave_focus
@@ -31,7 +31,7 @@ LOOKED_AGAIN_MS = 300  # several lists change together
 class OfferedList(QWidget):
     """
     Args:
-        kind: PROMPT, or anything else for resources and templates.
+        kind: PROMPT, SKILL, or anything else for resources and templates.
         server: whose alone; empty: of all.
     """
 
@@ -59,6 +59,7 @@ class OfferedList(QWidget):
         self._again = QTimer(self, singleShot=True, interval=LOOKED_AGAIN_MS)
         self._again.timeout.connect(self._look_if_seen)
         self._table.row_chosen.connect(self._on_row)
+        self._table.switched.connect(self._on_switched)
         self.commands.listed.connect(self._on_listed)
         self.commands.failed.connect(self._on_failed)
         context.servers.server_changed.connect(self._on_server)
@@ -103,17 +104,22 @@ class OfferedList(QWidget):
 
     @property
     def _title(self) -> str:
-        return tr("Prompts") if self._kind == PROMPT else tr("Resources")
+        return {PROMPT: tr("Prompts"), SKILL: tr("Skills")}.get(self._kind, tr("Resources"))
 
     def _empty_words(self) -> tuple[str, str]:
         if self._kind == PROMPT:
             return tr("No prompts"), tr("A server can offer ready texts for a model. None of those that run does.")
+        if self._kind == SKILL:
+            return tr("No skills"), tr("A server can offer instructions that AI clients load when they need them. This one does not.")
         return tr("No resources"), tr("A server can offer files and other data to read. None of those that run does.")
 
     def _columns(self) -> list[Column]:
         name = Column(tr("Name"), lambda offer: offer.title, Kind.TEXT, 0, lambda offer: offer.description or offer.key)
         if self._kind == PROMPT:
             return [name, Column(tr("Arguments"), _arguments, Kind.QUIET, 150, _arguments)]
+        if self._kind == SKILL:
+            held = Column(tr("State"), _state, Kind.CHIP, 100)
+            return [name, held, Column(tr("Offered"), lambda offer: offer.is_enabled, Kind.SWITCH, 76)]
         chip = Column(tr("Kind"), _kind, Kind.CHIP, 120, lambda offer: offer.mime)
         return [name, chip]
 
@@ -160,6 +166,10 @@ class OfferedList(QWidget):
         if row.arguments:
             preview.focus()
 
+    def _on_switched(self, row: object, on: bool) -> None:
+        if isinstance(row, Offered):
+            self.commands.switch_skill(row, on)
+
     def _place(self) -> None:
         width, height = self._split.width(), self._split.height()
         beside = int(width * PREVIEW_SHARE) if self._preview is not None else 0
@@ -173,6 +183,10 @@ class OfferedList(QWidget):
 
 def _arguments(offer: Offered) -> str:
     return ", ".join(argument.name for argument in offer.arguments)
+
+
+def _state(offer: Offered) -> tuple[str, str]:
+    return (tr("Held"), "warning") if offer.is_held else ("", "")
 
 
 def _kind(offer: Offered) -> tuple[str, str]:

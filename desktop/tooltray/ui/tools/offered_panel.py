@@ -1,4 +1,4 @@
-"""The prompts and resources of one server, for the pane in which it is opened.
+"""The prompts, resources and skills of one server, for the pane in which it is opened.
 
 Above it: the details of a server. Below it: the list of offers, whose previews lie in a sheet where the pane is narrow.
 """
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.tools.offered import PROMPT, RESOURCE
+from tooltray.ui.tools.offered import PROMPT, RESOURCE, SKILL
 from tooltray.ui.tools.offered_list import OfferedList
 from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.surface import column, row
@@ -23,13 +23,14 @@ class OfferedPanel(QWidget):
         super().__init__()
         layout = column(self)
         head = row(margins=(20, 8, 20, 8))
-        self._tabs = FilterTabs(context.theme, [tr("Prompts"), tr("Resources")], name=tr("Prompts and resources of {name}", name=server))
+        kinds = {PROMPT: tr("Prompts"), RESOURCE: tr("Resources"), SKILL: tr("Skills")}
+        self._tabs = FilterTabs(context.theme, [*kinds.values()], name=tr("Prompts and resources of {name}", name=server))
         head.addWidget(self._tabs)
         head.addStretch(1)
         layout.addLayout(head)
         self._stack = QStackedWidget()
-        self.lists = [OfferedList(context, kind, server) for kind in (PROMPT, RESOURCE)]
-        self._counts = [0, 0]
+        self.lists = [OfferedList(context, kind, server) for kind in kinds]
+        self._counts = [0] * len(kinds)
         for place, each in enumerate(self.lists):
             self._stack.addWidget(each)
             each.listed.connect(partial(self._on_listed, place))
@@ -44,6 +45,7 @@ class OfferedPanel(QWidget):
     def _on_listed(self, place: int, count: int) -> None:
         self._counts[place] = count
         self._tabs.set_counts(self._counts)
-        if not self._counts[0] and self._counts[1] and self._tabs.current == 0:
-            self._tabs.choose(1)
-            self._stack.setCurrentIndex(1)
+        first = next((place for place, each in enumerate(self._counts) if each), 0)
+        if not self._counts[0] and first and self._tabs.current == 0:
+            self._tabs.choose(first)
+            self._stack.setCurrentIndex(first)

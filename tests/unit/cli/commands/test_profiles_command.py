@@ -14,7 +14,7 @@ TOOLS_OF_A = [{"original_name": "x", "name": "a_x"}, {"original_name": "z", "nam
 
 
 def profile(name: str, **changes: Any) -> dict[str, Any]:
-    return {"name": name, "servers": None, "tools": {}, "description": "", "tool_count": 3} | changes
+    return {"name": name, "servers": None, "tools": {}, "description": "", "tool_count": 3, "skills": {}} | changes
 
 
 def test_profiles_are_listed_with_what_is_in_them(tooltray: Tooltray, hub_home: Home) -> None:

@@ -177,12 +177,19 @@ def test_names_are_forgotten(tooltray: Tooltray, hub_home: Home) -> None:
 
 READ = {"name": "read", "tokens": 10, "is_shown": False}
 WRITE = {"name": "write", "tokens": 90, "is_shown": True}
-FILES = {"server": "files", "tokens": 100, "shown_tokens": 95, "tools": [READ, WRITE]}
-WEB = {"server": "web", "tokens": 7, "shown_tokens": 7, "tools": []}
+FILES = {"server": "files", "tokens": 100, "shown_tokens": 95, "tools": [READ, WRITE], "skill_tokens": 0}
+WEB = {"server": "web", "tokens": 7, "shown_tokens": 7, "tools": [], "skill_tokens": 0}
 
 
 def costs(**changes: Any) -> dict[str, Any]:
-    return {"tokenizer": "o200k_base", "tokens": 107, "shown_tokens": 102, "servers": [FILES, WEB], "client": ""} | changes
+    return {
+        "tokenizer": "o200k_base",
+        "tokens": 107,
+        "shown_tokens": 102,
+        "servers": [FILES, WEB],
+        "client": "",
+        "skill_tokens": 0,
+    } | changes
 
 
 def rows(text: str) -> list[str]:

@@ -1,0 +1,1 @@
+"""Skills of all servers: joined, checked against their digests, and held when they have changed."""
