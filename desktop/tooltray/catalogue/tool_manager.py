@@ -29,6 +29,7 @@ from tooltray.catalogue.tool_routes import (
     ListTerms,
     OfferedTools,
     Route,
+    called_at_rest,
     offered_tools,
     overrides_of,
     route_to,
@@ -94,7 +95,7 @@ class ToolManager:
             str, tuple[Sequence[ToolDefinition], tuple[object, ...], OfferedTools]
         ] = {}  # what it was made of, and what came of it
         self._sizes: dict[str, tuple[OfferedTools, tuple[int, int]]] = {}
-        self._joint = JointListing(names, self.all_routes, published_uris)
+        self._joint = JointListing(names, self.all_routes, published_uris, self._called_at_rest)
 
     async def load(self) -> None:
         """Takes the last known tools of every server from the disk, so that the first list is complete at once."""
@@ -224,6 +225,14 @@ class ToolManager:
             route = offered.routes.get(name)
             if route and route.definition.view.is_for_apps and views_of(offered):
                 yield route
+
+    def may_be_of_view(self, server: str, name: str) -> bool:
+        """Whether a server's views may call a tool by this name, as far as is known, though it is not offered now."""
+        return (server, name) in called_at_rest(server, self._lists.known(server, TOOLS), self._offered.get(server, NOTHING_OFFERED))
+
+    def _called_at_rest(self) -> Iterator[tuple[str, str]]:
+        for server in self._servers:
+            yield from called_at_rest(server.name, self.definitions(server.name), self._offered.get(server.name, NOTHING_OFFERED))
 
     def published_name(self, route: Route) -> str | None:
         """The name by which clients of all servers know a tool, if it has one by now."""

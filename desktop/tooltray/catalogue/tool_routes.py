@@ -137,6 +137,13 @@ def views_of(offered: OfferedTools) -> list[str]:
     return [uri for route in offered.routes.values() for uri in route.definition.view.uris]
 
 
+def called_at_rest(server: str, known: Iterable[ToolDefinition], offered: OfferedTools) -> Iterable[tuple[str, str]]:
+    """The tools of a server that its views may call and that are not offered now, by its own names: such a view may be open still."""
+    if not any(each.view.uris for each in known):
+        return ()
+    return [(server, each.name) for each in known if each.view.is_for_apps and each.name not in offered.routes]
+
+
 def overrides_of(offered: OfferedTools) -> list[ToolOverride | None]:
     return [route.override for route in offered.routes.values()]
 
@@ -181,12 +188,19 @@ class JointListing:
     Names are given here: what comes together is then named together. Belongs to the engine's loop.
     """
 
-    def __init__(self, names: PublishedNames, routes: Callable[[], Iterable[Route]], uris: PublishedUris) -> None:
+    def __init__(
+        self,
+        names: PublishedNames,
+        routes: Callable[[], Iterable[Route]],
+        uris: PublishedUris,
+        at_rest: Callable[[], Iterable[tuple[str, str]]],
+    ) -> None:
         """
         Args:
             routes: to all tools that are offered at this moment.
+            at_rest: the servers, and their own names, of the tools that are not and that views may call.
         """
-        self._names, self._routes, self._uris = names, routes, uris
+        self._names, self._routes, self._uris, self._at_rest = names, routes, uris, at_rest
         self._made: JointLists | None = None
         self._made_for: dict[ListTerms, Listed] = {}  # a few
         self._changes = 0
@@ -242,7 +256,7 @@ class JointListing:
         plain = [each for each in named if each[1].definition.view.is_for_models]
         made = await finish_in_thread(_listed, plain, uris) if len(named) > SLICE else _listed(plain, uris)
         lists = JointLists(made, made)
-        if any(route.definition.view is not NO_VIEW for _, route in named):
+        if any(route.definition.view is not NO_VIEW for _, route in named) or any(self._at_rest()):
             lists = JointLists(made, _listed(await self._told_apart(named), uris))
         if changes == self._changes:
             self._made = lists
@@ -256,6 +270,8 @@ class JointListing:
         for _, route in named:
             if route.server in have_views and route.definition.view.is_for_apps:
                 called.setdefault(route.definition.name, set()).add(route.server)
+        for server, name in self._at_rest():
+            called.setdefault(name, set()).add(server)
         met = {name: route for name, route in named if called.get(name, set()) - {route.server}}
         keys = {name: tool_settings.other_key(route.server, route.definition.name, name) for name, route in met.items()}
         given = await finish_in_thread(self._names.publish, keys.values()) if keys else {}
