@@ -157,9 +157,9 @@ class ToolManager:
     def _routes_of_copy(self, server: str, tools: Mapping[str, ToolDefinition]) -> Mapping[str, Route]:
         return offered_tools(self._servers.get(server), tools.values()).routes
 
-    def in_room(self, entry: Entry, room: int) -> Entry:
-        """A tool of the list of all servers as it stands in the list of clients with room for longer names; see ListTerms."""
-        return self._joint.in_room(entry, room) if room else entry
+    def in_room(self, entry: Entry, terms: ListTerms) -> Entry:
+        """A tool of the list of all servers as it stands in the list of clients with room for longer names."""
+        return self._joint.in_room(entry, terms) if terms.room else entry
 
     async def _wait_for_first_listings(self, server: str | None, is_wanted: Callable[[str], bool] = lambda server: True) -> None:
         def is_in_answer(name: str) -> bool:

@@ -204,3 +204,19 @@ async def test_a_view_whose_own_server_does_not_offer_the_tool_any_more_reaches_
         assert await said(parts, "b_refresh", client) == "b: refresh"
         assert await said(parts, "refresh", without_view) == "b: refresh"
         assert await said(parts, "refresh", plain) == "b: refresh"
+
+
+async def test_a_whole_name_that_a_view_would_take_for_its_own_servers_is_given_to_nobody_who_shows_views(tmp_path: Path) -> None:
+    long = "y" * 60
+    servers = both(program("a", tool(long)), program("b", viewed("show"), tool(long)))
+    async with hub_parts(tmp_path, **servers) as parts:
+        await all_listed(parts, "a")
+        client, plain = app_host(parts), parts.client()
+        client.state.client = plain.state.client = "claude-code"  # has room for it
+        assert await names(parts, plain) == [long]
+        await all_listed(parts, "b")
+        assert await names(parts, plain) == [f"b_{long}", "show", long]
+        (short,) = [name for name in await names(parts, client) if name.startswith("a_") or name[:30] == long[:30]]
+        assert len(short) < len(long)
+        assert await said(parts, "show", client) == "b: show"
+        assert [await said(parts, name, client) for name in (short, long)] == [f"a: {long}", f"b: {long}"]
