@@ -29,7 +29,7 @@ from tooltray.catalogue.tool_routes import (
     ListTerms,
     OfferedTools,
     Route,
-    called_at_rest,
+    called_by_views,
     offered_tools,
     overrides_of,
     route_to,
@@ -95,6 +95,7 @@ class ToolManager:
             str, tuple[Sequence[ToolDefinition], tuple[object, ...], OfferedTools]
         ] = {}  # what it was made of, and what came of it
         self._sizes: dict[str, tuple[OfferedTools, tuple[int, int]]] = {}
+        self._view_calls: dict[str, tuple[Sequence[ToolDefinition], frozenset[str]]] = {}  # of what is known of a server
         self._joint = JointListing(names, self.all_routes, published_uris, self._called_at_rest)
 
     async def load(self) -> None:
@@ -228,11 +229,18 @@ class ToolManager:
 
     def may_be_of_view(self, server: str, name: str) -> bool:
         """Whether a server's views may call a tool by this name, as far as is known, though it is not offered now."""
-        return (server, name) in called_at_rest(server, self._lists.known(server, TOOLS), self._offered.get(server, NOTHING_OFFERED))
+        return name in self._view_calls_of(server) and name not in self.routes(server)
 
     def _called_at_rest(self) -> Iterator[tuple[str, str]]:
         for server in self._servers:
-            yield from called_at_rest(server.name, self.definitions(server.name), self._offered.get(server.name, NOTHING_OFFERED))
+            offered = self.routes(server.name)
+            yield from ((server.name, name) for name in self._view_calls_of(server.name) if name not in offered)
+
+    def _view_calls_of(self, server: str) -> frozenset[str]:
+        known, kept = self.definitions(server), self._view_calls.get(server)
+        if kept is None or kept[0] is not known:
+            kept = self._view_calls[server] = known, called_by_views(known)
+        return kept[1]
 
     def published_name(self, route: Route) -> str | None:
         """The name by which clients of all servers know a tool, if it has one by now."""
@@ -481,7 +489,7 @@ class ToolManager:
         self._sizes[managed.name] = offered, size_of(offered)
 
     def _forget(self, server: str) -> None:
-        for kept in (self._offered, self._made, self._sizes):
+        for kept in (self._offered, self._made, self._sizes, self._view_calls):
             kept.pop(server, None)
         self._uris.name_views(server, ())
         self._joint.outdate()

@@ -137,11 +137,11 @@ def views_of(offered: OfferedTools) -> list[str]:
     return [uri for route in offered.routes.values() for uri in route.definition.view.uris]
 
 
-def called_at_rest(server: str, known: Iterable[ToolDefinition], offered: OfferedTools) -> Iterable[tuple[str, str]]:
-    """The tools of a server that its views may call and that are not offered now, by its own names: such a view may be open still."""
+def called_by_views(known: Iterable[ToolDefinition]) -> frozenset[str]:
+    """The tools of a server that its own views may call, if it has any, by its own names; also of those that are not offered now."""
     if not any(each.view.uris for each in known):
-        return ()
-    return [(server, each.name) for each in known if each.view.is_for_apps and each.name not in offered.routes]
+        return frozenset()
+    return frozenset(each.name for each in known if each.view.is_for_apps)
 
 
 def overrides_of(offered: OfferedTools) -> list[ToolOverride | None]:

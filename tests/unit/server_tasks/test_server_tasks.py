@@ -320,15 +320,19 @@ OF_A = {**LINK, "uri": "tooltray://a/x%3A%2F%2F1"}
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 async def test_links_in_what_comes_of_a_task_are_those_that_the_client_of_all_servers_knows(tmp_path: Path, era: str) -> None:
+    state = {"resultType": "complete", "status": "completed", "result": {"content": [LINK]}, "createdAt": "2026-11-01T00:00:00Z"}
+    capabilities = KNOWS_TASKS | {"tools": {}, "resources": {}}
+    found = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": capabilities}
     programs = [TaskServer(eras=(era,)), TaskServer(eras=(era,))]
     for program in programs:
         program.capabilities = LEGACY | {"resources": {}}
-        found = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": KNOWS_TASKS | {"tools": {}, "resources": {}}}
-        program.handlers |= {"resources/list": lambda copy, params: {"resources": [LINK]}, "tasks/result": lambda *_: {"content": [LINK]}}
-        program.handlers["tasks/get"] = lambda copy, params: state | {"taskId": params["taskId"]}
+        program.handlers |= {
+            "resources/list": lambda copy, params: {"resources": [LINK]},
+            "tasks/result": lambda copy, params: {"content": [LINK]},
+            "tasks/get": lambda copy, params: state | {"taskId": params["taskId"]},
+        }
         if era == "modern":
             program.handlers["server/discover"] = lambda copy, params: found
-    state = {"resultType": "complete", "status": "completed", "result": {"content": [LINK]}, "createdAt": "2026-11-01T00:00:00Z"}
     async with hub_parts(tmp_path, **two_servers(*programs)) as parts:
         await started(parts, "a", "b")
         await parts.listed()
