@@ -53,7 +53,7 @@ def test_what_nobody_reads_is_bounded() -> None:
         copy.close(0.01)
         assert (
             len(read_to_end(reading)) <= MAX_WAITING_BYTES + PIPE_BYTES + 10_000
-        )  # what waits, what the pipe holds, what is being written
+        )  # waiting, in the pipe, being written
 
 
 def test_flush_waits_until_all_is_written() -> None:
