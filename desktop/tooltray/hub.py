@@ -70,7 +70,6 @@ from tooltray.catalogue import token_counts
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
-from tooltray.catalogue.instructions import ServerInstructions
 from tooltray.catalogue.known_servers import KnownServers
 from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.list_times import FirstListings, FirstPatience
@@ -81,7 +80,6 @@ from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.published_uris import PublishedUris
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
-from tooltray.catalogue.server_declarations import ServerDeclarations
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.skill import SKILLS, Skill, read_skills
 from tooltray.catalogue.skill_uris import SkillUris
@@ -213,12 +211,14 @@ from tooltray.upstream.stops import StoppedServers, Stops
 from tooltray.upstream.upstream_services import UpstreamServices
 from tooltray.upstream.visibility import Visibility
 from tooltray.views.api import ViewsApi
+from tooltray.views.instructions import ServerInstructions
 from tooltray.views.introduction import Introduction
 from tooltray.views.known_clients import ClientProfiles, KnownClients, read_client_profiles
 from tooltray.views.meta_calls import Activation, ActivationAnswer, MetaCalls
 from tooltray.views.modes import Modes
 from tooltray.views.profiles import Profiles
 from tooltray.views.search import QueryWords, ToolSearch, read_query_words
+from tooltray.views.server_declarations import ServerDeclarations
 from tooltray.views.session_view import SessionViews
 from tooltray.views.tool_costs import Count, ToolCosting
 from tooltray.views.view_lists import ViewLists

@@ -30,8 +30,8 @@ from tooltray.control.control_client import ControlClient
 from tooltray.home.home import Home
 from tooltray.rest.openapi import document
 
-EXAMPLES = 200
-WRONG = 80  # of them, where something can be wrong
+EXAMPLES = 100
+WRONG = 40  # of them, where something can be wrong
 FEW = 5  # of operations that take nothing, so that there is one request and no other
 SEED = 6
 LONGEST_S = 60.0  # a start that fails gives up before that

@@ -16,7 +16,6 @@ from msgspec import Raw
 from tooltray.catalogue import tool_settings
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.resource_manager import ResourceManager
-from tooltray.catalogue.server_declarations import ServerDeclarations
 from tooltray.protocol import declarations, eras
 from tooltray.protocol.declarations import EXPERIMENTAL, EXTENSIONS
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, load
@@ -30,6 +29,7 @@ from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.profiles import Profiles
+from tooltray.views.server_declarations import ServerDeclarations
 from tooltray.views.views import Views
 
 NOTIFICATIONS = "notifications/"

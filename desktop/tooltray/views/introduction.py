@@ -7,8 +7,6 @@ the names of the tools that activate, find and call. Waits for nothing: what is 
 from functools import partial
 
 from tooltray.builtin import hub_server
-from tooltray.catalogue.instructions import Introduced, ServerInstructions, instructions
-from tooltray.catalogue.server_declarations import ServerDeclarations
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.eras import Era
@@ -16,8 +14,10 @@ from tooltray.sessions.caller import Session
 from tooltray.sessions.session_state import SessionState
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.server_manager import ServerManager
+from tooltray.views.instructions import Introduced, ServerInstructions, instructions
 from tooltray.views.meta_tools import CALL_KEY, FIND_KEY, key_of
 from tooltray.views.profiles import Profiles
+from tooltray.views.server_declarations import ServerDeclarations
 from tooltray.views.session_view import SessionViews
 from tooltray.views.view_lists import ViewLists
 

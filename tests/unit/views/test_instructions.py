@@ -1,4 +1,4 @@
-"""catalogue/instructions.py"""
+"""views/instructions.py"""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tests.fakes.hub_parts import HubParts, entry, hub_parts, one_server
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.catalogue.instructions import (
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.views.instructions import (
     ELLIPSIS,
     MOST_NAMED,
     OWN_WORDS_BYTES,
@@ -18,7 +19,6 @@ from tooltray.catalogue.instructions import (
     shared_out,
     shortened,
 )
-from tooltray.settings.server_config import MCPServerConfig
 
 
 def test_everything_that_is_known_is_told_what_matters_most_first() -> None:

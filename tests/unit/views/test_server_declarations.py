@@ -1,4 +1,4 @@
-"""catalogue/server_declarations.py, and what introduction.py makes of it for a session"""
+"""views/server_declarations.py, and what introduction.py makes of it for a session"""
 
 import json
 from pathlib import Path
