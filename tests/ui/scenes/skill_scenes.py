@@ -41,7 +41,7 @@ SKILLS = (
     skill("refunds", LONG, "acme/billing/refunds"),
     skill("release-notes", "Write release notes from commits.", is_enabled=False),
     skill("status-of-the-build", "What is red just now.", is_dynamic=True, file_count=0, size_bytes=0),
-    skill("migrating-a-very-old-database-with-many-tables-" * 4, "發行說明：由提交紀錄寫成。", "migrations", is_enabled=False, is_held=True),
+    skill("migrating-a-very-old-database-with-tables-" * 4, "發行說明：由提交紀錄寫成。", "migrations", is_enabled=False, is_held=True),
 )
 
 

@@ -106,7 +106,7 @@ class EntryDetails(DetailsPane):
         """By this it is found where traces are kept, so it can be copied."""
         copy = IconButton(self._theme, "copy", tr("Copy the trace ID"), small=True)
         copy.clicked.connect(partial(self._on_copy, id, tr("The trace ID is copied")))
-        self._fact(tr("Trace"), CodeLabel(self._theme, id), button=copy)
+        self._fact(tr("Trace"), self._name(id), button=copy)
 
     def _fact(self, name: str, value: QWidget, field: str = "", wanted: str = "", *, button: QWidget | None = None) -> None:
         """A line of the facts; with a field, a button lists only what has this value.
