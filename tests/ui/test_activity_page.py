@@ -269,7 +269,9 @@ async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(the
     async with Desk(engine([made]), theme) as desk:
         times = ActivityTimes(queue_s=0.0001, person_s=4.2, server_s=0.5)
         result = {"content": [{"type": "text", "text": "gone"}], "isError": True}
-        written(desk).details[1] = ActivityDetails(made, times, '{"path": "it\'s"}', json.dumps(result), allowed_by="person")
+        written(desk).details[1] = ActivityDetails(
+            made, times, '{"path": "it\'s"}', json.dumps(result), allowed_by="person", trace_id="4bf9" * 8
+        )
         details = await details_of(desk, 1)
         for text in ("You, when it asked", "/srv/a.py", "<b>no</b> way", "about 10 tokens"):
             assert text in words(details)
@@ -288,6 +290,8 @@ async def test_a_call_opened_says_who_let_it_through_and_where_its_time_went(the
         assert links == [("tools", "try", 'fs_read_file\n{"path": "it\'s"}'), ("servers", "log", "fs")]
         control(details, "Copy as a command").click()
         assert QGuiApplication.clipboard().text().startswith("tooltray tools call fs_read_file ")
+        control(details, "Copy the trace ID").click()
+        assert QGuiApplication.clipboard().text() == "4bf9" * 8
         assert nameless(desk.window) == []
         control(details, "Only claude-code").click()
         assert desk.activity.calls.list.filter.clients == ("claude-code",)

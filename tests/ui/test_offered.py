@@ -160,6 +160,9 @@ async def test_skills_of_a_server_are_switched_and_read_as_plain_text(theme: The
         assert skills.preview is not None
         preview = skills.preview
         await until(lambda: [part.text for part in preview.result.parts] == ["# <b>Notes</b>"])
+        button(preview, "See what is different").click()
+        assert desk.permissions.isVisible()
+        assert desk.permissions.granted.isVisible()
         panel.deleteLater()
 
 

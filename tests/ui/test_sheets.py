@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
+from pytestqt.qtbot import QtBot
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
@@ -16,8 +17,10 @@ from tooltray.ui.permissions.grant_commands import GrantSubjects
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.code_view import CodeView
+from tooltray.ui.widgets.empty_state import EmptyState
+from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.page_frame import FittedScroll
-from tooltray.ui.widgets.sheet import Sheet
+from tooltray.ui.widgets.sheet import RISE, Sheet
 
 
 def opened(desk: Desk) -> Sheet:
@@ -135,3 +138,27 @@ async def test_pages_do_not_change_behind_an_open_sheet(theme: Theme) -> None:
         opened(desk).dismiss()
         QTest.keyClick(desk.window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
         assert not desk.page.isVisible()
+
+
+def test_a_panel_that_is_higher_than_its_content_lies_in_the_middle(qtbot: QtBot, theme: Theme) -> None:
+    window, panel = QWidget(), QWidget()
+    qtbot.addWidget(window)
+    window.resize(800, 600)
+    panel.setMinimumHeight(400)
+    sheet = Sheet(theme, window, panel)
+    window.show()
+    sheet.show()
+    assert panel.height() == 400
+    assert 0 <= panel.y() - (600 - 400) // 2 <= RISE
+
+
+def test_the_words_of_an_empty_place_wrap_where_there_is_no_room_for_one_line(qtbot: QtBot, theme: Theme) -> None:
+    state = EmptyState(theme, "Nothing", "There is nothing here to look at, and this is why. " * 2, ())
+    qtbot.addWidget(state)
+    state.resize(320, 300)
+    state.show()
+    words = state.findChildren(Label)[1]
+    assert words.wordWrap()
+    assert state.rect().contains(words.geometry())
+    state.resize(2_000, 300)
+    assert not words.wordWrap()

@@ -149,9 +149,11 @@ class SkillBook:
             raise Conflict(Phrase("'{tool}' has changed again since this was shown", tool=shown), hint=Phrase("Look at it once more."))
         before = self._seen[server]
         self._seen[server] = {**before, uri: _seen(skill)}
-        if not await self._save():
+        try:
+            await self._write()
+        except OSError as error:
             self._seen[server] = before
-            raise TooltrayError(Phrase("what is allowed cannot be saved"), hint=Phrase("Nothing has changed."))
+            raise TooltrayError(Phrase("what is allowed cannot be saved"), str(error), Phrase("Nothing has changed.")) from None
         self._now.pop((server, uri), None)
         self._bus.publish(GrantsChanged())
 
@@ -160,16 +162,21 @@ class SkillBook:
     def _held_marks(self, server: str) -> dict[str, str]:
         return {uri: skill.mark for (name, uri), skill in self._now.items() if name == server}
 
-    async def _save(self) -> bool:
-        """Whether it is on the disk; if not, it is tried again with the next change."""
+    async def _save(self) -> None:
+        """What does not reach the disk is tried again with the next change."""
+        try:
+            await self._write()
+        except OSError as error:
+            logger.warning("what skills are cannot be kept: %s", error)
+
+    async def _write(self) -> None:
+        """
+        Raises:
+            OSError: it cannot be written.
+        """
         async with self._lock:
             content = json.dumps(msgspec.to_builtins(_File(skills=self._seen))).encode()
-            try:
-                await finish_in_thread(partial(self._store.write, content))
-            except OSError as error:
-                logger.warning("what skills are cannot be kept: %s", error)
-                return False
-        return True
+            await finish_in_thread(partial(self._store.write, content))
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
         """What was seen of a server goes with it: another one of its name is another server."""

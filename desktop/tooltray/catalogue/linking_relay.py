@@ -1,8 +1,8 @@
 """The way of a request to one server and of its reply back, for sessions that have all servers: URIs in the reply are those that they know.
 
 Above it: PromptManager, the stage of a call that forwards it, and the tasks of servers, whose results come later. Below it: ServerRelay,
-which does the sending; ResourceManager, which knows under which URIs resources are published. Where no other server has
-resources, replies pass without being looked at.
+which does the sending; ResourceManager, which knows under which URIs resources are published. Where no other server has resources,
+replies pass without being looked at.
 """
 
 from collections.abc import Coroutine

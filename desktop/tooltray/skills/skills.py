@@ -215,10 +215,9 @@ class Skills:
     async def _checked_anew(self, exchange: Exchange, target: Target, uri: str, reply: Envelope) -> Envelope:
         """What does not fit its entry may fit the one that the server has now; then the skill is another one."""
         server, own = target
-        managed = self._servers.find(server)
-        for skill in self._catalogue.skills_with(server, own):
-            if managed:
-                await self._got(managed, exchange.child(request=_about(exchange.request, skill.uri, method=GET)), skill.uri)
+        still_there = filter(None, [self._servers.find(server)])
+        for managed, skill in [(each, skill) for each in still_there for skill in self._catalogue.skills_with(server, own)]:
+            await self._got(managed, exchange.child(request=_about(exchange.request, skill.uri, method=GET)), skill.uri)
         if refused := self._refusal(exchange, server, own):
             return refused
         file = self._file(target)

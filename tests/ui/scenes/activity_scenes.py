@@ -22,6 +22,7 @@ from tooltray.ui.activity.activity_page import FIGURES
 from tooltray.ui.theme import Theme
 
 DAY_S = 86400
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 SHOP = "/home/ana/projects/shop"
 USED = (
     ("claude-code", "filesystem", "read_text_file", "src/billing/invoice.py", 0.004),
@@ -126,7 +127,9 @@ async def activity_call(theme: Theme, size: tuple[int, int] | None = None) -> Sh
     arguments = {"path": "src/billing/invoice.py", "edits": [{"oldText": "total = sum(lines)", "newText": "total = sum(line.net)"}]}
     result = {"content": [{"type": "text", "text": "Applied 1 edit to src/billing/invoice.py"}], "isError": False}
     full = replace(called, duration_s=4.2129, argument_bytes=220, result_bytes=640, tokens=16, has_contents=True)
-    _engine(shot).details[called.id] = ActivityDetails(full, times, json.dumps(arguments), json.dumps(result), allowed_by="person")
+    _engine(shot).details[called.id] = ActivityDetails(
+        full, times, json.dumps(arguments), json.dumps(result), allowed_by="person", trace_id=TRACE
+    )
     return await _entry(shot, called.id)
 
 

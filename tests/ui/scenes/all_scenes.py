@@ -20,6 +20,7 @@ from tests.ui.scenes import (
     server_scenes,
     settings_scenes,
     sign_in_scenes,
+    skill_scenes,
     tool_scenes,
     tray_scenes,
 )
@@ -46,6 +47,7 @@ SUBJECTS = (
     palette_scenes,
     edit_scenes,
     tool_scenes,
+    skill_scenes,
     activity_scenes,
 )
 SCENES: dict[str, Scene] = {scene.__name__: scene for subject in SUBJECTS for scene in subject.SCENES}

@@ -14,6 +14,7 @@ from tooltray.snapshots.servers import ProjectCopySnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost, ToolCosts
 from tooltray.ui.opened_server.server_menu import ServerMenu
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.page_frame import FittedScroll
 
 S = ServerState
 COSTS = ToolCosts(
@@ -86,10 +87,23 @@ async def options_small(theme: Theme) -> Shot:
 
 async def tool_words(theme: Theme, size: tuple[int, int] | None = None) -> Shot:
     result = await desk(theme)
-    result.engine.entries["filesystem"] = {"command": "npx", "toolOverrides": {"read_text_file": {"name": "look"}}}
+    words = {"name": "look", "title": "Look into a file", "annotations": {"readOnlyHint": True, "openWorldHint": False}}
+    words["icons"] = [{"src": "https://files.example.org/icons/a-folder-that-somebody-drew-and-named-at-length/look-into-a-file.svg"}]
+    result.engine.entries["filesystem"] = {"command": "npx", "toolOverrides": {"read_text_file": words}}
     result.wishes.tool_requested.emit(replace(TOOLS[0], name="look"))
     await result.asked("get_server_entry", "filesystem")
     return Shot(result, size=size)
+
+
+async def tool_words_hints(theme: Theme) -> Shot:
+    """Their end, below the fields of name and description."""
+    shot = await tool_words(theme)
+    assert shot.desk is not None
+    assert shot.desk.window.sheet is not None
+    bar = shot.desk.window.sheet.panel.findChild(FittedScroll).verticalScrollBar()
+    await until(lambda: bar.maximum() > 0)
+    bar.setValue(bar.maximum())
+    return shot
 
 
 async def tool_words_small(theme: Theme) -> Shot:
@@ -108,6 +122,7 @@ SCENES = (
     options,
     options_small,
     tool_words,
+    tool_words_hints,
     tool_words_small,
     waiting_menu,
 )

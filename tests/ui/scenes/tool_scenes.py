@@ -34,7 +34,8 @@ TOOLS = [
     tool("search_code", "github", description="Search code."),
     tool("get_issue", "github", description="An issue with its comments.", is_approved=False, is_held=True),
     tool("browser_navigate", "playwright", description="Open an address.", category="write", is_approved=False),
-    tool("browser_snapshot", "playwright", description="What is on the page."),
+    tool("browser_snapshot", "playwright", description="What is on the page.", has_view=True),
+    tool("browser_refresh", "playwright", description="Draws the page anew in its view.", is_for_views=True),
     tool("execute_sql", "postgres", description="Run a query.", category="write", is_approved=False),
     *(tool(f"tool_{number}", "filesystem", description="One of many.") for number in range(14)),
 ]
@@ -151,6 +152,11 @@ async def tool_details(theme: Theme) -> Shot:
 
 async def tool_details_small(theme: Theme) -> Shot:
     return await tools(theme, (900, 600), "edit_file")
+
+
+async def tool_details_for_views(theme: Theme) -> Shot:
+    """A tool that no model sees: the views of its server call it."""
+    return await tools(theme, chosen="browser_refresh")
 
 
 async def tools_wide(theme: Theme) -> Shot:
@@ -328,6 +334,7 @@ SCENES = (
     tools_small,
     tool_details,
     tool_details_small,
+    tool_details_for_views,
     tools_wide,
     tools_picked,
     tools_none,

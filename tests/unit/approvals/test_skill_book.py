@@ -81,6 +81,9 @@ async def test_what_cannot_be_kept_is_not_accepted(tmp_path: Path, caplog: pytes
         with pytest.raises(TooltrayError, match="cannot be saved"):
             await book.accept("s", URI)
         assert held(parts) == [URI]
+        assert not caplog.text
+        book.take("s", [skill("1", "skill://new/SKILL.md")], is_all=False)
+        await parts.ended()
         assert "what skills are cannot be kept" in caplog.text
 
 

@@ -48,6 +48,7 @@ async def test_skills_of_all_servers_are_one_list_and_each_entry_is_as_its_serve
         got = (await answered(parts, "skills/get", is_modern=is_modern, uri=two.skills[0]["uri"]))["result"]
         assert got["skill"] == two.skills[0]
         assert await text(parts, MORE, is_modern=is_modern) == "More of git-workflow"
+        assert "error" in await answered(parts, "resources/read", uri="other://file")
 
 
 async def test_where_nobody_has_skills_nobody_knows_their_methods(tmp_path: Path) -> None:

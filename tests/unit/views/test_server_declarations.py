@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from tests.fakes.everything_server import server_with
-from tests.fakes.hub_parts import HubParts, hub_parts, one_server, settled, two_servers
+from tests.fakes.fake_channel import FakeChannel, line
+from tests.fakes.hub_parts import MODERN_META, HubParts, entry, hub_parts, one_server, settled, two_servers
+from tests.fakes.skill_server import EXTENSION, SkillServer
 
 from tooltray.protocol.eras import Era
 
@@ -115,3 +117,35 @@ async def test_ten_thousand_extensions_of_a_server_and_megabytes_of_settings_are
         told = of_session(parts)
         assert (len(told["extensions"]), "experimental" in told) == (64, False)
         assert len(json.dumps(told)) < 65_536
+
+
+async def greeted_with(parts: HubParts, profile: str = "") -> list[Any]:
+    """What an AI client hears of skills when it opens a session: in `initialize`, and in `server/discover`."""
+    session, channel = parts.sessions.open_client(None), FakeChannel()
+    session.state.profile = profile
+    session.dispatcher.attach(channel)
+    info = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    session.dispatcher.feed(line(id=1, method="initialize", params=info))
+    session.dispatcher.feed(line(id=2, method="server/discover", params={"_meta": MODERN_META}))
+    greetings = [(await channel.reply(id))["result"]["capabilities"] for id in (1, 2)]
+    session.dispatcher.connection_lost("the AI client is gone")
+    return [greeting.get("extensions", {}).get(EXTENSION) for greeting in greetings]
+
+
+async def test_clients_are_greeted_with_skills_where_a_server_that_they_see_has_them_also_while_it_rests(tmp_path: Path) -> None:
+    programs = {"plain": server_with({}), "skilled": SkillServer("git-workflow")}
+    servers = {name: entry(name) for name in programs}
+    profiles = {"profiles": {"bare": {"servers": ["plain"]}}}
+    async with hub_parts(tmp_path, servers=servers, programs=programs, settings=profiles) as parts:
+        assert await greeted_with(parts) == [None, None]
+        for name in programs:
+            await parts.servers.start(name)
+        assert await greeted_with(parts) == [{"directoryRead": True}] * 2
+        assert await greeted_with(parts, profile="bare") == [None, None]
+        await parts.ended()
+    async with hub_parts(tmp_path, programs=programs) as parts:
+        assert not parts.launches
+        assert await greeted_with(parts) == [{"directoryRead": True}] * 2
+        assert not parts.launches
+        await parts.servers.stop("skilled")
+        assert await greeted_with(parts) == [None, None]

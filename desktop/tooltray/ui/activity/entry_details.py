@@ -96,14 +96,24 @@ class EntryDetails(DetailsPane):
         if entry.kind == "call":
             self._fact(tr("Allowed by"), Label(self._theme, allowed_by(self.shown), wrap=True))
         if self.shown.trace_id:
-            self._fact(tr("Trace"), self._name(self.shown.trace_id))
+            self._add_trace(self.shown.trace_id)
         if entry.duration_s:
             self._fact(tr("Took"), Label(self._theme, took(entry.duration_s), tabular=True))
         if entry.kind == "call":
             self._fact(tr("Sizes"), Label(self._theme, sizes(entry), wrap=True, tabular=True))
 
-    def _fact(self, name: str, value: QWidget, field: str = "", wanted: str = "") -> None:
-        """A line of the facts; with a field, a button lists only what has this value."""
+    def _add_trace(self, id: str) -> None:
+        """By this it is found where traces are kept, so it can be copied."""
+        copy = IconButton(self._theme, "copy", tr("Copy the trace ID"), small=True)
+        copy.clicked.connect(partial(self._on_copy, id, tr("The trace ID is copied")))
+        self._fact(tr("Trace"), self._name(id), button=copy)
+
+    def _fact(self, name: str, value: QWidget, field: str = "", wanted: str = "", *, button: QWidget | None = None) -> None:
+        """A line of the facts; with a field, a button lists only what has this value.
+
+        Args:
+            button: stands at the end of the line.
+        """
         line = row(spacing=8)
         label = Label(self._theme, name, "caption", "muted")
         label.setFixedWidth(FACT_WIDTH)
@@ -114,6 +124,8 @@ class EntryDetails(DetailsPane):
             only = IconButton(self._theme, "search", tr("Only {name}", name=one_line(wanted, LONGEST_NAME)), small=True)
             only.clicked.connect(partial(self._on_only, field, wanted))
             line.addWidget(only)
+        if button is not None:
+            line.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         self.body.addLayout(line)
 
     def _name(self, text: str) -> ElidedLabel:

@@ -13,9 +13,10 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import Label
-from tooltray.ui.widgets.surface import column
+from tooltray.ui.widgets.surface import column, row
 
 LONGEST_TITLE, LONGEST_ADDRESS = 200, 2**16  # characters, as the settings take them
+CHOICE_WIDTH = 200  # px; the longest word of a choice, in either language
 _VALUES: Mapping[str, bool | None] = {"": None, "yes": True, "no": False}
 
 
@@ -25,7 +26,7 @@ class ToolHints(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._lines = column(self)
+        self._lines = column(self, spacing=12)
         self._kept: Mapping[str, Any] = {}
         self._title = self._field(tr("Title for AI clients"), LONGEST_TITLE)
         self._hints = {
@@ -34,10 +35,10 @@ class ToolHints(QWidget):
             "idempotentHint": self._choice(tr("Does nothing more when called again")),
             "openWorldHint": self._choice(tr("Reaches beyond the server's own data")),
         }
-        self._icon = self._field(tr("Address of its icon"), LONGEST_ADDRESS)
-        self._icon.setPlaceholderText("https://")
         note = tr("Hints are for AI clients. Here, a more careful one makes the tool ask, and none makes it run unasked.")
         self._lines.addWidget(Label(theme, note, "caption", "muted", wrap=True))
+        self._icon = self._field(tr("Address of its icon"), LONGEST_ADDRESS)
+        self._icon.setPlaceholderText("https://")
 
     def set_override(self, override: Mapping[str, object]) -> None:
         """Shows what stands in the settings."""
@@ -48,6 +49,7 @@ class ToolHints(QWidget):
             value = given.get(hint)
             choice.choose(next((word for word, each in _VALUES.items() if each is value), ""))
         self._icon.setText(self._kept_icon)
+        self._icon.setCursorPosition(0)  # an address is told by its beginning
 
     def override(self) -> dict[str, object]:
         """What is chosen, as it stands in the settings; without what is the server's own."""
@@ -78,9 +80,12 @@ class ToolHints(QWidget):
         return field
 
     def _choice(self, title: str) -> Choice:
-        self._lines.addWidget(Label(self._theme, title, "label"))
         choice = Choice(self._theme, [("", tr("As the server says")), ("yes", tr("Yes")), ("no", tr("No"))], name=title)
-        self._lines.addWidget(choice)
+        choice.setFixedWidth(CHOICE_WIDTH)
+        line = row(spacing=12)
+        line.addWidget(Label(self._theme, title, "label", wrap=True), 1)
+        line.addWidget(choice)
+        self._lines.addLayout(line)
         return choice
 
 

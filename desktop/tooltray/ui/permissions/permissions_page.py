@@ -133,8 +133,8 @@ class PermissionsPage(Page):
         self.waiting.setEnabled(is_usable)
 
     def show_part(self, part: str, text: str = "") -> None:
-        """Shows what of a server runs without asking: "server" and its name."""
-        self.show_tab(RULES)
+        """Shows what of a server runs without asking: "server" and its name; or what was allowed, and what has changed since: "granted"."""
+        self.show_tab(GRANTED if part == "granted" else RULES)
         if part == "server":
             self._search.clear()
             self._asked = text

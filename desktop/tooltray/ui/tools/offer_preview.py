@@ -109,6 +109,10 @@ class OfferPreview(Surface):
         if self.offer.is_held:
             facts.append(tr("held: it has changed"))
         line.addWidget(ElidedLabel(self._theme, " · ".join(filter(None, facts)), "caption", "muted"), 1)
+        if self.offer.is_held:
+            change = Button(self._theme, tr("See what is different"), "link", small=True)
+            change.clicked.connect(self._on_change)
+            line.addWidget(change)
         self._follows = Switch(self._theme, tr("Follow changes"))
         self._follows.clicked.connect(self._on_follow)
         words_of_it = Label(self._theme, tr("Follow changes"), "caption", "secondary")
@@ -159,6 +163,10 @@ class OfferPreview(Surface):
     def _on_copy(self) -> None:
         words = tr("The name is copied") if self.offer.kind == PROMPT else tr("The address is copied")
         self._context.copy(self.key, words)
+
+    def _on_change(self) -> None:
+        self.close_requested.emit()
+        self._context.links.part_asked.emit("permissions", "granted", "")
 
     def _say(self, text: str) -> None:
         self._note.setText(text)

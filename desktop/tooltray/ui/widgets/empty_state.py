@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.ui.theme import Theme
@@ -13,6 +13,8 @@ from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.surface import column, row
 
 WIDTH, HEIGHT = 460, 72
+MARGIN = 24  # px beside the words where there is little room
+UNBOUNDED = 2**24 - 1  # px; what Qt takes for no largest width
 
 
 class Beginning(PaintedButton):
@@ -60,6 +62,7 @@ class EmptyState(QWidget):
 
     def __init__(self, theme: Theme, title: str, text: str, ways: Sequence[tuple[str, str, str]], footnote: str = "") -> None:
         super().__init__()
+        self._wraps = False
         outer = row(self)
         outer.addStretch(1)
         inner = column(spacing=8)
@@ -94,8 +97,21 @@ class EmptyState(QWidget):
     def set_text(self, text: str) -> None:
         """Says something else below the title; long ones wrap."""
         self._text.setText(text)
-        self._text.setWordWrap(True)
-        self._text.setFixedWidth(WIDTH)
+        self._wraps = True
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Wraps words that have no room in one line."""
+        room = self.width() - 2 * MARGIN
+        for label, always in ((self._title, False), (self._text, self._wraps)):
+            wraps = always or label.fontMetrics().horizontalAdvance(label.text()) > room
+            label.setWordWrap(wraps)
+            label.setMinimumWidth(min(WIDTH, room) if wraps else 0)
+            label.setMaximumWidth(min(WIDTH, room) if wraps else UNBOUNDED)
 
     def _on_clicked(self) -> None:
         self.way_chosen.emit(self.sender().property("way"))

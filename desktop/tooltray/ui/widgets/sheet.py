@@ -124,7 +124,8 @@ class Sheet(QWidget):
     def _place(self) -> None:
         panel = self._panel
         width = min(panel.maximumWidth(), self.width() - 64)
-        height = min(max(panel.sizeHint().height(), panel.minimumSizeHint().height()), self.height() - 48)
+        wanted = max(panel.sizeHint().height(), panel.minimumSizeHint().height(), panel.minimumHeight())
+        height = min(wanted, self.height() - 48)
         sunk = round(RISE * (1 - self._progress))
         place = QRect((self.width() - width) // 2, (self.height() - height) // 2 + sunk, width, height)
         if place != panel.geometry() or place != self._painted_box:
