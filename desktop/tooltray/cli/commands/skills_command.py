@@ -49,6 +49,10 @@ def _switch(args: argparse.Namespace, home: Home, *, on: bool) -> int:
     with started_hub(home) as hub:
         switching = hub.api.skills.set_skill_enabled(server=args.server, skill=args.skill, enabled=on)
         hub.ask(switching, timeout_s=LIST_TIMEOUT_S)
-    words = {"skill": clean_line(args.skill), "server": clean_line(args.server)}
-    said = tr("{skill} of {server} is offered.", **words) if on else tr("{skill} of {server} is off.", **words)
+    skill, server = clean_line(args.skill), clean_line(args.server)
+    offered, off = (
+        tr("{skill} of {server} is offered.", skill=skill, server=server),
+        tr("{skill} of {server} is off.", skill=skill, server=server),
+    )
+    said = offered if on else off
     return answer(args, {"server": args.server, "skill": args.skill, "enabled": on}, said)
