@@ -32,6 +32,7 @@ from tooltray.settings.settings import (
     RegistryEntry,
     SecretSettings,
     Settings,
+    TelemetrySettings,
     WindowSettings,
 )
 from tooltray.settings.tool_override import ToolHints, ToolIcon, ToolOverride
@@ -58,6 +59,7 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "`discovery`": DiscoverySettings,
     "`window`": WindowSettings,
     "`activity`": ActivitySettings,
+    "`telemetry`": TelemetrySettings,
 }
 """The models by where they stand in the file."""
 

@@ -393,10 +393,10 @@ class Hub(Composition):
     task_book: TaskBook = part(store="task_store")
     task_places: TaskPlaces = part(book="task_book")
     connected: Callable[[], Collection[Hearing]] = made(lambda hub: lambda: hub.sessions.clients)
-    task_news: TaskNews = part(book="task_book", places="task_places")
+    task_news: TaskNews = part(book="task_book", places="task_places", publisher=lambda hub: hub.resources.publisher)
     listens: ServerListens = part()
     task_listens: TaskListens = part(book="task_book", places="task_places")
-    server_tasks: ServerTasks = part(book="task_book", places="task_places", news="task_news")
+    server_tasks: ServerTasks = part(relay="linking_relay", book="task_book", places="task_places", news="task_news")
 
     # what each session sees of it
 

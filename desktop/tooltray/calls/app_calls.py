@@ -2,7 +2,8 @@
 
 Above it: the router. Below it: ToolManager, Views, and what a session's state says of the views that it opened. Nothing in such a call says
 which view makes it, nor that one does. So a name leads to the one server that has a tool of this own name and whose view may be open, and
-where several could be meant, to none: no view reaches another server's tool while its own has one of that name. That a client's list has no
+where several could be meant, to none: no view reaches another server's tool while its own has one of that name, also not while its server
+is stopped or does not offer that tool. That a client's list has no
 name that a view could mean otherwise is JointListing's doing.
 """
 
@@ -36,12 +37,15 @@ class AppCalls:
         if exchange.server is not None:
             return None
         may_call = {route.server: route for route in self._tools.called_by_views(name) if self._views.offers(state, route)}
-        if not may_call or self._lists.key(name, None):
+        at_rest = [server for server in state.seen_views if server not in may_call and self._tools.may_be_of_view(server, name)]
+        if not (may_call or at_rest) or self._lists.key(name, None):
             return None
-        found = self._meant(name, may_call, state)
+        found = self._meant(name, [*may_call, *at_rest], state)
         if len(found) > 1:
             servers = ", ".join(f"'{server}'" for server in found)
             return failure(INVALID_PARAMS, f"'{name}' may be a tool of {servers}, and nothing says whose view calls it; {LISTED}")
+        if found[0] in at_rest and (target := self._tools.target(name, None)) and target[0] != found[0]:
+            return failure(INVALID_PARAMS, f"'{name}' may be a tool of '{found[0]}', whose view is open, and is not offered now; {LISTED}")
         if route := may_call.get(found[0]):
             exchange.head = replace(exchange.head, name=self._tools.published_name(route) or name)
         return None

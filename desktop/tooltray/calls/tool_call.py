@@ -243,7 +243,7 @@ class ToolCalls:
             if state.shows_views and route.definition.view.uris:
                 state.opens_view(route.server)
             reply = await self._forwarder.forward(route, exchange)  # forward
-            if is_free and _is_mismatch(reply) and (anew := await self._resolver.after_mismatch(route, exchange)):
+            if reply.error and is_free and _is_mismatch(reply) and (anew := await self._resolver.after_mismatch(route, exchange)):
                 reply = await self._forwarder.forward(anew, exchange)
             if not is_free:
                 self._approvals.answered(route, exchange, reply)
@@ -259,7 +259,7 @@ class ToolCalls:
 
 def _is_mismatch(reply: Envelope) -> bool:
     """Whether a server refuses the headers of a call, which it has not carried out then."""
-    return bool(reply.error) and eras.error_code(reply.error) == HEADER_MISMATCH
+    return eras.error_code(reply.error) == HEADER_MISMATCH
 
 
 def is_error(reply: Envelope) -> bool:

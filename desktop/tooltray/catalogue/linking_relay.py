@@ -1,7 +1,8 @@
 """The way of a request to one server and of its reply back, for sessions that have all servers: URIs in the reply are those that they know.
 
-Above it: PromptManager, and the stage of a call that forwards it. Below it: ServerRelay, which does the sending; ResourceManager, which
-knows under which URIs resources are published. Where no other server has resources, replies pass without being looked at.
+Above it: PromptManager, the stage of a call that forwards it, and the tasks of servers, whose results come later. Below it: ServerRelay,
+which does the sending; ResourceManager, which knows under which URIs resources are published. Where no other server has resources,
+replies pass without being looked at.
 """
 
 from collections.abc import Coroutine
@@ -20,11 +21,15 @@ class LinkingRelay:
     def __init__(self, *, relay: ServerRelay, resources: ResourceManager) -> None:
         self._relay, self._resources = relay, resources
 
-    def send_with_retry(self, managed: ManagedServer, exchange: Exchange) -> Coroutine[object, None, Envelope]:
+    def send_with_retry(
+        self, managed: ManagedServer, exchange: Exchange, *, timeout_s: float | None = None
+    ) -> Coroutine[object, None, Envelope]:
         """As ServerRelay."""
         publish = self._resources.publisher(managed.name) if exchange.server is None else None
-        return self._send_linked(managed, exchange, publish) if publish else self._relay.send_with_retry(managed, exchange)
+        if publish:
+            return self._send_linked(managed, exchange, publish, timeout_s)
+        return self._relay.send_with_retry(managed, exchange, timeout_s=timeout_s)
 
-    async def _send_linked(self, managed: ManagedServer, exchange: Exchange, publish: Publish) -> Envelope:
-        reply = await self._relay.send_with_retry(managed, exchange.child(caller=LinkedCaller(exchange.caller, publish)))
-        return await linked(reply, publish)
+    async def _send_linked(self, managed: ManagedServer, exchange: Exchange, publish: Publish, timeout_s: float | None) -> Envelope:
+        asking = exchange.child(caller=LinkedCaller(exchange.caller, publish))
+        return await linked(await self._relay.send_with_retry(managed, asking, timeout_s=timeout_s), publish)

@@ -24,7 +24,11 @@ NOTHING_OFFERED: Mapping[OfferKind, Offered] = dict.fromkeys(KINDS, ())
 
 
 class Offers:
-    """Belongs to the engine's loop."""
+    """Belongs to the engine's loop.
+
+    Attributes:
+        resource_changes: another number whenever resources or templates are others than before; asked for with every call.
+    """
 
     def __init__(self, *, lists: ServerLists[Offer], servers: ServerManager, bus: EventBus) -> None:
         """
@@ -34,6 +38,7 @@ class Offers:
         self._lists, self._servers, self._bus = lists, servers, bus
         self._offered: dict[str, Mapping[OfferKind, Offered]] = {}  # as was last told, by server
         self._changes: Counter[OfferKind] = Counter()
+        self.resource_changes = 0
 
     async def load(self) -> None:
         """Takes what every server was last known to offer from the disk, so that the first list is complete at once."""
@@ -83,6 +88,7 @@ class Offers:
 
     def _tell(self, server: str, kinds: list[OfferKind]) -> None:
         self._changes.update(kinds)
+        self.resource_changes += any(kind is not PROMPTS for kind in kinds)
         self._publish(server, kinds)
 
     def _publish(self, server: str, kinds: Sequence[OfferKind]) -> None:

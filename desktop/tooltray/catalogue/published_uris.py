@@ -33,8 +33,8 @@ class PublishedUris:
 
     @property
     def state(self) -> tuple[object, ...]:
-        """Another one whenever `now` is another one."""
-        return self._offers.changes(RESOURCES), self._offers.changes(TEMPLATES), self._changes, *self._skills.state
+        """Another one whenever `now` is another one; asked for with every call."""
+        return self._offers.resource_changes, self._changes, self._skills.state
 
     @property
     def view_servers(self) -> frozenset[str]:

@@ -118,9 +118,11 @@ class ResourceManager:
 
         What is returned may be used in any thread.
         """
-        self._make()
-        is_needed = not self._offering <= {server} and self._offers.is_declared(server, RESOURCES)
-        return partial(self._uris.published_uri, server) if is_needed else None
+        if self._published.state != self._made_at:
+            self._make()
+        if self._offering <= {server} or not self._offers.is_declared(server, RESOURCES):
+            return None
+        return partial(self._uris.published_uri, server)
 
     def target(self, uri: str) -> Target | None:
         """The server, and its own URI, that a URI of an AI client means; None where no server has listed it or a template for it."""

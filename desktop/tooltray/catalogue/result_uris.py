@@ -53,9 +53,13 @@ async def linked(reply: Envelope, publish: Publish) -> Envelope:
     return reply
 
 
+def in_passing(params: Raw, publish: Publish) -> Raw:
+    """What a server says or asks by itself, with the URIs that clients know; looked at at once, however large it is."""
+    return published(params, publish) if may_change(bytes(params), publish) else params
+
+
 def _link(reply: Envelope, publish: Publish) -> None:
-    if may_change(bytes(reply.result), publish):
-        reply.result = published(reply.result, publish)
+    reply.result = in_passing(reply.result, publish)
 
 
 class LinkedCaller:
@@ -74,8 +78,8 @@ class LinkedCaller:
         return self._caller.capabilities
 
     async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
-        if method == ASKS and may_change(bytes(params), self._publish):
-            params = published(params, self._publish)
+        if method == ASKS:
+            params = in_passing(params, self._publish)
         return await self._caller.ask(method, params, about=about)
 
 
@@ -178,10 +182,11 @@ def _question(question: Raw, publish: Publish) -> Raw:
     return _changed(question, {"params": published}, publish)
 
 
-_MEMBERS: Mapping[str, Change] = {
+_OF_CALLS: Mapping[str, Change] = {
     "content": _content,
     "contents": lambda contents, publish: _each(contents, _resource, publish),
     "messages": lambda messages, publish: _each(messages, _message, publish),
     "inputRequests": _questions,
     "_meta": _meta,
 }
+_MEMBERS = {**_OF_CALLS, "result": lambda result, publish: _changed(result, _OF_CALLS, publish)}  # of a call that became a task

@@ -28,9 +28,9 @@ class SkillUris:
         self._given = 0
 
     @property
-    def state(self) -> tuple[object, ...]:
-        """Another one whenever URIs may be others."""
-        return (self._given, *(server.name for server in self._servers))
+    def state(self) -> tuple[int, int]:
+        """Another one whenever URIs may be others; asked for with every call."""
+        return self._given, self._servers.changes
 
     def published(self, server: str, uri: str) -> str:
         """The URI by which AI clients know what a server has under a URI of this scheme."""

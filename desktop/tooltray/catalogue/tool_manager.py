@@ -29,6 +29,7 @@ from tooltray.catalogue.tool_routes import (
     ListTerms,
     OfferedTools,
     Route,
+    called_by_views,
     offered_tools,
     overrides_of,
     route_to,
@@ -94,7 +95,8 @@ class ToolManager:
             str, tuple[Sequence[ToolDefinition], tuple[object, ...], OfferedTools]
         ] = {}  # what it was made of, and what came of it
         self._sizes: dict[str, tuple[OfferedTools, tuple[int, int]]] = {}
-        self._joint = JointListing(names, self.all_routes, published_uris)
+        self._view_calls: dict[str, tuple[Sequence[ToolDefinition], frozenset[str]]] = {}  # of what is known of a server
+        self._joint = JointListing(names, self.all_routes, published_uris, self._called_at_rest)
 
     async def load(self) -> None:
         """Takes the last known tools of every server from the disk, so that the first list is complete at once."""
@@ -156,9 +158,9 @@ class ToolManager:
     def _routes_of_copy(self, server: str, tools: Mapping[str, ToolDefinition]) -> Mapping[str, Route]:
         return offered_tools(self._servers.get(server), tools.values()).routes
 
-    def in_room(self, entry: Entry, room: int) -> Entry:
-        """A tool of the list of all servers as it stands in the list of clients with room for longer names; see ListTerms."""
-        return self._joint.in_room(entry, room) if room else entry
+    def in_room(self, entry: Entry, terms: ListTerms) -> Entry:
+        """A tool of the list of all servers as it stands in the list of clients with room for longer names."""
+        return self._joint.in_room(entry, terms) if terms.room else entry
 
     async def _wait_for_first_listings(self, server: str | None, is_wanted: Callable[[str], bool] = lambda server: True) -> None:
         def is_in_answer(name: str) -> bool:
@@ -224,6 +226,21 @@ class ToolManager:
             route = offered.routes.get(name)
             if route and route.definition.view.is_for_apps and views_of(offered):
                 yield route
+
+    def may_be_of_view(self, server: str, name: str) -> bool:
+        """Whether a server's views may call a tool by this name, as far as is known, though it is not offered now."""
+        return name in self._view_calls_of(server) and name not in self.routes(server)
+
+    def _called_at_rest(self) -> Iterator[tuple[str, str]]:
+        for server in self._servers:
+            offered = self.routes(server.name)
+            yield from ((server.name, name) for name in self._view_calls_of(server.name) if name not in offered)
+
+    def _view_calls_of(self, server: str) -> frozenset[str]:
+        known, kept = self.definitions(server), self._view_calls.get(server)
+        if kept is None or kept[0] is not known:
+            kept = self._view_calls[server] = known, called_by_views(known)
+        return kept[1]
 
     def published_name(self, route: Route) -> str | None:
         """The name by which clients of all servers know a tool, if it has one by now."""
@@ -472,7 +489,7 @@ class ToolManager:
         self._sizes[managed.name] = offered, size_of(offered)
 
     def _forget(self, server: str) -> None:
-        for kept in (self._offered, self._made, self._sizes):
+        for kept in (self._offered, self._made, self._sizes, self._view_calls):
             kept.pop(server, None)
         self._uris.name_views(server, ())
         self._joint.outdate()

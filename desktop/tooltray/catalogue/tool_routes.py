@@ -137,6 +137,13 @@ def views_of(offered: OfferedTools) -> list[str]:
     return [uri for route in offered.routes.values() for uri in route.definition.view.uris]
 
 
+def called_by_views(known: Iterable[ToolDefinition]) -> frozenset[str]:
+    """The tools of a server that its own views may call, if it has any, by its own names; also of those that are not offered now."""
+    if not any(each.view.uris for each in known):
+        return frozenset()
+    return frozenset(each.name for each in known if each.view.is_for_apps)
+
+
 def overrides_of(offered: OfferedTools) -> list[ToolOverride | None]:
     return [route.override for route in offered.routes.values()]
 
@@ -181,14 +188,22 @@ class JointListing:
     Names are given here: what comes together is then named together. Belongs to the engine's loop.
     """
 
-    def __init__(self, names: PublishedNames, routes: Callable[[], Iterable[Route]], uris: PublishedUris) -> None:
+    def __init__(
+        self,
+        names: PublishedNames,
+        routes: Callable[[], Iterable[Route]],
+        uris: PublishedUris,
+        at_rest: Callable[[], Iterable[tuple[str, str]]],
+    ) -> None:
         """
         Args:
             routes: to all tools that are offered at this moment.
+            at_rest: the servers, and their own names, of the tools that are not and that views may call.
         """
-        self._names, self._routes, self._uris = names, routes, uris
+        self._names, self._routes, self._uris, self._at_rest = names, routes, uris, at_rest
         self._made: JointLists | None = None
         self._made_for: dict[ListTerms, Listed] = {}  # a few
+        self._called: Mapping[str, set[str]] = {}  # see _called_by_views, of the list that was made
         self._changes = 0
         self._lock = asyncio.Lock()
 
@@ -212,15 +227,17 @@ class JointListing:
 
     def _with_whole_names(self, short: Listed, terms: ListTerms) -> Listed:
         if terms not in self._made_for:
-            entries = tuple(sorted((self.in_room(each, terms.room) for each in short.entries), key=attrgetter("name")))
+            entries = tuple(sorted((self.in_room(each, terms) for each in short.entries), key=attrgetter("name")))
             same = next((each for each in (short, *self._made_for.values()) if each.entries == entries), None)
             self._made_for[terms] = same or Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
         return self._made_for[terms]
 
-    def in_room(self, entry: Entry, room: int) -> Entry:
-        """A tool under its whole name where it has one of at most `room` characters; as it is where not, or where it is told apart."""
+    def in_room(self, entry: Entry, terms: ListTerms) -> Entry:
+        """A tool under its whole name where there is room for it; as it is where not, where it is told apart, or would have to be."""
         key = _key(entry.route)
-        name = self._names.whole(key, room) if entry.name == self._names.known(key) else None
+        name = self._names.whole(key, terms.room) if entry.name == self._names.known(key) else None
+        if name and terms.with_views and self._called.get(name, set()) - {entry.route.server}:
+            return entry
         return Entry(name, entry.route, entry.route.published(name, self._uris.now)) if name else entry
 
     async def with_others(self, kept: Iterable[Entry], routes: Iterable[Route], terms: ListTerms) -> Listed:
@@ -232,7 +249,7 @@ class JointListing:
             told = await self._told_apart([*((entry.name, entry.route) for entry in kept), *named])
             named = [(name, route) for name, route in told if (route.server, route.definition.name) not in beside]
         uris = self._uris.now
-        added = [self.in_room(Entry(name, route, route.published(name, uris)), terms.room) for name, route in named]
+        added = [self.in_room(Entry(name, route, route.published(name, uris)), terms) for name, route in named]
         entries = tuple(sorted((*kept, *added), key=attrgetter("name")))
         return Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
 
@@ -242,25 +259,33 @@ class JointListing:
         plain = [each for each in named if each[1].definition.view.is_for_models]
         made = await finish_in_thread(_listed, plain, uris) if len(named) > SLICE else _listed(plain, uris)
         lists = JointLists(made, made)
-        if any(route.definition.view is not NO_VIEW for _, route in named):
+        if any(route.definition.view is not NO_VIEW for _, route in named) or any(self._at_rest()):
             lists = JointLists(made, _listed(await self._told_apart(named), uris))
+        called = self._called_by_views(named)
         if changes == self._changes:
-            self._made = lists
+            self._made, self._called = lists, called
             self._made_for.clear()
             keep_for_long(len(named))
 
     async def _told_apart(self, named: Sequence[tuple[str, Route]]) -> list[tuple[str, Route]]:
         """With other names for tools that have the own name of another server's, which views of that server may call."""
-        have_views = {route.server for _, route in named if route.definition.view.uris}
-        called: dict[str, set[str]] = {}
-        for _, route in named:
-            if route.server in have_views and route.definition.view.is_for_apps:
-                called.setdefault(route.definition.name, set()).add(route.server)
+        called = self._called_by_views(named)
         met = {name: route for name, route in named if called.get(name, set()) - {route.server}}
         keys = {name: tool_settings.other_key(route.server, route.definition.name, name) for name, route in met.items()}
         given = await finish_in_thread(self._names.publish, keys.values()) if keys else {}
         told = [(given[keys[name]] if name in keys else name, route) for name, route in named]
         return sorted(told, key=_by_name)
+
+    def _called_by_views(self, named: Sequence[tuple[str, Route]]) -> Mapping[str, set[str]]:
+        """The own names of tools that views may call, each with the servers that have it."""
+        have_views = {route.server for _, route in named if route.definition.view.uris}
+        called: dict[str, set[str]] = {}
+        for _, route in named:
+            if route.server in have_views and route.definition.view.is_for_apps:
+                called.setdefault(route.definition.name, set()).add(route.server)
+        for server, name in self._at_rest():
+            called.setdefault(name, set()).add(server)
+        return called
 
     async def all_named(self) -> list[tuple[str, Route]]:
         """The tools of all servers."""

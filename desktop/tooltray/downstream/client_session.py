@@ -109,7 +109,7 @@ class ClientSession:
         self._presenter, self._bus = presenter, bus
         self._router, self._notifications = presenter.router, presenter.router.notifications
         self._capabilities = Raw(b"{}")
-        self._declared = b""
+        self._declared, self._shows_views = b"", False
         self._client = name
         self._tasks = TaskKeeper()
         self._held = terms.held or HeldCalls(deadlines=deadlines, spawn=self._tasks.spawn)
@@ -230,8 +230,9 @@ class ClientSession:
         if head.era is Era.MODERN and request.method != "initialize":
             if fault := _envelope_fault(head):
                 return fault
-            self.state.shows_views = shows_views(head.meta.capabilities)
-            self._declare(head.meta.capabilities)
+            if bytes(head.meta.capabilities) != self._declared:
+                self._declare(head.meta.capabilities)
+            self.state.shows_views = self._shows_views  # another connection of the same client may have said otherwise
             if request.method not in ANSWERED_HERE and not (self.is_lasting and self.state.client):  # it did not ask who we are before
                 self._call_client(eras.read_client_info(request.params))
         return Exchange(request, head, self, self._held, self._server, self._client)
@@ -255,7 +256,6 @@ class ClientSession:
             return failure(INVALID_PARAMS, f"Invalid request parameters: {error}")
         self.introduction = request.params
         self._capabilities = dump(asked.capabilities)
-        self.state.shows_views = shows_views(self._capabilities)
         self._declare(self._capabilities)
         self._call_client(asked.client_info)
         version = asked.protocol_version if asked.protocol_version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
@@ -267,9 +267,9 @@ class ClientSession:
 
     def _declare(self, capabilities: Raw) -> None:
         """What this client declares: once in the legacy era, with each request in the modern one."""
-        if (said := bytes(capabilities)) != self._declared:
-            self._declared = said
-            self._presenter.declare(self.state, declarations.read_raw(capabilities))
+        self._declared = bytes(capabilities)
+        self._shows_views = self.state.shows_views = shows_views(capabilities)
+        self._presenter.declare(self.state, declarations.read_raw(capabilities))
 
     def _call_client(self, info: ClientInfo) -> None:
         """From now on records name the client as it names itself."""

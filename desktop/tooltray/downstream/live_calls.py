@@ -9,6 +9,7 @@ nothing for minutes and then 0.1 of 1 is still heard as it said it; only a value
 
 import asyncio
 import math
+import sys
 from collections.abc import Callable
 from functools import partial
 
@@ -122,7 +123,7 @@ class LiveCalls:
 
 
 def _above(value: float) -> float:
-    return value + max(HAIR, math.ulp(value))
+    return min(value + max(HAIR, math.ulp(value)), sys.float_info.max)  # JSON has no infinity
 
 
 def _read(params: Raw) -> _Progress | None:

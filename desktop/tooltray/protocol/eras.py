@@ -219,7 +219,7 @@ def named_once(params: Raw, *names: str, **added: Raw) -> Raw:
     Args:
         added: members that are added or replaced.
     """
-    members, taken = opened(params) | added, {name.casefold() for name in names}
+    members, taken = opened(params) | added, set(map(str.casefold, names))
     return closed({name: value for name, value in members.items() if name in names or name.casefold() not in taken})
 
 

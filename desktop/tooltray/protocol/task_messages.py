@@ -21,6 +21,7 @@ ENDED = frozenset({COMPLETED, "failed", CANCELLED})  # states that no task leave
 STATES = ENDED | {WORKING, "input_required"}
 STATUS_NEWS = frozenset({"notifications/tasks/status", "notifications/tasks"})  # legacy, modern
 LONGEST_BEGUN_BYTES = 2**20  # of an answer that begins a task: it has a few hundred; larger ones are results of calls
+EXTENSION_HINT = TASKS_EXTENSION[TASKS_EXTENSION.index("/") :].encode()  # its end, as also stands where the slash is escaped
 LONGEST_ID_BYTES = 4096  # of a server; ids in use have 36
 
 
@@ -35,16 +36,6 @@ class TaskState(msgspec.Struct, frozen=True):
     id: str
     status: str = WORKING
     ttl_s: float | None = None
-
-
-def may_begin(capabilities: Raw, task: Raw) -> bool:
-    """Whether a call may be answered with a task.
-
-    Args:
-        capabilities: what the client declared.
-        task: of the call's params; empty for a call that asks for none.
-    """
-    return bool(task) or TASKS_EXTENSION.encode() in bytes(capabilities)
 
 
 def declares_tasks(params: Raw) -> bool:

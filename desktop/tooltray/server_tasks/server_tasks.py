@@ -3,7 +3,7 @@ the server that has it. A task is its client's alone; for everybody else there i
 
 Clients that have one server alone know its tasks by the server's own ids. There, an id that was never seen goes on to the server, as it
 would without a hub in between; that of another client does not. Above it: the stages of a call and the router. Below it: TaskBook,
-TaskPlaces, and ServerRelay.
+TaskPlaces, and LinkingRelay: results have the URIs that clients know.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Raw
 
+from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.list_pages import MAX_PAGES, TooLong, check_length
 from tooltray.protocol import eras
 from tooltray.protocol import task_messages as messages
@@ -26,7 +27,6 @@ from tooltray.server_tasks.task_store import ServerTask
 from tooltray.sessions.exchange import Exchange
 from tooltray.transports.transports import is_remote
 from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.views import Views
 
@@ -43,7 +43,7 @@ class ServerTasks:
     """Belongs to the engine's loop."""
 
     def __init__(
-        self, *, servers: ServerManager, relay: ServerRelay, views: Views, book: TaskBook, places: TaskPlaces, news: TaskNews
+        self, *, servers: ServerManager, relay: LinkingRelay, views: Views, book: TaskBook, places: TaskPlaces, news: TaskNews
     ) -> None:
         self._servers, self._relay, self._views = servers, relay, views
         self._book, self._places, self._news = book, places, news
@@ -60,8 +60,10 @@ class ServerTasks:
 
     def may_begin(self, exchange: Exchange) -> bool:
         """Whether a call may be answered with a task; asked of every call."""
-        meta = exchange.head.meta
-        return messages.may_begin(meta.capabilities if exchange.era is Era.MODERN else exchange.caller.capabilities, exchange.head.task)
+        if exchange.head.task:
+            return True
+        declared = exchange.head.meta.capabilities if exchange.era is Era.MODERN else exchange.caller.capabilities
+        return messages.EXTENSION_HINT in bytes(declared)
 
     async def noted(self, server: str, tool: str, exchange: Exchange, sending: Coroutine[Any, Any, Envelope]) -> Envelope:
         """The reply to a call that may begin a task; by the time it is there, the task is known also to the next hub."""

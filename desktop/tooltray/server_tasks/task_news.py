@@ -13,6 +13,7 @@ from typing import Protocol
 
 from msgspec import Raw
 
+from tooltray.catalogue.result_uris import Publish, in_passing
 from tooltray.events import EventBus
 from tooltray.protocol import eras
 from tooltray.protocol import task_messages as messages
@@ -43,12 +44,21 @@ class Hearing(Session, Protocol):
 class TaskNews:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, book: TaskBook, places: TaskPlaces, connected: Callable[[], Collection[Hearing]], bus: EventBus) -> None:
+    def __init__(
+        self,
+        *,
+        book: TaskBook,
+        places: TaskPlaces,
+        connected: Callable[[], Collection[Hearing]],
+        publisher: Callable[[str], Publish | None],
+        bus: EventBus,
+    ) -> None:
         """
         Args:
             connected: the sessions of AI clients that are connected now.
+            publisher: gives the URIs by which clients of all servers know those of a server, by its name; None: they stay.
         """
-        self._book, self._places, self._connected = book, places, connected
+        self._book, self._places, self._connected, self._publisher = book, places, connected, publisher
         self._unannounced: set[str] = set()
         self._early: OrderedDict[tuple[McpClient, str], tuple[str, Raw]] = OrderedDict()
         bus.subscribe(ServerNotified, self._on_server_notified)
@@ -68,8 +78,12 @@ class TaskNews:
         task = self._places.task_at(client, own_id) if own_id else None
         if task is None:
             return None
-        asked = [(session, params if session.state.server else messages.related_to(params, task.id)) for session in self._of(task)]
-        return TaskQuestion(asked)
+        of_all = self._linked(task.server, messages.related_to(params, task.id))
+        return TaskQuestion([(session, params if session.state.server else of_all) for session in self._of(task)])
+
+    def _linked(self, server: str, params: Raw) -> Raw:
+        publish = self._publisher(server)
+        return in_passing(params, publish) if publish else params
 
     def _of(self, task: ServerTask) -> list[Hearing]:
         """The connected sessions that may hear of a task."""
@@ -105,9 +119,11 @@ class TaskNews:
         self._book.note(task, messages.read_state(params) or TaskState(task.own_id))
         if task.is_over:
             self._places.take(task)
-        for session in self._of(task):
-            id = task.own_id if session.state.server else task.id
+        sessions = self._of(task)
+        of_all = self._linked(task.server, params) if any(session.state.server is None for session in sessions) else params
+        for session in sessions:
+            id, news = (task.own_id, params) if session.state.server else (task.id, of_all)
             if client.era is Era.MODERN:
-                session.tell_task_news(id, messages.with_id(params, id))
+                session.tell_task_news(id, messages.with_id(news, id))
             else:
-                session.tell_server_news(method, messages.with_id(params, id))
+                session.tell_server_news(method, messages.with_id(news, id))

@@ -96,6 +96,11 @@ class SessionState(msgspec.Struct):
         opened = [server for server in self.opened_views if server in servers]
         return opened or [server for server in self.read_views if server in servers]
 
+    @property
+    def seen_views(self) -> tuple[str, ...]:
+        """All servers of which it may be showing a view."""
+        return tuple(dict.fromkeys((*self.opened_views, *self.read_views)))
+
 
 def _with_first(server: str, servers: tuple[str, ...]) -> tuple[str, ...]:
     return servers if servers[:1] == (server,) else (server, *(each for each in servers if each != server))[:MOST_VIEWS]

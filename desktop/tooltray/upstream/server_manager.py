@@ -51,7 +51,11 @@ class SessionNeeds(msgspec.Struct, frozen=True):
 
 
 class ServerManager:
-    """Belongs to the engine's loop."""
+    """Belongs to the engine's loop.
+
+    Attributes:
+        changes: another number whenever there are other servers than before.
+    """
 
     def __init__(
         self,
@@ -77,6 +81,7 @@ class ServerManager:
         )
         self._bus, self._spawn, self._keep_output = services.bus, services.spawn, services.keep_output
         self._servers: dict[str, ManagedServer] = {}
+        self.changes = 0
         self._leaving: list[ManagedServer] = []  # removed or replaced, and not ended yet
         self._needs = needs
 
@@ -286,6 +291,7 @@ class ServerManager:
         settings = self._config.settings.mcp_servers
         for name in [server.name for server in self if not server.is_builtin and server.name not in settings]:
             self._leaving.append(removed := self._servers.pop(name))
+            self.changes += 1
             self._stops.on_removed(removed)
             self._spawn(self._remove(removed), name=f"remove '{name}'")
         for name, config in settings.items():
@@ -342,6 +348,7 @@ class ServerManager:
     # making one
 
     def _make(self, name: str, config: MCPServerConfig, builtin: MemoryServer | None = None) -> ManagedServer:
+        self.changes += 1
         entry = ServerEntry(name, config, self._hash(name, config), self._config.file_server(name), builtin is not None)
         server = self._make_deferred(entry) if config.deferred_startup else self._make_plain(entry, builtin)
         if (since := self._stops.since(name)) is not None:

@@ -229,7 +229,7 @@ class ToolSearch:
 
         find = partial(index.find, query, limit, among=may_call)
         places = await finish_in_thread(find) if len(entries) > SLICE else find()
-        return [self._tools.in_room(entries[place], room_of(state, self._limits)) for place in places]
+        return [self._tools.in_room(entries[place], ListTerms(room_of(state, self._limits), state.shows_views)) for place in places]
 
     async def _index(self, entries: Sequence[Entry], key: tuple[str | None, bool]) -> ToolIndex:
         async with self._lock:  # many that search at once wait for one index

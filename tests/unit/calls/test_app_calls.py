@@ -177,3 +177,46 @@ async def test_a_tool_for_views_alone_is_listed_to_clients_that_show_views_and_f
         assert (kinds["show"], kinds["refresh"], kinds["x"]) == ((True, False), (False, True), (False, False))
         costs = await parts.costs.costs(app_host(parts).state)
         assert [tool.name for server in costs.servers if server.server == "a" for tool in server.tools] == ["show"]
+
+
+async def stopped(parts: HubParts) -> None:
+    await parts.servers.stop("a")
+
+
+async def without_the_tool(parts: HubParts) -> None:
+    await parts.conf.change_server("a", disabled_tools=["refresh"])
+
+
+@pytest.mark.parametrize("taken_away", [stopped, without_the_tool])
+async def test_a_view_whose_own_server_does_not_offer_the_tool_any_more_reaches_no_other(tmp_path: Path, taken_away: Any) -> None:
+    servers = both(program("a", viewed("show"), tool("refresh")), program("b", tool("refresh")))
+    async with hub_parts(tmp_path, **servers) as parts:
+        await all_listed(parts, "b")
+        client, without_view, plain = app_host(parts), app_host(parts), parts.client()
+        assert await names(parts, plain) == ["refresh"]
+        await all_listed(parts, "a")
+        assert await said(parts, "show", client) == "a: show"
+        await taken_away(parts)
+        assert "b_refresh" in await names(parts, client)
+        assert "refresh" in await names(parts, plain)
+        refusal = "'refresh' may be a tool of 'a', whose view is open, and is not offered now; the names that are listed tell them apart"
+        assert await said(parts, "refresh", client) == refusal
+        assert await said(parts, "b_refresh", client) == "b: refresh"
+        assert await said(parts, "refresh", without_view) == "b: refresh"
+        assert await said(parts, "refresh", plain) == "b: refresh"
+
+
+async def test_a_whole_name_that_a_view_would_take_for_its_own_servers_is_given_to_nobody_who_shows_views(tmp_path: Path) -> None:
+    long = "y" * 60
+    servers = both(program("a", tool(long)), program("b", viewed("show"), tool(long)))
+    async with hub_parts(tmp_path, **servers) as parts:
+        await all_listed(parts, "a")
+        client, plain = app_host(parts), parts.client()
+        client.state.client = plain.state.client = "claude-code"  # has room for it
+        assert await names(parts, plain) == [long]
+        await all_listed(parts, "b")
+        assert await names(parts, plain) == [f"b_{long}", "show", long]
+        (short,) = [name for name in await names(parts, client) if name.startswith("a_") or name[:30] == long[:30]]
+        assert len(short) < len(long)
+        assert await said(parts, "show", client) == "b: show"
+        assert [await said(parts, name, client) for name in (short, long)] == [f"a: {long}", f"b: {long}"]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from typing import Any
 
 import pytest
@@ -93,6 +94,16 @@ async def test_a_server_that_breaks_the_rule_itself_is_not_mended_and_what_canno
     await asyncio.sleep(46)
     assert live.values[-1] == 4 + HAIR
     assert live.calls.passes(Raw(b"[]"), dump(8)) == Raw(b"[]")  # of a call that is none of these
+    live.calls.end(dump(7))
+
+
+@in_fake_time
+async def test_no_value_becomes_more_than_json_can_say() -> None:
+    live = Live()
+    await asyncio.sleep(46)
+    live.passes(progress=sys.float_info.max)
+    await asyncio.sleep(46)
+    assert live.values[-1] == sys.float_info.max
     live.calls.end(dump(7))
 
 

@@ -78,9 +78,3 @@ def test_a_client_knows_tasks_only_if_it_says_so_where_it_should(capabilities: s
     assert not messages.declares_tasks(Raw((envelope % capabilities).encode()))
     assert messages.declares_tasks(Raw((envelope % '{"extensions":{"io.modelcontextprotocol/tasks":{}}}').encode()))
     assert not messages.declares_tasks(Raw(b"[]"))
-
-
-def test_a_call_may_begin_a_task_if_it_asks_for_one_or_its_client_knows_them() -> None:
-    assert messages.may_begin(Raw(b"{}"), Raw(b"{}"))
-    assert messages.may_begin(Raw(b'{"extensions":{"io.modelcontextprotocol/tasks":{}}}'), Raw(b""))
-    assert not messages.may_begin(Raw(b"{}"), Raw(b""))

@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Raw
 from tests.fakes.everything_server import answered
 from tests.fakes.hub_parts import MODERN_META, hub_parts, one_server, settled, started, two_servers
 from tests.fakes.scripted_server import error, raw, text
 from tests.fakes.set_clock import SetClock
 from tests.fakes.task_server import KNOWS_TASKS, LEGACY, RELATED, TaskClient, TaskServer, begun
 
+from tooltray.protocol.envelope import dump
 from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY
 from tooltray.server_tasks.server_tasks import RESULT_WAIT_S
 
@@ -310,3 +312,43 @@ async def test_a_server_where_a_task_works_is_not_idle(tmp_path: Path) -> None:
             clock.now += IDLE_S
             parts.wheel.expire(IDLE_S)
             await settled()
+
+
+LINK = {"type": "resource_link", "uri": "x://1", "name": "n"}
+OF_A = {**LINK, "uri": "tooltray://a/x%3A%2F%2F1"}
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+async def test_links_in_what_comes_of_a_task_are_those_that_the_client_of_all_servers_knows(tmp_path: Path, era: str) -> None:
+    state = {"resultType": "complete", "status": "completed", "result": {"content": [LINK]}, "createdAt": "2026-11-01T00:00:00Z"}
+    capabilities = KNOWS_TASKS | {"tools": {}, "resources": {}}
+    found = {"resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": capabilities}
+    programs = [TaskServer(eras=(era,)), TaskServer(eras=(era,))]
+    for program in programs:
+        program.capabilities = LEGACY | {"resources": {}}
+        program.handlers |= {
+            "resources/list": lambda copy, params: {"resources": [LINK]},
+            "tasks/result": lambda copy, params: {"content": [LINK]},
+            "tasks/get": lambda copy, params: state | {"taskId": params["taskId"]},
+        }
+        if era == "modern":
+            program.handlers["server/discover"] = lambda copy, params: found
+    async with hub_parts(tmp_path, **two_servers(*programs)) as parts:
+        await started(parts, "a", "b")
+        await parts.listed()
+        await parts.resources.listing()
+        client, alone = TaskClient("A"), TaskClient("A", server="a")
+        options: dict[str, Any] = MODERN if era == "modern" else {}
+        id = await begun(parts, client, "a_slow", **options)
+        method = "tasks/result" if era == "legacy" else "tasks/get"
+        for asking, of_task, known, server in ((client, id, OF_A, None), (alone, "task-1", LINK, "a")):
+            result = (await asked(parts, method, asking, of_task, server=server, **options))["result"]
+            assert result.get("result", result)["content"] == [known]
+
+
+async def test_a_modern_client_may_escape_the_slash_in_the_name_of_the_extension(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(TaskServer(eras=("modern",)))) as parts:
+        await started(parts)
+        declared = Raw(bytes(dump(KNOWS_TASKS)).replace(b"/", rb"\/"))
+        id = await begun(parts, client := TaskClient("A"), _meta={**MODERN_META, CLIENT_CAPABILITIES_KEY: declared}, task=None)
+        assert (await asked(parts, "tasks/get", client, id, **MODERN))["result"]["taskId"] == id

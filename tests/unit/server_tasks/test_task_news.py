@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from tests.fakes.everything_server import answered
-from tests.fakes.hub_parts import MODERN_META, HubParts, hub_parts, one_server, settled, started
+from tests.fakes.hub_parts import MODERN_META, HubParts, hub_parts, one_server, settled, started, two_servers
 from tests.fakes.scripted_server import Copy
-from tests.fakes.task_server import KNOWS_TASKS, RELATED, TaskClient, TaskServer, begun
+from tests.fakes.task_server import KNOWS_TASKS, LEGACY, RELATED, TaskClient, TaskServer, begun
 
 from tooltray.protocol.envelope import success
 from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY
@@ -47,6 +47,28 @@ async def test_news_reach_the_tasks_client_alone_each_session_under_the_id_it_kn
         assert not other.told.all
         assert not elsewhere.told.all
         assert parts.task_book.of("A")[0].status == "completed"
+
+
+async def test_news_and_questions_of_a_task_link_to_what_the_client_knows(tmp_path: Path) -> None:
+    programs = program, _ = TaskServer(), TaskServer()
+    link = {"type": "resource_link", "uri": "x://1", "name": "n"}
+    known = link | {"uri": "tooltray://a/x%3A%2F%2F1"}
+    for each in programs:
+        each.capabilities = LEGACY | {"resources": {}}
+        each.handlers["resources/list"] = lambda copy, params: {"resources": [link]}
+    client, alone = TaskClient("A", capabilities={"sampling": {}}, answer=success({})), TaskClient("A", server="a")
+    async with hub_parts(tmp_path, **two_servers(*programs), waits={"connected": lambda: [client, alone]}) as parts:
+        await started(parts, "a", "b")
+        await parts.listed()
+        await parts.resources.listing()
+        id = await begun(parts, client, "a_slow")
+        await settled()
+        program.copy.notify(STATUS, {"taskId": "task-1", "result": {"content": [link]}})
+        assert (await client.told.wait(lambda told: True))[1] == {"taskId": id, "result": {"content": [known]}}
+        assert alone.told.all == [(STATUS, {"taskId": "task-1", "result": {"content": [link]}})]
+        asks = {"messages": [{"role": "user", "content": link}], "_meta": {RELATED: {"taskId": "task-1"}}}
+        await program.copy.ask("sampling/createMessage", asks)
+        assert client.asked.all[0][1]["messages"] == [{"role": "user", "content": known}]
 
 
 async def test_news_that_come_before_the_answer_follow_it(tmp_path: Path) -> None:

@@ -50,9 +50,6 @@ def _switch(args: argparse.Namespace, home: Home, *, on: bool) -> int:
         switching = hub.api.skills.set_skill_enabled(server=args.server, skill=args.skill, enabled=on)
         hub.ask(switching, timeout_s=LIST_TIMEOUT_S)
     skill, server = clean_line(args.skill), clean_line(args.server)
-    offered, off = (
-        tr("{skill} of {server} is offered.", skill=skill, server=server),
-        tr("{skill} of {server} is off.", skill=skill, server=server),
-    )
-    said = offered if on else off
+    is_on = tr("{skill} of {server} is offered.", skill=skill, server=server)
+    said = is_on if on else tr("{skill} of {server} is off.", skill=skill, server=server)
     return answer(args, {"server": args.server, "skill": args.skill, "enabled": on}, said)

@@ -208,6 +208,7 @@ GROUPS = (
             EntryField(path=("toolFilter", "mode"), kind="choice", title=lambda: tr("Which tools are offered"), choices=_filters),
             EntryField(path=("toolFilter", "list"), kind="lines", title=lambda: tr("Tools of that list"), is_code=True),
             EntryField(path=("disabledTools",), kind="lines", title=lambda: tr("Tools that are switched off"), is_code=True),
+            EntryField(path=("disabledSkills",), kind="lines", title=lambda: tr("Skills that are switched off"), is_code=True),
             EntryField(
                 path=("toolOverrides",),
                 kind="json",
