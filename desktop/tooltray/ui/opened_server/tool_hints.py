@@ -16,6 +16,7 @@ from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
 
 LONGEST_TITLE, LONGEST_ADDRESS = 200, 2**16  # characters, as the settings take them
+SCHEME = "https://"  # how addresses begin; the same in every language
 CHOICE_WIDTH = 200  # px; the longest word of a choice, in either language
 _VALUES: Mapping[str, bool | None] = {"": None, "yes": True, "no": False}
 
@@ -38,7 +39,7 @@ class ToolHints(QWidget):
         note = tr("Hints are for AI clients. Here, a more careful one makes the tool ask, and none makes it run unasked.")
         self._lines.addWidget(Label(theme, note, "caption", "muted", wrap=True))
         self._icon = self._field(tr("Address of its icon"), LONGEST_ADDRESS)
-        self._icon.setPlaceholderText("https://")
+        self._icon.setPlaceholderText(SCHEME)
 
     def set_override(self, override: Mapping[str, object]) -> None:
         """Shows what stands in the settings."""
