@@ -84,7 +84,7 @@ def test_a_file_of_requests_as_stdin_is_answered_to_the_last(world):
     [
         (b"{nonsense", None, -32700),
         (b"[]", None, -32600),
-        (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', None, -32600),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', 1, -32600),
         (b'{"id":1,"method":"ping"}', 1, -32600),
         (b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}', None, -32600),
         (b'{"jsonrpc":"2.0","id":{},"method":"ping"}', None, -32600),

@@ -242,12 +242,12 @@ class JointListing:
 
     async def with_others(self, kept: Iterable[Entry], routes: Iterable[Route], terms: ListTerms) -> Listed:
         """A list of its own: entries of the list of all, and further tools beside them."""
-        named = await self.named(route for route in routes if _is_told_of(route, terms))
+        told_of = [route for route in routes if _is_told_of(route, terms)]
+        if terms.with_views:  # views that come with these may call by a name what is there already, and the other way round
+            told_of, kept = [*(entry.route for entry in kept), *told_of], ()
+        named = await self.named(told_of)
         if terms.with_views:
-            kept = tuple(kept)
-            beside = {(entry.route.server, entry.route.definition.name) for entry in kept}
-            told = await self._told_apart([*((entry.name, entry.route) for entry in kept), *named])
-            named = [(name, route) for name, route in told if (route.server, route.definition.name) not in beside]
+            named = await self._told_apart(named)
         uris = self._uris.now
         added = [self.in_room(Entry(name, route, route.published(name, uris)), terms) for name, route in named]
         entries = tuple(sorted((*kept, *added), key=attrgetter("name")))

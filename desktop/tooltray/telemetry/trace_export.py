@@ -19,7 +19,6 @@ from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.tasks import Spawn, finish_in_thread
 from tooltray.telemetry.call_span import CallSpan, FinishedCall, finished, span_of
-from tooltray.transports.http.proxies import is_loopback
 
 logger = logging.getLogger(__name__)
 MOST_WAITING = 2_048  # calls; OpenTelemetry's own limit
@@ -160,6 +159,8 @@ def endpoint_of(url: str) -> str:
 
 def _fault(url: str) -> Problem | None:
     """Traces leave this machine encrypted or not at all."""
+    from tooltray.transports.http.proxies import is_loopback  # what it stands on is not needed at a hub's start
+
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""

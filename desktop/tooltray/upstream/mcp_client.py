@@ -65,10 +65,6 @@ OfTask = Callable[["McpClient", Raw], TaskQuestion | None]
 """Tells whose task a question belongs to, by its params; None: it names none that is known."""
 
 
-def nobody_there() -> bool:
-    return False
-
-
 class Audience(msgspec.Struct, frozen=True, eq=False):
     """Who answers a server's questions.
 
@@ -86,7 +82,7 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
     ask_person: AskPerson | None = None
     of_task: OfTask = lambda client, params: None
     declared: Callable[[], Declarations] = dict
-    is_person_there: Callable[[], bool] = nobody_there
+    is_person_there: Callable[[], bool] = lambda: False
 
 
 SHARED = Audience()

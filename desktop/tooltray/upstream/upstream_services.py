@@ -10,7 +10,6 @@ import time
 from collections.abc import AsyncIterator, Callable
 
 import msgspec
-from msgspec import Raw
 
 from tooltray.events import EventBus
 from tooltray.protocol.deadlines import DeadlineWheel
@@ -19,7 +18,7 @@ from tooltray.protocol.dispatcher import Tap
 from tooltray.tasks import Spawn
 from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.handshake import DISCOVER_TIMEOUT_S
-from tooltray.upstream.mcp_client import AskPerson, McpClient, OfTask, TaskQuestion, nobody_there
+from tooltray.upstream.mcp_client import AskPerson, OfTask
 from tooltray.upstream.start_watch import StartLimits
 
 RESTART_AFTER_S = (1.0, 2.0, 4.0)  # three failures in a row; then somebody has to act
@@ -94,10 +93,6 @@ def no_tap(server: str) -> Tap | None:
     return None
 
 
-def no_task(client: McpClient, params: Raw) -> TaskQuestion | None:
-    return None
-
-
 class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """
     Attributes:
@@ -120,8 +115,8 @@ class UpstreamServices(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     eras: EraMemory
     mask: Callable[[str], str] = str
     ask_person: AskPerson | None = None
-    of_task: OfTask = no_task
-    is_person_there: Callable[[], bool] = nobody_there
+    of_task: OfTask = lambda client, params: None
+    is_person_there: Callable[[], bool] = lambda: False
     keep_output: Callable[[str, str], None] = keep_nothing
     tap: Callable[[str], Tap | None] = no_tap
     declared: Callable[[], Declarations] = dict

@@ -6,7 +6,10 @@ from typing import Any
 from tests.fakes.hub_parts import HubParts, hub_parts, one_server
 from tests.fakes.lazy_hub import answered, lazy, names_of, ready
 from tests.fakes.offering import OfferingServer, prompt, resource
-from tests.fakes.scripted_server import tool
+from tests.fakes.scripted_server import ScriptedServer, tool
+
+from tooltray.catalogue.tool_routes import ListTerms
+from tooltray.protocol.eras import Era
 
 
 def in_both_eras(*, legacy: list[Any], modern: list[Any]) -> OfferingServer:
@@ -38,6 +41,19 @@ async def test_each_era_sees_the_tools_that_it_can_call(tmp_path: Path) -> None:
         assert await names(parts) == ["both", "old", "t" * 45]
         assert await names(parts, is_modern=True) == ["both", "new"]
         assert "result" in await parts.call("old")
+
+
+async def test_of_clients_that_show_views_too_and_names_stay_told_apart(tmp_path: Path) -> None:
+    shown = tool("show", _meta={"ui": {"resourceUri": "ui://s/view"}})
+    program = in_both_eras(legacy=[tool("both"), shown, tool("search")], modern=[tool("both")])
+    other = ScriptedServer(tool("search"))
+    async with hub_parts(tmp_path, **lazy(s=program, other=other)) as parts:
+        await ready(parts, "other")
+        await opened_for_legacy(parts)
+        entries = await parts.tools.entries(terms=ListTerms(with_views=True), era=Era.LEGACY)
+        assert {(entry.name, entry.route.server) for entry in entries if entry.route.definition.name != "both"} == {
+            *(("show", "s"), ("s_search", "s"), ("other_search", "other"))
+        }
 
 
 async def test_a_server_that_offers_the_same_in_both_eras_has_one_list(tmp_path: Path) -> None:

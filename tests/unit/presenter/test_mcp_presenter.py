@@ -12,12 +12,21 @@ from tests.fakes.scripted_server import ScriptedServer, never, text
 from tooltray.events import ServerStarted, SessionsChanged
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Era, Head
+from tooltray.sessions.session_state import SessionState
 from tooltray.snapshots.servers import ServerState
 
 NO_SERVER = "there is no server 'gone'"
 
 
 # the hub
+
+
+async def test_what_a_client_declares_is_kept_of_its_session_and_for_servers_that_clients_share(parts: HubParts) -> None:
+    state, declared = SessionState("s1"), {"extensions": {"com.example/x": {}}}
+    parts.presenter.declare(state, {})
+    assert (state.declared, parts.client_extensions.declared()) == ({}, {})
+    parts.presenter.declare(state, declared)
+    assert (state.declared, parts.client_extensions.declared()) == (declared, declared)
 
 
 async def test_the_snapshot_has_every_server_as_a_card_shows_it(parts: HubParts) -> None:

@@ -15,7 +15,9 @@ from tests.fakes.hub_parts import MODERN_META, Client, opened, settled
 from tests.fakes.relay import Relay, connected
 from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
-from tooltray.protocol.envelope import Envelope, dump
+from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump
+from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY
+from tooltray.sessions.exchange import Exchange
 from tooltray.upstream.held_calls import HELD_FOR_S, MAX_HELD, UNKNOWN_STATE, HeldCalls
 
 QUESTION = {"message": "sure?", "requestedSchema": {"type": "object", "properties": {}}}
@@ -210,6 +212,16 @@ async def test_a_question_is_put_to_the_client_only_in_a_mode_that_it_declared(
     else:
         assert "-32602" in result["content"][0]["text"]
     session.held.close()
+
+
+async def test_a_question_of_the_hub_itself_too_is_put_only_in_a_mode_that_the_client_declared(session: Session) -> None:
+    async def ask(exchange: Exchange) -> Envelope:
+        return await exchange.ask("elicitation/create", dump(QUESTION))
+
+    pages_alone = {CLIENT_CAPABILITIES_KEY: {"elicitation": {"url": {}}}}
+    request = Envelope(id=dump(1), method="tools/call", params=dump({"name": "x", "_meta": {**MODERN_META, **pages_alone}}))
+    reply = await session.held.run(ask, exchange_of(request, session.client, held=session.held), owner="hub")
+    assert opened(reply)["error"]["code"] == INVALID_PARAMS
 
 
 async def test_what_has_no_input_required_result_is_not_asked_for(session: Session) -> None:

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Raw
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, text, tool
 
 from tooltray.builtin.hub_server import HubServer
+from tooltray.catalogue.skill import Skill
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus, ToolListChanged
 from tooltray.sessions.session_state import SessionState
@@ -59,6 +61,13 @@ async def test_a_profile_has_its_servers_and_of_those_its_tools(tmp_path: Path, 
     async with hub_parts(tmp_path, **world(profiles={"work": WORK})) as parts:
         assert parts.profiles.includes(SessionState("s", profile="work"), server, tool) is is_in
         assert parts.profiles.includes(SessionState("s"), server, tool)
+
+
+async def test_a_profile_without_a_server_has_none_of_its_skills(tmp_path: Path) -> None:
+    skill = Skill("skill://x/SKILL.md", "x", "", None, "", Raw(b"{}"))
+    async with hub_parts(tmp_path, **world(profiles={"work": WORK})) as parts:
+        state = SessionState("s", profile="work")
+        assert (parts.profiles.includes_skill(state, "a", skill), parts.profiles.includes_skill(state, "b", skill)) == (True, False)
 
 
 async def test_a_profile_that_names_no_servers_has_all(tmp_path: Path) -> None:
