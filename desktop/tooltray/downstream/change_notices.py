@@ -77,6 +77,7 @@ class Listening:
         self._open: dict[bytes, tuple[Wanted, Raw, Raw]] = {}  # by the request's id: what is wanted, its `_meta`, the id
         self._early: dict[bytes, deque[tuple[str, Raw]]] = {}  # by the request's id: said before it was acknowledged
         self._news: dict[str, set[str]] = {}  # what is to be told, and which of its lists the client has not asked for since
+        self._changes: dict[str, int] = {}  # by notification
         self._updates: dict[str, Raw] = {}  # of resources, which a client that does not read is told later
         self._telling: asyncio.TimerHandle | None = None
         self.is_legacy = False  # it has said `notifications/initialized`
@@ -113,8 +114,19 @@ class Listening:
             _, meta, _ = self._open[bytes(id)]
             self._dispatcher.send_notification(method, _with_subscription(params, meta), about=id)
 
-    def seen(self, method: str) -> None:
-        """The client lists: what changed until now is no news to it."""
+    def changes(self, method: str) -> int:
+        """How often the list that a request asks for has changed by now."""
+        return self._changes.get(LISTS.get(method, ""), 0)
+
+    def seen(self, method: str, changes: int) -> None:
+        """The client has listed: what changed before that is no news to it.
+
+        Args:
+            changes: of the list, when it asked; what has changed since may not be in the answer, but for the first one of all, which waits
+                for what it tells.
+        """
+        if self.has_answered and self.changes(method) != changes:
+            return
         if self._news and (unseen := self._news.get(news := LISTS.get(method, ""))):
             unseen.discard(method)
             if not unseen:
@@ -128,6 +140,7 @@ class Listening:
 
     def list_changed(self, method: str) -> None:
         """A list has changed; `method` is the notification that says so."""
+        self._changes[method] = self._changes.get(method, 0) + 1
         if self.is_legacy or self._open:
             self._news[method] = {lists for lists, news in LISTS.items() if news == method}
             self._tell_in(TOLD_AFTER_S)

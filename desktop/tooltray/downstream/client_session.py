@@ -198,9 +198,10 @@ class ClientSession:
         elif request.method in ANSWERED_HERE:
             reply = await self._answer_here(request, exchange.era)
         else:
+            changes = self.listening.changes(request.method)
             reply = await (self._answer_live(exchange) if exchange.head.meta.progress_token else self._router.answer(exchange))
             exchange.course.sent_at = time.perf_counter()
-            self.listening.seen(request.method)
+            self.listening.seen(request.method, changes)
         self._recorder.answered(recorded, request, reply)
         self.request_count += 1
         if not self.listening.has_answered and request.method != "initialize":

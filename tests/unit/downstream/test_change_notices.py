@@ -278,9 +278,24 @@ async def test_who_has_seen_one_of_two_lists_is_told_that_they_have_changed() ->
         for methods in (["resources/list"], ["resources/list", "resources/templates/list"]):
             client.presenter.followers[0](changed)
             for method in methods:
-                client.session.listening.seen(method)
+                client.session.listening.seen(method, client.session.listening.changes(method))
             await asyncio.sleep(LONG_S)
             assert [message["method"] for message in client.channel.messages if "method" in message] == [changed]
+
+
+@in_fake_time
+async def test_what_changes_while_a_list_is_made_is_told_since_the_list_may_not_have_it() -> None:
+    changed = "notifications/resources/list_changed"
+    async with Conversation() as client:
+        await client.greet()
+        await client.result("ping")
+        listening = client.session.listening
+        before = listening.changes("resources/list")
+        client.presenter.followers[0](changed)
+        for method in ("resources/list", "resources/templates/list"):
+            listening.seen(method, before)
+        await asyncio.sleep(LONG_S)
+        assert [message["method"] for message in client.channel.messages if "method" in message] == [changed]
 
 
 # what extensions tell
