@@ -18,7 +18,7 @@ from tooltray.protocol.dispatcher import Tap
 from tooltray.tasks import Spawn
 from tooltray.upstream.era_memory import EraMemory
 from tooltray.upstream.handshake import DISCOVER_TIMEOUT_S
-from tooltray.upstream.mcp_client import AskPerson, OfTask
+from tooltray.upstream.mcp_client import AskPerson, McpClient, OfTask  # noqa: F401 (OfTask names McpClient, for those who read types)
 from tooltray.upstream.start_watch import StartLimits
 
 RESTART_AFTER_S = (1.0, 2.0, 4.0)  # three failures in a row; then somebody has to act
