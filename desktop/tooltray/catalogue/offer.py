@@ -94,9 +94,14 @@ def read_offers(kind: OfferKind, raws: Iterable[Raw]) -> tuple[tuple[Offer, ...]
             remarks.append(f"{kind.name}: number {place} of the list is left out: {offer.key!r} stands in it before")
         else:
             offers[offer.key] = offer
-    if len(remarks) > MAX_REMARKS:
-        remarks[MAX_REMARKS:] = [f"{kind.name}: and {len(remarks) - MAX_REMARKS} more such remarks"]
-    return tuple(offers.values()), remarks
+    return tuple(offers.values()), bounded(kind, remarks)
+
+
+def bounded(kind: OfferKind, remarks: list[str]) -> list[str]:
+    """The first MAX_REMARKS of the remarks about a list, and how many more there are."""
+    if len(remarks) <= MAX_REMARKS:
+        return remarks
+    return [*remarks[:MAX_REMARKS], f"{kind.name}: and {len(remarks) - MAX_REMARKS} more such remarks"]
 
 
 def listing_of(kind: OfferKind, definitions: Iterable[Raw]) -> Raw:

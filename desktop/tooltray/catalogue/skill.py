@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Raw
 
 from tooltray.catalogue.definition import canonical, digest
-from tooltray.catalogue.offer import MAX_REMARKS, OfferKind
+from tooltray.catalogue.offer import OfferKind, bounded
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import dump, load
 from tooltray.protocol.member_scanner import closed, elements_of, opened
@@ -94,9 +94,7 @@ def read_skills(
             remarks.append(f"{kind.name}: number {place} of the list is left out: {fault}")
         else:
             skills[skill.uri] = skill
-    if len(remarks) > MAX_REMARKS:
-        remarks[MAX_REMARKS:] = [f"{kind.name}: and {len(remarks) - MAX_REMARKS} more such remarks"]
-    return tuple(skills.values()), remarks
+    return tuple(skills.values()), bounded(kind, remarks)
 
 
 def read_skill(raw: Raw) -> Skill:
