@@ -17,6 +17,7 @@ COMPLETE = (
     "desktop/tooltray/bundles/*.py",
     "desktop/tooltray/calls/*.py",
     "desktop/tooltray/catalogue/*.py",
+    "desktop/tooltray/confinement/*.py",
     "desktop/tooltray/discovery/*.py",
     "desktop/tooltray/doctor/*.py",
     "desktop/tooltray/entries/*.py",

@@ -424,6 +424,7 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         window=_read_part(document, "window", WindowSettings, WindowSettings(), slips),
         notifications=_read_part(document, "notifications", dict[str, StrictBool], {}, slips),
         activity=_read_activity(document.get("activity"), slips),
+        telemetry=_read_part(document, "telemetry", TelemetrySettings, TelemetrySettings(), slips),
     )
     return Reading(settings, tuple(slips))
 

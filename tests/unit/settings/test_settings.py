@@ -302,3 +302,35 @@ def test_contents_are_kept_until_their_time_is_over() -> None:
     assert ActivitySettings(contents=True).keeps_contents(1e10)
     until = ActivitySettings(contents=True, contents_until=5.0)
     assert (until.keeps_contents(4.9), until.keeps_contents(5.0)) == (True, False)
+
+
+NOT_THE_DEFAULT: dict[str, object] = {
+    "mcpServers": {"one": {"command": "run"}},
+    "defaultServers": ["one"],
+    "mcpEnabled": False,
+    "pausedUntil": 9.0,
+    "publish": {"lazyLoad": True},
+    "secrets": {"backend": "file"},
+    "autoDetectNpmRegistry": False,
+    "customNpmRegistry": "http://127.0.0.1/",
+    "npmRegistries": [{"url": "http://127.0.0.1/"}],
+    "profiles": {"work": {}},
+    "allowedFolders": ["/work"],
+    "readyAnswers": ["Yes."],
+    "hotReload": False,
+    "fileServers": {"one": {"disable": True}},
+    "discovery": {"registry": False},
+    "language": "zh_TW",
+    "window": {"theme": "dark"},
+    "notifications": {"calls": False},
+    "activity": {"days": 9},
+    "telemetry": {"otlp": "http://127.0.0.1:4318"},
+}
+
+
+@pytest.mark.parametrize("key", sorted(field.alias or name for name, field in Settings.model_fields.items() if name != "version"))
+def test_every_setting_is_read_from_the_file(key: str) -> None:
+    name = next(name for name, field in Settings.model_fields.items() if field.alias == key)
+    reading = read_settings({key: NOT_THE_DEFAULT[key]})
+    assert getattr(reading.settings, name) != getattr(Settings(), name)
+    assert not reading.problems

@@ -1,0 +1,1 @@
+"""Servers that may do less than their person: profiles, what is put around their processes, and what was refused to them."""

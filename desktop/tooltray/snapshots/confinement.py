@@ -1,0 +1,39 @@
+"""How a server is confined: what was chosen, what of it this computer cannot do, and what was refused."""
+
+from typing import Literal
+
+import msgspec
+
+
+class RefusedThing(msgspec.Struct, frozen=True):
+    """Something that a confined server wanted and did not get.
+
+    Attributes:
+        kind: "host" (known from the proxy), "path" (known from what the server has said), or "unknown": something was refused, Watch finds
+            out what.
+        name: the host with its port, or the absolute path; empty of the kind "unknown".
+        at: unix seconds of the last time.
+        count: how often since the server started.
+    """
+
+    kind: Literal["host", "path", "unknown"]
+    name: str
+    at: float
+    count: int = 1
+
+
+class ConfinementSnapshot(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        files, network, hosts, read, write: as the entry has them.
+        missing: what of it this computer cannot do, each as a sentence for a person; "not confined" where it is all of it.
+        refused: what was refused since the server started, the latest first.
+    """
+
+    files: Literal["open", "own", "read"] = "open"
+    network: Literal["open", "none", "hosts"] = "open"
+    hosts: tuple[str, ...] = ()
+    read: tuple[str, ...] = ()
+    write: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    refused: tuple[RefusedThing, ...] = ()
