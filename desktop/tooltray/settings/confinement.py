@@ -17,7 +17,7 @@ class Confinement(JsonModel):
     """`confinement` of an entry. Without it a server is open: it may do whatever its person may do.
 
     Attributes:
-        files: "open": all; "own": its package, its caches, the folders named here, the project; "read": the same, none of it changed but its
+        files: "open": all; "own": its package, its caches, the folders named here, the project; "read": the same, nothing changed but its
             own caches.
         network: "open": all; "none"; "hosts": those in `hosts` alone, through the hub's proxy.
         hosts: names, as "api.example.org", or "*.example.org" for all below it; ports other than 443 and 80 as "example.org:8443".

@@ -7,6 +7,7 @@ from tooltray.settings.settings import (
     UNREADABLE_PROFILE,
     ActivitySettings,
     ClientSettings,
+    Settings,
     UnusableEntry,
     check_name,
     read_entry,
