@@ -65,7 +65,14 @@ class Asking:
         self._may_go, self._let_go = os.pipe()
         self._child = os.fork()
         self.is_outside = self._child != 0
-        for end in (self._tell, self._may_go) if self.is_outside else (self._told, self._let_go):
+        others = (self._tell, self._may_go) if self.is_outside else (self._told, self._let_go)
+        self._own = (self._told, self._let_go) if self.is_outside else (self._tell, self._may_go)
+        for end in others:
+            os.close(end)
+
+    def close(self) -> None:
+        """Closes its pipes. A child needs not: its program gets none of them."""
+        for end in self._own:
             os.close(end)
 
     # in the child
@@ -83,8 +90,11 @@ class Asking:
 
     # outside
 
-    def serve(self) -> int:
+    def serve(self, streams: "tuple[int, ...]" = (0, 1, 2)) -> int:
         """Answers until the child has ended; ends as it has, by a signal too.
+
+        Args:
+            streams: the open files that are the program's: the hub must see when it closes them.
 
         Returns:
             Its exit code.
@@ -96,20 +106,17 @@ class Asking:
         if number:
             listener = call(PIDFD_GETFD, pidfd, int.from_bytes(number, "little"), 0)
             os.write(self._let_go, b"!")
-            self._let_go_of_pipes()
+            _let_go_of(streams)
             self._answer_all(listener, pidfd)
+            os.close(listener)
+        os.close(pidfd)
         code = os.waitstatus_to_exitcode(os.waitpid(self._child, 0)[1])
+        self.close()
         if code < 0:
-            _signal.signal(-code, _signal.SIG_DFL) if -code not in (_signal.SIGKILL, _signal.SIGSTOP) else None
+            if -code != _signal.SIGKILL:
+                _signal.signal(-code, _signal.SIG_DFL)
             os.kill(os.getpid(), -code)
         return code
-
-    def _let_go_of_pipes(self) -> None:
-        """They are the program's: the hub must see when it closes them."""
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for stream in range(3):
-            os.dup2(nothing, stream)
-        os.close(nothing)
 
     def _answer_all(self, listener: int, pidfd: int) -> None:
         waiting = select.poll()
@@ -147,6 +154,13 @@ class Asking:
         except OSError as error:
             return error.errno or errno.EACCES
         return 0
+
+
+def _let_go_of(streams: "tuple[int, ...]") -> None:
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in streams:
+        os.dup2(nothing, stream)
+    os.close(nothing)
 
 
 def _memory(thread: int, address: int, size: int) -> bytes:

@@ -22,7 +22,7 @@ OWN = b"TOOLTRAY_"  # begins those by which the hub finds its servers again
 PROXY_ABI = 4
 _SET_NO_NEW_PRIVS = 38
 _SET_FILTER, _NEW_LISTENER = 1, 8
-_FIRST_OTHER_FILE = 3  # after stdin, stdout, stderr
+_FIRST_OTHER_FILE, _LAST_OTHER_FILE = 3, (1 << 31) - 1  # after stdin, stdout, stderr
 
 
 def main(words: "list[str]") -> int:
@@ -135,7 +135,7 @@ def _execute(options: Options) -> None:
     Raises:
         OSError: the program cannot be run.
     """
-    os.closerange(_FIRST_OTHER_FILE, os.sysconf("SC_OPEN_MAX"))
+    os.closerange(_FIRST_OTHER_FILE, _LAST_OTHER_FILE)
     for number in (_signal.SIGPIPE, _signal.SIGXFSZ, _signal.SIGTERM):  # ignored by Python, and around bubblewrap
         _signal.signal(number, _signal.SIG_DFL)
     try:
