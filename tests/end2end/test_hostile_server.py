@@ -1,7 +1,7 @@
 """A server that tries eighty things it must not, confined as *Own files* with *No network*: it does none of them.
 
-Each can be done where nothing refuses it, or the test would prove nothing. What an older kernel or a missing bubblewrap lets through is what
-the card says, and nothing else.
+Each can be done where nothing refuses it, or the test would prove nothing. What an older kernel or a missing bubblewrap lets through is
+what the card says, and nothing else.
 """
 
 import fcntl
@@ -16,9 +16,10 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.fakes.hostile_facts import FILE_BYTES, World, hostile_world
+
 from tooltray.confinement.launch_line import carried, confined
 from tooltray.confinement.policy import Policy
-from tooltray.confinement.support import NO_BUBBLEWRAP, NO_SIGNALS, Support, missing, probe
+from tooltray.confinement.support import NO_BUBBLEWRAP, NO_SIGNALS, missing, probe
 from tooltray.launch.process_family import START_OPTIONS, ProcessFamily
 
 pytestmark = pytest.mark.timeout(60)

@@ -33,7 +33,7 @@ def in_child(function: Callable[[], object]) -> Ended:
         try:
             os.dup2(writing, 1)
             os.dup2(writing, 2)
-            sys.stdout, sys.stderr = (open(stream, "w", closefd=False) for stream in (1, 2))
+            sys.stdout, sys.stderr = (open(stream, "w", closefd=False) for stream in (1, 2))  # noqa: SIM115 - till its end
             result = function()
             code = result if isinstance(result, int) else 0
         except SystemExit:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.forked import in_child
+
 from tooltray_confine import capabilities
 
 PR_CAPBSET_DROP, HIGHEST = 24, 40

@@ -2,6 +2,7 @@ import errno
 import os
 
 import pytest
+
 from tooltray_confine import kernel
 
 

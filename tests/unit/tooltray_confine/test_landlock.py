@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.forked import in_child
+
 from tooltray_confine import kernel, landlock
 
 HERE = os.getcwd()
@@ -28,7 +29,9 @@ def test_what_is_listed_may_be_read_or_written_and_nothing_else(tmp_path: Path):
     file, folder, own, other = names
 
     def look() -> None:
-        restricted(min(landlock.newest_abi(), 2), read=["/usr", "/lib", sys.base_prefix, str(file), str(folder), "/not/there"], write=[str(own)])
+        restricted(
+            min(landlock.newest_abi(), 2), read=["/usr", "/lib", sys.base_prefix, str(file), str(folder), "/not/there"], write=[str(own)]
+        )
         file.read_text()
         list(folder.iterdir())
         (own / "new").write_text("x")

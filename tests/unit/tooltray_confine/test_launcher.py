@@ -1,4 +1,4 @@
-"""What the launcher does to itself, in children of this process; tests/end2end/test_hostile_server.py has what a server can do afterwards."""
+"""What the launcher does to itself, in children of this process; what a server can do then is in tests/end2end/test_hostile_server.py."""
 
 import json
 import os
@@ -13,6 +13,7 @@ from typing import NoReturn
 
 import pytest
 from tests.fakes.forked import in_child
+
 from tooltray.programs import launcher_command
 from tooltray_confine import capabilities, connects, landlock, launcher
 
@@ -192,7 +193,9 @@ def test_an_unknown_processor_is_named(monkeypatch: pytest.MonkeyPatch, capsys: 
         (["--abi", "3", "--network", "proxy:80", "--", "/bin/true"], "no rules for TCP: its ABI is 3"),
     ],
 )
-def test_what_cannot_be_applied_ends_it_before_anything_is_done(steps: Steps, words: list[str], said: str, capsys: pytest.CaptureFixture[str]):
+def test_what_cannot_be_applied_ends_it_before_anything_is_done(
+    steps: Steps, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+):
     assert launcher.main(words) == launcher.CANNOT
     assert said in capsys.readouterr().err
     assert not steps.done
@@ -213,6 +216,8 @@ def test_its_script_starts_it():
 def test_it_runs_as_the_program_that_the_hub_starts():
     env = {"TOOLTRAY_CONFINED_GREETING": "hello", "PATH": "/nowhere"}
     words = [*NEEDED, "--read", "/usr", "--read", "/bin", "--read", "/lib", "--read", "/lib64", "--keep-group", "--", "/bin/sh", "-c"]
-    done = subprocess.run([*launcher_command(), *words, 'echo "$GREETING"; cat /etc/hostname'], env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [*launcher_command(), *words, 'echo "$GREETING"; cat /etc/hostname'], env=env, capture_output=True, text=True, check=False
+    )
     assert done.stdout == "hello\n"
     assert "Permission denied" in done.stderr

@@ -1,4 +1,5 @@
 import pytest
+
 from tooltray_confine.options import Wrong, parse
 
 NEEDED = ["--abi", "7", "--network", "none"]

@@ -1,6 +1,20 @@
 import pytest
 from tests.fakes import bpf
-from tooltray_confine.seccomp_program import ALLOW, NUMBER, Line, answer, argument, assemble, has_bits, is_equal, is_higher, keep, load, refuse
+
+from tooltray_confine.seccomp_program import (
+    ALLOW,
+    NUMBER,
+    Line,
+    answer,
+    argument,
+    assemble,
+    has_bits,
+    is_equal,
+    is_higher,
+    keep,
+    load,
+    refuse,
+)
 
 
 def ran(*lines: Line, number: int = 0, arguments: tuple[int, ...] = ()) -> int:

@@ -5,6 +5,7 @@ import socket
 
 import pytest
 from tests.fakes import bpf
+
 from tooltray_confine.seccomp_program import ALLOW, ASK, assemble
 from tooltray_confine.seccomp_rules import REFUSED, UNKNOWN, rules
 from tooltray_confine.syscall_numbers import NEWEST_KNOWN, NUMBERS, OTHER_ABI_BIT, PROCESSORS
@@ -78,13 +79,20 @@ def test_the_way_to_the_proxy_is_tcp_by_a_connect_that_is_asked_for():
     assert answer("connect") == "asked"
     assert answer("listen") == "EACCES"
     fast_open = 0x20000000
-    assert answer("sendto", 3, 0, 0, fast_open | 0x4000) == answer("sendmsg", 3, 0, fast_open) == answer("sendmmsg", 3, 0, 1, fast_open) == "EPERM"
+    assert (
+        answer("sendto", 3, 0, 0, fast_open | 0x4000)
+        == answer("sendmsg", 3, 0, fast_open)
+        == answer("sendmmsg", 3, 0, 1, fast_open)
+        == "EPERM"
+    )
     assert answer("sendto", 3, 0, 0, 0x4000) == "allowed"
 
 
 def test_pairs_are_such_as_cannot_be_sent_elsewhere():
     answer = Filter()
-    assert answer("socketpair", socket.AF_UNIX, STREAM | FLAGS, 0) == answer("socketpair", socket.AF_UNIX, socket.SOCK_SEQPACKET) == "allowed"
+    assert (
+        answer("socketpair", socket.AF_UNIX, STREAM | FLAGS, 0) == answer("socketpair", socket.AF_UNIX, socket.SOCK_SEQPACKET) == "allowed"
+    )
     assert answer("socketpair", socket.AF_UNIX, DATAGRAM) == answer("socketpair", socket.AF_UNIX, socket.SOCK_RAW) == "EPERM"
     assert answer("socketpair", 30, STREAM) == "EPERM"  # TIPC
 

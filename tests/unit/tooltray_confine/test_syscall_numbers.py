@@ -2,6 +2,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from tooltray_confine.syscall_numbers import NEWEST_KNOWN, NUMBERS
 
 HEADERS = {0: "/usr/include/x86_64-linux-gnu/asm/unistd_64.h", 1: "/usr/include/asm-generic/unistd.h"}
