@@ -3,7 +3,7 @@
 Above it: launcher. Below it: kernel. The numbers are those of linux/capability.h.
 """
 
-import os
+import posix
 from errno import EINVAL, EPERM
 
 from tooltray_confine.kernel import Memory, call, number_of
@@ -20,7 +20,7 @@ def give_up() -> None:
     Raises:
         OSError: the kernel refuses.
     """
-    kept = 1 << DAC_OVERRIDE if os.geteuid() == 0 else 0
+    kept = 1 << DAC_OVERRIDE if posix.geteuid() == 0 else 0
     for capability in range(HIGHEST + 1):
         if not kept >> capability & 1 and not _drop(capability):
             break

@@ -4,7 +4,7 @@ Above it: `__main__`. Below it: one module for each step. Each step is for good,
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` imports enum, which costs 4 ms
-import os
+import posix
 import sys
 
 from tooltray_confine import capabilities, landlock
@@ -40,7 +40,7 @@ def main(words: "list[str]") -> int:
         _check(options)
         _limit(options)
         call(number_of("prctl"), _SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        protected = () if abi >= SIGNALS_ABI or options.has_own_ids else relatives(os.getppid())
+        protected = () if abi >= SIGNALS_ABI or options.has_own_ids else relatives(posix.getppid())
         asking = None
         if options.network == "proxy":
             from tooltray_confine.connects import Asking  # a server without the network does not wait for it
@@ -74,7 +74,7 @@ def relatives(parent: int) -> "tuple[int, ...]":
 
 
 def _processor() -> str:
-    processor = os.uname().machine
+    processor = posix.uname().machine
     if processor not in PROCESSORS or sys.maxsize < 1 << 32:
         raise Wrong(f"this processor is not known: {processor}")
     return processor
@@ -135,10 +135,10 @@ def _execute(options: Options) -> None:
     Raises:
         OSError: the program cannot be run.
     """
-    os.closerange(_FIRST_OTHER_FILE, _LAST_OTHER_FILE)
+    posix.closerange(_FIRST_OTHER_FILE, _LAST_OTHER_FILE)
     for number in (_signal.SIGPIPE, _signal.SIGXFSZ, _signal.SIGTERM):  # ignored by Python, and around bubblewrap
         _signal.signal(number, _signal.SIG_DFL)
     try:
-        os.execve(options.command[0], options.command, environment(dict(os.environb)))
+        posix.execve(options.command[0], options.command, environment(posix.environ))
     except OSError as error:
         raise Wrong(f"{options.command[0]}: {error.strerror}") from None

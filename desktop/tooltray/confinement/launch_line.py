@@ -10,6 +10,7 @@ ends with it whatever has its list of processes. Without it no process can leave
 """
 
 import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 
 from tooltray.confinement.macos_profile import sandbox_profile
@@ -96,7 +97,7 @@ def _bubblewrap(policy: Policy, support: Support, read: Sequence[str], write: Se
     words = [support.bwrap, *BUBBLEWRAP_OPTIONS]
     if support.env:
         words = [support.env, IGNORING_TERM, *words]
-    if os.geteuid() == 0:
+    if sys.platform != "win32" and os.geteuid() == 0:
         words += ["--cap-add", "CAP_DAC_OVERRIDE"]  # see tooltray_confine/capabilities.py
     if policy.network == "none":
         words += ["--unshare-net"]

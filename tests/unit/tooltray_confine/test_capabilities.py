@@ -1,5 +1,6 @@
 import errno
 import os
+import posix
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ def test_root_gives_up_all_that_a_program_could_get_but_one(monkeypatch: pytest.
         return 0
 
     monkeypatch.setattr(capabilities, "call", call)
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(posix, "geteuid", lambda: 0)
     capabilities.give_up()
     assert dropped == [number for number in range(HIGHEST + 2) if number != capabilities.DAC_OVERRIDE]
     dropped.clear()

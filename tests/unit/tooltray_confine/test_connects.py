@@ -3,6 +3,7 @@
 import ctypes
 import errno
 import os
+import posix
 import signal
 import socket
 import struct
@@ -84,7 +85,7 @@ def tried(address: tuple[object, ...]) -> int:
 @pytest.mark.usefixtures("signals")
 def test_the_one_outside_connects_sockets_and_ends_as_its_child(monkeypatch: pytest.MonkeyPatch):
     ended: list[int] = []
-    monkeypatch.setattr(os, "kill", lambda pid, number: ended.append(number))
+    monkeypatch.setattr(posix, "kill", lambda pid, number: ended.append(number))
     with socket.create_server(("127.0.0.1", 0)) as proxy:
         port = proxy.getsockname()[1]
 
@@ -101,7 +102,7 @@ def test_the_one_outside_connects_sockets_and_ends_as_its_child(monkeypatch: pyt
 @pytest.mark.usefixtures("signals")
 def test_a_child_that_ends_before_it_is_confined_is_waited_for(monkeypatch: pytest.MonkeyPatch):
     ended: list[int] = []
-    monkeypatch.setattr(os, "kill", lambda pid, number: ended.append(number))
+    monkeypatch.setattr(posix, "kill", lambda pid, number: ended.append(number))
     assert served(lambda asking: False, PORT) == -signal.SIGUSR2
     assert ended == [signal.SIGUSR2]
 
@@ -115,14 +116,14 @@ def test_a_program_that_ends_by_itself_hands_on_its_code():
 
 
 def test_who_is_told_by_nobody_does_not_go_on(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(os, "fork", lambda: 0)
+    monkeypatch.setattr(posix, "fork", lambda: 0)
     monkeypatch.setattr(connects, "call", lambda *arguments: 0)
     asking = connects.Asking(PORT)
-    monkeypatch.setattr(os, "write", lambda *arguments: 0)
-    monkeypatch.setattr(os, "read", lambda *arguments: b"")
+    monkeypatch.setattr(posix, "write", lambda *arguments: 0)
+    monkeypatch.setattr(posix, "read", lambda *arguments: b"")
     with pytest.raises(OSError):
         asking.hand_over(9)
-    monkeypatch.setattr(os, "read", lambda *arguments: b"!")
+    monkeypatch.setattr(posix, "read", lambda *arguments: b"!")
     asking.hand_over(9)
     asking.close()
 

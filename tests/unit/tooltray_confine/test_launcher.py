@@ -2,6 +2,7 @@
 
 import json
 import os
+import posix
 import resource
 import runpy
 import signal
@@ -29,7 +30,7 @@ def become(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> None:
         print(json.dumps({"command": command, "saw": look()}), flush=True)
         raise SystemExit
 
-    monkeypatch.setattr(os, "execve", execve)
+    monkeypatch.setattr(posix, "execve", execve)
 
 
 def test_a_program_follows_with_fewer_rights(monkeypatch: pytest.MonkeyPatch):
@@ -94,10 +95,10 @@ class Steps:
 
             return step
 
-        for place, name in ((landlock, "restrict"), (capabilities, "give_up"), (os, "closerange"), (resource, "setrlimit")):
+        for place, name in ((landlock, "restrict"), (capabilities, "give_up"), (posix, "closerange"), (resource, "setrlimit")):
             monkeypatch.setattr(place, name, noted(name))
         monkeypatch.setattr(launcher, "call", noted("call", LISTENER))
-        monkeypatch.setattr(os, "execve", noted("execve"))
+        monkeypatch.setattr(posix, "execve", noted("execve"))
         monkeypatch.setattr(connects, "Asking", self._make_asking)
         self.is_outside = False
 
@@ -174,13 +175,13 @@ def test_a_program_that_is_not_there_is_named(steps: Steps, monkeypatch: pytest.
     def execve(*_: object) -> None:
         raise FileNotFoundError(2, "No such file or directory")
 
-    monkeypatch.setattr(os, "execve", execve)
+    monkeypatch.setattr(posix, "execve", execve)
     assert launcher.main([*NEEDED, "--", "/bin/x"]) == launcher.CANNOT
     assert capsys.readouterr().err == "tooltray: cannot be confined: /bin/x: No such file or directory\n"
 
 
 def test_an_unknown_processor_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    monkeypatch.setattr(os, "uname", lambda: os.uname_result(("Linux", "", "", "", "riscv64")))
+    monkeypatch.setattr(posix, "uname", lambda: os.uname_result(("Linux", "", "", "", "riscv64")))
     assert launcher.main([*NEEDED, "--", "/bin/true"]) == launcher.CANNOT
     assert capsys.readouterr().err == "tooltray: cannot be confined: this processor is not known: riscv64\n"
 
