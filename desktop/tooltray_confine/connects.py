@@ -142,12 +142,14 @@ class Asking:
         """Returns the number of the error; 0: it is connected."""
         try:
             given = _memory(thread, address, min(size & 0xFFFFFFFF, _LONGEST_ADDRESS))
-            fcntl.ioctl(listener, _IS_VALID, cookie.to_bytes(8, "little"))  # it was its memory that was read
             place = wanted(given, self._port)
             if place is None:
                 return errno.EACCES
             socket = _their_socket(thread, file & 0xFFFFFFFF)
             try:
+                if socket.family != int.from_bytes(given[:2], "little"):
+                    return errno.EAFNOSUPPORT
+                fcntl.ioctl(listener, _IS_VALID, cookie.to_bytes(8, "little"))  # it waits still: all that was its own, and no other's
                 socket.connect(place)
             finally:
                 socket.close()

@@ -21,6 +21,7 @@ own: LD_PRELOAD would run code here, before anything is confined."""
 OWN = b"TOOLTRAY_"  # begins those by which the hub finds its servers again
 PROXY_ABI = 4
 _SET_NO_NEW_PRIVS = 38
+_FIRST_TO_GO = b"500"  # of 1000: as if it used half of all memory besides
 _SET_FILTER, _NEW_LISTENER = 1, 8
 _FIRST_OTHER_FILE, _LAST_OTHER_FILE = 3, (1 << 31) - 1  # after stdin, stdout, stderr
 
@@ -39,6 +40,7 @@ def main(words: "list[str]") -> int:
         processor, abi = _processor(), options.abi
         _check(options)
         _limit(options)
+        _offer_to_memory_killer()
         call(number_of("prctl"), _SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         protected = () if abi >= SIGNALS_ABI or options.has_own_ids else relatives(posix.getppid())
         asking = None
@@ -86,6 +88,18 @@ def _check(options: Options) -> None:
         raise Wrong(f"Landlock of this kernel has the ABI {newest}, and was {options.abi} when the hub was started")
     if options.network == "proxy" and options.abi < PROXY_ABI:
         raise Wrong(f"Landlock of this kernel knows no rules for TCP: its ABI is {options.abi}")
+
+
+def _offer_to_memory_killer() -> None:
+    """Where memory is short, the kernel ends this one before the hub and the person's programs."""
+    try:
+        file = posix.open("/proc/self/oom_score_adj", posix.O_WRONLY | posix.O_CLOEXEC)
+    except OSError:  # no /proc here, or a container that keeps it
+        return
+    try:
+        posix.write(file, _FIRST_TO_GO)
+    finally:
+        posix.close(file)
 
 
 def _limit(options: Options) -> None:

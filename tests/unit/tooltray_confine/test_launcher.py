@@ -38,6 +38,7 @@ def test_a_program_follows_with_fewer_rights(monkeypatch: pytest.MonkeyPatch):
         status = dict(line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines() if ":\t" in line)
         limits = [resource.getrlimit(kind) for kind in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC)]
         limits.append((resource.getrlimit(resource.RLIMIT_NOFILE)[0],) * 2)
+        assert Path("/proc/self/oom_score_adj").read_text() == "500\n"
         return {"status": status, "limits": limits, "term": signal.getsignal(signal.SIGTERM) == signal.SIG_DFL}
 
     become(monkeypatch, look)
@@ -85,6 +86,7 @@ class Steps:
     """What the launcher would do to itself for good, noted in its order."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(posix, "write", lambda *_: 0)
         self.done: list[object] = []
         self.asking: FakeAsking | None = None
 
@@ -150,6 +152,12 @@ def test_limits_stay_below_those_that_there_are(steps: Steps, monkeypatch: pytes
         (resource.RLIMIT_NPROC, (100, 100)),
         (resource.RLIMIT_NOFILE, (9, resource.RLIM_INFINITY)),
     ]
+
+
+def test_a_container_that_keeps_proc_does_not_stop_it(steps: Steps, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(posix, "open", lambda *_: (_ for _ in ()).throw(PermissionError()))
+    launcher.main([*NEEDED, "--", "/bin/x"])
+    assert len(steps.named("execve")) == 1
 
 
 def test_without_landlock_there_are_no_rules_for_files(steps: Steps):

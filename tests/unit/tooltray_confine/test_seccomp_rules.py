@@ -100,7 +100,9 @@ def test_pairs_are_such_as_cannot_be_sent_elsewhere():
 def test_a_process_without_new_namespaces_is_a_process():
     answer = Filter()
     assert answer("clone", 17) == answer("clone", 0x3D0F00) == "allowed"  # a process, a thread
-    assert answer("clone", 0x10000000 | 17) == answer("unshare", 0x80) == answer("unshare", 0x20000) == "EPERM"
+    assert (
+        answer("clone", 0x10000000 | 17) == answer("clone", 0x8000 | 17) == answer("unshare", 0x80) == answer("unshare", 0x20000) == "EPERM"
+    )
     assert answer("unshare", 0x400) == "allowed"  # its own open files
     assert answer("setsid") == answer("setpgid") == "allowed"
 
@@ -112,9 +114,11 @@ def test_a_process_that_must_stay_in_its_group_believes_to_have_left():
 
 def test_limits_and_priorities_are_ones_own():
     answer = Filter()
-    for name, other in (("prlimit64", (9,)), ("sched_setscheduler", (9,)), ("setpriority", (0, 9)), ("ioprio_set", (1, 9))):
-        assert answer(name, *(0 for _ in other)) == "allowed"
-        assert answer(name, *other) == "EPERM"
+    for name in ("prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr"):
+        assert [answer(name, whose) for whose in (0, 9)] == ["allowed", "EPERM"]
+    for name, process, group, user in (("setpriority", 0, 1, 2), ("ioprio_set", 1, 2, 3)):
+        assert answer(name, process, 0) == answer(name, group, 0) == "allowed"
+        assert answer(name, process, 9) == answer(name, group, 9) == answer(name, user, 0) == "EPERM"
 
 
 def test_bits_that_hand_on_an_owners_rights():
