@@ -69,7 +69,7 @@ def profile_of(subject: Subject, chosen: Confinement) -> Profile:
     folders = {*named.usable(chosen.write), *named.usable(_given(subject))}
     write = {*folders} if chosen.files == "own" else set[str]()
     read |= folders - write
-    return Profile(_policy(subject, read, write, network), tuple(named.left_out))
+    return Profile(_policy(subject, read, write, network), tuple(dict.fromkeys(named.left_out)))
 
 
 def preparing_policy(subject: Subject) -> Policy:
