@@ -99,6 +99,11 @@ def raise_file_limit() -> None:
         _before[:] = [soft]
 
 
+def files_of_children() -> int:
+    """How many files a child may have open by its soft limit; 0: as many as this process."""
+    return _before[0] if _before else 0
+
+
 def restore_limit_for(pid: int) -> None:
     """Gives a child that has just been started the soft limit of before. Linux only; a step between fork and exec would cost far more."""
     if sys.platform != "linux" or not _before:
