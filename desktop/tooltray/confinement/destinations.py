@@ -157,4 +157,4 @@ def _pattern(text: str) -> HostPattern | None:
 
 def entry_for(destination: Destination) -> str:
     """What a person lists to allow a destination and nothing else of that host."""
-    return destination.host if destination.port in DEFAULT_PORTS else str(destination)
+    return str(destination).removesuffix(f":{destination.port}") if destination.port in DEFAULT_PORTS else str(destination)

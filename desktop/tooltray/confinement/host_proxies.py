@@ -1,8 +1,8 @@
 """The proxies of servers that may reach only some hosts: one for each server, at a port of its own.
 
-Above it: the profiles, which ask for a door when such a server starts; the API, which changes its hosts while it runs. Below it:
-proxy_connection. A server has a port of its own because Landlock allows a process ports, and not addresses or paths; its token is there for
-systems where nothing keeps other processes from the port. The token stands in the server's environment and nowhere else.
+Above it: the profiles, which ask for a door when such a server starts. Below it: proxy_connection, and the settings, whose hosts count at
+once, for servers that run, too. A server has a port of its own because Landlock allows a process ports, and not addresses or paths; its
+token is there for systems where nothing keeps other processes from the port. It stands in the server's environment and nowhere else.
 """
 
 import asyncio
@@ -19,9 +19,10 @@ from tooltray.confinement.proxy_requests import MAX_HEAD_BYTES
 from tooltray.confinement.public_addresses import Resolve, resolve
 from tooltray.confinement.refusals import Refusals
 from tooltray.errors import TooltrayError
-from tooltray.events import EventBus, ServerRemoved
+from tooltray.events import ConfigChanged, EventBus, ServerRemoved
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
+from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.tasks import Spawn, TaskKeeper
 
 MAX_CONNECTIONS = 200  # of one server; a browser opens 6 to one host and 256 in all
@@ -112,6 +113,7 @@ class HostProxies:
     def __init__(
         self,
         *,
+        config: McpConfHelper,
         environ: Callable[[], Awaitable[Mapping[str, str]]],
         refusals: Refusals,
         note: Callable[[Collection[str]], None],
@@ -127,10 +129,11 @@ class HostProxies:
             request_s: seconds in which a request has to come.
         """
         self._outward, self._refusals, self._request_s = Outward(environ, resolve=resolve), refusals, request_s
-        self._note, self._spawn = note, spawn
+        self._config, self._note, self._spawn = config, note, spawn
         self._doors: dict[str, _Door] = {}
         self._opening = asyncio.Lock()
         bus.subscribe(ServerRemoved, self._on_removed)
+        bus.subscribe(ConfigChanged, self._on_config_changed)
 
     async def door(self, server: str, hosts: Collection[str]) -> ProxyDoor:
         """The proxy of a server; it stays at its port until it is closed, whatever hosts are given later.
@@ -158,13 +161,6 @@ class HostProxies:
         self._note([door.token])
         return door
 
-    def use_hosts(self, server: str, hosts: Collection[str]) -> bool:
-        """Changes what a server may reach while it runs; returns whether it has a proxy."""
-        door = self._doors.get(server)
-        if door:
-            door.use(hosts)
-        return door is not None
-
     async def close_door(self, server: str) -> None:
         """May be called of a server without one."""
         if door := self._doors.pop(server, None):
@@ -173,6 +169,11 @@ class HostProxies:
     async def close(self) -> None:
         for server in list(self._doors):
             await self.close_door(server)
+
+    def _on_config_changed(self, event: ConfigChanged) -> None:
+        for server, door in self._doors.items():
+            if config := self._config.settings.mcp_servers.get(server):
+                door.use(config.confinement.hosts if config.confinement.network == "hosts" else ())
 
     def _on_removed(self, event: ServerRemoved) -> None:
         self._spawn(self.close_door(event.name), name=f"end proxy of {event.name}")

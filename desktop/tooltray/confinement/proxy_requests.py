@@ -1,8 +1,8 @@
 """What a server asks of its proxy: the head of a request, read strictly, and written anew for whoever is next.
 
 Above it: the proxy's connections. Below it: destinations. Two kinds are known: `CONNECT host:port`, behind which a tunnel is relayed
-without a look into it, and `GET http://host/path` (any method), where the Host header must name the same. Whatever two programs might read in two
-ways is no request here: folded lines, a bare line feed, a user in front of the host, a percent sign in it, two lengths of one body.
+without a look into it, and `GET http://host/path` (any method), where the Host header must name the same. Whatever two programs might read
+in two ways is no request here: folded lines, a bare line feed, a user in front of the host, a percent sign in it, two lengths of one body.
 """
 
 import re

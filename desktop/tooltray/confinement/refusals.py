@@ -127,23 +127,38 @@ class Refusals:
             self._spawn(self._note_paths(server, paths), name=f"what was refused to {server}")
 
     async def _note_paths(self, server: str, paths: list[RefusedPath]) -> None:
-        """A path is shown as what it is: a link of the server's own making would allow what it leads to."""
         try:
-            real = await asyncio.to_thread(lambda: [os.path.realpath(each.path) for each in paths])
+            found = await asyncio.to_thread(lambda: [_as_it_is(each) for each in paths])
         finally:
             self._waiting -= 1
-        if not (known := self._servers.get(server)):
+        for each in found:
+            self._note_path(server, each)
+
+    def _note_path(self, server: str, refused: RefusedPath | None) -> None:
+        known = self._servers.get(server)
+        if known is None or (refused and _is_below(refused.path, known.policy.write)):
+            return  # what it may change was not refused by what is around it
+        if refused is None:
+            self._add(server, RefusedThing("unknown", "", self._clock()))
             return
-        for each, path in zip(paths, real, strict=True):
-            if path == os.path.sep or _is_below(path, known.policy.write):
-                continue  # its own: not refused by what is around it
-            is_write = each.is_write or _is_below(path, known.policy.read)
-            self._add(server, RefusedThing("path", path, self._clock(), is_write=is_write))
+        is_write = refused.is_write or _is_below(refused.path, known.policy.read)
+        self._add(server, RefusedThing("path", refused.path, self._clock(), is_write=is_write))
 
     def _add(self, server: str, thing: RefusedThing) -> None:
         if known := self._servers.get(server):
             known.add(thing)
             self._bus.publish(SomethingRefused(server))
+
+
+def _as_it_is(refused: RefusedPath) -> RefusedPath | None:
+    """Without links: one of the server's own making would allow what it leads to. What is not there was to be made, for which its folder
+    has to be allowed. None: it is not known what was meant. Looks at the file system."""
+    path = os.path.realpath(refused.path)
+    if os.path.lexists(path):
+        return None if path == os.path.sep else RefusedPath(path, refused.is_write)
+    folder = os.path.dirname(path)
+    is_known = refused.is_whole and folder != os.path.sep and os.path.isdir(folder)
+    return RefusedPath(folder, True) if is_known else None
 
 
 def _text(reply: Raw) -> str:
