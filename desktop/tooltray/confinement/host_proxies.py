@@ -100,8 +100,8 @@ class _Door:
         task.add_done_callback(lambda task: self._connections.discard(connection))
 
     async def close(self) -> None:
-        if self._listener:
-            self._listener.close()
+        assert self._listener is not None, "open first"
+        self._listener.close()
         for connection in self._connections:
             connection.cut()
         await self._tasks.close()
@@ -145,9 +145,8 @@ class HostProxies:
             TooltrayError: no port can be had.
         """
         async with self._opening:
-            if server not in self._doors:
-                self._doors[server] = await self._opened(server)
-        door = self._doors[server]
+            door = self._doors.get(server) or await self._opened(server)
+            self._doors[server] = door
         door.use(hosts)
         return ProxyDoor(door.port, proxy_variables(door.port, door.token))
 

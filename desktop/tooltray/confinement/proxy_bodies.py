@@ -30,6 +30,8 @@ async def _pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter, back: 
             await sink.drain()
         if sink.can_write_eof():
             sink.write_eof()
+        else:  # TLS, which has no half end
+            sink.close()
     except OSError:
         sink.transport.abort()
         back.transport.abort()
