@@ -256,6 +256,7 @@ OPERATIONS = (
     Operation("PUT", "/mcp/servers/{server}/tool-approval", ApprovalsApi.set_tool_approval, status=204),
     Operation("GET", "/mcp/servers/{server}/confinement", ConfinementApi.get_confinement),
     Operation("PUT", "/mcp/servers/{server}/confinement", ConfinementApi.set_confinement),
+    Operation("POST", "/mcp/servers/{server}/allow-refused", ConfinementApi.allow_refused),
     Operation("PUT", "/mcp/servers/{server}/lazy-load", ViewsApi.set_lazy_load, status=204),
     Operation("PUT", "/mcp/servers/{server}/deferred", ProjectsApi.set_deferred, status=204, needs_trust=changes_arguments),
     Operation("POST", "/mcp/servers/{server}/start-for-project", ProjectsApi.start_for_project, status=204),

@@ -14,12 +14,14 @@ class RefusedThing(msgspec.Struct, frozen=True):
         name: the host with its port, or the absolute path; empty of the kind "unknown".
         at: unix seconds of the last time.
         count: how often since the server started.
+        is_write: of a path: it was to be changed, as the server's words say, or since it may be read already.
     """
 
     kind: Literal["host", "path", "unknown"]
     name: str
     at: float
     count: int = 1
+    is_write: bool = False
 
 
 class ConfinementSnapshot(msgspec.Struct, frozen=True):
