@@ -16,11 +16,11 @@ from tooltray.confirmation import confirm_widening
 from tooltray.errors import Denied, NotFound, TooltrayError
 from tooltray.home.home import Home
 from tooltray.phrases import Phrase
-from tooltray.settings.confinement import Confinement, Files, Net
+from tooltray.settings.confinement import Confinement
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.settings.usable import in_words
-from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport
+from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net
 
 
 class ConfinementApi:

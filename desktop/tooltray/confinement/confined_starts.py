@@ -56,7 +56,7 @@ class ConfinedStarts:
         """
         Args:
             user_folder: the person's own.
-            proxies: let servers that are kept to some hosts out; None: there are none, and no such server starts.
+            proxies: let servers that are kept to some hosts out; None: there are none, and such servers have no network.
         """
         self._confinements, self._refusals, self._home, self._proxies = confinements, refusals, home, proxies
         self._guarded = GuardedFolders(str(user_folder), str(home.root))
@@ -69,7 +69,7 @@ class ConfinedStarts:
             environ: the person's environment.
 
         Raises:
-            TooltrayError: it is kept to some hosts, and that cannot be; or its folder cannot be made.
+            TooltrayError: its folder cannot be made, or there is no port for its proxy.
         """
         chosen = config.confinement
         if not self._confinements.applies(chosen):
@@ -96,11 +96,9 @@ class ConfinedStarts:
         )
 
     async def _door(self, server: str, config: MCPServerConfig) -> Door | None:
-        if config.confinement.network != "hosts":
+        """None: it is kept to no hosts, or cannot be, and then gets no network at all."""
+        if config.confinement.network != "hosts" or not self._confinements.here.hosts or self._proxies is None:
             return None
-        if not self._confinements.here.hosts or self._proxies is None:
-            title = Phrase("'{server}' cannot be kept to some hosts on this computer", server=server)
-            raise CannotStart(title, "", Phrase('Choose "none" or "open" for its network.'))
         return await self._proxies.door(server, config.confinement.hosts)
 
 

@@ -35,7 +35,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
         cwd: where it runs; absolute.
         project: the folder that it works for; empty: none.
         bundles: the folder of all bundles; a server that runs in one may read it.
-        proxy_port: of the hub's proxy for it; 0: it has none.
+        proxy_port: of the hub's proxy for it; 0: it has none, and reaches no hosts.
     """
 
     program: str
@@ -61,7 +61,8 @@ class Profile(msgspec.Struct, frozen=True):
 
 def profile_of(subject: Subject, chosen: Confinement) -> Profile:
     """What a server may do as it was chosen."""
-    network, port = _NETWORKS[chosen.network], subject.proxy_port
+    port = subject.proxy_port
+    network: Network = _NETWORKS[chosen.network] if port or chosen.network != "hosts" else "none"
     if chosen.files == "open":
         return Profile(Policy(read=("/",), write=("/",), network=network, proxy_port=port))
     named = _Named(subject.guarded)

@@ -106,6 +106,7 @@ def test_guarded_folders_are_left_out_and_said(world: World) -> None:
 def test_all_files_with_a_kept_network_are_the_root(world: World) -> None:
     policy = world.profile({"hosts": ["a"]}, proxy_port=7).policy
     assert (policy.read, policy.write, policy.network, policy.proxy_port) == (("/",), ("/",), "proxy", 7)
+    assert world.profile({"hosts": ["a"]}).policy.network == "none"
 
 
 def test_an_installation_gets_the_network_and_nothing_of_what_the_server_may_see(world: World) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.support import Support
 from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.events import EventBus
 from tooltray.foreign_configs.reading import read_file
@@ -39,6 +41,7 @@ class Desk:
             folders=ProjectFolders(config=self.config, home=str(root / "people" / "me")),
             read=read_file,
             environ=self._environ,
+            confinements=Confinements(support=Support("linux", 7, True)),
         )
 
     async def _environ(self) -> Mapping[str, str]:
