@@ -23,6 +23,7 @@ COMPANIONS: Mapping[str, tuple[str, ...]] = {
 PROGRAM_FOLDERS = ("bin", "sbin", "shims")
 _INSTALLED = ("pyvenv.cfg", "lib/node_modules", "lib/python*", "include/node", "package.json", "shims", "conda-meta")
 _PACKAGE = ("package.json", "pyproject.toml", "setup.py", "requirements.txt", "node_modules", "Cargo.toml", "go.mod", "deno.json", ".git")
+_PACKAGES = ("node_modules", "site-packages", "dist-packages")
 _CODE = (".js", ".mjs", ".cjs", ".ts", ".py", ".pyz", ".rb", ".php", ".jar", ".sh", ".dll")
 _SHEBANG = re.compile(rb"#!\s*(\S+)(?:[ \t]+(?:-S[ \t]+)?(\S+))?")
 MAX_LINE_BYTES = 1024
@@ -50,7 +51,12 @@ def program_paths(program: str, *, env: Mapping[str, str], cwd: str, guarded: Gu
 
 
 def package_of(path: str, guarded: GuardedFolders) -> str:
-    """The package that a file of code belongs to: the next folder above that looks like one; else the file alone."""
+    """The package that a file of code belongs to, with those that it stands beside: the folder of installed packages that it lies in, or
+    the next folder above that looks like a package; else the file alone."""
+    for name in _PACKAGES:
+        before, found, _ = path.partition(f"/{name}/")
+        if found and not guarded.why_not(installed := f"{before}/{name}"):
+            return installed
     folder = os.path.dirname(path)
     while not guarded.why_not(folder):
         if any(os.path.lexists(os.path.join(folder, mark)) for mark in _PACKAGE):
