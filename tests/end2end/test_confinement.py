@@ -13,6 +13,7 @@ from tests.end2end.processes import is_running, wait_until
 from tests.end2end.test_hostile_server import ALLOWED, LET_THROUGH
 from tests.end2end.verbs.hub_at_work import Hub, write_settings
 from tests.fakes.hostile_facts import hostile_world
+
 from tooltray.confinement.support import missing, probe
 
 SERVER = Path(__file__).with_name("servers") / "hostile_server.py"

@@ -16,9 +16,10 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.fakes.hostile_facts import FILE_BYTES, World, hostile_world
+
 from tooltray.confinement.launch_line import carried, confined
 from tooltray.confinement.policy import Policy
-from tooltray.confinement.support import NO_BUBBLEWRAP, NO_SIGNALS, Support, missing, probe
+from tooltray.confinement.support import NO_BUBBLEWRAP, NO_SIGNALS, missing, probe
 from tooltray.launch.process_family import START_OPTIONS, ProcessFamily
 
 pytestmark = pytest.mark.timeout(60)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+
 import tooltray_confine
 
 FILE_BYTES = 1 << 20  # the largest file that it may write
