@@ -562,7 +562,7 @@ class Hub(Composition):
     hub_api: HubApi = part(snapshots="hub_snapshots")
     servers_api: ServersApi = part(
         packages=lambda hub: hub.packages,
-        on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
+        on_removed=lambda hub: partial(_forget, hub),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
     confinement_api: ConfinementApi = part(refusals="refusals")
@@ -624,6 +624,12 @@ def _remembered(home: Home, options: HubOptions) -> RememberedVariables:
     if options.remembers != "nothing":
         remembered.remember(os.environ, is_all=options.remembers == "all")
     return remembered
+
+
+async def _forget(hub: Hub, server: str) -> None:
+    """What a server that is removed for good alone had goes."""
+    await hub.bundle_folders.forget(server)
+    await hub.confined.forget(server)
 
 
 def _known_projects(hub: Hub) -> list[str]:

@@ -19,7 +19,7 @@ from tooltray.confinement.policy import Policy
 from tooltray.confinement.preparations import Preparation, preparation
 from tooltray.confinement.profiles import Subject, preparing_policy, profile_of
 from tooltray.confinement.refusals import Refusals
-from tooltray.confinement.state_folders import StateFolder, state_folder
+from tooltray.confinement.state_folders import StateFolder, forget, state_folder
 from tooltray.home.home import Home
 from tooltray.launch.command_lookup import look_up, not_found
 from tooltray.launch.network_variables import VARIABLES, meaning
@@ -94,6 +94,11 @@ class ConfinedStarts:
             confinements=self._confinements,
             refusals=self._refusals,
         )
+
+    async def forget(self, server: str) -> None:
+        """A server was removed for good: what it has written goes."""
+        self._refusals.end(server)
+        await finish_in_thread(forget, self._home.confined, server)
 
     async def _door(self, server: str, config: MCPServerConfig) -> Door | None:
         """None: it is kept to no hosts, or cannot be, and then gets no network at all."""
