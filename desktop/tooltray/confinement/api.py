@@ -89,12 +89,12 @@ class ConfinementApi:
             TooltrayError: its confinement is another one meanwhile, or the settings cannot be written.
         """
         self._process(server)
+        await confirm_widening("Allowing what was refused to a server")
         if self._refusals is None:
             raise NotFound(Phrase("'{thing}' was not refused to '{name}'", thing=name, name=server))
         thing = self._refusals.get(server, kind, name)
         if kind == "path":
             self._check_outside(name)
-        await confirm_widening("Allowing what was refused to a server")
         before = self._process(server).confinement
         chosen = _with_host(before, server, name) if kind == "host" else _with_path(before, server, name, is_write=thing.is_write)
         await self._config.change_server(server, confinement=self._written(server, chosen))

@@ -107,7 +107,7 @@ async def test_without_a_hub_nothing_was_refused(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     await desk.begin(HOSTS)
     api = ConfinementApi(config=desk.config, confinements=Confinements(support=Support(abi=7)), home=Home(tmp_path))
-    with pytest.raises(NotFound, match="was not refused"):
+    with asked_by(PERSON), pytest.raises(NotFound, match="was not refused"):
         await api.allow_refused("s", "host", "b.org:443")
     with pytest.raises(NotFound, match="no server 'gone'"):
         await api.allow_refused("gone", "host", "b.org:443")
