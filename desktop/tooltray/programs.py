@@ -17,6 +17,7 @@ MODULES = ("tooltray.catalogue.token_counts", "tooltray.copilot.start_hub", "too
 """What may be run that way, each with `main() -> int`."""
 
 _BRIDGE = Path(__file__).absolute().parents[1] / "tooltray_bridge" / "__main__.py"
+_LAUNCHER = Path(__file__).absolute().parents[1] / "tooltray_confine" / "__main__.py"
 _ORIGINAL = "_ORIG"
 _SEARCH_PATHS = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH", "LIBPATH")
 # the bootloader's own, and what its run-time hooks set for Qt; only inside a frozen app
@@ -50,6 +51,13 @@ def bridge_command() -> list[str]:
     if is_frozen():
         return [_beside("tooltray-bridge")]
     return [os.path.abspath(sys.executable), "-I", "-S", str(_BRIDGE)]
+
+
+def launcher_command() -> list[str]:
+    """The launcher of confined servers of this installation. Its interpreter reads no environment variables and no site-packages."""
+    if is_frozen():
+        return [_beside("tooltray-confine")]
+    return [os.path.abspath(sys.executable), "-I", "-S", str(_LAUNCHER)]
 
 
 def module_command(module: str, *arguments: str) -> list[str]:
