@@ -16,6 +16,7 @@ from tests.fakes.verbs_in_memory import VerbsInMemory
 
 from tooltray.snapshots.activity import ActivityChoices
 from tooltray.snapshots.approvals import GrantSnapshot
+from tooltray.snapshots.confinement import ConfinementSupport
 from tooltray.snapshots.hub import EnvironmentSnapshot
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.registries import RegistryMeasurement
@@ -24,6 +25,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "get_snapshot": lambda hub: hub.snapshot,
     "get_mcp_enabled": lambda hub: not hub.snapshot.is_paused,
     "diagnose": lambda hub, **_: list(hub.diagnoses),
+    "get_confinement_support": lambda hub: ConfinementSupport(files=True, network=True, hosts=True),
     "get_environment": lambda hub: EnvironmentSnapshot((), ()),
     "get_program": lambda hub: hub.program,
     "get_calls_now": lambda hub: list(hub.calls_now),
