@@ -337,7 +337,7 @@ class Hub(Composition):
     start_process: StartProcess = made(lambda hub: StdioTransport)
     own_url: Callable[[], str | None] = made(lambda hub: lambda: hub.http.address)
     packages: Path | None = made(lambda hub: hub.home.python if is_frozen() else None)
-    confined: ConfinedStarts = part()
+    confined: ConfinedStarts = part(proxies="host_proxies")
     program_starts: ProgramStarts = part(
         folder="user_folder",
         registry_variables="registries.variables",

@@ -27,11 +27,20 @@ Raises:
 """
 
 
+class CommandLine(HidesFields, frozen=True):
+    """What is run, and its whole environment; never displayed."""
+
+    hidden: ClassVar = ("words", "env")
+
+    words: Sequence[str]
+    env: Mapping[str, str]
+
+
 class Around(Protocol):
     """What is put around the program of a launch: a confinement."""
 
-    async def command(self, program: str, launch: "Launch", run_first: RunFirst) -> Sequence[str]:
-        """The command line that is run in the place of the program with the launch's arguments.
+    async def command(self, program: str, launch: "Launch", run_first: RunFirst) -> CommandLine:
+        """What is run in the place of the program with the launch's arguments and environment.
 
         Args:
             program: absolute.

@@ -40,7 +40,7 @@ def in_short(confinement: ConfinementSnapshot | None) -> str:
     """Returns a server's confinement in a few words; empty: it is open, or no process."""
     if confinement is None or is_open(confinement):
         return ""
-    if is_in_vain(confinement):
+    if confinement.is_in_vain:
         return tr("Not confined")
     words = [files_title(confinement.files)] if confinement.files != "open" else []
     if confinement.network == "none":
@@ -84,11 +84,6 @@ def refused_details(thing: RefusedThing, now: datetime) -> str:
 
 def is_open(confinement: ConfinementSnapshot) -> bool:
     return confinement.files == "open" and confinement.network == "open"
-
-
-def is_in_vain(confinement: ConfinementSnapshot) -> bool:
-    """Whether nothing of what was chosen can be had on this computer."""
-    return "not confined" in map(str, confinement.missing)
 
 
 def _hosts(hosts: Sequence[str]) -> str:

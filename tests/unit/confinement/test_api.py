@@ -15,7 +15,7 @@ from tooltray.events import EventBus
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.confinement import ConfinementSnapshot, RefusedThing
 
-ALL = Support(abi=7)
+ALL = Support("linux", 7, True, "/usr/bin/bwrap")
 REFUSED = RefusedThing("host", "example.org:443", 1.0)
 
 
@@ -64,7 +64,7 @@ async def test_of_a_server_of_another_file_it_is_kept_beside_it_also_that_it_is_
         ("gone", {}, ALL, NotFound, "no server 'gone'"),
         ("far", {}, ALL, TooltrayError, "no process of its own"),
         ("s", {"read": ["x"]}, ALL, TooltrayError, "read.0: must be the whole path"),
-        ("s", {"network": "hosts"}, Support(abi=2), TooltrayError, "cannot be kept to some hosts on this computer"),
+        ("s", {"network": "hosts"}, Support("linux", 2, True), TooltrayError, "cannot be kept to some hosts on this computer"),
     ],
 )
 async def test_what_cannot_be_is_refused_and_nothing_is_written(
@@ -77,7 +77,7 @@ async def test_what_cannot_be_is_refused_and_nothing_is_written(
 
 
 async def test_a_computer_that_cannot_says_so_where_something_is_confined(tmp_path: Path) -> None:
-    api, _ = await api_of(tmp_path, Support(abi=0))
+    api, _ = await api_of(tmp_path, Support())
     assert (await api.get_confinement("s")).missing == ()
     assert (await api.set_confinement("s", "own")).missing
     assert not (await api.get_confinement_support()).files

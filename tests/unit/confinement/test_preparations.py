@@ -43,7 +43,8 @@ def test_a_package_of_npx_is_installed_into_a_folder_of_its_own(
     ahead = ahead_of(tmp_path, *words)
     assert (ahead.command, ahead.args[:3], ahead.rest) == ("npm", ("install", "--prefix", str(ahead.folder)), rest)
     assert ahead.args[ahead.args.index("--") + 1 :] == specs
-    assert ahead.folder.parent == tmp_path and ahead.env["npm_config_cache"].startswith(str(tmp_path))
+    assert ahead.folder.parent == tmp_path
+    assert ahead.env["npm_config_cache"].startswith(str(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +92,8 @@ def test_the_program_of_a_package_is_found_and_it_is_installed_once(tmp_path: Pa
     ahead = ahead_of(tmp_path, "npx", "-y", "@a/notes")
     assert not ahead.is_done
     wanted = installed(ahead, "@a/notes", bins, program=program)
-    assert ahead.program() == str(wanted) and ahead_of(tmp_path, "npx", "@a/notes", "other").is_done
+    assert ahead.program() == str(wanted)
+    assert ahead_of(tmp_path, "npx", "@a/notes", "other").is_done
     ahead.begin()
     assert not ahead.is_done
 

@@ -1,10 +1,9 @@
 """confinement/program_paths.py: where a program lies with what it needs of its own."""
 
-import os
 from pathlib import Path
 
 from tooltray.confinement.guarded_folders import GuardedFolders
-from tooltray.confinement.program_paths import package_of, paths_among, program_paths, without_covered
+from tooltray.confinement.program_paths import package_of, paths_among, program_paths
 
 
 def program(path: Path, text: str = "\x7fELF") -> Path:
@@ -85,8 +84,3 @@ def test_arguments_that_are_paths_are_found_where_they_are_there(tmp_path: Path)
     notes.mkdir()
     args = ["-y", "server", "~/notes", f"--root={notes}", "notes", "/not/there", "/a\0b", "x=y"]
     assert list(paths_among(args, guarded)) == [str(notes), str(notes)]
-
-
-def test_what_lies_in_another_folder_is_covered_by_it() -> None:
-    folders = {"/a", "/a/b", "/ab", os.sep + "c"}
-    assert without_covered(folders, {"/a"}) == {"/a", "/ab", "/c"}
