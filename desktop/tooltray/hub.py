@@ -87,6 +87,7 @@ from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.composition import Composition, made, part, read
+from tooltray.confinement.allowances import Allowances
 from tooltray.confinement.api import ConfinementApi
 from tooltray.confinement.confined_starts import ConfinedStarts
 from tooltray.confinement.confinements import Confinements
@@ -565,7 +566,8 @@ class Hub(Composition):
         on_removed=lambda hub: partial(_forget, hub),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
-    confinement_api: ConfinementApi = part(refusals="refusals")
+    allowances: Allowances = part()
+    confinement_api: ConfinementApi = part(allowances="allowances")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
     logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     addition: ServerAddition = part()

@@ -4,13 +4,16 @@ Above it: those views. Below it: snapshots.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
-from tooltray.snapshots.confinement import ConfinementSnapshot, Files, Net
+from tooltray.snapshots.confinement import ConfinementSnapshot, Files, Net, RefusedThing
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
 
 FILES: tuple[Files, ...] = ("open", "own", "read")
 NETWORKS: tuple[Net, ...] = ("open", "none", "hosts")
 LONGEST_HOST = 24  # characters of the one that is named on a card
+MOST_REFUSED = 3
 
 
 def files_title(files: str) -> str:
@@ -54,7 +57,31 @@ def in_full(confinement: ConfinementSnapshot | None) -> str:
     if confinement is None:
         return ""
     short = in_short(confinement) or tr("Open: whatever you may do")
-    return "\n".join([short, *map(say, confinement.missing)])
+    return "\n".join(filter(None, (short, *map(say, confinement.missing), refused_in_full(confinement))))
+
+
+def refused_in_short(confinement: ConfinementSnapshot | None) -> str:
+    """Returns how much was refused to a server since it started; empty: nothing."""
+    count = len(confinement.refused) if confinement else 0
+    return tr("{count} refused", count=count) if count else ""
+
+
+def refused_in_full(confinement: ConfinementSnapshot) -> str:
+    """Returns the latest of what was refused; empty: nothing was."""
+    titles = [refused_title(thing) for thing in confinement.refused[:MOST_REFUSED]]
+    more = ["…"] if len(confinement.refused) > MOST_REFUSED else []
+    return tr("Refused: {things}", things=", ".join([*titles, *more])) if titles else ""
+
+
+def refused_title(thing: RefusedThing) -> str:
+    return thing.name or tr("Something was refused; Watch finds out what")
+
+
+def refused_details(thing: RefusedThing, now: datetime) -> str:
+    """Returns what was wanted of it, how often, and when last."""
+    what = {"host": tr("Host"), "path": tr("To be changed") if thing.is_write else tr("To be read")}.get(thing.kind, "")
+    often = tr("{count} times", count=thing.count) if thing.count > 1 else ""
+    return " · ".join(filter(None, (what, often, moment(thing.at, now))))
 
 
 def entry_words(entry: Mapping[str, object]) -> str:
