@@ -17,7 +17,7 @@ MOST_REFUSED = 3
 
 
 def files_title(files: str) -> str:
-    return {"own": tr("Own files"), "read": tr("Read only")}.get(files) or tr("Open")
+    return {"own": tr("Own files"), "read": tr("Read only")}.get(files) or tr("Open: all files")
 
 
 def files_text(files: str) -> str:
