@@ -59,7 +59,7 @@ class ConfinedStarts:
             proxies: let servers that are kept to some hosts out; None: there are none, and such servers have no network.
         """
         self._confinements, self._refusals, self._home, self._proxies = confinements, refusals, home, proxies
-        self._guarded = GuardedFolders(str(user_folder), str(home.root))
+        self._user_folder = str(user_folder)
 
     async def begin(self, server: str, config: MCPServerConfig, project: str, environ: Mapping[str, str]) -> "ConfinedStart | None":
         """What the start of a server goes through; None: it is open, or this computer can put nothing around it.
@@ -88,7 +88,7 @@ class ConfinedStarts:
             environ=own_environment(environ),
             project=project,
             state=state,
-            guarded=self._guarded,
+            guarded=GuardedFolders(self._user_folder, str(self._home.root)),
             bundles=str(self._home.bundles),
             door=door,
             confinements=self._confinements,

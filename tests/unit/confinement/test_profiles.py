@@ -86,6 +86,12 @@ def test_folders_that_the_entry_names_and_its_own_count(world: World) -> None:
     assert profile.policy.network == "none"
 
 
+def test_a_folder_of_the_system_is_not_changed_and_one_in_opt_may_be_a_project(world: World) -> None:
+    profile = world.profile("own", "/usr", project="/opt/shop")
+    assert "/usr" not in profile.policy.write
+    assert "/opt/shop" in profile.policy.write
+
+
 def test_a_bundle_is_read_and_not_changed(world: World) -> None:
     profile = world.profile("own", "{home}/.tooltray/bundles/b/server.js", cwd=".tooltray/bundles/b")
     assert world.own(profile) == ({".tooltray/bundles/b"}, set())
