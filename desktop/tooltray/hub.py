@@ -10,7 +10,7 @@ tests/contract/test_hub.py holds every parameter to the type of its part.
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -142,6 +142,7 @@ from tooltray.journal.recorded_failures import Failures
 from tooltray.launch.command_lookup import COMMON
 from tooltray.launch.login_shell import LoginShell, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
+from tooltray.launch.program_output import Printed, printed_by
 from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.launch.variable_sources import ServerEnvironment, VariableSources
 from tooltray.logs.api import LogsApi
@@ -175,6 +176,8 @@ from tooltray.registries.measuring import RegistrySources
 from tooltray.registries.npm_registries import NpmRegistries
 from tooltray.registries.registry_cache import RegistryCache
 from tooltray.resources import resource
+from tooltray.secrets.provided_secrets import ProvidedSecrets, UnfetchedSecrets
+from tooltray.secrets.provider import FETCH_S, MAX_VALUE_BYTES
 from tooltray.secrets.secrets import SecretStore, take_passphrase
 from tooltray.server_files.files_in_use import FilesInUse
 from tooltray.server_files.hot_reload import HotReload
@@ -320,6 +323,9 @@ class Hub(Composition):
     login_shell: LoginShell = part(own=lambda hub: own_environ(is_foreign=hub.options.is_child_of_client), complete="sources.complete")
     environ: Callable[[], Awaitable[Mapping[str, str]]] = made(lambda hub: hub.login_shell.environ)
     environment: ServerEnvironment = part()
+    provided_secrets: ProvidedSecrets = part(
+        commands=lambda hub: lambda: hub.config.settings.secret_commands, run=lambda hub: partial(_run_provider, str(hub.user_folder))
+    )
 
     # towards servers
 
@@ -331,6 +337,7 @@ class Hub(Composition):
     sign_ins: SignIns = part(store="sign_in_store", servers=lambda hub: lambda: hub.servers)
     visibility: Visibility = part()
     support: Support = read(lambda hub: probe())
+    unfetched_secrets: UnfetchedSecrets = part(provided="provided_secrets")
     refusals: Refusals = part()
     host_proxies: HostProxies = part(note="secrets.note")
     confinements: Confinements = part(refused="refusals.of")
@@ -349,6 +356,7 @@ class Hub(Composition):
         authorize="sign_ins.authorization",
         tool_schema=lambda hub: lambda server, tool: hub.tools.input_schema(server, tool),
         may_run="inmemory_trust.allows",
+        provided="provided_secrets",
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
     client_extensions: ClientExtensions = read(lambda hub: ClientExtensions(hub.home.client_extensions, bus=hub.bus, spawn=hub.spawn))
@@ -514,6 +522,7 @@ class Hub(Composition):
         served=lambda hub: lambda: [reading.path for reading in hub.files.served()],
         lost="files.lost_projects",
         proposed=lambda hub: lambda: hub.proposals.entries,
+        provider_problem="provided_secrets.problem",
     )
     proposal_store: ProposalStore = read(lambda hub: ProposalStore(hub.home.proposals))
     proposals: Proposals = part(
@@ -528,13 +537,14 @@ class Hub(Composition):
     notices: Notices = part(sources=lambda hub: _sources_of_notices(hub))
     starts: ServerStarts = part()
     hub_snapshots: HubSnapshots = part()
-    doctor: Doctor = part(folder="user_folder")
+    doctor: Doctor = part(folder="user_folder", secrets="unfetched_secrets")
     check_up: CheckUp = part()
     test_transports: ServerTransports = part(
         mask="mask.masked",
         authorize="sign_ins.settled_authorization",
         tool_schema=lambda hub: lambda server, tool: None,
         may_run="inmemory_trust.allows",
+        provided="provided_secrets",
     )
     server_tests: ServerTests = part()
     entry_edits: EntryEdits = part()
@@ -613,6 +623,10 @@ class Hub(Composition):
     http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted))
     served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ), schemas="presenter")
     doors: Doors = part()
+
+
+async def _run_provider(folder: str, command: Sequence[str], environ: Mapping[str, str]) -> Printed:
+    return await printed_by(command, environ=environ, cwd=folder, timeout_s=FETCH_S, most_bytes=MAX_VALUE_BYTES)
 
 
 def _keep_output(log_keeper: LogKeeper, refusals: Refusals, server: str, line: str) -> None:

@@ -19,6 +19,7 @@ import msgspec
 from tooltray.approvals.suspicion import visible
 from tooltray.foreign_configs.mcp_json import FIELD_SPELLINGS
 from tooltray.phrases import Phrase
+from tooltray.secrets.providers import places_of
 from tooltray.server_files.project_paths import PROJECT_VARIABLES, found_inside, is_writable_by_others
 from tooltray.server_files.project_runners import run_of_project
 from tooltray.settings.expansion import needed_variables, secret_names, variable_names
@@ -234,6 +235,8 @@ def _about_secrets(config: MCPServerConfig) -> Iterator[str]:
     if not secrets:
         return
     names = ", ".join(visible(name) for name in secrets)
+    if places := places_of(secrets):
+        yield Phrase("some of its secrets would be asked for where you keep them: {places}", places=visible("; ".join(places)))
     if config.transport in ("stdio", "inmemory"):
         yield Phrase("it would get these secrets of yours: {names}", names=names)
     else:
