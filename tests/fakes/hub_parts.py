@@ -257,6 +257,7 @@ class HubParts(Hub):
             program.may_end.set()
         await self.sign_ins.close()
         await self.servers.close()
+        await self.host_proxies.close()
         await self.log_keeper.close()
         await self.keeper.close()
         await self.secrets.close()
