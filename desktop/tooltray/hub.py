@@ -88,9 +88,10 @@ from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.composition import Composition, made, part, read
 from tooltray.confinement.allowances import Allowances
-from tooltray.confinement.api import ConfinementApi
+from tooltray.confinement.api import ConfinementApi, MakeGuarded
 from tooltray.confinement.confined_starts import ConfinedStarts
 from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.host_proxies import HostProxies
 from tooltray.confinement.refusals import Refusals
 from tooltray.confinement.support import Support, probe
@@ -573,11 +574,12 @@ class Hub(Composition):
     hub_api: HubApi = part(snapshots="hub_snapshots")
     servers_api: ServersApi = part(
         packages=lambda hub: hub.packages,
-        on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
+        on_removed=lambda hub: partial(_forget, hub),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
     allowances: Allowances = part()
-    confinement_api: ConfinementApi = part(allowances="allowances")
+    make_guarded: MakeGuarded = made(lambda hub: lambda: GuardedFolders(str(hub.user_folder), str(hub.home.root)))
+    confinement_api: ConfinementApi = part(allowances="allowances", guarded="make_guarded")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
     logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     addition: ServerAddition = part()
@@ -640,6 +642,12 @@ def _remembered(home: Home, options: HubOptions) -> RememberedVariables:
     if options.remembers != "nothing":
         remembered.remember(os.environ, is_all=options.remembers == "all")
     return remembered
+
+
+async def _forget(hub: Hub, server: str) -> None:
+    """What a server that is removed for good alone had goes."""
+    await hub.bundle_folders.forget(server)
+    await hub.confined.forget(server)
 
 
 def _known_projects(hub: Hub) -> list[str]:

@@ -3,30 +3,37 @@
 Below it: the settings, where the entries are, Confinements, and Allowances.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
 from tooltray.confinement.allowances import Allowances, with_allowed
 from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confirmation import confirm_widening
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.phrases import Phrase
-from tooltray.settings.confinement import Confinement, Files, Net
+from tooltray.settings.confinement import Confinement
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.settings.usable import in_words
-from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport
+from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net
+from tooltray.tasks import finish_in_thread
+
+MakeGuarded = Callable[[], GuardedFolders]
 
 
 class ConfinementApi:
-    def __init__(self, *, config: McpConfHelper, confinements: Confinements, allowances: Allowances | None = None) -> None:
+    def __init__(
+        self, *, config: McpConfHelper, confinements: Confinements, guarded: MakeGuarded, allowances: Allowances | None = None
+    ) -> None:
         """
         Args:
+            guarded: says which folders are given to no server.
             allowances: None where no server runs, and so nothing was refused.
         """
-        self._config, self._confinements, self._allowances = config, confinements, allowances
+        self._config, self._confinements, self._guarded, self._allowances = config, confinements, guarded, allowances
 
     async def get_confinement(self, server: str) -> ConfinementSnapshot:
         """How a server is confined: which files and hosts it may reach, what of that this computer cannot do, and what was refused.
@@ -68,6 +75,7 @@ class ConfinementApi:
         if chosen.network == "hosts" and not self._confinements.here.hosts:
             title = Phrase("'{server}' cannot be kept to some hosts on this computer", server=server)
             raise TooltrayError(title, hint=Phrase('Choose "none" or "open" for its network.'))
+        await self._check_may_be_given(server, {*chosen.read, *chosen.write} - {*before.read, *before.write})
         if chosen.widens(before):
             await confirm_widening("Letting a server do more")
         await self._config.change_server(server, confinement=self._written(server, chosen))
@@ -98,6 +106,14 @@ class ConfinementApi:
     async def get_confinement_support(self) -> ConfinementSupport:
         """What this computer can put around servers."""
         return self._confinements.here
+
+    async def _check_may_be_given(self, server: str, paths: set[str]) -> None:
+        guarded = self._guarded()
+        for path in sorted(paths):
+            if why := await finish_in_thread(guarded.why_not, path):
+                raise TooltrayError(
+                    Phrase("'{server}' cannot be given {path}", server=server, path=path), why, Phrase("Name a folder below it.")
+                )
 
     def _process(self, server: str) -> MCPServerConfig:
         config = self._config.settings.mcp_servers.get(server)
