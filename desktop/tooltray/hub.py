@@ -10,7 +10,8 @@ tests/contract/test_hub.py holds every parameter to the type of its part.
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -86,6 +87,14 @@ from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.composition import Composition, made, part, read
+from tooltray.confinement.allowances import Allowances
+from tooltray.confinement.api import ConfinementApi, MakeGuarded
+from tooltray.confinement.confined_starts import ConfinedStarts
+from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.guarded_folders import GuardedFolders
+from tooltray.confinement.host_proxies import HostProxies
+from tooltray.confinement.refusals import Refusals
+from tooltray.confinement.support import Support, probe
 from tooltray.control.control_session import HubControl
 from tooltray.discovery.api import DiscoveryApi
 from tooltray.discovery.registry_copy import RegistryCopy, default_registry
@@ -134,6 +143,7 @@ from tooltray.journal.recorded_failures import Failures
 from tooltray.launch.command_lookup import COMMON
 from tooltray.launch.login_shell import LoginShell, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
+from tooltray.launch.program_output import Printed, printed_by
 from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.launch.variable_sources import ServerEnvironment, VariableSources
 from tooltray.logs.api import LogsApi
@@ -167,6 +177,8 @@ from tooltray.registries.measuring import RegistrySources
 from tooltray.registries.npm_registries import NpmRegistries
 from tooltray.registries.registry_cache import RegistryCache
 from tooltray.resources import resource
+from tooltray.secrets.provided_secrets import ProvidedSecrets, UnfetchedSecrets
+from tooltray.secrets.provider import FETCH_S, MAX_VALUE_BYTES
 from tooltray.secrets.secrets import SecretStore, take_passphrase
 from tooltray.server_files.files_in_use import FilesInUse
 from tooltray.server_files.hot_reload import HotReload
@@ -312,6 +324,9 @@ class Hub(Composition):
     login_shell: LoginShell = part(own=lambda hub: own_environ(is_foreign=hub.options.is_child_of_client), complete="sources.complete")
     environ: Callable[[], Awaitable[Mapping[str, str]]] = made(lambda hub: hub.login_shell.environ)
     environment: ServerEnvironment = part()
+    provided_secrets: ProvidedSecrets = part(
+        commands=lambda hub: lambda: hub.config.settings.secret_commands, run=lambda hub: partial(_run_provider, str(hub.user_folder))
+    )
 
     # towards servers
 
@@ -322,15 +337,27 @@ class Hub(Composition):
     sign_in_store: TokenStore = read(lambda hub: TokenStore(hub.home.sign_ins, hub.secrets))
     sign_ins: SignIns = part(store="sign_in_store", servers=lambda hub: lambda: hub.servers)
     visibility: Visibility = part()
+    support: Support = read(lambda hub: probe())
+    unfetched_secrets: UnfetchedSecrets = part(provided="provided_secrets")
+    refusals: Refusals = part()
+    host_proxies: HostProxies = part(note="secrets.note")
+    confinements: Confinements = part(refused="refusals.of")
     start_process: StartProcess = made(lambda hub: StdioTransport)
     own_url: Callable[[], str | None] = made(lambda hub: lambda: hub.http.address)
     packages: Path | None = made(lambda hub: hub.home.python if is_frozen() else None)
-    program_starts: ProgramStarts = part(folder="user_folder", registry_variables="registries.variables", packages=lambda hub: hub.packages)
+    confined: ConfinedStarts = part(proxies="host_proxies")
+    program_starts: ProgramStarts = part(
+        folder="user_folder",
+        registry_variables="registries.variables",
+        confined="confined",
+        packages=lambda hub: hub.packages,
+    )
     transports: ServerTransports = part(
         mask="mask.masked",
         authorize="sign_ins.authorization",
         tool_schema=lambda hub: lambda server, tool: hub.tools.input_schema(server, tool),
         may_run="inmemory_trust.allows",
+        provided="provided_secrets",
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
     client_extensions: ClientExtensions = read(lambda hub: ClientExtensions(hub.home.client_extensions, bus=hub.bus, spawn=hub.spawn))
@@ -347,7 +374,7 @@ class Hub(Composition):
         ask_person="ask_person",
         of_task=lambda hub: lambda client, params: hub.task_news.question(client, params),
         is_person_there=lambda hub: lambda: hub.elicitations.are_shown,
-        keep_output="log_keeper.keep",
+        keep_output=lambda hub: partial(_keep_output, hub.log_keeper, hub.refusals),
         tap="protocol_log.tap",
         declared="client_extensions.declared",
     )
@@ -496,6 +523,7 @@ class Hub(Composition):
         served=lambda hub: lambda: [reading.path for reading in hub.files.served()],
         lost="files.lost_projects",
         proposed=lambda hub: lambda: hub.proposals.entries,
+        provider_problem="provided_secrets.problem",
     )
     proposal_store: ProposalStore = read(lambda hub: ProposalStore(hub.home.proposals))
     proposals: Proposals = part(
@@ -510,13 +538,14 @@ class Hub(Composition):
     notices: Notices = part(sources=lambda hub: _sources_of_notices(hub))
     starts: ServerStarts = part()
     hub_snapshots: HubSnapshots = part()
-    doctor: Doctor = part(folder="user_folder")
+    doctor: Doctor = part(folder="user_folder", secrets="unfetched_secrets")
     check_up: CheckUp = part()
     test_transports: ServerTransports = part(
         mask="mask.masked",
         authorize="sign_ins.settled_authorization",
         tool_schema=lambda hub: lambda server, tool: None,
         may_run="inmemory_trust.allows",
+        provided="provided_secrets",
     )
     server_tests: ServerTests = part()
     entry_edits: EntryEdits = part()
@@ -545,9 +574,12 @@ class Hub(Composition):
     hub_api: HubApi = part(snapshots="hub_snapshots")
     servers_api: ServersApi = part(
         packages=lambda hub: hub.packages,
-        on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
+        on_removed=lambda hub: partial(_forget, hub),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
+    allowances: Allowances = part()
+    make_guarded: MakeGuarded = made(lambda hub: lambda: GuardedFolders(str(hub.user_folder), str(hub.home.root)))
+    confinement_api: ConfinementApi = part(allowances="allowances", guarded="make_guarded")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
     logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     addition: ServerAddition = part()
@@ -595,12 +627,27 @@ class Hub(Composition):
     doors: Doors = part()
 
 
+async def _run_provider(folder: str, command: Sequence[str], environ: Mapping[str, str]) -> Printed:
+    return await printed_by(command, environ=environ, cwd=folder, timeout_s=FETCH_S, most_bytes=MAX_VALUE_BYTES)
+
+
+def _keep_output(log_keeper: LogKeeper, refusals: Refusals, server: str, line: str) -> None:
+    log_keeper.keep(server, line)
+    refusals.heard(server, line)
+
+
 def _remembered(home: Home, options: HubOptions) -> RememberedVariables:
     remembered = RememberedVariables(home.environment)
     remembered.load()
     if options.remembers != "nothing":
         remembered.remember(os.environ, is_all=options.remembers == "all")
     return remembered
+
+
+async def _forget(hub: Hub, server: str) -> None:
+    """What a server that is removed for good alone had goes."""
+    await hub.bundle_folders.forget(server)
+    await hub.confined.forget(server)
 
 
 def _known_projects(hub: Hub) -> list[str]:

@@ -15,6 +15,7 @@ from tooltray.errors import TooltrayError
 
 RESULTS: Mapping[str, str] = {
     "add_grant": "snapshots.approvals:GrantSnapshot",
+    "allow_refused": "snapshots.confinement:ConfinementSnapshot",
     "anthropic_tool_use_to_mcp_tool": "snapshots.calls:MCPToolCall",
     "apply_client_edits": "snapshots.ai_clients:ClientChange[]",
     "begin_sign_in": "snapshots.questions:SignInSnapshot",
@@ -33,6 +34,8 @@ RESULTS: Mapping[str, str] = {
     "get_calls_now": "snapshots.activity:CallNow[]",
     "get_client_changes": "snapshots.ai_clients:ClientChange[]",
     "get_client_modes": "snapshots.clients:ClientModeSnapshot[]",
+    "get_confinement": "snapshots.confinement:ConfinementSnapshot",
+    "get_confinement_support": "snapshots.confinement:ConfinementSupport",
     "get_environment": "snapshots.hub:EnvironmentSnapshot",
     "get_feedback_history": "snapshots.feedback:FeedbackEntry[]",
     "get_feedback_requests": "snapshots.feedback:FeedbackSnapshot[]",
@@ -93,6 +96,7 @@ RESULTS: Mapping[str, str] = {
     "search_registry": "snapshots.discovery:RegistrySearch",
     "set_api_enabled": "snapshots.http:HttpStatus",
     "set_auto_detect_npm_registry": "snapshots.registries:NpmRegistryStatus",
+    "set_confinement": "snapshots.confinement:ConfinementSnapshot",
     "set_custom_npm_registry": "snapshots.registries:NpmRegistryStatus",
     "set_http_enabled": "snapshots.http:HttpStatus",
     "set_start_at_login": "snapshots.program:ProgramSnapshot",

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from tooltray.access.http_access import HttpAccess
     from tooltray.ai_clients.client_edits import ClientEdits
     from tooltray.ai_clients.client_scans import ClientScans
+    from tooltray.confinement.confinements import Confinements
+    from tooltray.confinement.guarded_folders import GuardedFolders
     from tooltray.entries.proposals import Proposals
     from tooltray.entries.server_secrets import ServerSecrets
     from tooltray.entries.setup import Setup
@@ -93,6 +95,18 @@ class UnstartedParts:
     @cached_property
     def stopped(self) -> StoppedServers:
         return StoppedServers(self.home.stopped)
+
+    @cached_property
+    def confinements(self) -> "Confinements":
+        from tooltray.confinement.confinements import Confinements
+        from tooltray.confinement.support import probe
+
+        return Confinements(support=probe())
+
+    def guarded(self) -> "GuardedFolders":
+        from tooltray.confinement.guarded_folders import GuardedFolders
+
+        return GuardedFolders(str(Path.home()), str(self.home.root))
 
     @cached_property
     def setup(self) -> "Setup":
@@ -214,7 +228,14 @@ class UnstartedParts:
         from tooltray.server_files.trust_decisions import TrustDecisions
 
         environ = self._servers_shell.environ
-        return TrustDecisions(config=self.config, trust=self.trust, folders=self.folders, read=read_file, environ=environ)
+        return TrustDecisions(
+            config=self.config,
+            trust=self.trust,
+            folders=self.folders,
+            read=read_file,
+            environ=environ,
+            confinements=self.confinements,
+        )
 
     @cached_property
     def inmemory_trust(self) -> "InMemoryTrust":
@@ -245,6 +266,7 @@ class UnstartedParts:
             environ=self._servers_shell.environ,
             home=Path.home(),
             bus=self.bus,
+            confinements=self.confinements,
         )
         self._note_problem(proposals.problem)
         return proposals
