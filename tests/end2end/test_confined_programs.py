@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+
 from tooltray.confinement.launch_line import carried, confined
 from tooltray.confinement.policy import Policy
 from tooltray.confinement.support import Support, probe
