@@ -67,16 +67,16 @@ def lasting(policy: Policy, program: str) -> tuple[tuple[str, ...], tuple[str, .
     """
     write = (*policy.write, *((policy.private_tmp,) if policy.private_tmp else ()))
     certain = [path for path in write if os.path.realpath(path) == path]  # no links: these are what was meant
-    folders = certain + [os.path.realpath(path) for path in write if not _leads_through(path, certain)]
+    folders = certain + [os.path.realpath(path) for path in write if not leads_through(path, certain)]
     return _without_links((*policy.read, program), folders), _without_links(write, folders)
 
 
 def _without_links(paths: Iterable[str], folders: Sequence[str]) -> tuple[str, ...]:
-    real = dict.fromkeys(os.path.realpath(path) for path in paths if not _leads_through(path, folders))
+    real = dict.fromkeys(os.path.realpath(path) for path in paths if not leads_through(path, folders))
     return tuple(path for path in real if os.path.lexists(path))
 
 
-def _leads_through(path: str, folders: Sequence[str]) -> bool:
+def leads_through(path: str, folders: Sequence[str]) -> bool:
     """Whether on the way to a path something lies in one of these folders."""
     ahead, here, links = path.split("/"), EVERYTHING, 0
     while ahead:
