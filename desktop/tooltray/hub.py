@@ -86,6 +86,9 @@ from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.composition import Composition, made, part, read
+from tooltray.confinement.api import ConfinementApi
+from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.support import Support, probe
 from tooltray.control.control_session import HubControl
 from tooltray.discovery.api import DiscoveryApi
 from tooltray.discovery.registry_copy import RegistryCopy, default_registry
@@ -322,6 +325,8 @@ class Hub(Composition):
     sign_in_store: TokenStore = read(lambda hub: TokenStore(hub.home.sign_ins, hub.secrets))
     sign_ins: SignIns = part(store="sign_in_store", servers=lambda hub: lambda: hub.servers)
     visibility: Visibility = part()
+    support: Support = read(lambda hub: probe())
+    confinements: Confinements = part()
     start_process: StartProcess = made(lambda hub: StdioTransport)
     own_url: Callable[[], str | None] = made(lambda hub: lambda: hub.http.address)
     packages: Path | None = made(lambda hub: hub.home.python if is_frozen() else None)
@@ -548,6 +553,7 @@ class Hub(Composition):
         on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
+    confinement_api: ConfinementApi = part()
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
     logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     addition: ServerAddition = part()

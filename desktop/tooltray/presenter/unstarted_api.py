@@ -15,6 +15,7 @@ from tooltray.ai_clients.api import AiClientsApi
 from tooltray.api import Api, remote_parts
 from tooltray.approvals.api import ApprovalsApi
 from tooltray.catalogue.published_names import PublishedNames
+from tooltray.confinement.api import ConfinementApi
 from tooltray.confirmation import confirm_widening
 from tooltray.entries.api import ServersApi
 from tooltray.entries.files_api import FilesApi, distrust_other, trust_others
@@ -58,6 +59,7 @@ def unstarted_api(parts: UnstartedParts) -> Api:
         "registries": lambda: RegistriesApi(registries=parts.registries),
         "setup": lambda: _SetupApi(parts),
         "activity": lambda: _ActivityApi(parts),
+        "confinement": lambda: _ConfinementApi(parts),
     }
     return Api(**remote_parts(_not_offered) | {name: _Lazy(make) for name, make in made.items()})
 
@@ -127,6 +129,7 @@ class _HubApi(_Unstarted, HubApi):
             is_deferred=config.deferred_startup,
             startup_template=config.template if config.deferred_startup else (),
             waiting=waits,
+            confinement=self._parts.confinements.of(name, config),
         )
 
     async def forget_environment(self) -> None:
@@ -270,6 +273,11 @@ class _ProjectsApi(_Unstarted, ProjectsApi):
 
     async def disallow_folder(self, path: str) -> None:
         await self._folders.disallow(path)
+
+
+class _ConfinementApi(_Unstarted, ConfinementApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        super().__init__(config=parts.config, confinements=parts.confinements)
 
 
 class _ActivityApi(_Unstarted, ActivityApi):

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tooltray.access.http_access import HttpAccess
     from tooltray.ai_clients.client_edits import ClientEdits
     from tooltray.ai_clients.client_scans import ClientScans
+    from tooltray.confinement.confinements import Confinements
     from tooltray.entries.proposals import Proposals
     from tooltray.entries.server_secrets import ServerSecrets
     from tooltray.entries.setup import Setup
@@ -93,6 +94,13 @@ class UnstartedParts:
     @cached_property
     def stopped(self) -> StoppedServers:
         return StoppedServers(self.home.stopped)
+
+    @cached_property
+    def confinements(self) -> "Confinements":
+        from tooltray.confinement.confinements import Confinements
+        from tooltray.confinement.support import probe
+
+        return Confinements(support=probe())
 
     @cached_property
     def setup(self) -> "Setup":

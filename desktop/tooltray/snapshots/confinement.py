@@ -37,3 +37,19 @@ class ConfinementSnapshot(msgspec.Struct, frozen=True):
     write: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     refused: tuple[RefusedThing, ...] = ()
+
+
+class ConfinementSupport(msgspec.Struct, frozen=True):
+    """What this computer can put around servers.
+
+    Attributes:
+        files: the profiles "own" and "read" keep a server to its files.
+        network: "none" can be had.
+        hosts: "hosts" can be had.
+        missing: what of "own" and "none" it cannot do, each as a sentence for a person.
+    """
+
+    files: bool = False
+    network: bool = False
+    hosts: bool = False
+    missing: tuple[str, ...] = ()

@@ -13,6 +13,7 @@ from tooltray.errors import Denied
 from tooltray.presenter.mcp_presenter import McpPresenter
 
 SERVERS = {"s": {"command": "p", "autoApprove": ["read"]}, "d": {"command": "p", "deferredStartup": True}}
+SERVERS["c"] = {"command": "p", "confinement": "own"}
 Verb = Callable[[McpPresenter, str], Awaitable[object]]
 WIDENING: dict[str, Verb] = {
     "a yes to a project's servers": lambda hub, folder: hub.trust_entries(folder, {"a": "x"}),
@@ -35,6 +36,7 @@ WIDENING: dict[str, Verb] = {
     "an empty journal": lambda hub, folder: hub.clear_activity(),
     "contents of calls in the journal": lambda hub, folder: hub.change_settings({"activity": {"contents": True}}),
     "an entry that is tried": lambda hub, folder: hub.test_server("1", "s", {"command": "p"}),
+    "a server that may do more": lambda hub, folder: hub.set_confinement("c", "open"),
     "folders in the settings": lambda hub, folder: hub.change_settings({"allowedFolders": [folder]}),
 }
 NARROWING: dict[str, Verb] = {
@@ -43,6 +45,7 @@ NARROWING: dict[str, Verb] = {
     "no rules of a client": lambda hub, folder: hub.set_client_auto_approve("c", []),
     "a token that is not trusted": lambda hub, folder: hub.create_api_token("x"),
     "other settings": lambda hub, folder: hub.change_settings({"publish": {"mode": "search"}}),
+    "a server that may do less": lambda hub, folder: hub.set_confinement("c", "read", "none"),
     "a server off": lambda hub, folder: hub.set_tool_enabled("s", "t", False),
     "a server as it stands": lambda hub, folder: hub.test_server("1", "s"),
     "a command's own server": lambda hub, folder: hub.add_mcp_server("new", {"command": "p", "disable": True}),

@@ -1,0 +1,97 @@
+"""The API about confinement: how a server is confined, how it is to be, and what this computer can.
+
+Below it: the settings, where the entries are, and Confinements.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+from tooltray.confinement.confinements import Confinements
+from tooltray.confirmation import confirm_widening
+from tooltray.errors import NotFound, TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.settings.confinement import Confinement, Files, Net
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.settings.usable import in_words
+from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport
+
+
+class ConfinementApi:
+    def __init__(self, *, config: McpConfHelper, confinements: Confinements) -> None:
+        self._config, self._confinements = config, confinements
+
+    async def get_confinement(self, server: str) -> ConfinementSnapshot:
+        """How a server is confined: which files and hosts its process may reach, what of that this computer cannot do, and what was refused.
+
+        Raises:
+            NotFound: there is no such server.
+            TooltrayError: it is no process of this computer.
+        """
+        found = self._confinements.of(server, self._process(server))
+        assert found is not None
+        return found
+
+    async def set_confinement(
+        self,
+        server: str,
+        files: Files = "open",
+        network: Net = "open",
+        hosts: Sequence[str] = (),
+        read: Sequence[str] = (),
+        write: Sequence[str] = (),
+    ) -> ConfinementSnapshot:
+        """Confines a server, or opens it; one that runs is restarted. More than before needs a person's yes, less does not.
+
+        Args:
+            files: "open": whatever its person may do; "own": its package, its caches, its project, and the folders named here; "read": the
+                same, and nothing changed but its own caches.
+            network: "open"; "none"; "hosts": those in `hosts` alone.
+            hosts: as "api.example.org", "*.example.org" or "example.org:8443".
+            read: folders and files that it may read besides; absolute, or beginning with `~/`.
+            write: those that it may change, too.
+
+        Raises:
+            NotFound: there is no such server.
+            Denied: it would be more open, and nobody has confirmed that.
+            TooltrayError: this computer cannot do it, a path or a host cannot be used, or the settings not be written.
+        """
+        before = self._process(server).confinement
+        chosen = _checked(server, {"files": files, "network": network, "hosts": tuple(hosts), "read": tuple(read), "write": tuple(write)})
+        if chosen.network == "hosts" and not self._confinements.here.hosts:
+            title = Phrase("'{server}' cannot be kept to some hosts on this computer", server=server)
+            raise TooltrayError(title, hint=Phrase('Choose "none" or "open" for its network.'))
+        if chosen.widens(before):
+            await confirm_widening("Letting a server do more")
+        await self._config.change_server(server, confinement=self._written(server, chosen))
+        return await self.get_confinement(server)
+
+    async def get_confinement_support(self) -> ConfinementSupport:
+        """What this computer can put around servers."""
+        return self._confinements.here
+
+    def _process(self, server: str) -> MCPServerConfig:
+        config = self._config.settings.mcp_servers.get(server)
+        if config is None:
+            raise NotFound(Phrase("There is no server '{name}'", name=server), hint=Phrase("See which there are: tooltray servers list"))
+        if config.transport != "stdio":
+            title = Phrase("'{name}' cannot be confined", name=server)
+            raise TooltrayError(title, Phrase("it is no process of its own on this computer"))
+        return config
+
+    def _written(self, server: str, chosen: Confinement) -> dict[str, Any] | None:
+        """As it goes into the settings. Of a server of another file that it is open is said, too: its file may say something else."""
+        if chosen == Confinement() and self._config.file_server(server) is None:
+            return None
+        given = chosen.model_dump(mode="json", by_alias=True)
+        return {key: value for key, value in given.items() if value and (key, value) != ("network", "open")}
+
+
+def _checked(server: str, given: dict[str, object]) -> Confinement:
+    try:
+        return Confinement.model_validate(given)
+    except ValidationError as error:
+        title = Phrase("'{server}' cannot be confined like this", server=server)
+        raise TooltrayError(title, in_words(error), Phrase("Correct it.")) from None

@@ -1,0 +1,54 @@
+"""How each server is confined, as the settings have it and as far as this computer can: for cards, and for the verbs.
+
+Above it: ConfinementApi, the snapshots of servers, new servers. Below it: the settings, and what the launcher can do here.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+
+from tooltray.confinement.support import Support, can_have_hosts, missing
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, RefusedThing
+
+Refused = Callable[[str], tuple[RefusedThing, ...]]
+
+
+def nothing(server: str) -> tuple[RefusedThing, ...]:
+    return ()
+
+
+class Confinements:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, support: Support, refused: Refused = nothing) -> None:
+        """
+        Args:
+            refused: what was refused to a server since it started, the latest first.
+        """
+        self.support, self._refused = support, refused
+
+    @cached_property
+    def here(self) -> ConfinementSupport:
+        """What this computer can do."""
+        lacks_files, lacks_network = missing("own", "open", self.support), missing("own", "none", self.support)
+        return ConfinementSupport(
+            files=not lacks_files,
+            network=not missing("open", "none", self.support),
+            hosts=can_have_hosts(self.support),
+            missing=lacks_network,
+        )
+
+    def of(self, name: str, config: MCPServerConfig) -> ConfinementSnapshot | None:
+        """How a server is confined; None: it is no process."""
+        if config.transport != "stdio":
+            return None
+        chosen = config.confinement
+        return ConfinementSnapshot(
+            files=chosen.files,
+            network=chosen.network,
+            hosts=chosen.hosts,
+            read=chosen.read,
+            write=chosen.write,
+            missing=() if chosen.is_open else missing(chosen.files, chosen.network, self.support),
+            refused=self._refused(name),
+        )
