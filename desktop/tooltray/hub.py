@@ -89,6 +89,8 @@ from tooltray.composition import Composition, made, part, read
 from tooltray.confinement.api import ConfinementApi
 from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.support import Support, probe
+from tooltray.confinement.system_policies import system_policies
+from tooltray.confinement.watches import Policies, Watches
 from tooltray.control.control_session import HubControl
 from tooltray.discovery.api import DiscoveryApi
 from tooltray.discovery.registry_copy import RegistryCopy, default_registry
@@ -327,6 +329,13 @@ class Hub(Composition):
     visibility: Visibility = part()
     support: Support = read(lambda hub: probe())
     confinements: Confinements = part()
+    policies: Policies = made(lambda hub: system_policies)
+    watches: Watches = part(
+        folder="home.watches",
+        own_folder="home.root",
+        restart=lambda hub: lambda name: hub.servers.restart(name),
+        runs=lambda hub: lambda name: (server := hub.servers.find(name)) is not None and bool(server.pids),
+    )
     start_process: StartProcess = made(lambda hub: StdioTransport)
     own_url: Callable[[], str | None] = made(lambda hub: lambda: hub.http.address)
     packages: Path | None = made(lambda hub: hub.home.python if is_frozen() else None)

@@ -67,7 +67,7 @@ def checked(name: str) -> str:
 
 def _name_at(message: bytes, at: int) -> tuple[str, int]:
     """A name and where the message goes on; an empty one where it is malformed. Only its end may point elsewhere, and is left out."""
-    labels = []
+    labels: list[str] = []
     while at < len(message):
         length = message[at]
         if length == 0:

@@ -1,7 +1,7 @@
 """What calls on files mean: which path is opened, run or changed, and what of that is told.
 
-Above it: tracer. Below it: traced_memory, report. An opened file is told by what the kernel made of it, since a rule on files counts where a
-link leads; and only if it was opened. A lookup of what is not there is noise.
+Above it: tracer. Below it: traced_memory, report. An opened file is told by what the kernel made of it, since a rule on files counts
+where a link leads; and only if it was opened. A lookup of what is not there is noise.
 """
 
 import errno

@@ -9,7 +9,14 @@ import os
 import struct
 from typing import NamedTuple
 
-PTRACE_CONT, PTRACE_SYSCALL, PTRACE_SEIZE, PTRACE_LISTEN, PTRACE_GETEVENTMSG, PTRACE_GET_SYSCALL_INFO = 7, 24, 0x4206, 0x4208, 0x4201, 0x420E
+PTRACE_CONT, PTRACE_SYSCALL, PTRACE_SEIZE, PTRACE_LISTEN, PTRACE_GETEVENTMSG, PTRACE_GET_SYSCALL_INFO = (
+    7,
+    24,
+    0x4206,
+    0x4208,
+    0x4201,
+    0x420E,
+)
 EVENT_EXEC, EVENT_SECCOMP, EVENT_STOP = 4, 7, 128
 # sysgood, fork, vfork, clone, exec, seccomp, exitkill: it follows everything, and nothing outlives it
 OPTIONS = 0x1 | 0x2 | 0x4 | 0x8 | 0x10 | 0x80 | 0x100000

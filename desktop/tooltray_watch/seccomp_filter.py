@@ -16,9 +16,9 @@ NUMBER, ARCH, FIFTH_ARGUMENT = 0, 4, 16 + 4 * 8  # offsets in `struct seccomp_da
 _LOAD, _IS_EQUAL, _RETURN = 0x20, 0x15, 0x06
 
 STOPS = (
-    "open", "openat", "openat2", "creat", "execve", "execveat", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "mknod", "mknodat", "rename",
-    "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat", "truncate", "chmod", "fchmodat", "fchmodat2", "chown", "lchown",
-    "fchownat", "socket", "connect", "bind", "sendmsg", "sendmmsg", "ptrace",
+    "open", "openat", "openat2", "creat", "execve", "execveat", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "mknod", "mknodat",
+    "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat", "truncate", "chmod", "fchmodat", "fchmodat2", "chown",
+    "lchown", "fchownat", "socket", "connect", "bind", "sendmsg", "sendmmsg", "ptrace",
 )  # fmt: skip
 
 

@@ -13,9 +13,9 @@ import socket
 import struct
 
 from tooltray_watch import dns_messages, kernel
-from tooltray_watch.kernel import SyscallStop
+from tooltray_watch.kernel import SyscallStop, read_memory
 from tooltray_watch.report import Report
-from tooltray_watch.traced_memory import group_of, number64, parts, read_memory, result, signed
+from tooltray_watch.traced_memory import group_of, number64, parts, result, signed
 
 FOLLOWED_CALLS = 200  # of one thread: from a `connect` to the last answer a resolver needs some dozen
 DNS_PORT = 53

@@ -6,7 +6,6 @@ Above it: file_calls, socket_calls. Below it: kernel, /proc. A process that has 
 import os
 import struct
 
-
 from tooltray_watch.kernel import PAGE_BYTES, read_memory
 
 LONGEST_PATH_BYTES = 4096  # PATH_MAX; the kernel refuses more
@@ -97,5 +96,3 @@ def group_of(tid: int) -> int:
     except OSError:
         pass
     return tid
-
-

@@ -1,7 +1,7 @@
 """The loop: waits for the next thread that has stopped, hands its call to file_calls or socket_calls, and lets it go on.
 
-Above it: watching. Below it: kernel, file_calls, socket_calls. A thread may be killed at any moment: then what is asked of it has no answer,
-and nothing is told.
+Above it: watching. Below it: kernel, file_calls, socket_calls. A thread may be killed at any moment: then what is asked of it has no
+answer, and nothing is told.
 """
 
 import os
@@ -9,7 +9,17 @@ import signal
 
 from tooltray_watch import kernel, machine, seccomp_filter
 from tooltray_watch.file_calls import FileCall, FileCalls
-from tooltray_watch.kernel import ENTRY, EVENT_EXEC, EVENT_SECCOMP, EVENT_STOP, EXIT, PTRACE_CONT, PTRACE_LISTEN, PTRACE_SYSCALL, SyscallStop
+from tooltray_watch.kernel import (
+    ENTRY,
+    EVENT_EXEC,
+    EVENT_SECCOMP,
+    EVENT_STOP,
+    EXIT,
+    PTRACE_CONT,
+    PTRACE_LISTEN,
+    PTRACE_SYSCALL,
+    SyscallStop,
+)
 from tooltray_watch.report import Report
 from tooltray_watch.socket_calls import RECEIVES, SENDS, SocketCalls
 from tooltray_watch.traced_memory import link

@@ -1,8 +1,8 @@
 """Starts a program under the tracer and ends as it ends: the same exit code, or the same signal.
 
-Above it: __main__, and run-module of the frozen app. Below it: tracer, seccomp_filter. stdin, stdout and stderr are the program's alone once
-it runs. It leads a session of its own, as without a tracer; SIGTERM and SIGINT are handed on to it, and where this process is killed the
-kernel kills all that it traces.
+Above it: __main__, and run-module of the frozen app. Below it: tracer, seccomp_filter. stdin, stdout and stderr are the program's alone
+once it runs. It leads a session of its own, as without a tracer; SIGTERM and SIGINT are handed on to it, and where this process is killed
+the kernel kills all that it traces.
 """
 
 import contextlib

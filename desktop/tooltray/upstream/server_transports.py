@@ -50,6 +50,12 @@ class RegistryVariables(Protocol):
     async def __call__(self, config: MCPServerConfig, environ: Mapping[str, str]) -> Mapping[str, str]: ...
 
 
+class Watching(Protocol):
+    """The servers that are watched now."""
+
+    async def prepared(self, server: str, launch: Launch) -> Launch: ...
+
+
 class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """How servers that run on this machine are started.
 
@@ -78,6 +84,7 @@ class ServerTransports:
         authorize: Authorize,
         tool_schema: Callable[[str, str], Raw | None],
         own_url: Callable[[], str | None],
+        watches: Watching,
         may_run: Callable[[str, MCPServerConfig], bool] = lambda name, config: True,
     ) -> None:
         """
@@ -86,10 +93,12 @@ class ServerTransports:
             authorize: asked for each connection to a server elsewhere.
             tool_schema: the `inputSchema` that a server listed for a tool, as far as it is known.
             own_url: where the hub itself listens for AI clients, without a path; None if it does not.
+            watches: starts a server through the tracer as long as it is watched.
             may_run: whether a person said yes to this entry, if it is one that needs a yes.
         """
         self._secrets, self._mask, self._starts, self._authorize = secrets, mask, program_starts, authorize
         self._tool_schema, self._own_url, self._may_run = tool_schema, own_url, may_run
+        self._watches = watches
         self._direct_starts = DirectStarts()
 
     def forget_environment(self) -> None:
@@ -139,4 +148,4 @@ class ServerTransports:
         if server.config.direct_start and is_launcher(launch.command):
             launch = await finish_in_thread(self._direct_starts.shorten, launch)
         server.whole.saved_processes = launch.saved_processes
-        return launch
+        return await self._watches.prepared(server.whole.name, launch)

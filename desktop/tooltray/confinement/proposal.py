@@ -1,0 +1,167 @@
+"""From what a server did while it was watched to the tightest profile for that, and what the profile would have refused.
+
+Above it: Watches. Below it: what was seen, private_places, fewest_folders. What a profile grants by itself is asked, not decided here.
+"""
+
+import ipaddress
+import os
+from collections.abc import Callable, Iterable, Iterator
+
+import msgspec
+
+from tooltray.confinement.fewest_folders import fewest, without_nested
+from tooltray.confinement.private_places import PrivatePlaces, is_below
+from tooltray.confinement.watched import Watched, is_text, printable
+from tooltray.settings.confinement import Files, Net
+from tooltray.snapshots.watch import SeenKind, SeenThing, WatchProposal
+
+Granted = Callable[[Files, str, bool], bool]
+"""Whether a profile without anything named lets a server read (False) or change (True) a path."""
+WEB_PORTS = (80, 443)
+MOST_SHOWN = 200  # things in one list of a snapshot
+EVERYBODYS_SOCKETS = ("/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve", "/dev/log", "/run/systemd/journal/socket")
+"""What libc and loggers try, and go on without."""
+
+
+class Proposer(msgspec.Struct, frozen=True, kw_only=True):
+    """
+    Attributes:
+        granted: what the profiles grant this server by themselves.
+        places: what is never proposed.
+    """
+
+    granted: Granted
+    places: PrivatePlaces
+
+    def propose(self, seen: Watched) -> WatchProposal:
+        """Lists folders; blocks for as long as that takes."""
+        written, read = self._beyond(seen["write"], writes=True), self._beyond((*seen["read"], *seen["exec"]), writes=False)
+        listed = self._beyond(seen["list"], writes=False)
+        files: Files = "read" if not written and all(self.granted("read", path, True) for path in seen["write"]) else "own"
+        write = self._named(written, ())
+        read_named = self._named((path for path in read if not is_below(path, tuple(write))), listed)
+        read_only = tuple(path for path in read_named if not is_below(path, tuple(write)))
+        network = _network(seen)
+        refused = [*self._refused_files(written, listed, read, write, read_only), *_refused_sockets(seen, network)]
+        return WatchProposal(
+            files=files,
+            network=network.kind,
+            hosts=network.hosts,
+            read=tuple(sorted(self._short(path) for path in read_only)),
+            write=tuple(sorted(self._short(path) for path in write)),
+            opens_network=network.why[:MOST_SHOWN],
+            refused=tuple(refused[:MOST_SHOWN]),
+            refused_count=len(refused),
+        )
+
+    def shown(self, seen: Watched) -> tuple[SeenThing, ...]:
+        """What was seen and is more than every program does: what no profile grants by itself, and all of the network."""
+        files: tuple[SeenKind, ...] = ("write", "read", "list", "exec")
+        kinds: tuple[SeenKind, ...] = ("connect", "name", "dgram", "bind", "socket", "setuid", "ptrace")
+        found = [SeenThing(kind, name) for kind in kinds for name in sorted(seen[kind])]
+        found += [SeenThing("unix", printable(name)) for name in _odd_sockets(seen)]
+        for each in files:
+            found += [self._thing(each, path) for path in sorted(self._beyond(seen[each], writes=each == "write"))]
+        return tuple(found[:MOST_SHOWN])
+
+    def _beyond(self, paths: Iterable[str], *, writes: bool) -> list[str]:
+        """Those that the profile "own" does not grant by itself."""
+        return [path for path in paths if not self.granted("own", path, writes)]
+
+    def _named(self, paths: Iterable[str], folders: Iterable[str]) -> set[str]:
+        """What is to be named in the profile for these."""
+        may = self.places.may_be_opened
+        files = (self._existing(path) for path in paths if not self._is_never_proposed(path))
+        found = fewest((path for path in files if path), may, (folder for folder in folders if may(folder)))
+        return without_nested(path for path in found if is_text(path))
+
+    def _existing(self, path: str) -> str:
+        """The path itself, or of what is gone, or cannot be named, its folder; empty where that may not be opened."""
+        if is_text(path) and os.path.lexists(path):
+            return path
+        folder = os.path.dirname(path)
+        return folder if is_text(folder) and os.path.isdir(folder) and self.places.may_be_opened(folder) else ""
+
+    def _is_never_proposed(self, path: str) -> bool:
+        return path.startswith(("/proc/", "/sys/", "/dev/")) or self.places.is_private(path) or is_below(self.places.home, (path,))
+
+    def _refused_files(
+        self, written: list[str], listed: list[str], read: list[str], write: set[str], read_only: tuple[str, ...]
+    ) -> Iterator[SeenThing]:
+        readable, changeable = (*write, *read_only), tuple(write)
+        groups: tuple[tuple[SeenKind, list[str], tuple[str, ...]], ...] = (
+            ("write", written, changeable), ("read", read, readable), ("list", listed, readable),
+        )  # fmt: skip
+        for kind, paths, granted in groups:
+            yield from sorted((self._thing(kind, path) for path in paths if not is_below(path, granted)), key=_private_first)
+
+    def _thing(self, kind: SeenKind, path: str) -> SeenThing:
+        return SeenThing(kind, printable(self._short(path)), self.places.is_private(path))
+
+    def _short(self, path: str) -> str:
+        home = self.places.home
+        return "~" + path[len(home) :] if path.startswith(home + "/") else path
+
+
+class _Network(msgspec.Struct, frozen=True):
+    kind: Net
+    hosts: tuple[str, ...] = ()
+    why: tuple[SeenThing, ...] = ()
+
+
+def _network(seen: Watched) -> _Network:
+    """None, some hosts, or, where something was seen that a proxy for HTTP cannot carry, open."""
+    kinds: tuple[SeenKind, ...] = ("dgram", "bind", "socket")
+    why = [SeenThing(kind, name) for kind in kinds for name in sorted(seen[kind])]
+    why += [SeenThing("connect", name) for name in sorted(seen["connect"]) if _is_here(name)]
+    if why:
+        return _Network("open", why=tuple(why))
+    hosts = sorted(set(_hosts(seen)))
+    return _Network("hosts", tuple(hosts)) if hosts else _Network("none")
+
+
+def _hosts(seen: Watched) -> Iterator[str]:
+    """The hosts of all connections: by the names that were looked up for the addresses, else by those of which no answer was seen."""
+    names: dict[str, set[str]] = {}
+    for name, addresses in seen.addresses.items():
+        for address in addresses:
+            names.setdefault(address, set()).add(name)
+    unanswered = [name for name, addresses in seen.addresses.items() if not addresses and "." in name]
+    for peer in seen["connect"]:
+        address, port = split(peer)
+        for name in names.get(address) or unanswered or [address]:
+            if ":" not in name:
+                yield name if port in WEB_PORTS else f"{name}:{port}"
+
+
+def _refused_sockets(seen: Watched, network: _Network) -> Iterator[SeenThing]:
+    yield from (SeenThing("unix", printable(name)) for name in _odd_sockets(seen))
+    for kind in ("setuid", "ptrace"):
+        yield from (SeenThing(kind, printable(name)) for name in sorted(seen[kind]))
+    if network.kind == "open":
+        return
+    known = {host.partition(":")[0] for host in network.hosts}
+    yield from (SeenThing("name", name) for name in sorted(seen.addresses) if name not in known)
+
+
+def _odd_sockets(seen: Watched) -> list[str]:
+    return sorted(name for name in seen["unix"] if name not in EVERYBODYS_SOCKETS)
+
+
+def _is_here(peer: str) -> bool:
+    """Whether a connection goes to this computer itself, where the proxy connects to nothing."""
+    try:
+        address = ipaddress.ip_address(split(peer)[0])
+    except ValueError:
+        return False
+    return address.is_loopback or address.is_unspecified
+
+
+def split(peer: str) -> tuple[str, int]:
+    """ "address:port", or "[address]:port"; port 0 where it is neither."""
+    address, _, port = peer.rpartition(":")
+    return address.strip("[]"), int(port) if port.isdecimal() else 0
+
+
+def _private_first(thing: SeenThing) -> tuple[bool, str]:
+    return not thing.is_private, thing.name
