@@ -33,6 +33,9 @@ CHANGES: dict[str, tuple[tuple[int | None, int], ...]] = {
     "linkat": ((0, 1), (2, 3)),
     "symlink": ((None, 1),),
     "symlinkat": ((1, 2),),
+}
+"""Calls that make or remove a name, so that the folder is changed, too."""
+ALTERS: dict[str, tuple[tuple[int | None, int], ...]] = {
     "truncate": ((None, 0),),
     "chmod": ((None, 0),),
     "chown": ((None, 0),),
@@ -49,15 +52,16 @@ class FileCall(NamedTuple):
     """A call that has begun, and is told when it has ended well.
 
     Attributes:
-        kind: "open", "change" or "exec".
+        kind: "open" and "exec"; "create" for calls that make or remove a name, "write" for those that alter what there is.
         paths: absolute, links not resolved.
         writes: it opens for writing.
+        is_new: what it opens is not there before.
     """
 
     kind: str
     paths: tuple[str, ...]
     writes: bool = False
-    is_unnamed: bool = False
+    is_new: bool = False
 
 
 class FileCalls:
@@ -74,22 +78,26 @@ class FileCalls:
         if name in EXECS:
             path = _path(tid, EXECS[name], stop)
             return FileCall("exec", (path,)) if path else None
-        paths = tuple(filter(None, (_path(tid, place, stop) for place in CHANGES[name])))
-        return FileCall("change", paths) if paths and hash(paths) not in self._known else None
+        kind, places = ("create", CHANGES[name]) if name in CHANGES else ("write", ALTERS[name])
+        paths = tuple(filter(None, (_path(tid, place, stop) for place in places)))
+        return FileCall(kind, paths) if paths and hash((kind, paths)) not in self._known else None
 
     def _open(self, tid: int, name: str, stop: SyscallStop) -> FileCall | None:
         flags = _flags(tid, name, stop)
         path = "" if flags & O_PATH else _path(tid, OPENS[name], stop)
         writes = bool(flags & (os.O_ACCMODE | os.O_CREAT | os.O_TRUNC))
         is_known = hash((path, writes)) in self._known and "/proc/" not in path
-        return FileCall("open", (path,), writes, flags & os.O_TMPFILE == os.O_TMPFILE) if path and not is_known else None
+        if not path or is_known:
+            return None
+        is_unnamed = flags & os.O_TMPFILE == os.O_TMPFILE
+        return FileCall("open", (path,), writes, is_unnamed or bool(flags & os.O_CREAT and not os.path.lexists(path)))
 
     def ended(self, tid: int, call: FileCall, returned: int) -> None:
         """Tells what a call has done."""
         code = result(returned)
         if call.kind == "open":
             self._opened(tid, call, code)
-        elif call.kind == "change":
+        elif call.kind in ("create", "write"):
             self._changed(call, code)
         elif -code in REFUSED:
             self._report.tell("failed", os.path.normpath(call.paths[0]))
@@ -108,13 +116,13 @@ class FileCalls:
             if -code in REFUSED or (-code == errno.ENOENT and call.writes):
                 self._report.tell("failed", os.path.normpath(path))
             return
-        file = os.path.realpath(path) if call.is_unnamed else opened(tid, code, path)
+        file = opened(tid, code, path)
         if not file:
             return
         self._know(hash((path, call.writes)))
         mode = _mode(f"/proc/{tid}/fd/{code}")
         if call.writes:
-            self._report.tell("write", of_family(file, tid))
+            self._report.tell("create" if call.is_new else "write", of_family(file, tid))
         elif mode and stat.S_ISDIR(mode):
             self._report.tell("list", of_family(file, tid))
         else:
@@ -122,11 +130,11 @@ class FileCalls:
 
     def _changed(self, call: FileCall, code: int) -> None:
         if code == 0:
-            self._know(hash(call.paths))
+            self._know(hash((call.kind, call.paths)))
         if code == 0 or -code in REFUSED:
             for path in call.paths:
                 folder, name = os.path.split(path.rstrip("/"))
-                self._report.tell("write" if code == 0 else "failed", os.path.normpath(os.path.join(os.path.realpath(folder), name)))
+                self._report.tell(call.kind if code == 0 else "failed", os.path.normpath(os.path.join(os.path.realpath(folder), name)))
 
     def _know(self, key: int) -> None:
         if len(self._known) >= MOST_KNOWN:

@@ -9,13 +9,14 @@ import os
 MOST_FILES = 100_000  # beyond them is said once that there were more
 MOST_OTHERS = 10_000  # addresses, names and sockets, counted apart: files must not hide them
 MOST_BYTES = 32 << 20  # a path may have 4,096 characters
-FILE_KINDS = ("read", "list", "write", "exec", "failed")
+FILE_KINDS = ("read", "list", "write", "create", "exec", "failed")
 
 
 class Report:
     """What was seen, by kind:
 
-    read, list, write, exec: an absolute path as the kernel knows it, links resolved; `list` is a folder that was listed.
+    read, list, write, create, exec: an absolute path as the kernel knows it, links resolved; `list` is a folder that was listed, `create`
+        a name that was made or removed.
     failed: a path that was to be written and could not be, or that the system refuses anyway.
     connect, dgram, bind: "address:port"; `dgram` is what was sent over UDP.
     name: a name that was looked up in DNS, with the addresses that it was answered with, as far as they were seen.

@@ -29,7 +29,8 @@ NO_FOLDERS = (
     "/mnt",
     "/media",
 )
-"""What is shared by too many programs to be opened as a whole."""
+SHARED = (".cache", ".config", ".local", ".local/share", ".local/state", ".local/bin", ".local/lib")
+"""The same below the home. What is shared by too many programs to be opened as a whole."""
 _KEY_FILE = re.compile(
     r"\.env(\..*)?|id_(rsa|dsa|ecdsa|ed25519).*|.*\.(kdbx|ppk|p12|pfx|jks|keystore|key)|.*key.*\.pem|credentials(\.json)?|\.htpasswd"
 )
@@ -46,6 +47,7 @@ class PrivatePlaces:
         """
         self.home = os.path.realpath(home)
         self._places = (*(os.path.join(self.home, each) for each in PLACES), *(os.path.realpath(each) for each in others))
+        self._shared = frozenset(os.path.join(self.home, each) for each in SHARED)
         self._has_keys = lru_cache(maxsize=4096)(_has_keys)
 
     def is_private(self, path: str) -> bool:
@@ -56,7 +58,7 @@ class PrivatePlaces:
         """Whether a folder may be proposed as a whole: it is no home, nothing private is in it, and it is not everybody's. Lists it."""
         if folder.count("/") < 2 or folder in NO_FOLDERS or folder.startswith(("/proc", "/sys", "/dev")):
             return False
-        if is_below(self.home, (folder,)) or self.is_private(folder):
+        if folder in self._shared or is_below(self.home, (folder,)) or self.is_private(folder):
             return False
         return not any(is_below(place, (folder,)) for place in self._places) and not self._has_keys(folder)
 

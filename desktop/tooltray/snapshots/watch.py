@@ -5,7 +5,7 @@ from typing import Literal
 import msgspec
 
 SeenKind = Literal[
-    "read", "list", "write", "exec", "connect", "dgram", "bind", "name", "unix", "socket", "setuid", "ptrace", "failed", "full"
+    "read", "list", "write", "create", "exec", "connect", "dgram", "bind", "name", "unix", "socket", "setuid", "ptrace", "failed", "full"
 ]  # fmt: skip
 
 
@@ -13,7 +13,7 @@ class SeenThing(msgspec.Struct, frozen=True):
     """Something that a server did.
 
     Attributes:
-        kind: "read", "list" (a folder), "write", "exec"; "connect", "dgram" (UDP), "bind" (it listens), "name" (looked up), "unix" (a
+        kind: "read", "list" (a folder), "write", "create" (a name made or removed), "exec"; "connect", "dgram" (UDP), "bind" (it listens), "name" (looked up), "unix" (a
             local socket), "socket" (one of another kind); "setuid" and "ptrace": what it can do under no profile.
         name: an absolute path, "host:port" or "address:port", or a word.
         is_private: keys, passwords or the person's browser are in it; it is never proposed.
