@@ -87,6 +87,7 @@ from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.composition import Composition, made, part, read
 from tooltray.confinement.api import ConfinementApi
+from tooltray.confinement.confined_starts import ConfinedStarts
 from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.support import Support, probe
 from tooltray.confinement.system_policies import system_policies
@@ -339,7 +340,13 @@ class Hub(Composition):
     start_process: StartProcess = made(lambda hub: StdioTransport)
     own_url: Callable[[], str | None] = made(lambda hub: lambda: hub.http.address)
     packages: Path | None = made(lambda hub: hub.home.python if is_frozen() else None)
-    program_starts: ProgramStarts = part(folder="user_folder", registry_variables="registries.variables", packages=lambda hub: hub.packages)
+    confined: ConfinedStarts = part()
+    program_starts: ProgramStarts = part(
+        folder="user_folder",
+        registry_variables="registries.variables",
+        confined="confined",
+        packages=lambda hub: hub.packages,
+    )
     transports: ServerTransports = part(
         mask="mask.masked",
         authorize="sign_ins.authorization",

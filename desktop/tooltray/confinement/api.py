@@ -28,7 +28,7 @@ class ConfinementApi:
         self._config, self._confinements, self._watches = config, confinements, watches
 
     async def get_confinement(self, server: str) -> ConfinementSnapshot:
-        """How a server is confined: which files and hosts its process may reach, what of that this computer cannot do, and what was refused.
+        """How a server is confined: which files and hosts its process may reach, what of that this computer cannot do, what was refused.
 
         Raises:
             NotFound: there is no such server.

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cached_property
 
 from tooltray.confinement.support import Support, can_have_hosts, missing
+from tooltray.settings.confinement import Confinement
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, RefusedThing
 
@@ -26,6 +27,7 @@ class Confinements:
             refused: what was refused to a server since it started, the latest first.
         """
         self.support, self._refused = support, refused
+        self._left_out: dict[str, tuple[str, ...]] = {}  # by server, since it last started
 
     @cached_property
     def here(self) -> ConfinementSupport:
@@ -38,6 +40,14 @@ class Confinements:
             missing=lacks_network,
         )
 
+    def can_confine(self, chosen: Confinement) -> bool:
+        """Whether this computer can do any of it; else a server runs as if it were open, and its card says so."""
+        return (chosen.files != "open" and self.here.files) or (chosen.network != "open" and self.here.network)
+
+    def note_left_out(self, server: str, left_out: tuple[str, ...]) -> None:
+        """What a server did not get at its start although it is named, each as a sentence; its card says so."""
+        self._left_out[server] = left_out
+
     def of(self, name: str, config: MCPServerConfig) -> ConfinementSnapshot | None:
         """How a server is confined; None: it is no process."""
         if config.transport != "stdio":
@@ -49,6 +59,6 @@ class Confinements:
             hosts=chosen.hosts,
             read=chosen.read,
             write=chosen.write,
-            missing=() if chosen.is_open else missing(chosen.files, chosen.network, self.support),
+            missing=() if chosen.is_open else (*missing(chosen.files, chosen.network, self.support), *self._left_out.get(name, ())),
             refused=self._refused(name),
         )

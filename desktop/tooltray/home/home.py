@@ -229,6 +229,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "bundles"
 
     @property
+    def confined(self) -> Path:
+        """What confined servers may write, each in a folder of its own; 0700."""
+        return self.root / "confined"
+
+    @property
     def catalogue(self) -> Path:
         return self.root / "catalogue"
 

@@ -2,7 +2,7 @@
 
 Above it: server_config, and the room confinement, which makes a policy of it. Below it: json_model.
 
-By a slip in it no server is more open than its writer meant: an unknown word, member or path makes the entry one that cannot be used, folders
+By a slip in it no server is more open than its writer meant: an unknown word, member or path makes an entry unusable, folders
 without `files` mean "own", and hosts without `network` mean those hosts alone.
 """
 
@@ -78,6 +78,10 @@ class Confinement(JsonModel):
     def is_open(self) -> bool:
         """Whether nothing is put around the process."""
         return self.files == "open" and self.network == "open"
+
+    def is_another(self, before: "Confinement") -> bool:
+        """Whether a process has to be started anew for it: which hosts it reaches the proxy knows, and needs no other process."""
+        return (self.files, self.network, self.read, self.write) != (before.files, before.network, before.read, before.write)
 
     def widens(self, before: "Confinement") -> bool:
         """Whether it lets a server do more than another one."""

@@ -22,6 +22,7 @@ from tooltray.phrases import Phrase
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.framing import read_in_pieces
 from tooltray.protocol.unsent import Outbox
+from tooltray.transports.first_run import run_first
 from tooltray.transports.process_failure import explain
 from tooltray.transports.server_output import ServerOutput, StderrLines, begin_attempt
 from tooltray.transports.transport import ConnectionFailure
@@ -67,6 +68,7 @@ class StdioTransport:
         begin_attempt(self._log)
         dispatcher.take_noise = self.output.printed  # before the start: the first lines may arrive before `_spawn` returns
         self._began = time.time()
+        line = await self._line(program)
         try:
             pipes = partial(
                 ChildPipes,
@@ -76,7 +78,7 @@ class StdioTransport:
                 output=self.output,
                 on_silent_end=launch.on_silent_end,
             )
-            self._pipes = await _spawn(pipes, command_line(program, launch.args), env=env, cwd=launch.cwd)
+            self._pipes = await _spawn(pipes, line, env=env, cwd=launch.cwd)
         except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             what, hint = why_not_run(program, reason)
@@ -85,6 +87,14 @@ class StdioTransport:
             raise self._not_run(CannotStart(title, where, hint)) from None
         for pid in self._pipes.pids:
             restore_limit_for(pid)
+
+    async def _line(self, program: str) -> Sequence[str]:
+        """The command line, with what is put around the program."""
+        launch = self._launch
+        if launch.around is None:
+            return command_line(program, launch.args)
+        first = partial(run_first, self._name, output=self.output)
+        return await launch.around.command(program, launch, first)
 
     def _find_program(self) -> str:
         launch = self._launch

@@ -13,6 +13,7 @@ from typing import Protocol
 import msgspec
 from msgspec import Raw
 
+from tooltray.confinement.confined_starts import ConfinedStarts
 from tooltray.launch.child_environment import folder_of, placeholder_variables, prepare_launch
 from tooltray.launch.command_lookup import is_launcher
 from tooltray.launch.direct_starts import DirectStarts
@@ -50,18 +51,13 @@ class RegistryVariables(Protocol):
     async def __call__(self, config: MCPServerConfig, environ: Mapping[str, str]) -> Mapping[str, str]: ...
 
 
-class Watching(Protocol):
-    """The servers that are watched now."""
-
-    async def prepared(self, server: str, launch: Launch) -> Launch: ...
-
-
 class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """How servers that run on this machine are started.
 
     Attributes:
         folder: where servers without `cwd` run.
         registry_variables: tells them where their packages come from.
+        confined: starts those that may do less than their person; None: there are none.
         packages: a folder in which servers inside Tooltray are looked for, too; None: there is none.
     """
 
@@ -69,6 +65,7 @@ class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     folder: Path
     registry_variables: RegistryVariables
     start_process: StartProcess
+    confined: ConfinedStarts | None = None
     packages: Path | None = None
 
 
@@ -84,7 +81,6 @@ class ServerTransports:
         authorize: Authorize,
         tool_schema: Callable[[str, str], Raw | None],
         own_url: Callable[[], str | None],
-        watches: Watching,
         may_run: Callable[[str, MCPServerConfig], bool] = lambda name, config: True,
     ) -> None:
         """
@@ -93,12 +89,10 @@ class ServerTransports:
             authorize: asked for each connection to a server elsewhere.
             tool_schema: the `inputSchema` that a server listed for a tool, as far as it is known.
             own_url: where the hub itself listens for AI clients, without a path; None if it does not.
-            watches: starts a server through the tracer as long as it is watched.
             may_run: whether a person said yes to this entry, if it is one that needs a yes.
         """
         self._secrets, self._mask, self._starts, self._authorize = secrets, mask, program_starts, authorize
         self._tool_schema, self._own_url, self._may_run = tool_schema, own_url, may_run
-        self._watches = watches
         self._direct_starts = DirectStarts()
 
     def forget_environment(self) -> None:
@@ -143,9 +137,20 @@ class ServerTransports:
         return placeholder_variables(file, environ, values)
 
     async def _prepare_launch(self, server: ManagedServer, resolved: ResolvedServer, environ: Mapping[str, str]) -> Launch:
-        variables = await self._starts.registry_variables(server.config, environ)
-        launch = prepare_launch(resolved, environ=environ, variables=variables, folder=str(self._starts.folder), file=server.whole.file)
+        variables, folder, confined = await self._starts.registry_variables(server.config, environ), str(self._starts.folder), None
+        if self._starts.confined:
+            confined = await self._starts.confined.begin(server.name, server.config, _project_of(server), environ)
+        if confined:
+            environ, variables, folder = confined.environment, confined.variables(variables), confined.folder
+        launch = prepare_launch(resolved, environ=environ, variables=variables, folder=folder, file=server.whole.file)
+        launch = confined.put_around(launch) if confined else launch
         if server.config.direct_start and is_launcher(launch.command):
             launch = await finish_in_thread(self._direct_starts.shorten, launch)
         server.whole.saved_processes = launch.saved_processes
-        return await self._watches.prepared(server.whole.name, launch)
+        return launch
+
+
+def _project_of(server: ManagedServer) -> str:
+    """The folder that it works for: of a copy its project, of a server of a project's own file that project; empty: none."""
+    file = server.whole.file
+    return server.project.path if server.project else file.folder if file and file.origin == "project" else ""

@@ -1,0 +1,180 @@
+"""The way from an entry to a confined process: its environment, what is installed beforehand, and what is put around its program.
+
+Above it: ServerTransports, which asks for a start of a confined server; StdioTransport, which calls what is put around. Below it: profiles,
+preparations, launch_line, the proxies. Nothing of it is asked for a call.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.guarded_folders import GuardedFolders
+from tooltray.confinement.launch_line import confined
+from tooltray.confinement.own_environment import own_environment, own_places
+from tooltray.confinement.preparations import Preparation, preparation
+from tooltray.confinement.profiles import Subject, preparing_policy, profile_of
+from tooltray.confinement.state_folders import StateFolder, state_folder
+from tooltray.home.home import Home
+from tooltray.launch.command_lookup import look_up, not_found
+from tooltray.launch.network_variables import VARIABLES, meaning
+from tooltray.launch.program_launch import CannotStart, Launch, RunFirst
+from tooltray.phrases import Phrase
+from tooltray.settings.confinement import Confinement
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.tasks import finish_in_thread
+
+PROXIES = frozenset(name for name in VARIABLES if meaning(name).endswith("_proxy"))
+
+
+class Door(Protocol):
+    """Of the hub's proxy, for one server."""
+
+    @property
+    def port(self) -> int: ...
+    @property
+    def variables(self) -> Mapping[str, str]: ...
+
+
+class Doors(Protocol):
+    """The hub's proxies."""
+
+    async def door(self, server: str, hosts: tuple[str, ...]) -> Door: ...
+
+
+class ConfinedStarts:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, confinements: Confinements, home: Home, user_folder: Path, proxies: Doors | None = None) -> None:
+        """
+        Args:
+            user_folder: the person's own.
+            proxies: let servers that are kept to some hosts out; None: there are none, and no such server starts.
+        """
+        self._confinements, self._home, self._proxies = confinements, home, proxies
+        self._guarded = GuardedFolders(str(user_folder), str(home.root))
+
+    async def begin(self, server: str, config: MCPServerConfig, project: str, environ: Mapping[str, str]) -> "ConfinedStart | None":
+        """What the start of a server goes through; None: it is open, or this computer can put nothing around it.
+
+        Args:
+            project: the folder that it works for; empty: none.
+            environ: the person's environment.
+
+        Raises:
+            TooltrayError: it is kept to some hosts, and that cannot be; or its folder cannot be made.
+        """
+        chosen = config.confinement
+        if chosen.is_open or not self._confinements.can_confine(chosen):
+            return None
+        state = state_folder(self._home.confined, server)
+        try:
+            await finish_in_thread(state.prepare)
+        except OSError as error:
+            title = Phrase("the folder of '{name}' cannot be made", name=server)
+            raise CannotStart(title, Phrase("{path}: {reason}", path=str(state.root), reason=error.strerror or "")) from None
+        door = await self._door(server, config)
+        return ConfinedStart(
+            server=server,
+            chosen=chosen,
+            environ=own_environment(environ),
+            project=project,
+            state=state,
+            guarded=self._guarded,
+            bundles=str(self._home.bundles),
+            door=door,
+            confinements=self._confinements,
+        )
+
+    async def _door(self, server: str, config: MCPServerConfig) -> Door | None:
+        if config.confinement.network != "hosts":
+            return None
+        if not self._confinements.here.hosts or self._proxies is None:
+            title = Phrase("'{server}' cannot be kept to some hosts on this computer", server=server)
+            raise CannotStart(title, "", Phrase('Choose "none" or "open" for its network.'))
+        return await self._proxies.door(server, config.confinement.hosts)
+
+
+class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """One start of one server. Satisfies Around.
+
+    Attributes:
+        environ: what it gets of the person's environment.
+        project: the folder that it works for; empty: none.
+        door: the proxy that it is kept to; None: it is kept to none.
+        ahead: what is installed before it starts.
+    """
+
+    server: str
+    chosen: Confinement
+    environ: Mapping[str, str]
+    project: str
+    state: StateFolder
+    guarded: GuardedFolders
+    bundles: str
+    door: Door | None
+    confinements: Confinements
+    ahead: Preparation | None = None
+
+    @property
+    def folder(self) -> str:
+        """Where it runs unless its entry says otherwise."""
+        return str(self.state.work)
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The person's environment, as far as it gets it."""
+        return {name: value for name, value in self.environ.items() if name not in PROXIES} if self.door else self.environ
+
+    def variables(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """What the hub adds to it. `variables`: what it adds for all servers."""
+        return {**variables, **own_places(self.state)}
+
+    def put_around(self, launch: Launch) -> Launch:
+        """The launch of the server with its confinement."""
+        ahead = preparation(launch.command, launch.args, self.state.packages) if self.chosen.network != "open" else None
+        return replace(launch, env={**launch.env, **(self.door.variables if self.door else {})}, around=replace(self, ahead=ahead))
+
+    async def command(self, program: str, launch: Launch, run_first: RunFirst) -> Sequence[str]:
+        """See Around."""
+        args = launch.args
+        if self.ahead is not None:
+            program, args = await self._install(self.ahead, launch, run_first), self.ahead.rest
+        profile = await finish_in_thread(profile_of, self._subject(program, args, launch), self.chosen)
+        self.confinements.note_left_out(self.server, profile.left_out)
+        return confined(profile.policy, self.confinements.support, program, args)
+
+    async def _install(self, ahead: Preparation, launch: Launch, run_first: RunFirst) -> str:
+        if not ahead.is_done:
+            lookup = look_up(ahead.command, env=launch.env, cwd=launch.cwd)
+            if not lookup.resolved:
+                raise not_found(lookup)
+            await finish_in_thread(ahead.begin)
+            env = self._open_environment(launch, ahead)
+            subject = self._subject(lookup.resolved, ahead.args, replace(launch, env=env, cwd=str(ahead.folder)))
+            policy = await finish_in_thread(preparing_policy, subject)
+            line = confined(policy, self.confinements.support, lookup.resolved, ahead.args)
+            await run_first(line, env, str(ahead.folder))
+        return await finish_in_thread(ahead.program)
+
+    def _open_environment(self, launch: Launch, ahead: Preparation) -> dict[str, str]:
+        """Of an installation: it goes through the person's own proxies, and writes nothing where the server could read or change it."""
+        env = {name: value for name, value in launch.env.items() if not self.door or name not in self.door.variables}
+        proxies = {name: value for name, value in self.environ.items() if name in PROXIES}
+        return {**env, **proxies, **ahead.env, **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(self.state.packages))}
+
+    def _subject(self, program: str, args: Sequence[str], launch: Launch) -> Subject:
+        return Subject(
+            program=program,
+            args=args,
+            env=launch.env,
+            cwd=launch.cwd,
+            state=self.state,
+            guarded=self.guarded,
+            bundles=self.bundles,
+            project=self.project,
+            proxy_port=self.door.port if self.door else 0,
+        )

@@ -1,0 +1,129 @@
+"""The policy of a confined server: what a person chose, as paths.
+
+Above it: the starts of confined servers. Below it: where programs lie, which folders are guarded, the server's own folder. Blocks on the
+disk.
+
+*Own files* may read the system, the program with its interpreter and its package, and read and change its own folder, the project, its
+`cwd`, the folders that its entry names, and those that stand among its arguments. *Read only* may read the same, and change its own folder
+alone. Nobody gets a guarded folder; what is left out for that is said.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from tooltray.confinement.guarded_folders import GuardedFolders, is_below
+from tooltray.confinement.policy import Network, Policy
+from tooltray.confinement.program_paths import is_code, package_of, paths_among, program_paths, without_covered
+from tooltray.confinement.state_folders import StateFolder
+from tooltray.confinement.system_paths import SYSTEM_READ, SYSTEM_WRITE
+from tooltray.phrases import Phrase
+from tooltray.settings.confinement import Confinement
+
+FILE_BYTES = 2 * 2**30  # models and databases have a gigabyte; more than that is a disk being filled
+PROCESSES = 8192  # of the user in all, threads too: a desktop with a browser has some thousands, a fork bomb stops here
+_NETWORKS: Mapping[str, Network] = {"open": "all", "none": "none", "hosts": "proxy"}
+
+
+class Subject(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to run.
+
+    Attributes:
+        program: absolute.
+        env: its whole environment.
+        cwd: where it runs; absolute.
+        project: the folder that it works for; empty: none.
+        bundles: the folder of all bundles; a server that runs in one may read it.
+        proxy_port: of the hub's proxy for it; 0: it has none.
+    """
+
+    program: str
+    args: Sequence[str]
+    env: Mapping[str, str]
+    cwd: str
+    state: StateFolder
+    guarded: GuardedFolders
+    bundles: str
+    project: str = ""
+    proxy_port: int = 0
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        left_out: what it does not get although it is named, each as a sentence for a person.
+    """
+
+    policy: Policy
+    left_out: tuple[Phrase, ...] = ()
+
+
+def profile_of(subject: Subject, chosen: Confinement) -> Profile:
+    """What a server may do as it was chosen."""
+    network, port = _NETWORKS[chosen.network], subject.proxy_port
+    if chosen.files == "open":
+        return Profile(Policy(read=("/",), write=("/",), network=network, proxy_port=port))
+    named = _Named(subject.guarded)
+    read = {*_own_read(subject), *named.usable(chosen.read)}
+    folders = {*named.usable(chosen.write), *named.usable(_given(subject))}
+    write = {*folders} if chosen.files == "own" else set[str]()
+    read |= folders - write
+    return Profile(_policy(subject, read, write, network), tuple(named.left_out))
+
+
+def preparing_policy(subject: Subject) -> Policy:
+    """Of what installs a server's package beforehand: it gets the network, and nothing that the server has seen or is given."""
+    read = program_paths(subject.program, env=subject.env, cwd=subject.cwd, guarded=subject.guarded)
+    write = {*SYSTEM_WRITE, str(subject.state.packages)}
+    return Policy(read=(*SYSTEM_READ, *sorted(read)), write=tuple(sorted(write)), file_bytes=FILE_BYTES, processes=PROCESSES)
+
+
+def _policy(subject: Subject, read: set[str], write: set[str], network: Network) -> Policy:
+    write = without_covered(write, write)
+    read = without_covered(read - write, write)
+    return Policy(
+        read=(*SYSTEM_READ, *sorted(read)),
+        write=(*SYSTEM_WRITE, *subject.state.written, *sorted(write)),
+        network=network,
+        proxy_port=subject.proxy_port,
+        private_tmp=str(subject.state.tmp),
+        file_bytes=FILE_BYTES,
+        processes=PROCESSES,
+    )
+
+
+def _own_read(subject: Subject) -> set[str]:
+    """The program, what runs it, and its package."""
+    guarded, cwd = subject.guarded, os.path.realpath(subject.cwd)
+    found = program_paths(subject.program, env=subject.env, cwd=subject.cwd, guarded=guarded) | {str(subject.state.packages)}
+    for path in (os.path.realpath(subject.program), *paths_among(subject.args, guarded)):
+        if os.path.isfile(path) and is_code(path) and guarded.why_not(path) is None:
+            found.add(package_of(path, guarded))
+    return found | ({cwd} if is_below(cwd, os.path.realpath(subject.bundles)) else set())
+
+
+def _given(subject: Subject) -> list[str]:
+    """The project, where it runs, and what stands among its arguments, but for its code and what is its own already."""
+    args = [path for path in paths_among(subject.args, subject.guarded) if os.path.isdir(path) or not is_code(path)]
+    own = (*map(os.path.realpath, (subject.bundles, str(subject.state.root))), *SYSTEM_READ)
+    given = [*filter(None, [subject.project]), subject.cwd, *args]
+    return [path for path in given if not any(is_below(os.path.realpath(path), each) for each in own)]
+
+
+class _Named:
+    """Takes what may be given of named paths, and notes what may not."""
+
+    def __init__(self, guarded: GuardedFolders) -> None:
+        self._guarded = guarded
+        self.left_out: list[Phrase] = []
+
+    def usable(self, paths: Iterable[str]) -> list[str]:
+        """The real paths of those that may be given."""
+        usable = []
+        for path in paths:
+            if why := self._guarded.why_not(path):
+                self.left_out.append(Phrase("It does not get {path}: {why}", path=path, why=why))
+            else:
+                usable.append(self._guarded.real(path))
+        return usable
