@@ -90,8 +90,7 @@ from tooltray.confinement.api import ConfinementApi
 from tooltray.confinement.confined_starts import ConfinedStarts
 from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.support import Support, probe
-from tooltray.confinement.system_policies import system_policies
-from tooltray.confinement.watches import Policies, Watches
+from tooltray.confinement.watches import Watches
 from tooltray.control.control_session import HubControl
 from tooltray.discovery.api import DiscoveryApi
 from tooltray.discovery.registry_copy import RegistryCopy, default_registry
@@ -330,10 +329,8 @@ class Hub(Composition):
     visibility: Visibility = part()
     support: Support = read(lambda hub: probe())
     confinements: Confinements = part()
-    policies: Policies = made(lambda hub: system_policies)
     watches: Watches = part(
         folder="home.watches",
-        own_folder="home.root",
         restart=lambda hub: lambda name: hub.servers.restart(name),
         runs=lambda hub: lambda name: (server := hub.servers.find(name)) is not None and bool(server.pids),
     )

@@ -18,6 +18,7 @@ from tooltray.confinement.own_environment import own_environment, own_places
 from tooltray.confinement.preparations import Preparation, preparation
 from tooltray.confinement.profiles import Subject, preparing_policy, profile_of
 from tooltray.confinement.state_folders import StateFolder, state_folder
+from tooltray.confinement.watches import Watch, Watches
 from tooltray.home.home import Home
 from tooltray.launch.command_lookup import look_up, not_found
 from tooltray.launch.network_variables import VARIABLES, meaning
@@ -27,6 +28,8 @@ from tooltray.settings.confinement import Confinement
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.tasks import finish_in_thread
 
+WATCHED = Confinement(files="own", network="none")
+"""Of a watched server: it gets the environment and the folder that it will have when it is confined, and nothing is put around it."""
 PROXIES = frozenset(name for name in VARIABLES if meaning(name).endswith("_proxy"))
 
 
@@ -48,13 +51,16 @@ class Doors(Protocol):
 class ConfinedStarts:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, confinements: Confinements, home: Home, user_folder: Path, proxies: Doors | None = None) -> None:
+    def __init__(
+        self, *, confinements: Confinements, home: Home, user_folder: Path, watches: Watches, proxies: Doors | None = None
+    ) -> None:
         """
         Args:
+            watches: which servers run through the tracer now.
             user_folder: the person's own.
             proxies: let servers that are kept to some hosts out; None: there are none, and no such server starts.
         """
-        self._confinements, self._home, self._proxies = confinements, home, proxies
+        self._confinements, self._home, self._watches, self._proxies = confinements, home, watches, proxies
         self._guarded = GuardedFolders(str(user_folder), str(home.root))
 
     async def begin(self, server: str, config: MCPServerConfig, project: str, environ: Mapping[str, str]) -> "ConfinedStart | None":
@@ -67,8 +73,9 @@ class ConfinedStarts:
         Raises:
             TooltrayError: it is kept to some hosts, and that cannot be; or its folder cannot be made.
         """
-        chosen = config.confinement
-        if chosen.is_open or not self._confinements.can_confine(chosen):
+        watch = self._watches.find(server)
+        chosen = WATCHED if watch else config.confinement
+        if watch is None and (chosen.is_open or not self._confinements.can_confine(chosen)):
             return None
         state = state_folder(self._home.confined, server)
         try:
@@ -76,7 +83,7 @@ class ConfinedStarts:
         except OSError as error:
             title = Phrase("the folder of '{name}' cannot be made", name=server)
             raise CannotStart(title, Phrase("{path}: {reason}", path=str(state.root), reason=error.strerror or "")) from None
-        door = await self._door(server, config)
+        door = await self._door(server, chosen)
         return ConfinedStart(
             server=server,
             chosen=chosen,
@@ -87,15 +94,16 @@ class ConfinedStarts:
             bundles=str(self._home.bundles),
             door=door,
             confinements=self._confinements,
+            watch=watch,
         )
 
-    async def _door(self, server: str, config: MCPServerConfig) -> Door | None:
-        if config.confinement.network != "hosts":
+    async def _door(self, server: str, chosen: Confinement) -> Door | None:
+        if chosen.network != "hosts":
             return None
         if not self._confinements.here.hosts or self._proxies is None:
             title = Phrase("'{server}' cannot be kept to some hosts on this computer", server=server)
             raise CannotStart(title, "", Phrase('Choose "none" or "open" for its network.'))
-        return await self._proxies.door(server, config.confinement.hosts)
+        return await self._proxies.door(server, chosen.hosts)
 
 
 class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -106,6 +114,7 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         project: the folder that it works for; empty: none.
         door: the proxy that it is kept to; None: it is kept to none.
         ahead: what is installed before it starts.
+        watch: runs it through the tracer, with nothing put around it; None: it is not watched.
     """
 
     server: str
@@ -118,6 +127,7 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     door: Door | None
     confinements: Confinements
     ahead: Preparation | None = None
+    watch: Watch | None = None
 
     @property
     def folder(self) -> str:
@@ -143,7 +153,10 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         args = launch.args
         if self.ahead is not None:
             program, args = await self._install(self.ahead, launch, run_first), self.ahead.rest
-        profile = await finish_in_thread(profile_of, self._subject(program, args, launch), self.chosen)
+        subject = self._subject(program, args, launch)
+        if self.watch is not None:
+            return await finish_in_thread(self.watch.command, subject)
+        profile = await finish_in_thread(profile_of, subject, self.chosen)
         self.confinements.note_left_out(self.server, profile.left_out)
         return confined(profile.policy, self.confinements.support, program, args)
 

@@ -5,12 +5,12 @@ Above it: Watches. Below it: what was seen, private_places, fewest_folders. What
 
 import ipaddress
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 
 import msgspec
 
 from tooltray.confinement.fewest_folders import fewest, without_nested
-from tooltray.confinement.private_places import PrivatePlaces, is_below
+from tooltray.confinement.private_places import PrivatePlaces, is_in
 from tooltray.confinement.watched import Watched, is_text, printable
 from tooltray.settings.confinement import Files, Net
 from tooltray.snapshots.watch import SeenKind, SeenThing, WatchProposal
@@ -35,65 +35,81 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
 
     def propose(self, seen: Watched) -> WatchProposal:
         """Lists folders; blocks for as long as that takes."""
-        written, read = self._beyond(seen["write"], writes=True), self._beyond((*seen["read"], *seen["exec"]), writes=False)
+        changed = seen["write"] | seen["create"]
+        written, read = self._beyond(changed, writes=True), self._beyond(seen["read"] | seen["exec"], writes=False)
         listed = self._beyond(seen["list"], writes=False)
-        files: Files = "read" if not written and all(self.granted("read", path, True) for path in seen["write"]) else "own"
-        write = self._named(written, ())
-        read_named = self._named((path for path in read if not is_below(path, tuple(write))), listed)
-        read_only = tuple(path for path in read_named if not is_below(path, tuple(write)))
+        files: Files = "read" if not written and all(self.granted("read", path, True) for path in changed) else "own"
+        write = self._writable(written, seen["create"])
+        read_only = self._readable((path for path in read if not is_in(path, tuple(write))), listed)
+        read_only = {path for path in read_only if not is_in(path, tuple(write))}
         network = _network(seen)
         refused = [*self._refused_files(written, listed, read, write, read_only), *_refused_sockets(seen, network)]
         return WatchProposal(
             files=files,
             network=network.kind,
             hosts=network.hosts,
-            read=tuple(sorted(self._short(path) for path in read_only)),
-            write=tuple(sorted(self._short(path) for path in write)),
+            read=tuple(sorted(map(self._short, read_only))),
+            write=tuple(sorted(map(self._short, write))),
             opens_network=network.why[:MOST_SHOWN],
             refused=tuple(refused[:MOST_SHOWN]),
             refused_count=len(refused),
         )
 
     def shown(self, seen: Watched) -> tuple[SeenThing, ...]:
-        """What was seen and is more than every program does: what no profile grants by itself, and all of the network."""
-        files: tuple[SeenKind, ...] = ("write", "read", "list", "exec")
+        """What was seen and is more than every program does: what no profile grants by itself, in as few folders as it can be said, and all
+        of the network."""
         kinds: tuple[SeenKind, ...] = ("connect", "name", "dgram", "bind", "socket", "setuid", "ptrace")
-        found = [SeenThing(kind, name) for kind in kinds for name in sorted(seen[kind])]
+        found = [SeenThing(kind, printable(name)) for kind in kinds for name in sorted(seen[kind])]
         found += [SeenThing("unix", printable(name)) for name in _odd_sockets(seen)]
-        for each in files:
-            found += [self._thing(each, path) for path in sorted(self._beyond(seen[each], writes=each == "write"))]
+        files: tuple[SeenKind, ...] = ("create", "write", "read", "list", "exec")
+        for kind in files:
+            beyond = self._beyond(seen[kind], writes=kind in ("create", "write"))
+            found += sorted((self._thing(kind, path) for path in fewest(beyond, self.places.may_be_opened)), key=_private_first)
         return tuple(found[:MOST_SHOWN])
 
     def _beyond(self, paths: Iterable[str], *, writes: bool) -> list[str]:
         """Those that the profile "own" does not grant by itself."""
         return [path for path in paths if not self.granted("own", path, writes)]
 
-    def _named(self, paths: Iterable[str], folders: Iterable[str]) -> set[str]:
-        """What is to be named in the profile for these."""
-        may = self.places.may_be_opened
-        files = (self._existing(path) for path in paths if not self._is_never_proposed(path))
-        found = fewest((path for path in files if path), may, (folder for folder in folders if may(folder)))
+    def _readable(self, paths: Iterable[str], folders: Iterable[str]) -> set[str]:
+        """What is to be named for what was read, and for folders that were listed."""
+        files = (self._place(path) for path in paths if not self._is_never_proposed(path))
+        return self._fewest(files, (folder for folder in folders if self.places.may_be_opened(folder)))
+
+    def _writable(self, paths: Iterable[str], created: Set[str]) -> set[str]:
+        """What is to be named for what was changed. A name that was made or removed is a change of its folder; a folder that was made is
+        there from now on."""
+        changed = [path for path in paths if not self._is_never_proposed(path)]
+        folders = {self._folder_of(path) or self._place(path) for path in changed if path in created}
+        return self._fewest((self._place(path) for path in changed if path not in created), filter(None, folders))
+
+    def _fewest(self, files: Iterable[str], folders: Iterable[str]) -> set[str]:
+        found = fewest(filter(None, files), self.places.may_be_opened, folders)
         return without_nested(path for path in found if is_text(path))
 
-    def _existing(self, path: str) -> str:
+    def _folder_of(self, created: str) -> str:
+        """The folder that changes when a name is made or removed; empty where it may not be opened."""
+        if os.path.isdir(created):
+            return created
+        folder = os.path.dirname(created)
+        return folder if os.path.isdir(folder) and self.places.may_be_opened(folder) else ""
+
+    def _place(self, path: str) -> str:
         """The path itself, or of what is gone, or cannot be named, its folder; empty where that may not be opened."""
-        if is_text(path) and os.path.lexists(path):
-            return path
-        folder = os.path.dirname(path)
-        return folder if is_text(folder) and os.path.isdir(folder) and self.places.may_be_opened(folder) else ""
+        return path if is_text(path) and os.path.lexists(path) else self._folder_of(path)
 
     def _is_never_proposed(self, path: str) -> bool:
-        return path.startswith(("/proc/", "/sys/", "/dev/")) or self.places.is_private(path) or is_below(self.places.home, (path,))
+        return path.startswith(("/proc/", "/sys/", "/dev/")) or self.places.is_private(path) or is_in(self.places.home, (path,))
 
     def _refused_files(
-        self, written: list[str], listed: list[str], read: list[str], write: set[str], read_only: tuple[str, ...]
+        self, written: list[str], listed: list[str], read: list[str], write: set[str], read_only: set[str]
     ) -> Iterator[SeenThing]:
         readable, changeable = (*write, *read_only), tuple(write)
         groups: tuple[tuple[SeenKind, list[str], tuple[str, ...]], ...] = (
             ("write", written, changeable), ("read", read, readable), ("list", listed, readable),
         )  # fmt: skip
         for kind, paths, granted in groups:
-            yield from sorted((self._thing(kind, path) for path in paths if not is_below(path, granted)), key=_private_first)
+            yield from sorted((self._thing(kind, path) for path in paths if not is_in(path, granted)), key=_private_first)
 
     def _thing(self, kind: SeenKind, path: str) -> SeenThing:
         return SeenThing(kind, printable(self._short(path)), self.places.is_private(path))

@@ -6,7 +6,7 @@ out.
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import get_args
 
 from tooltray.snapshots.watch import SeenKind
@@ -30,7 +30,7 @@ class Watched:
         self.addresses: dict[str, set[str]] = {}
         self.count = 0
 
-    def __getitem__(self, kind: str) -> frozenset[str] | set[str]:
+    def __getitem__(self, kind: str) -> Set[str]:
         return self.things.get(kind, frozenset())
 
     def read(self) -> bool:

@@ -1,34 +1,31 @@
 """The servers that are watched: each runs unconfined through the tracer for a while, and as before when the time is over.
 
-Above it: ConfinementApi; ServerTransports asks at each start whether a server is watched. Below it: the tracer's reports, the proposal.
+Above it: ConfinementApi; ConfinedStarts asks at each start whether a server is watched. Below it: the tracer's reports, the proposal.
 Knows nothing of the lives of servers but how to start one again.
 """
 
 import asyncio
 import contextlib
 import hashlib
-import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from time import monotonic
 
 from tooltray.confinement.granted import granted_by
-from tooltray.confinement.policy import Policy
 from tooltray.confinement.private_places import PrivatePlaces
+from tooltray.confinement.profiles import Subject, profile_of
 from tooltray.confinement.proposal import Proposer
-from tooltray.confinement.watch_launch import require_watching, traced
+from tooltray.confinement.watch_support import require_watching
 from tooltray.confinement.watched import Watched
 from tooltray.errors import Conflict, NotFound, TooltrayError
-from tooltray.launch.program_launch import Launch
 from tooltray.phrases import Phrase
-from tooltray.settings.confinement import Files
+from tooltray.programs import watch_command
+from tooltray.settings.confinement import Confinement, Files
 from tooltray.snapshots.watch import SeenThing, WatchProposal, WatchSnapshot
 from tooltray.tasks import Spawn, finish_in_thread
 
 AT_ONCE = 2  # a watched server is slower, and so is what runs beside it
 SHORTEST_S, LONGEST_S = 5.0, 3600.0
-Policies = Callable[[str, Launch], Mapping[Files, Policy]]
-"""What the profiles "own" and "read" put around a server that is started so, with nothing named. Blocks."""
 Restart = Callable[[str], Awaitable[None]]
 """Starts a server again.
 
@@ -56,6 +53,13 @@ class Watch:
         self._looking = asyncio.Lock()
         self._found: tuple[WatchProposal | None, tuple[SeenThing, ...]] = (None, ())
 
+    def command(self, subject: Subject) -> Sequence[str]:
+        """The command line that runs a program through the tracer; from now on something can be proposed for it. Blocks."""
+        kinds: tuple[Files, ...] = ("own", "read")
+        policies = {files: profile_of(subject, Confinement(files=files)).policy for files in kinds}
+        self.proposer = Proposer(granted=granted_by(policies), places=PrivatePlaces(subject.guarded))
+        return watch_command(str(self.report), subject.program, *subject.args)
+
     async def look(self) -> tuple[WatchProposal | None, tuple[SeenThing, ...]]:
         """The proposal for what has been seen up to now, and what of that is shown."""
         async with self._looking:
@@ -75,22 +79,19 @@ class Watches:
         self,
         *,
         folder: Path,
-        own_folder: Path,
         spawn: Spawn,
         restart: Restart,
         runs: Callable[[str], bool],
-        policies: Policies,
         require: Callable[[], None] = require_watching,
     ) -> None:
         """
         Args:
             folder: for reports.
-            own_folder: Tooltray's own, which is private to servers.
             runs: whether a server is up, or on its way.
             require: raises where nothing can be watched here; blocks.
         """
-        self._folder, self._own_folder, self._spawn, self._restart = folder, own_folder, spawn, restart
-        self._runs, self._policies, self._require = runs, policies, require
+        self._folder, self._spawn, self._restart = folder, spawn, restart
+        self._runs, self._require = runs, require
         self._watches: dict[str, Watch] = {}
 
     def is_watched(self, server: str) -> bool:
@@ -98,12 +99,9 @@ class Watches:
         watch = self._watches.get(server)
         return watch is not None and watch.until > 0
 
-    async def prepared(self, server: str, launch: Launch) -> Launch:
-        """A server's launch through the tracer where it is watched; else as it is."""
-        watch = self._watches.get(server)
-        if watch is None or not watch.until:
-            return launch
-        return await finish_in_thread(self._prepare, watch, server, launch)
+    def find(self, server: str) -> Watch | None:
+        """What runs a server through the tracer now; None: it is not watched."""
+        return self._watches[server] if self.is_watched(server) else None
 
     async def start(self, server: str, duration_s: float) -> WatchSnapshot:
         """Starts a server again, watched; what was seen of it before is forgotten.
@@ -176,11 +174,6 @@ class Watches:
             await self._restart(server)
         except TooltrayError as error:  # what it did until then was seen; the card says the same
             watch.problem = str(error)
-
-    def _prepare(self, watch: Watch, server: str, launch: Launch) -> Launch:
-        places = PrivatePlaces(launch.env.get("HOME") or os.path.expanduser("~"), str(self._own_folder))
-        watch.proposer = Proposer(granted=granted_by(self._policies(server, launch)), places=places)
-        return traced(launch, str(watch.report))
 
     def _report_of(self, server: str) -> Path:
         """A name of a server may be anything."""

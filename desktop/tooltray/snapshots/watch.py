@@ -13,8 +13,9 @@ class SeenThing(msgspec.Struct, frozen=True):
     """Something that a server did.
 
     Attributes:
-        kind: "read", "list" (a folder), "write", "create" (a name made or removed), "exec"; "connect", "dgram" (UDP), "bind" (it listens), "name" (looked up), "unix" (a
-            local socket), "socket" (one of another kind); "setuid" and "ptrace": what it can do under no profile.
+        kind: "read", "list" (a folder), "write", "create" (a name made or removed), "exec"; "connect", "dgram" (UDP), "bind" (it listens),
+            "name" (looked up), "unix" (a local socket), "socket" (one of another kind); "setuid" and "ptrace": what it can do under no
+            profile.
         name: an absolute path, "host:port" or "address:port", or a word.
         is_private: keys, passwords or the person's browser are in it; it is never proposed.
     """

@@ -1,29 +1,16 @@
-"""A server's launch through the tracer, and whether this computer lets one program watch another.
+"""Whether this computer lets one program watch another.
 
-Above it: Watches. Below it: launch, the tracer's command. Linux on x86-64 and ARM64 alone.
+Above it: Watches. Below it: the tracer's command. Linux on x86-64 and ARM64 alone.
 """
 
 import subprocess
 import sys
 
-from msgspec.structs import replace
-
 from tooltray.errors import TooltrayError
-from tooltray.launch.command_lookup import look_up
-from tooltray.launch.program_launch import Launch
 from tooltray.phrases import Phrase
 from tooltray.programs import watch_command
 
 CHECK_S = 20.0  # a frozen app starts in one; a machine may be busy
-
-
-def traced(launch: Launch, report: str) -> Launch:
-    """The same program through the tracer; the launch as it is where there is no such program, which its own start says. Blocks."""
-    program = look_up(launch.command, env=launch.env, cwd=launch.cwd).resolved
-    if not program:
-        return launch
-    command, *arguments = watch_command(report, program, *launch.args)
-    return replace(launch, command=command, args=tuple(arguments))
 
 
 def require_watching() -> None:
