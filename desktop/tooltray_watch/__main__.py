@@ -10,5 +10,4 @@ sys.path.append(__file__.rsplit("/", 2)[0])
 
 from tooltray_watch.watching import main
 
-if __name__ == "__main__":
-    sys.exit(main())
+sys.exit(main())

@@ -73,6 +73,9 @@ class FileCalls:
 
     def begun(self, tid: int, name: str, stop: SyscallStop) -> FileCall | None:
         """A call of this name that is worth waiting for; None: there is nothing to tell of it."""
+        if not self._report.has_room_for_files:
+            self._report.tell("failed", "")  # says that there was more
+            return None
         if name in OPENS:
             return self._open(tid, name, stop)
         if name in EXECS:

@@ -41,10 +41,9 @@ class _IoVec(ctypes.Structure):
     _fields_ = [("base", ctypes.c_void_p), ("length", ctypes.c_size_t)]
 
 
-_vm_readv = getattr(_libc, "process_vm_readv", None)
-if _vm_readv is not None:
-    _vm_readv.restype = ctypes.c_ssize_t
-    _vm_readv.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_ulong)
+_vm_readv = _libc.process_vm_readv
+_vm_readv.restype = ctypes.c_ssize_t
+_vm_readv.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_ulong)
 
 
 class SyscallStop(NamedTuple):
@@ -90,7 +89,7 @@ def syscall_stop(pid: int) -> SyscallStop | None:
 
 def read_memory(pid: int, address: int, length: int) -> bytes:
     """Bytes of another process; fewer where its memory ends."""
-    if _vm_readv is None or length <= 0 or not 0 < address < 1 << 63:
+    if length <= 0 or not 0 < address < 1 << 63:
         return b""
     buffer = ctypes.create_string_buffer(length)
     local, remote = _IoVec(ctypes.addressof(buffer), length), _IoVec(address, length)

@@ -41,6 +41,11 @@ class Report:
         self._seen.add(key)
         self._write({"kind": kind, "name": name, **({"addresses": addresses} if addresses else {})})
 
+    @property
+    def has_room_for_files(self) -> bool:
+        """Whether another file would be told."""
+        return self._files < MOST_FILES and self._bytes <= MOST_BYTES
+
     def _has_room(self, kind: str) -> bool:
         if self._bytes > MOST_BYTES:
             return False

@@ -36,7 +36,7 @@ def program(processor: str) -> bytes:
     return b"".join((*code, _step(_RETURN, ALLOW)))
 
 
-def install(processor: str) -> None:
+def install(processor: str) -> None:  # pragma: no cover - in a child that becomes another program
     """Filters this process and all that it starts from now on.
 
     Raises:

@@ -26,7 +26,6 @@ KNOWN_FAMILIES = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, 16)  # 16: ne
 FAMILY_NAMES = {17: "packets of the network card", 38: "the kernel's cryptography", 40: "virtual machines", 31: "Bluetooth", 29: "CAN bus"}
 SENDS = ("write", "writev", "sendto", "sendmsg", "sendmmsg")
 RECEIVES = ("read", "recvfrom", "recvmsg")
-_LOOKUP_PORTS = (0,)
 
 
 class Peer:
@@ -41,8 +40,6 @@ class Peer:
         return self.address == RESOLVED if self.family == socket.AF_UNIX else self.port == DNS_PORT
 
     def __str__(self) -> str:
-        if self.family == socket.AF_UNIX:
-            return self.address
         return f"[{self.address}]:{self.port}" if ":" in self.address else f"{self.address}:{self.port}"
 
 
@@ -198,15 +195,12 @@ def _peer(data: bytes, kind: int) -> Peer | None:
         path = data[2:]
         name = "@" + os.fsdecode(path[1:]) if path[:1] == b"\0" and len(path) > 1 else os.fsdecode(path.split(b"\0")[0])
         return Peer(family, re.sub("^/var/run/", "/run/", name), 0, kind) if name else None
-    try:
-        if family == socket.AF_INET and len(data) >= 8:
-            address: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.IPv4Address(data[4:8])
-        elif family == socket.AF_INET6 and len(data) >= 24:
-            sixth = ipaddress.IPv6Address(data[8:24])
-            address = sixth.ipv4_mapped or sixth
-        else:
-            return None
-    except ValueError:
+    if family == socket.AF_INET and len(data) >= 8:
+        address: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.IPv4Address(data[4:8])
+    elif family == socket.AF_INET6 and len(data) >= 24:
+        sixth = ipaddress.IPv6Address(data[8:24])
+        address = sixth.ipv4_mapped or sixth
+    else:
         return None
     return Peer(family, str(address), int.from_bytes(data[2:4], "big"), kind)
 

@@ -51,7 +51,7 @@ def absolute(tid: int, folder: int, path: str) -> str:
     Args:
         folder: the number of an open folder that a relative path begins at, or AT_FDCWD.
     """
-    if path.startswith("/"):
+    if path.startswith("/") or not (path or folder != AT_FDCWD):
         return path
     base = link(f"/proc/{tid}/cwd" if folder == AT_FDCWD else f"/proc/{tid}/fd/{folder}")
     return (f"{base}/{path}" if path else base) if base.startswith("/") else ""
@@ -90,9 +90,6 @@ def group_of(tid: int) -> int:
     """The process that a thread belongs to; the thread's own number where that is not to be learned."""
     try:
         with open(f"/proc/{tid}/status", "rb") as status:
-            for line in status:
-                if line.startswith(b"Tgid:"):
-                    return int(line[5:])
-    except OSError:
-        pass
-    return tid
+            return int(status.read().partition(b"\nTgid:")[2].split(b"\n")[0])
+    except (OSError, ValueError):
+        return tid
