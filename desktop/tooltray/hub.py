@@ -11,6 +11,7 @@ tests/contract/test_hub.py holds every parameter to the type of its part.
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -89,6 +90,8 @@ from tooltray.composition import Composition, made, part, read
 from tooltray.confinement.api import ConfinementApi
 from tooltray.confinement.confined_starts import ConfinedStarts
 from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.host_proxies import HostProxies
+from tooltray.confinement.refusals import Refusals
 from tooltray.confinement.support import Support, probe
 from tooltray.confinement.watches import Watches
 from tooltray.control.control_session import HubControl
@@ -328,7 +331,9 @@ class Hub(Composition):
     sign_ins: SignIns = part(store="sign_in_store", servers=lambda hub: lambda: hub.servers)
     visibility: Visibility = part()
     support: Support = read(lambda hub: probe())
-    confinements: Confinements = part()
+    refusals: Refusals = part()
+    host_proxies: HostProxies = part(note="secrets.note")
+    confinements: Confinements = part(refused="refusals.of")
     watches: Watches = part(
         folder="home.watches",
         restart=lambda hub: lambda name: hub.servers.restart(name),
@@ -337,7 +342,7 @@ class Hub(Composition):
     start_process: StartProcess = made(lambda hub: StdioTransport)
     own_url: Callable[[], str | None] = made(lambda hub: lambda: hub.http.address)
     packages: Path | None = made(lambda hub: hub.home.python if is_frozen() else None)
-    confined: ConfinedStarts = part()
+    confined: ConfinedStarts = part(proxies="host_proxies")
     program_starts: ProgramStarts = part(
         folder="user_folder",
         registry_variables="registries.variables",
@@ -365,7 +370,7 @@ class Hub(Composition):
         ask_person="ask_person",
         of_task=lambda hub: lambda client, params: hub.task_news.question(client, params),
         is_person_there=lambda hub: lambda: hub.elicitations.are_shown,
-        keep_output="log_keeper.keep",
+        keep_output=lambda hub: partial(_keep_output, hub.log_keeper, hub.refusals),
         tap="protocol_log.tap",
         declared="client_extensions.declared",
     )
@@ -566,7 +571,7 @@ class Hub(Composition):
         on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
-    confinement_api: ConfinementApi = part()
+    confinement_api: ConfinementApi = part(refusals="refusals")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
     logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     addition: ServerAddition = part()
@@ -612,6 +617,11 @@ class Hub(Composition):
     http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted))
     served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ), schemas="presenter")
     doors: Doors = part()
+
+
+def _keep_output(log_keeper: LogKeeper, refusals: Refusals, server: str, line: str) -> None:
+    log_keeper.keep(server, line)
+    refusals.heard(server, line)
 
 
 def _remembered(home: Home, options: HubOptions) -> RememberedVariables:

@@ -18,6 +18,7 @@ MODULES = ("tooltray.catalogue.token_counts", "tooltray.copilot.start_hub", "too
 
 _BRIDGE = Path(__file__).absolute().parents[1] / "tooltray_bridge" / "__main__.py"
 _WATCH = _BRIDGE.parents[1] / "tooltray_watch" / "__main__.py"
+_LAUNCHER = Path(__file__).absolute().parents[1] / "tooltray_confine" / "__main__.py"
 _ORIGINAL = "_ORIG"
 _SEARCH_PATHS = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH", "LIBPATH")
 # the bootloader's own, and what its run-time hooks set for Qt; only inside a frozen app
@@ -63,6 +64,13 @@ def watch_command(report: str = "", *command: str) -> list[str]:
     if is_frozen():
         return tooltray_command(RUN_MODULE, "tooltray_watch.watching", *arguments)
     return [os.path.abspath(sys.executable), "-I", "-S", "-B", str(_WATCH), *arguments]
+
+
+def launcher_command() -> list[str]:
+    """The launcher of confined servers of this installation. Its interpreter reads no environment variables and no site-packages."""
+    if is_frozen():
+        return [_beside("tooltray-confine")]
+    return [os.path.abspath(sys.executable), "-I", "-S", str(_LAUNCHER)]
 
 
 def module_command(module: str, *arguments: str) -> list[str]:

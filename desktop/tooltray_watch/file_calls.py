@@ -9,7 +9,7 @@ import os
 import stat
 from typing import NamedTuple
 
-from tooltray_watch.kernel import SyscallStop
+from tooltray_watch.ptrace import SyscallStop
 from tooltray_watch.report import Report
 from tooltray_watch.traced_memory import AT_FDCWD, absolute, link, number64, opened, result, signed, text
 

@@ -1,6 +1,6 @@
 """The seccomp filter of a watched program: it stops at the calls of interest alone, and runs at full speed between them.
 
-Above it: watching, which installs it in the child. Below it: machine, kernel. A call that io_uring would make passes every filter, so there
+Above it: watching, which installs it in the child. Below it: machine, ptrace. A call that io_uring would make passes every filter, so there
 is no io_uring while one watches; programs go on without it, as under every profile but Open.
 """
 
@@ -8,7 +8,7 @@ import ctypes
 import errno
 import struct
 
-from tooltray_watch import kernel, machine
+from tooltray_watch import machine, ptrace
 
 SECCOMP_MODE_FILTER = 2
 ALLOW, TRACE, REFUSE = 0x7FFF0000, 0x7FF00000, 0x00050000 | errno.ENOSYS
@@ -45,8 +45,8 @@ def install(processor: str) -> None:  # pragma: no cover - in a child that becom
     code = program(processor)
     buffer = ctypes.create_string_buffer(code, len(code))
     header = ctypes.create_string_buffer(struct.pack("=H6xQ", len(code) // 8, ctypes.addressof(buffer)))
-    kernel.set_option(kernel.PR_SET_NO_NEW_PRIVS, 1)
-    kernel.set_option(kernel.PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(header))
+    ptrace.set_option(ptrace.PR_SET_NO_NEW_PRIVS, 1)
+    ptrace.set_option(ptrace.PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(header))
 
 
 def _step(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:

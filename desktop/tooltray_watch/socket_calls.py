@@ -12,8 +12,8 @@ import re
 import socket
 import struct
 
-from tooltray_watch import dns_messages, kernel
-from tooltray_watch.kernel import SyscallStop, read_memory
+from tooltray_watch import dns_messages, ptrace
+from tooltray_watch.ptrace import SyscallStop, read_memory
 from tooltray_watch.report import Report
 from tooltray_watch.traced_memory import group_of, number64, parts, result, signed
 
@@ -180,7 +180,7 @@ class SocketCalls:
         except OSError:
             return socket.SOCK_STREAM
         try:
-            with socket.socket(fileno=kernel.copy_of_file(self._pidfd_getfd, pidfd, fd)) as copied:
+            with socket.socket(fileno=ptrace.copy_of_file(self._pidfd_getfd, pidfd, fd)) as copied:
                 return copied.getsockopt(socket.SOL_SOCKET, socket.SO_TYPE)
         except OSError:
             return socket.SOCK_STREAM

@@ -1,12 +1,12 @@
 """What a stopped thread hands to a system call: its strings, its structures, the folder it is in, what its open files are.
 
-Above it: file_calls, socket_calls. Below it: kernel, /proc. A process that has ended meanwhile has empty strings and no folder.
+Above it: file_calls, socket_calls. Below it: ptrace, /proc. A process that has ended meanwhile has empty strings and no folder.
 """
 
 import os
 import struct
 
-from tooltray_watch.kernel import PAGE_BYTES, read_memory
+from tooltray_watch.ptrace import PAGE_BYTES, read_memory
 
 LONGEST_PATH_BYTES = 4096  # PATH_MAX; the kernel refuses more
 AT_FDCWD = -100

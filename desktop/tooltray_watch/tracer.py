@@ -1,15 +1,15 @@
 """The loop: waits for the next thread that has stopped, hands its call to file_calls or socket_calls, and lets it go on.
 
-Above it: watching. Below it: kernel, file_calls, socket_calls. A thread may be killed at any moment: then what is asked of it has no
+Above it: watching. Below it: ptrace, file_calls, socket_calls. A thread may be killed at any moment: then what is asked of it has no
 answer, and nothing is told.
 """
 
 import os
 import signal
 
-from tooltray_watch import kernel, machine, seccomp_filter
+from tooltray_watch import machine, ptrace, seccomp_filter
 from tooltray_watch.file_calls import FileCall, FileCalls
-from tooltray_watch.kernel import (
+from tooltray_watch.ptrace import (
     ENTRY,
     EVENT_EXEC,
     EVENT_SECCOMP,
@@ -47,7 +47,7 @@ class Tracer:
     def run(self) -> int:
         """Returns how the program has ended, as `os.waitpid` says it."""
         while True:
-            tid, status = os.waitpid(-1, kernel.WAIT_ALL)
+            tid, status = os.waitpid(-1, ptrace.WAIT_ALL)
             if os.WIFSTOPPED(status):
                 self._on_stop(tid, status)
                 continue
@@ -62,16 +62,16 @@ class Tracer:
         elif event == EVENT_EXEC:
             self._on_exec(tid)
         elif event == EVENT_STOP and number in STOPPING:
-            kernel.resume(tid, PTRACE_LISTEN)
+            ptrace.resume(tid, PTRACE_LISTEN)
             return
         self._go_on(tid, 0 if event or number == SYSCALL_STOP else number)
 
     def _go_on(self, tid: int, signal_number: int) -> None:
         waits = tid in self._pending or tid in self._sockets.followed
-        kernel.resume(tid, PTRACE_SYSCALL if waits else PTRACE_CONT, signal_number)
+        ptrace.resume(tid, PTRACE_SYSCALL if waits else PTRACE_CONT, signal_number)
 
     def _on_call(self, tid: int) -> None:
-        stop = kernel.syscall_stop(tid)
+        stop = ptrace.syscall_stop(tid)
         if stop is None:
             return
         if stop.step == EXIT:
@@ -100,7 +100,7 @@ class Tracer:
 
     def _on_exec(self, tid: int) -> None:
         """A new program. The thread that asked for it has become the first of its process, whichever it was before."""
-        before = kernel.event_message(tid)
+        before = ptrace.event_message(tid)
         self._files.executed(tid, self._pending.pop(before, None) or self._pending.pop(tid, None))
         self._forget(before)
         self._forget(tid)

@@ -12,7 +12,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from tooltray_watch import kernel, machine, seccomp_filter
+from tooltray_watch import machine, ptrace, seccomp_filter
 from tooltray_watch.report import Report
 from tooltray_watch.tracer import Tracer
 
@@ -49,7 +49,7 @@ def watch(report_file: str, command: list[str]) -> int:
         _become(command, ready, processor)
     os.close(ready)
     try:
-        kernel.seize(pid)
+        ptrace.seize(pid)
     except OSError as error:
         os.close(go)
         os.waitpid(pid, 0)

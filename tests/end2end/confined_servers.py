@@ -1,7 +1,7 @@
 """Real servers, each watched at work and then confined by what was proposed: the same work goes on, and one deed it did not do is refused.
 
-Above it: test_confined_servers here, with the servers that `make test` has installed, and tests/conformance, with all twelve. Below it: a hub
-at its control channel.
+Above it: test_confined_servers here, with the servers that `make test` has installed, and tests/conformance, with all twelve. Below it: a
+hub at its control channel.
 """
 
 import json

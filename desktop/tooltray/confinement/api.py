@@ -1,17 +1,21 @@
-"""The API about confinement: how a server is confined, how it is to be, and what this computer can.
+"""The API about confinement: how a server is confined, how it is to be, what was refused to it, and what this computer can.
 
-Below it: the settings, where the entries are, Confinements, and Watches.
+Below it: the settings, where the entries are, Confinements, Refusals, and Watches.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from pydantic import ValidationError
 
 from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.destinations import entry_for, read_destination
+from tooltray.confinement.refusals import Refusals
 from tooltray.confinement.watches import Watches
 from tooltray.confirmation import confirm_widening
-from tooltray.errors import NotFound, TooltrayError
+from tooltray.errors import Denied, NotFound, TooltrayError
+from tooltray.home.home import Home
 from tooltray.phrases import Phrase
 from tooltray.settings.confinement import Confinement, Files, Net
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -24,11 +28,18 @@ WATCHED_S = 300.0  # long enough to try each tool of a server once
 
 
 class ConfinementApi:
-    def __init__(self, *, config: McpConfHelper, confinements: Confinements, watches: Watches) -> None:
-        self._config, self._confinements, self._watches = config, confinements, watches
+    def __init__(
+        self, *, config: McpConfHelper, confinements: Confinements, home: Home, watches: Watches, refusals: Refusals | None = None
+    ) -> None:
+        """
+        Args:
+            refusals: None where no server runs.
+        """
+        self._config, self._confinements, self._home = config, confinements, home
+        self._watches, self._refusals = watches, refusals
 
     async def get_confinement(self, server: str) -> ConfinementSnapshot:
-        """How a server is confined: which files and hosts its process may reach, what of that this computer cannot do, what was refused.
+        """How a server is confined: which files and hosts it may reach, what of that this computer cannot do, and what was refused.
 
         Raises:
             NotFound: there is no such server.
@@ -70,6 +81,31 @@ class ConfinementApi:
         if chosen.widens(before):
             await confirm_widening("Letting a server do more")
         await self._config.change_server(server, confinement=self._written(server, chosen))
+        return await self.get_confinement(server)
+
+    async def allow_refused(self, server: str, kind: Literal["host", "path"], name: str) -> ConfinementSnapshot:
+        """Allows a server what was refused to it: a host at once, a path by a restart. The path may be read; it may be changed if it was
+        refused for that.
+
+        Args:
+            name: the host with its port, or the path, as `refused` of its confinement has it.
+
+        Raises:
+            NotFound: there is no such server, or nothing of that name was refused to it.
+            Denied: nobody has confirmed it, or no server may have it.
+            TooltrayError: its confinement is another one meanwhile, or the settings cannot be written.
+        """
+        self._process(server)
+        if self._refusals is None:
+            raise NotFound(Phrase("'{thing}' was not refused to '{name}'", thing=name, name=server))
+        thing = self._refusals.get(server, kind, name)
+        if kind == "path":
+            self._check_outside(name)
+        await confirm_widening("Allowing what was refused to a server")
+        before = self._process(server).confinement
+        chosen = _with_host(before, server, name) if kind == "host" else _with_path(before, server, name, is_write=thing.is_write)
+        await self._config.change_server(server, confinement=self._written(server, chosen))
+        self._refusals.allowed(server, thing)
         return await self.get_confinement(server)
 
     async def get_confinement_support(self) -> ConfinementSupport:
@@ -136,6 +172,12 @@ class ConfinementApi:
             raise TooltrayError(title, Phrase("it is no process of its own on this computer"))
         return config
 
+    def _check_outside(self, path: str) -> None:
+        own, asked = Path(self._home.root).resolve(), Path(path)
+        if own.is_relative_to(asked) or asked.is_relative_to(own):
+            title = Phrase("'{path}' cannot be allowed", path=path)
+            raise Denied(title, Phrase("Tooltray's own files are in it"), Phrase("Name a folder below it in the server's settings"))
+
     def _written(self, server: str, chosen: Confinement) -> dict[str, Any] | None:
         """As it goes into the settings. Of a server of another file that it is open is said, too: its file may say something else."""
         if chosen == Confinement() and self._config.file_server(server) is None:
@@ -150,3 +192,19 @@ def _checked(server: str, given: dict[str, object]) -> Confinement:
     except ValidationError as error:
         title = Phrase("'{server}' cannot be confined like this", server=server)
         raise TooltrayError(title, in_words(error), Phrase("Correct it.")) from None
+
+
+def _with_host(before: Confinement, server: str, name: str) -> Confinement:
+    if before.network != "hosts":
+        raise TooltrayError(Phrase("'{server}' is not kept to some hosts any more", server=server))
+    return before.model_copy(update={"hosts": tuple(dict.fromkeys((*before.hosts, entry_for(read_destination(name)))))})
+
+
+def _with_path(before: Confinement, server: str, path: str, *, is_write: bool) -> Confinement:
+    if before.files == "open":
+        reason = Phrase("its files are open: this was refused by the system, or by its own program")
+        raise TooltrayError(Phrase("'{server}' is not kept from '{path}' by Tooltray", server=server, path=path), reason)
+    if not is_write:
+        return before.model_copy(update={"read": tuple(dict.fromkeys((*before.read, path)))})
+    read = tuple(each for each in before.read if each != path)
+    return before.model_copy(update={"read": read, "write": tuple(dict.fromkeys((*before.write, path)))})

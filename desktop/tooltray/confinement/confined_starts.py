@@ -13,16 +13,18 @@ from msgspec.structs import replace
 
 from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.guarded_folders import GuardedFolders
-from tooltray.confinement.launch_line import confined
+from tooltray.confinement.launch_line import carried, confined
 from tooltray.confinement.own_environment import own_environment, own_places
+from tooltray.confinement.policy import Policy
 from tooltray.confinement.preparations import Preparation, preparation
 from tooltray.confinement.profiles import Subject, preparing_policy, profile_of
+from tooltray.confinement.refusals import Refusals
 from tooltray.confinement.state_folders import StateFolder, state_folder
 from tooltray.confinement.watches import Watch, Watches
 from tooltray.home.home import Home
 from tooltray.launch.command_lookup import look_up, not_found
 from tooltray.launch.network_variables import VARIABLES, meaning
-from tooltray.launch.program_launch import CannotStart, Launch, RunFirst
+from tooltray.launch.program_launch import CannotStart, CommandLine, Launch, RunFirst
 from tooltray.phrases import Phrase
 from tooltray.settings.confinement import Confinement
 from tooltray.settings.server_config import MCPServerConfig
@@ -52,7 +54,14 @@ class ConfinedStarts:
     """Belongs to the engine's loop."""
 
     def __init__(
-        self, *, confinements: Confinements, home: Home, user_folder: Path, watches: Watches, proxies: Doors | None = None
+        self,
+        *,
+        confinements: Confinements,
+        refusals: Refusals,
+        home: Home,
+        user_folder: Path,
+        watches: Watches,
+        proxies: Doors | None = None,
     ) -> None:
         """
         Args:
@@ -60,7 +69,8 @@ class ConfinedStarts:
             user_folder: the person's own.
             proxies: let servers that are kept to some hosts out; None: there are none, and no such server starts.
         """
-        self._confinements, self._home, self._watches, self._proxies = confinements, home, watches, proxies
+        self._confinements, self._refusals, self._home = confinements, refusals, home
+        self._watches, self._proxies = watches, proxies
         self._guarded = GuardedFolders(str(user_folder), str(home.root))
 
     async def begin(self, server: str, config: MCPServerConfig, project: str, environ: Mapping[str, str]) -> "ConfinedStart | None":
@@ -75,7 +85,8 @@ class ConfinedStarts:
         """
         watch = self._watches.find(server)
         chosen = WATCHED if watch else config.confinement
-        if watch is None and (chosen.is_open or not self._confinements.can_confine(chosen)):
+        if watch is None and not self._confinements.applies(chosen):
+            self._refusals.end(server)
             return None
         state = state_folder(self._home.confined, server)
         try:
@@ -94,6 +105,7 @@ class ConfinedStarts:
             bundles=str(self._home.bundles),
             door=door,
             confinements=self._confinements,
+            refusals=self._refusals,
             watch=watch,
         )
 
@@ -126,6 +138,7 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     bundles: str
     door: Door | None
     confinements: Confinements
+    refusals: Refusals
     ahead: Preparation | None = None
     watch: Watch | None = None
 
@@ -148,17 +161,23 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         ahead = preparation(launch.command, launch.args, self.state.packages) if self.chosen.network != "open" else None
         return replace(launch, env={**launch.env, **(self.door.variables if self.door else {})}, around=replace(self, ahead=ahead))
 
-    async def command(self, program: str, launch: Launch, run_first: RunFirst) -> Sequence[str]:
+    async def command(self, program: str, launch: Launch, run_first: RunFirst) -> CommandLine:
         """See Around."""
         args = launch.args
         if self.ahead is not None:
             program, args = await self._install(self.ahead, launch, run_first), self.ahead.rest
         subject = self._subject(program, args, launch)
         if self.watch is not None:
-            return await finish_in_thread(self.watch.command, subject)
+            return CommandLine(await finish_in_thread(self.watch.command, subject), launch.env)
         profile = await finish_in_thread(profile_of, subject, self.chosen)
         self.confinements.note_left_out(self.server, profile.left_out)
-        return confined(profile.policy, self.confinements.support, program, args)
+        self.refusals.begin(self.server, profile.policy)
+        return await self._around(profile.policy, program, args, launch.env)
+
+    async def _around(self, policy: Policy, program: str, args: Sequence[str], env: Mapping[str, str]) -> CommandLine:
+        support = self.confinements.support
+        words = await finish_in_thread(confined, policy, support, program, args)
+        return CommandLine(words, carried(env, support))
 
     async def _install(self, ahead: Preparation, launch: Launch, run_first: RunFirst) -> str:
         if not ahead.is_done:
@@ -169,8 +188,8 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             env = self._open_environment(launch, ahead)
             subject = self._subject(lookup.resolved, ahead.args, replace(launch, env=env, cwd=str(ahead.folder)))
             policy = await finish_in_thread(preparing_policy, subject)
-            line = confined(policy, self.confinements.support, lookup.resolved, ahead.args)
-            await run_first(line, env, str(ahead.folder))
+            line = await self._around(policy, lookup.resolved, ahead.args, env)
+            await run_first(line.words, line.env, str(ahead.folder))
         return await finish_in_thread(ahead.program)
 
     def _open_environment(self, launch: Launch, ahead: Preparation) -> dict[str, str]:

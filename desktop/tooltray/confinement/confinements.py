@@ -6,7 +6,7 @@ Above it: ConfinementApi, the snapshots of servers, new servers. Below it: the s
 from collections.abc import Callable
 from functools import cached_property
 
-from tooltray.confinement.support import Support, can_have_hosts, missing
+from tooltray.confinement.support import NO_LANDLOCK, Support, can_confine, can_have_hosts, missing
 from tooltray.settings.confinement import Confinement
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, RefusedThing
@@ -32,17 +32,12 @@ class Confinements:
     @cached_property
     def here(self) -> ConfinementSupport:
         """What this computer can do."""
-        lacks_files, lacks_network = missing("own", "open", self.support), missing("own", "none", self.support)
-        return ConfinementSupport(
-            files=not lacks_files,
-            network=not missing("open", "none", self.support),
-            hosts=can_have_hosts(self.support),
-            missing=lacks_network,
-        )
+        lacks, can = missing("own", "none", self.support), can_confine(self.support)
+        return ConfinementSupport(files=can and NO_LANDLOCK not in lacks, network=can, hosts=can_have_hosts(self.support), missing=lacks)
 
-    def can_confine(self, chosen: Confinement) -> bool:
-        """Whether this computer can do any of it; else a server runs as if it were open, and its card says so."""
-        return (chosen.files != "open" and self.here.files) or (chosen.network != "open" and self.here.network)
+    def applies(self, chosen: Confinement) -> bool:
+        """Whether anything is put around a process; else it runs as if it were open, and its card says so."""
+        return not chosen.is_open and can_confine(self.support)
 
     def note_left_out(self, server: str, left_out: tuple[str, ...]) -> None:
         """What a server did not get at its start although it is named, each as a sentence; its card says so."""
@@ -60,5 +55,6 @@ class Confinements:
             read=chosen.read,
             write=chosen.write,
             missing=() if chosen.is_open else (*missing(chosen.files, chosen.network, self.support), *self._left_out.get(name, ())),
+            is_in_vain=not chosen.is_open and not can_confine(self.support),
             refused=self._refused(name),
         )

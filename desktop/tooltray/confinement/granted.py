@@ -1,32 +1,37 @@
-"""What policies let a server read and change, asked path by path.
+"""What profiles let a server read and change, asked path by path.
 
-Above it: Watches. Below it: policies. Paths that were seen are those of the kernel, with links resolved, and so are those compared here.
+Above it: Watches. Below it: what the launcher makes of policies. Paths that were seen are those of the kernel, with links resolved, and so
+are those compared here.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from tooltray.confinement.launch_line import lasting
 from tooltray.confinement.policy import Policy
 from tooltray.confinement.proposal import Granted
+from tooltray.confinement.system_paths import LINUX_OWN_DEVICES, LINUX_READ
 from tooltray.settings.confinement import Files
 
-EVERYBODYS = ("/proc/self", "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty")
-"""Part of every profile's system paths; one's own process stands in reports as /proc/self."""
+ONE_S_OWN = "/proc/self"  # how reports name the process itself
 
 
-def granted_by(policies: Mapping[Files, Policy]) -> Granted:
+def granted_by(policies: Mapping[Files, Policy], program: str) -> Granted:
     """A question to these policies, each for the profile that is its key. Blocks: links are resolved once, here."""
-    readable = {files: _resolved((*policy.read, *policy.write, *EVERYBODYS)) for files, policy in policies.items()}
-    writable = {files: _resolved((*policy.write, *EVERYBODYS)) for files, policy in policies.items()}
+    readable, writable = {}, {}
+    for files, policy in policies.items():
+        read, write = lasting(policy, program)
+        readable[files] = _resolved((*LINUX_READ, *read, *write, *LINUX_OWN_DEVICES))
+        writable[files] = _resolved((*write, *LINUX_OWN_DEVICES))
 
     def granted(files: Files, path: str, writes: bool) -> bool:
-        return _is_in(path, (writable if writes else readable).get(files, frozenset()))
+        return _is_in(path, (writable if writes else readable)[files])
 
     return granted
 
 
-def _resolved(paths: tuple[str, ...]) -> frozenset[str]:
-    return frozenset(os.path.realpath(path) if not path.startswith("/proc/") else path for path in paths)
+def _resolved(paths: Iterable[str]) -> frozenset[str]:
+    return frozenset((ONE_S_OWN, *map(os.path.realpath, paths)))
 
 
 def _is_in(path: str, folders: frozenset[str]) -> bool:

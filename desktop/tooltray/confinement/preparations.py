@@ -25,7 +25,7 @@ _DONE = "installed"  # the file that says so
 _FLAGS = frozenset({"-y", "--yes", "-q", "--quiet", "--isolated"})
 _NPX_OPTIONS = {"-p": "package", "--package": "package"}
 _UVX_OPTIONS = {"--from": "from", "--with": "with", "-p": "python", "--python": "python", "-w": "with"}
-_UV_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+_UV_NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:[\[@=<>~!].*)?")
 
 
 class Preparation(msgspec.Struct, frozen=True, kw_only=True):
@@ -143,7 +143,7 @@ def _json(file: Path) -> dict[str, dict[str, str]]:
 
 def _of_uvx(wanted: Wanted, packages: Path) -> Preparation | None:
     [spec] = wanted.options.get("from", (wanted.word,))[:1]
-    found = _UV_NAME.match(wanted.word)
+    found = _UV_NAME.fullmatch(wanted.word)
     if not found:
         return None
     python, extra = wanted.options.get("python", ()), wanted.options.get("with", ())
@@ -159,6 +159,6 @@ def _of_uvx(wanted: Wanted, packages: Path) -> Preparation | None:
             "UV_CACHE_DIR": str(packages / "uv-cache"),
         },
         folder=folder,
-        find=lambda: str(program) if (program := folder / "bin" / found[0]).exists() else "",
+        find=lambda: str(program) if (program := folder / "bin" / found[1]).exists() else "",
         rest=wanted.rest,
     )

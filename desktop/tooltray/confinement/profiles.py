@@ -3,9 +3,9 @@
 Above it: the starts of confined servers. Below it: where programs lie, which folders are guarded, the server's own folder. Blocks on the
 disk.
 
-*Own files* may read the system, the program with its interpreter and its package, and read and change its own folder, the project, its
-`cwd`, the folders that its entry names, and those that stand among its arguments. *Read only* may read the same, and change its own folder
-alone. Nobody gets a guarded folder; what is left out for that is said.
+*Own files* may read the program with its interpreter and its package, and read and change its own folder, the project, its `cwd`, the
+folders that its entry names, and those that stand among its arguments. *Read only* may read the same, and change its own folder alone.
+What every program reads of a system `launch_line` adds. Nobody gets a guarded folder; what is left out for that is said.
 """
 
 import os
@@ -15,9 +15,9 @@ import msgspec
 
 from tooltray.confinement.guarded_folders import GuardedFolders, is_below
 from tooltray.confinement.policy import Network, Policy
-from tooltray.confinement.program_paths import is_code, package_of, paths_among, program_paths, without_covered
+from tooltray.confinement.program_paths import is_code, package_of, paths_among, program_paths
 from tooltray.confinement.state_folders import StateFolder
-from tooltray.confinement.system_paths import SYSTEM_READ, SYSTEM_WRITE
+from tooltray.confinement.system_paths import LINUX_READ
 from tooltray.phrases import Phrase
 from tooltray.settings.confinement import Confinement
 
@@ -69,22 +69,19 @@ def profile_of(subject: Subject, chosen: Confinement) -> Profile:
     folders = {*named.usable(chosen.write), *named.usable(_given(subject))}
     write = {*folders} if chosen.files == "own" else set[str]()
     read |= folders - write
-    return Profile(_policy(subject, read, write, network), tuple(named.left_out))
+    return Profile(_policy(subject, read, write, network), tuple(dict.fromkeys(named.left_out)))
 
 
 def preparing_policy(subject: Subject) -> Policy:
     """Of what installs a server's package beforehand: it gets the network, and nothing that the server has seen or is given."""
     read = program_paths(subject.program, env=subject.env, cwd=subject.cwd, guarded=subject.guarded)
-    write = {*SYSTEM_WRITE, str(subject.state.packages)}
-    return Policy(read=(*SYSTEM_READ, *sorted(read)), write=tuple(sorted(write)), file_bytes=FILE_BYTES, processes=PROCESSES)
+    return Policy(read=tuple(sorted(read)), write=(str(subject.state.packages),), file_bytes=FILE_BYTES, processes=PROCESSES)
 
 
 def _policy(subject: Subject, read: set[str], write: set[str], network: Network) -> Policy:
-    write = without_covered(write, write)
-    read = without_covered(read - write, write)
     return Policy(
-        read=(*SYSTEM_READ, *sorted(read)),
-        write=(*SYSTEM_WRITE, *subject.state.written, *sorted(write)),
+        read=tuple(sorted(read - write)),
+        write=(*subject.state.written, *sorted(write)),
         network=network,
         proxy_port=subject.proxy_port,
         private_tmp=str(subject.state.tmp),
@@ -106,7 +103,7 @@ def _own_read(subject: Subject) -> set[str]:
 def _given(subject: Subject) -> list[str]:
     """The project, where it runs, and what stands among its arguments, but for its code and what is its own already."""
     args = [path for path in paths_among(subject.args, subject.guarded) if os.path.isdir(path) or not is_code(path)]
-    own = (*map(os.path.realpath, (subject.bundles, str(subject.state.root))), *SYSTEM_READ)
+    own = (*map(os.path.realpath, (subject.bundles, str(subject.state.root))), *LINUX_READ)
     given = [*filter(None, [subject.project]), subject.cwd, *args]
     return [path for path in given if not any(is_below(os.path.realpath(path), each) for each in own)]
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from glob import glob
 
-from tooltray.confinement.guarded_folders import GuardedFolders, is_below
+from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.launch.command_lookup import look_up, program_name
 
 COMPANIONS: Mapping[str, tuple[str, ...]] = {
@@ -109,8 +109,3 @@ def _interpreter(script: str) -> str:
         return ""
     program, word = os.fsdecode(found[1]), os.fsdecode(found[2] or b"")
     return word if os.path.basename(program) == "env" else program
-
-
-def without_covered(paths: set[str], by: set[str]) -> set[str]:
-    """Those that are not in one of some folders already: there a server itself could put a link in their place."""
-    return {path for path in paths if not any(path != folder and is_below(path, folder) for folder in by)}

@@ -57,7 +57,7 @@ class Watch:
         """The command line that runs a program through the tracer; from now on something can be proposed for it. Blocks."""
         kinds: tuple[Files, ...] = ("own", "read")
         policies = {files: profile_of(subject, Confinement(files=files)).policy for files in kinds}
-        self.proposer = Proposer(granted=granted_by(policies), places=PrivatePlaces(subject.guarded))
+        self.proposer = Proposer(granted=granted_by(policies, subject.program), places=PrivatePlaces(subject.guarded))
         return watch_command(str(self.report), subject.program, *subject.args)
 
     async def look(self) -> tuple[WatchProposal | None, tuple[SeenThing, ...]]:

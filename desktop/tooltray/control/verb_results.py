@@ -15,6 +15,7 @@ from tooltray.errors import TooltrayError
 
 RESULTS: Mapping[str, str] = {
     "add_grant": "snapshots.approvals:GrantSnapshot",
+    "allow_refused": "snapshots.confinement:ConfinementSnapshot",
     "anthropic_tool_use_to_mcp_tool": "snapshots.calls:MCPToolCall",
     "apply_client_edits": "snapshots.ai_clients:ClientChange[]",
     "apply_proposal": "snapshots.confinement:ConfinementSnapshot",

@@ -27,11 +27,20 @@ Raises:
 """
 
 
+class CommandLine(HidesFields, frozen=True):
+    """What is run, and its whole environment; never displayed."""
+
+    hidden: ClassVar = ("words", "env")
+
+    words: Sequence[str]
+    env: Mapping[str, str]
+
+
 class Around(Protocol):
     """What is put around the program of a launch: a confinement."""
 
-    async def command(self, program: str, launch: "Launch", run_first: RunFirst) -> Sequence[str]:
-        """The command line that is run in the place of the program with the launch's arguments.
+    async def command(self, program: str, launch: "Launch", run_first: RunFirst) -> CommandLine:
+        """What is run in the place of the program with the launch's arguments and environment.
 
         Args:
             program: absolute.
@@ -97,6 +106,11 @@ def raise_file_limit() -> None:
     with contextlib.suppress(ValueError, OSError):  # macOS names a limit that it does not grant
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         _before[:] = [soft]
+
+
+def files_of_children() -> int:
+    """How many files a child may have open by its soft limit; 0: as many as this process."""
+    return _before[0] if _before else 0
 
 
 def restore_limit_for(pid: int) -> None:

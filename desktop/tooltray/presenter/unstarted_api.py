@@ -277,7 +277,7 @@ class _ProjectsApi(_Unstarted, ProjectsApi):
 
 class _ConfinementApi(_Unstarted, ConfinementApi):
     def __init__(self, parts: UnstartedParts) -> None:
-        self._config, self._confinements = parts.config, parts.confinements
+        self._config, self._confinements, self._home, self._refusals = parts.config, parts.confinements, parts.home, None
 
 
 class _ActivityApi(_Unstarted, ActivityApi):

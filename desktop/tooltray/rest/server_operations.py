@@ -260,6 +260,7 @@ OPERATIONS = (
     Operation("POST", "/mcp/servers/{server}/watch", ConfinementApi.watch_server),
     Operation("DELETE", "/mcp/servers/{server}/watch", ConfinementApi.stop_watching),
     Operation("POST", "/mcp/servers/{server}/watch/apply", ConfinementApi.apply_proposal),
+    Operation("POST", "/mcp/servers/{server}/allow-refused", ConfinementApi.allow_refused),
     Operation("PUT", "/mcp/servers/{server}/lazy-load", ViewsApi.set_lazy_load, status=204),
     Operation("PUT", "/mcp/servers/{server}/deferred", ProjectsApi.set_deferred, status=204, needs_trust=changes_arguments),
     Operation("POST", "/mcp/servers/{server}/start-for-project", ProjectsApi.start_for_project, status=204),

@@ -2,8 +2,8 @@
 
 Above it: server_config, and the room confinement, which makes a policy of it. Below it: json_model.
 
-By a slip in it no server is more open than its writer meant: an unknown word, member or path makes an entry unusable, folders
-without `files` mean "own", and hosts without `network` mean those hosts alone.
+By a slip in it no server is more open than its writer meant: an unknown word, member or path makes the entry one that cannot be used,
+folders without `files` mean "own", and hosts without `network` mean those hosts alone.
 """
 
 import os
@@ -19,7 +19,7 @@ from tooltray.settings.json_model import JsonModel, without_null
 Files = Literal["open", "own", "read"]
 Net = Literal["open", "none", "hosts"]
 
-_HOST = re.compile(r"(?:\*\.)?[^\s/\\:*@?#\[\]]+(?::[1-9]\d{0,4})?")
+_HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.)?[^\s/\\:*@?#\[\]]+)(?::[1-9]\d{0,4})?")
 _FILES_ORDER: tuple[Files, ...] = ("read", "own", "open")
 """From the narrowest to the widest."""
 
@@ -79,9 +79,9 @@ class Confinement(JsonModel):
         """Whether nothing is put around the process."""
         return self.files == "open" and self.network == "open"
 
-    def is_another(self, before: "Confinement") -> bool:
-        """Whether a process has to be started anew for it: which hosts it reaches the proxy knows, and needs no other process."""
-        return (self.files, self.network, self.read, self.write) != (before.files, before.network, before.read, before.write)
+    def needs_start(self, before: "Confinement") -> bool:
+        """Whether a server that runs has to be started anew to be confined like this. Its hosts are what its proxy says, at any moment."""
+        return self != before.model_copy(update={"hosts": self.hosts} if self.network == "hosts" else {})
 
     def widens(self, before: "Confinement") -> bool:
         """Whether it lets a server do more than another one."""

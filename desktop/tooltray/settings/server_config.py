@@ -277,7 +277,7 @@ def config_hash(config: MCPServerConfig) -> str:
 def runs_otherwise(before: MCPServerConfig, after: MCPServerConfig) -> bool:
     """Whether what runs has to be started anew: another program, or the same one in another confinement. Whether it is the same program,
     and what was said yes to, `config_hash` says alone."""
-    return config_hash(before) != config_hash(after) or after.confinement.is_another(before.confinement)
+    return config_hash(before) != config_hash(after) or after.confinement.needs_start(before.confinement)
 
 
 def what_runs(config: MCPServerConfig) -> str:

@@ -14,19 +14,22 @@ class RefusedThing(msgspec.Struct, frozen=True):
         name: the host with its port, or the absolute path; empty of the kind "unknown".
         at: unix seconds of the last time.
         count: how often since the server started.
+        is_write: of a path: it was to be changed, as the server's words say, or since it may be read already.
     """
 
     kind: Literal["host", "path", "unknown"]
     name: str
     at: float
     count: int = 1
+    is_write: bool = False
 
 
 class ConfinementSnapshot(msgspec.Struct, frozen=True):
     """
     Attributes:
         files, network, hosts, read, write: as the entry has them.
-        missing: what of it this computer cannot do, each as a sentence for a person; "not confined" where it is all of it.
+        missing: what of it this computer cannot do, each as a sentence for a person, and what it does not get although it is named.
+        is_in_vain: nothing of it can be had on this computer, so it is not confined.
         refused: what was refused since the server started, the latest first.
     """
 
@@ -36,6 +39,7 @@ class ConfinementSnapshot(msgspec.Struct, frozen=True):
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    is_in_vain: bool = False
     refused: tuple[RefusedThing, ...] = ()
 
 

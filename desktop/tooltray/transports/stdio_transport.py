@@ -16,7 +16,7 @@ from tooltray.errors import TooltrayError
 from tooltray.launch.command_lookup import look_up, not_found, why_not_run
 from tooltray.launch.npm_config import newest_log
 from tooltray.launch.process_family import INSTANCE_VARIABLE, START_OPTIONS, ProcessFamily, command_line, new_mark
-from tooltray.launch.program_launch import CannotStart, Launch, restore_limit_for
+from tooltray.launch.program_launch import CannotStart, CommandLine, Launch, restore_limit_for
 from tooltray.launch.windows_scripts import ScriptLine
 from tooltray.phrases import Phrase
 from tooltray.protocol.dispatcher import RawDispatcher
@@ -64,11 +64,11 @@ class StdioTransport:
     async def open(self, dispatcher: RawDispatcher) -> None:
         launch = self._launch
         program = self._find_program()
-        env = {**launch.env, INSTANCE_VARIABLE: self._mark}
         begin_attempt(self._log)
         dispatcher.take_noise = self.output.printed  # before the start: the first lines may arrive before `_spawn` returns
         self._began = time.time()
         line = await self._line(program)
+        env = {**line.env, INSTANCE_VARIABLE: self._mark}
         try:
             pipes = partial(
                 ChildPipes,
@@ -78,7 +78,7 @@ class StdioTransport:
                 output=self.output,
                 on_silent_end=launch.on_silent_end,
             )
-            self._pipes = await _spawn(pipes, line, env=env, cwd=launch.cwd)
+            self._pipes = await _spawn(pipes, line.words, env=env, cwd=launch.cwd)
         except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             what, hint = why_not_run(program, reason)
@@ -88,11 +88,11 @@ class StdioTransport:
         for pid in self._pipes.pids:
             restore_limit_for(pid)
 
-    async def _line(self, program: str) -> Sequence[str]:
+    async def _line(self, program: str) -> CommandLine:
         """The command line, with what is put around the program."""
         launch = self._launch
         if launch.around is None:
-            return command_line(program, launch.args)
+            return CommandLine(command_line(program, launch.args), launch.env)
         first = partial(run_first, self._name, output=self.output)
         return await launch.around.command(program, launch, first)
 

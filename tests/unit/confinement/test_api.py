@@ -12,10 +12,11 @@ from tooltray.confinement.support import Support
 from tooltray.confirmation import PERSON, UNATTENDED, asked_by
 from tooltray.errors import Denied, NotFound, TooltrayError
 from tooltray.events import EventBus
+from tooltray.home.home import Home
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.confinement import ConfinementSnapshot, RefusedThing
 
-ALL = Support(abi=7)
+ALL = Support("linux", 7, True, "/usr/bin/bwrap")
 REFUSED = RefusedThing("host", "example.org:443", 1.0)
 
 
@@ -24,7 +25,8 @@ async def api_of(folder: Path, support: Support = ALL) -> tuple[ConfinementApi, 
     await config.load()
     await config.set_server("s", {"command": "p"})
     await config.set_server("far", {"url": "http://127.0.0.1:9/"})
-    return ConfinementApi(config=config, confinements=Confinements(support=support, refused=lambda server: (REFUSED,))), config
+    confinements = Confinements(support=support, refused=lambda server: (REFUSED,))
+    return ConfinementApi(config=config, confinements=confinements, home=Home(folder)), config
 
 
 async def test_what_is_chosen_is_written_shortly_and_shown(tmp_path: Path) -> None:
@@ -64,7 +66,7 @@ async def test_of_a_server_of_another_file_it_is_kept_beside_it_also_that_it_is_
         ("gone", {}, ALL, NotFound, "no server 'gone'"),
         ("far", {}, ALL, TooltrayError, "no process of its own"),
         ("s", {"read": ["x"]}, ALL, TooltrayError, "read.0: must be the whole path"),
-        ("s", {"network": "hosts"}, Support(abi=2), TooltrayError, "cannot be kept to some hosts on this computer"),
+        ("s", {"network": "hosts"}, Support("linux", 2, True), TooltrayError, "cannot be kept to some hosts on this computer"),
     ],
 )
 async def test_what_cannot_be_is_refused_and_nothing_is_written(
@@ -77,7 +79,7 @@ async def test_what_cannot_be_is_refused_and_nothing_is_written(
 
 
 async def test_a_computer_that_cannot_says_so_where_something_is_confined(tmp_path: Path) -> None:
-    api, _ = await api_of(tmp_path, Support(abi=0))
+    api, _ = await api_of(tmp_path, Support())
     assert (await api.get_confinement("s")).missing == ()
     assert (await api.set_confinement("s", "own")).missing
     assert not (await api.get_confinement_support()).files

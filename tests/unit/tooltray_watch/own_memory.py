@@ -5,7 +5,7 @@ import json
 import struct
 from pathlib import Path
 
-from tooltray_watch.kernel import SECCOMP, SyscallStop
+from tooltray_watch.ptrace import SECCOMP, SyscallStop
 
 KEPT: list[object] = []  # buffers, for as long as the tests run
 

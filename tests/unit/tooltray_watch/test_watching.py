@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.unit.tooltray_watch.own_memory import facts
 
-from tooltray_watch import kernel, machine, seccomp_filter, watching
+from tooltray_watch import machine, ptrace, seccomp_filter, watching
 from tooltray_watch.report import Report
 from tooltray_watch.tracer import Tracer
 
@@ -120,7 +120,7 @@ def test_where_it_cannot_the_program_is_not_run(
     def refuse(pid: int) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
 
-    monkeypatch.setattr(watching.kernel, "seize", refuse)
+    monkeypatch.setattr(watching.ptrace, "seize", refuse)
     assert watching.watch(str(report_file), ["/bin/echo", "ran"]) == watching.CANNOT_WATCH
     monkeypatch.setattr(machine.platform, "machine", lambda: "riscv64")
     assert watching.watch(str(report_file), ["/bin/echo", "ran"]) == watching.CANNOT_WATCH
@@ -137,17 +137,17 @@ def test_it_ends_by_the_signal_that_ended_the_program(monkeypatch: pytest.Monkey
 
 def test_what_the_kernel_refuses_is_an_error_or_nothing() -> None:
     gone = 2**22 + 1
-    for refused in (lambda: kernel.seize(gone), lambda: kernel.set_option(-1, 0), lambda: kernel.copy_of_file(-1, 0, 0)):
+    for refused in (lambda: ptrace.seize(gone), lambda: ptrace.set_option(-1, 0), lambda: ptrace.copy_of_file(-1, 0, 0)):
         with pytest.raises(OSError):
             refused()
-    assert kernel.syscall_stop(gone) is None
-    assert kernel.event_message(gone) == 0
+    assert ptrace.syscall_stop(gone) is None
+    assert ptrace.event_message(gone) == 0
 
 
 def test_a_thread_that_is_killed_while_it_is_looked_at_is_forgotten(report_file: Path) -> None:
     report = Report(str(report_file))
     tracer = Tracer(1, report, machine.name())
-    tracer._on_stop(2**22 + 1, kernel.EVENT_SECCOMP << 16 | signal.SIGTRAP << 8 | 0x7F)
+    tracer._on_stop(2**22 + 1, ptrace.EVENT_SECCOMP << 16 | signal.SIGTRAP << 8 | 0x7F)
     report.close()
     assert facts(report_file) == []
 

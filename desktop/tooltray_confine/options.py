@@ -1,0 +1,82 @@
+"""The words of the launcher's command line.
+
+Above it: launcher. Below it: nothing. By hand, since argparse costs more than all else that the launcher does.
+"""
+
+
+class Wrong(Exception):
+    """The command line cannot be understood, or what it asks for cannot be had. Its text is one line for a person."""
+
+
+class Options:
+    """What the launcher is to do.
+
+    Attributes:
+        read, write: paths that may be read and run, and those that may be changed, too; each with all below it.
+        network: "all", "none", or "proxy": TCP to `proxy_port` of this computer, and nothing else.
+        file_bytes, processes, open_files: limits; 0: as they are.
+        abi: of Landlock at most, in place of the kernel's: for tests.
+        has_landlock: False: the hub knows that there is none, and does without rules for files.
+        keeps_group: no process leaves the process group by which the hub ends them all.
+        has_own_ids: the processes see no others: bubblewrap has made a namespace for them.
+        command: the program, and its arguments.
+    """
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+        self.write: list[str] = []
+        self.network = "all"
+        self.proxy_port = self.file_bytes = self.processes = self.open_files = 0
+        self.abi = 1 << 16
+        self.has_landlock = True
+        self.keeps_group = self.has_own_ids = False
+        self.command: list[str] = []
+
+
+def parse(words: "list[str]") -> Options:
+    """
+    Raises:
+        Wrong: a word is not known, its value is missing or wrong, or there is no program.
+    """
+    options, ahead = Options(), iter(words)
+    for word in ahead:
+        if word == "--":
+            options.command = list(ahead)
+            break
+        if word in _SWITCHES:
+            name, is_on = _SWITCHES[word]
+            setattr(options, name, is_on)
+            continue
+        value = next(ahead, "")
+        if word == "--read" and value.startswith("/"):
+            options.read.append(value)
+        elif word == "--write" and value.startswith("/"):
+            options.write.append(value)
+        elif word == "--network":
+            _set_network(options, value)
+        elif word in _NUMBERS and value.isdecimal():
+            setattr(options, _NUMBERS[word], int(value))
+        else:
+            raise Wrong(f"not understood: {word} {value}")
+    if not options.command:
+        raise Wrong("no program is named")
+    return options
+
+
+_SWITCHES = {
+    "--no-landlock": ("has_landlock", False),
+    "--keep-group": ("keeps_group", True),
+    "--own-ids": ("has_own_ids", True),
+}
+_NUMBERS = {"--file-bytes": "file_bytes", "--processes": "processes", "--open-files": "open_files", "--abi": "abi"}
+_HIGHEST_PORT = 0xFFFF
+
+
+def _set_network(options: Options, value: str) -> None:
+    kind, _, port = value.partition(":")
+    if value in ("all", "none"):
+        options.network = value
+    elif kind == "proxy" and port.isdecimal() and 0 < int(port) <= _HIGHEST_PORT:
+        options.network, options.proxy_port = kind, int(port)
+    else:
+        raise Wrong(f"not understood: --network {value}")
