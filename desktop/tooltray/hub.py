@@ -342,7 +342,7 @@ class Hub(Composition):
     start_process: StartProcess = made(lambda hub: StdioTransport)
     own_url: Callable[[], str | None] = made(lambda hub: lambda: hub.http.address)
     packages: Path | None = made(lambda hub: hub.home.python if is_frozen() else None)
-    confined: ConfinedStarts = part(proxies="host_proxies")
+    confined: ConfinedStarts = part(proxies="host_proxies", watches="watches")
     program_starts: ProgramStarts = part(
         folder="user_folder",
         registry_variables="registries.variables",
@@ -571,7 +571,7 @@ class Hub(Composition):
         on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
-    confinement_api: ConfinementApi = part(refusals="refusals")
+    confinement_api: ConfinementApi = part(refusals="refusals", watches="watches")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
     logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     addition: ServerAddition = part()

@@ -18,7 +18,7 @@ _LOAD, _IS_EQUAL, _RETURN = 0x20, 0x15, 0x06
 STOPS = (
     "open", "openat", "openat2", "creat", "execve", "execveat", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "mknod", "mknodat",
     "rename", "renameat", "renameat2", "link", "linkat", "symlink", "symlinkat", "truncate", "chmod", "fchmodat", "fchmodat2", "chown",
-    "lchown", "fchownat", "socket", "connect", "bind", "sendmsg", "sendmmsg", "ptrace",
+    "lchown", "fchownat", "socket", "connect", "bind", "listen", "sendmsg", "sendmmsg", "ptrace",
 )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ A UDP socket is connected by glibc for no other reason than to sort addresses, a
 `connect` the thread is followed for a few calls, each of which stops then: what it sends on that socket counts, and what it is answered.
 """
 
+import contextlib
 import ipaddress
 import os
 import re
@@ -71,6 +72,8 @@ class SocketCalls:
             self._socket(signed(stop.args[0]), stop.args[1])
         elif name == "connect":
             self._connect(tid, signed(stop.args[0]), read_memory(tid, stop.args[1], min(stop.args[2], LONGEST_ADDRESS_BYTES)))
+        elif name == "listen":
+            self._listen(tid, signed(stop.args[0]))
         elif name == "bind":
             self._bind(tid, signed(stop.args[0]), read_memory(tid, stop.args[1], min(stop.args[2], LONGEST_ADDRESS_BYTES)))
         else:
@@ -97,13 +100,20 @@ class SocketCalls:
             followed.left, followed.peers[fd] = FOLLOWED_CALLS, peer
 
     def _bind(self, tid: int, fd: int, data: bytes) -> None:
+        """What hears datagrams, or has a path. A TCP socket is bound by some only to see whether there is IPv6; it counts when it listens."""
         peer = _peer(data, self._kind(tid, fd, data))
         if peer is None:
             return
         if peer.family == socket.AF_UNIX:
             self._report.tell("unix", peer.address)
-        elif peer.kind == socket.SOCK_STREAM or peer.port:
+        elif peer.kind != socket.SOCK_STREAM and peer.port:
             self._report.tell("bind", str(peer))
+
+    def _listen(self, tid: int, fd: int) -> None:
+        with contextlib.suppress(OSError), self._copy(tid, fd) as copied:
+            if copied.family in (socket.AF_INET, socket.AF_INET6):
+                address, port, *_ = copied.getsockname()
+                self._report.tell("bind", str(Peer(copied.family, address, port, socket.SOCK_STREAM)))
 
     def _send_to(self, tid: int, name: str, stop: SyscallStop) -> None:
         """A datagram with an address of its own."""
@@ -173,17 +183,20 @@ class SocketCalls:
 
     def _kind(self, tid: int, fd: int, data: bytes) -> int:
         """SOCK_STREAM or another kind, asked of the socket itself. Not for those with a path, where it does not matter."""
-        if data[:2] == struct.pack("=H", socket.AF_UNIX):
-            return socket.SOCK_STREAM
-        try:
-            pidfd = os.pidfd_open(group_of(tid))
-        except OSError:
-            return socket.SOCK_STREAM
-        try:
-            with socket.socket(fileno=ptrace.copy_of_file(self._pidfd_getfd, pidfd, fd)) as copied:
+        if data[:2] != struct.pack("=H", socket.AF_UNIX):
+            with contextlib.suppress(OSError), self._copy(tid, fd) as copied:
                 return copied.getsockopt(socket.SOL_SOCKET, socket.SO_TYPE)
-        except OSError:
-            return socket.SOCK_STREAM
+        return socket.SOCK_STREAM
+
+    def _copy(self, tid: int, fd: int) -> socket.socket:
+        """A socket of another process as one of our own.
+
+        Raises:
+            OSError: it is none, or its process has ended.
+        """
+        pidfd = os.pidfd_open(group_of(tid))
+        try:
+            return socket.socket(fileno=ptrace.copy_of_file(self._pidfd_getfd, pidfd, fd))
         finally:
             os.close(pidfd)
 

@@ -26,7 +26,7 @@ from tooltray_watch.traced_memory import link
 
 STOPPING = (signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 SYSCALL_STOP = signal.SIGTRAP | 0x80
-OF_SOCKETS = ("socket", "connect", "bind", "sendto", "sendmsg", "sendmmsg")
+OF_SOCKETS = ("socket", "connect", "bind", "listen", "sendto", "sendmsg", "sendmmsg")
 
 
 class Tracer:

@@ -29,14 +29,20 @@ WATCHED_S = 300.0  # long enough to try each tool of a server once
 
 class ConfinementApi:
     def __init__(
-        self, *, config: McpConfHelper, confinements: Confinements, home: Home, watches: Watches, refusals: Refusals | None = None
+        self,
+        *,
+        config: McpConfHelper,
+        confinements: Confinements,
+        home: Home,
+        refusals: Refusals | None = None,
+        watches: Watches | None = None,
     ) -> None:
         """
         Args:
-            refusals: None where no server runs.
+            refusals, watches: None where no server runs.
         """
         self._config, self._confinements, self._home = config, confinements, home
-        self._watches, self._refusals = watches, refusals
+        self._refusals, self._watches = refusals, watches
 
     async def get_confinement(self, server: str) -> ConfinementSnapshot:
         """How a server is confined: which files and hosts it may reach, what of that this computer cannot do, and what was refused.
@@ -127,7 +133,7 @@ class ConfinementApi:
         """
         if not self._process(server).confinement.is_open:
             await confirm_widening("Running a server unconfined")
-        return await self._watches.start(server, duration_s)
+        return await self._running_watches.start(server, duration_s)
 
     async def stop_watching(self, server: str) -> WatchSnapshot:
         """Ends the watching of a server before its time is over; it is started again as it was.
@@ -135,7 +141,7 @@ class ConfinementApi:
         Raises:
             NotFound: it is not watched.
         """
-        return await self._watches.stop(server)
+        return await self._running_watches.stop(server)
 
     async def get_watch(self, server: str) -> WatchSnapshot:
         """What a server did while it was watched, and the tightest profile for that, with what it would have refused.
@@ -144,7 +150,7 @@ class ConfinementApi:
             NotFound: there is no such server.
         """
         self._process(server)
-        return await self._watches.get(server)
+        return await self._running_watches.get(server)
 
     async def apply_proposal(self, server: str) -> ConfinementSnapshot:
         """Confines a server as Watch has proposed; one that is being watched is not any more. More than before needs a person's yes.
@@ -162,6 +168,12 @@ class ConfinementApi:
         if found.state == "watching":
             await self.stop_watching(server)
         return confined
+
+    @property
+    def _running_watches(self) -> Watches:
+        if self._watches is None:
+            raise TooltrayError(Phrase("No hub is running"), Phrase("This needs one"), Phrase("Start it with: tooltray serve"))
+        return self._watches
 
     def _process(self, server: str) -> MCPServerConfig:
         config = self._config.settings.mcp_servers.get(server)

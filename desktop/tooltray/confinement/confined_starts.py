@@ -60,12 +60,12 @@ class ConfinedStarts:
         refusals: Refusals,
         home: Home,
         user_folder: Path,
-        watches: Watches,
+        watches: Watches | None = None,
         proxies: Doors | None = None,
     ) -> None:
         """
         Args:
-            watches: which servers run through the tracer now.
+            watches: which servers run through the tracer now; None: none ever does.
             user_folder: the person's own.
             proxies: let servers that are kept to some hosts out; None: there are none, and no such server starts.
         """
@@ -83,7 +83,7 @@ class ConfinedStarts:
         Raises:
             TooltrayError: it is kept to some hosts, and that cannot be; or its folder cannot be made.
         """
-        watch = self._watches.find(server)
+        watch = self._watches.find(server) if self._watches else None
         chosen = WATCHED if watch else config.confinement
         if watch is None and not self._confinements.applies(chosen):
             self._refusals.end(server)

@@ -7,7 +7,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 
-FILES_OF_FOLDER = 2  # so many files of one folder stand for the folder
+FILES_OF_FOLDER = 3  # so many files of one folder stand for the folder: fewer are named one by one
 FOLDERS_OF_FOLDER = 4  # so many folders side by side stand for the one that they are in
 MOST_FOLDERS = 24  # a person reads the list; beyond it, two side by side are enough
 

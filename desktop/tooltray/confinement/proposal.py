@@ -146,7 +146,7 @@ def _hosts(seen: Watched) -> Iterator[str]:
     for peer in seen["connect"]:
         address, port = split(peer)
         for name in names.get(address) or unanswered or [address]:
-            if ":" not in name:
+            if port and ":" not in name:
                 yield name if port in WEB_PORTS else f"{name}:{port}"
 
 

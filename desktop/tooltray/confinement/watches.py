@@ -83,15 +83,17 @@ class Watches:
         restart: Restart,
         runs: Callable[[str], bool],
         require: Callable[[], None] = require_watching,
+        shortest_s: float = SHORTEST_S,
     ) -> None:
         """
         Args:
             folder: for reports.
             runs: whether a server is up, or on its way.
             require: raises where nothing can be watched here; blocks.
+            shortest_s: the shortest time that makes sense.
         """
         self._folder, self._spawn, self._restart = folder, spawn, restart
-        self._runs, self._require = runs, require
+        self._runs, self._require, self._shortest_s = runs, require, shortest_s
         self._watches: dict[str, Watch] = {}
 
     def is_watched(self, server: str) -> bool:
@@ -115,8 +117,8 @@ class Watches:
         if sum(map(self.is_watched, self._watches)) >= AT_ONCE:
             hint = Phrase("Stop watching another server, or wait until its time is over.")
             raise Conflict(Phrase("{count} servers are being watched already", count=AT_ONCE), hint=hint)
-        if not SHORTEST_S <= duration_s <= LONGEST_S:
-            raise TooltrayError(Phrase("A server is watched between {least} seconds and one hour", least=int(SHORTEST_S)))
+        if not self._shortest_s <= duration_s <= LONGEST_S:
+            raise TooltrayError(Phrase("A server is watched between {least} seconds and one hour", least=int(self._shortest_s)))
         watch = self._watches[server] = Watch(self._report_of(server), monotonic() + duration_s)
         try:
             await finish_in_thread(self._require)

@@ -277,7 +277,7 @@ class _ProjectsApi(_Unstarted, ProjectsApi):
 
 class _ConfinementApi(_Unstarted, ConfinementApi):
     def __init__(self, parts: UnstartedParts) -> None:
-        self._config, self._confinements, self._home, self._refusals = parts.config, parts.confinements, parts.home, None
+        super().__init__(config=parts.config, confinements=parts.confinements, home=parts.home)
 
 
 class _ActivityApi(_Unstarted, ActivityApi):

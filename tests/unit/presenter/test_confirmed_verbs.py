@@ -37,6 +37,7 @@ WIDENING: dict[str, Verb] = {
     "contents of calls in the journal": lambda hub, folder: hub.change_settings({"activity": {"contents": True}}),
     "an entry that is tried": lambda hub, folder: hub.test_server("1", "s", {"command": "p"}),
     "a server that may do more": lambda hub, folder: hub.set_confinement("c", "open"),
+    "a confined server that runs unconfined for a while": lambda hub, folder: hub.watch_server("c"),
     "folders in the settings": lambda hub, folder: hub.change_settings({"allowedFolders": [folder]}),
 }
 NARROWING: dict[str, Verb] = {

@@ -150,10 +150,14 @@ def test_listening_and_odd_sockets_are_told(calls: Calls, udp: int, tcp: int) ->
         (tcp, b""),
     ):
         calls("bind", fd, at(address), len(address))
+    with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket(socket.AF_UNIX) as local:
+        port = listening.getsockname()[1]
+        for fd in (listening.fileno(), local.fileno(), 9999):
+            calls("listen", fd)
     for family, kind in ((socket.AF_INET, 3), (17, 3), (99, 1), (socket.AF_INET, socket.SOCK_STREAM), (16, 3), (socket.AF_UNIX, 1)):
         calls("socket", family, kind)
     assert calls.told == [
-        ("bind", "127.0.0.1:0"), ("bind", "0.0.0.0:5353"), ("unix", "/s"),
+        ("bind", "0.0.0.0:5353"), ("unix", "/s"), ("bind", f"127.0.0.1:{port}"),
         ("socket", "raw sockets"), ("socket", "packets of the network card"), ("socket", "sockets of the family 99"),
     ]  # fmt: skip
 

@@ -46,7 +46,8 @@ def test_what_a_program_does_is_in_the_report(tmp_path: Path, report_file: Path)
             tcp.setblocking(False)
             tcp.connect_ex(("127.0.0.1", 9))
         print(sys.stdin.read(), flush=True)
-        thread = threading.Thread(target=lambda: os.execv("/bin/sh", ["sh", "-c", "(kill -STOP $$; sleep 0.1; kill -CONT $$) & wait; echo second; exit 7"]))
+        shell = "(kill -STOP $$; sleep 0.1; kill -CONT $$) & wait; echo second; exit 7"
+        thread = threading.Thread(target=lambda: os.execv("/bin/sh", ["sh", "-c", shell]))
         thread.start()
         thread.join()
         """,
@@ -125,7 +126,9 @@ def test_where_it_cannot_the_program_is_not_run(
     monkeypatch.setattr(machine.platform, "machine", lambda: "riscv64")
     assert watching.watch(str(report_file), ["/bin/echo", "ran"]) == watching.CANNOT_WATCH
     said = capfd.readouterr()
-    assert said.out == "" and "lets no program watch another" in said.err and "this processor (riscv64)" in said.err
+    assert said.out == ""
+    assert "lets no program watch another" in said.err
+    assert "this processor (riscv64)" in said.err
 
 
 def test_it_ends_by_the_signal_that_ended_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
