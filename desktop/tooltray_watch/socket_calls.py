@@ -100,7 +100,7 @@ class SocketCalls:
             followed.left, followed.peers[fd] = FOLLOWED_CALLS, peer
 
     def _bind(self, tid: int, fd: int, data: bytes) -> None:
-        """What hears datagrams, or has a path. A TCP socket is bound by some only to see whether there is IPv6; it counts when it listens."""
+        """What hears datagrams, or has a path. A TCP socket counts when it listens: some bind one only to see whether there is IPv6."""
         peer = _peer(data, self._kind(tid, fd, data))
         if peer is None:
             return

@@ -10,10 +10,10 @@ from functools import lru_cache
 from tooltray.confinement.guarded_folders import BROWSERS, KEYS, GuardedFolders
 
 MORE_PLACES = (
-    ".oci", ".pki", ".claude", ".claude.json",
-    ".codex", ".gemini", ".cursor", ".npmrc", ".pgpass", ".my.cnf", ".vault-token",
-    ".bash_history", ".zsh_history", ".config/git/credentials", ".config/Claude", ".config/Code", ".config/Cursor", ".cargo/credentials.toml",
-)  # fmt: skip
+    *(".oci", ".pki", ".claude", ".claude.json", ".codex", ".gemini", ".cursor", ".npmrc", ".pgpass", ".my.cnf", ".vault-token"),
+    *(".bash_history", ".zsh_history", ".config/git/credentials", ".config/Claude", ".config/Code", ".config/Cursor"),
+    ".cargo/credentials.toml",
+)
 """In the home: a profile may open them where a person names them; Watch does not propose it."""
 NO_FOLDERS = ("/var/tmp", "/var/lib", "/var/log", "/run/user", "/dev/shm", "/usr/local", "/usr/share", "/usr/lib")
 SHARED = (".cache", ".config", ".local", ".local/share", ".local/state", ".local/bin", ".local/lib")

@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from tooltray.phrases import Phrase
+
 SeenKind = Literal[
     "read", "list", "write", "create", "exec", "connect", "dgram", "bind", "name", "unix", "socket", "setuid", "ptrace", "failed", "full"
 ]  # fmt: skip
@@ -65,3 +67,45 @@ class WatchSnapshot(msgspec.Struct, frozen=True):
     seen: tuple[SeenThing, ...] = ()
     proposal: WatchProposal | None = None
     problem: str = ""
+
+
+def in_words(thing: SeenThing) -> Phrase:
+    """What a server did, as the rest of a sentence that begins with its name."""
+    templates: dict[str, Phrase] = {
+        "read": Phrase("read {name}", name=thing.name),
+        "list": Phrase("listed {name}", name=thing.name),
+        "write": Phrase("changed {name}", name=thing.name),
+        "create": Phrase("made or removed {name}", name=thing.name),
+        "exec": Phrase("ran {name}", name=thing.name),
+        "connect": Phrase("connected to {name}", name=thing.name),
+        "dgram": Phrase("sent to {name} over UDP", name=thing.name),
+        "bind": Phrase("listened on {name}", name=thing.name),
+        "name": Phrase("looked up {name}", name=thing.name),
+        "unix": Phrase("used the local socket {name}", name=thing.name),
+        "socket": Phrase("wanted {name}", name=thing.name),
+        "setuid": Phrase("ran {name}, which gets no rights of another user", name=thing.name),
+        "ptrace": Phrase("wanted to trace others ({name})", name=thing.name),
+    }
+    words = templates.get(thing.kind) or Phrase("wanted {name}", name=thing.name)
+    return Phrase("{words}: keys or the like, never proposed", words=words) if thing.is_private else words
+
+
+def proposal_in_words(proposal: WatchProposal) -> tuple[Phrase, ...]:
+    """A proposal, a sentence each."""
+    files = {
+        "own": Phrase("Own files: it reads and changes its own package, caches and project."),
+        "read": Phrase("Read only: it changes nothing but its own caches."),
+        "open": Phrase("Open: it may do with files whatever you may."),
+    }
+    network = {
+        "none": Phrase("No network."),
+        "hosts": Phrase("Network: only {hosts}.", hosts=", ".join(proposal.hosts)),
+        "open": Phrase("All of the network."),
+    }
+    said = [files[proposal.files]]
+    said += [Phrase("It may change {paths}.", paths=", ".join(proposal.write))] if proposal.write else []
+    said += [Phrase("It may read {paths}.", paths=", ".join(proposal.read))] if proposal.read else []
+    said.append(network[proposal.network])
+    if proposal.opens_network:
+        said.append(Phrase("The network stays open because it {deed}.", deed=in_words(proposal.opens_network[0])))
+    return tuple(said)
