@@ -10,7 +10,7 @@ tests/contract/test_hub.py holds every parameter to the type of its part.
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -87,6 +87,7 @@ from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.composition import Composition, made, part, read
+from tooltray.confinement.allowances import Allowances
 from tooltray.confinement.api import ConfinementApi
 from tooltray.confinement.confined_starts import ConfinedStarts
 from tooltray.confinement.confinements import Confinements
@@ -142,6 +143,7 @@ from tooltray.journal.recorded_failures import Failures
 from tooltray.launch.command_lookup import COMMON
 from tooltray.launch.login_shell import LoginShell, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
+from tooltray.launch.program_output import Printed, printed_by
 from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.launch.variable_sources import ServerEnvironment, VariableSources
 from tooltray.logs.api import LogsApi
@@ -175,6 +177,8 @@ from tooltray.registries.measuring import RegistrySources
 from tooltray.registries.npm_registries import NpmRegistries
 from tooltray.registries.registry_cache import RegistryCache
 from tooltray.resources import resource
+from tooltray.secrets.provided_secrets import ProvidedSecrets, UnfetchedSecrets
+from tooltray.secrets.provider import FETCH_S, MAX_VALUE_BYTES
 from tooltray.secrets.secrets import SecretStore, take_passphrase
 from tooltray.server_files.files_in_use import FilesInUse
 from tooltray.server_files.hot_reload import HotReload
@@ -320,6 +324,9 @@ class Hub(Composition):
     login_shell: LoginShell = part(own=lambda hub: own_environ(is_foreign=hub.options.is_child_of_client), complete="sources.complete")
     environ: Callable[[], Awaitable[Mapping[str, str]]] = made(lambda hub: hub.login_shell.environ)
     environment: ServerEnvironment = part()
+    provided_secrets: ProvidedSecrets = part(
+        commands=lambda hub: lambda: hub.config.settings.secret_commands, run=lambda hub: partial(_run_provider, str(hub.user_folder))
+    )
 
     # towards servers
 
@@ -331,6 +338,7 @@ class Hub(Composition):
     sign_ins: SignIns = part(store="sign_in_store", servers=lambda hub: lambda: hub.servers)
     visibility: Visibility = part()
     support: Support = read(lambda hub: probe())
+    unfetched_secrets: UnfetchedSecrets = part(provided="provided_secrets")
     refusals: Refusals = part()
     host_proxies: HostProxies = part(note="secrets.note")
     confinements: Confinements = part(refused="refusals.of")
@@ -354,6 +362,7 @@ class Hub(Composition):
         authorize="sign_ins.authorization",
         tool_schema=lambda hub: lambda server, tool: hub.tools.input_schema(server, tool),
         may_run="inmemory_trust.allows",
+        provided="provided_secrets",
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
     client_extensions: ClientExtensions = read(lambda hub: ClientExtensions(hub.home.client_extensions, bus=hub.bus, spawn=hub.spawn))
@@ -519,6 +528,7 @@ class Hub(Composition):
         served=lambda hub: lambda: [reading.path for reading in hub.files.served()],
         lost="files.lost_projects",
         proposed=lambda hub: lambda: hub.proposals.entries,
+        provider_problem="provided_secrets.problem",
     )
     proposal_store: ProposalStore = read(lambda hub: ProposalStore(hub.home.proposals))
     proposals: Proposals = part(
@@ -533,13 +543,14 @@ class Hub(Composition):
     notices: Notices = part(sources=lambda hub: _sources_of_notices(hub))
     starts: ServerStarts = part()
     hub_snapshots: HubSnapshots = part()
-    doctor: Doctor = part(folder="user_folder")
+    doctor: Doctor = part(folder="user_folder", secrets="unfetched_secrets")
     check_up: CheckUp = part()
     test_transports: ServerTransports = part(
         mask="mask.masked",
         authorize="sign_ins.settled_authorization",
         tool_schema=lambda hub: lambda server, tool: None,
         may_run="inmemory_trust.allows",
+        provided="provided_secrets",
     )
     server_tests: ServerTests = part()
     entry_edits: EntryEdits = part()
@@ -568,10 +579,11 @@ class Hub(Composition):
     hub_api: HubApi = part(snapshots="hub_snapshots")
     servers_api: ServersApi = part(
         packages=lambda hub: hub.packages,
-        on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
+        on_removed=lambda hub: partial(_forget, hub),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
-    confinement_api: ConfinementApi = part(refusals="refusals", watches="watches")
+    allowances: Allowances = part()
+    confinement_api: ConfinementApi = part(allowances="allowances", watches="watches")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
     logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     addition: ServerAddition = part()
@@ -619,6 +631,10 @@ class Hub(Composition):
     doors: Doors = part()
 
 
+async def _run_provider(folder: str, command: Sequence[str], environ: Mapping[str, str]) -> Printed:
+    return await printed_by(command, environ=environ, cwd=folder, timeout_s=FETCH_S, most_bytes=MAX_VALUE_BYTES)
+
+
 def _keep_output(log_keeper: LogKeeper, refusals: Refusals, server: str, line: str) -> None:
     log_keeper.keep(server, line)
     refusals.heard(server, line)
@@ -630,6 +646,12 @@ def _remembered(home: Home, options: HubOptions) -> RememberedVariables:
     if options.remembers != "nothing":
         remembered.remember(os.environ, is_all=options.remembers == "all")
     return remembered
+
+
+async def _forget(hub: Hub, server: str) -> None:
+    """What a server that is removed for good alone had goes."""
+    await hub.bundle_folders.forget(server)
+    await hub.confined.forget(server)
 
 
 def _known_projects(hub: Hub) -> list[str]:

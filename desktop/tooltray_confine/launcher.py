@@ -36,7 +36,8 @@ def main(words: "list[str]") -> int:
     """
     try:
         options = parse(words)
-        processor, abi = _processor(), _abi(options)
+        processor, abi = _processor(), options.abi
+        _check(options)
         _limit(options)
         call(number_of("prctl"), _SET_NO_NEW_PRIVS, 1, 0, 0, 0)
         protected = () if abi >= SIGNALS_ABI or options.has_own_ids else relatives(os.getppid())
@@ -79,13 +80,12 @@ def _processor() -> str:
     return processor
 
 
-def _abi(options: Options) -> int:
-    abi = min(landlock.newest_abi(), options.abi) if options.has_landlock else 0
-    if options.has_landlock and not abi:
-        raise Wrong("this kernel has no Landlock, or it is switched off")
-    if options.network == "proxy" and abi < PROXY_ABI:
-        raise Wrong(f"Landlock of this kernel knows no rules for TCP (its ABI is {abi})")
-    return abi
+def _check(options: Options) -> None:
+    newest = landlock.newest_abi()
+    if newest < options.abi:
+        raise Wrong(f"Landlock of this kernel has the ABI {newest}, and was {options.abi} when the hub was started")
+    if options.network == "proxy" and options.abi < PROXY_ABI:
+        raise Wrong(f"Landlock of this kernel knows no rules for TCP: its ABI is {options.abi}")
 
 
 def _limit(options: Options) -> None:

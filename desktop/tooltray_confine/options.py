@@ -15,8 +15,7 @@ class Options:
         read, write: paths that may be read and run, and those that may be changed, too; each with all below it.
         network: "all", "none", or "proxy": TCP to `proxy_port` of this computer, and nothing else.
         file_bytes, processes, open_files: limits; 0: as they are.
-        abi: of Landlock at most, in place of the kernel's: for tests.
-        has_landlock: False: the hub knows that there is none, and does without rules for files.
+        abi: of Landlock, which the hub has found, and told the person what it cannot do; 0: without Landlock.
         keeps_group: no process leaves the process group by which the hub ends them all.
         has_own_ids: the processes see no others: bubblewrap has made a namespace for them.
         command: the program, and its arguments.
@@ -25,10 +24,9 @@ class Options:
     def __init__(self) -> None:
         self.read: list[str] = []
         self.write: list[str] = []
-        self.network = "all"
+        self.network = ""
+        self.abi = _MISSING
         self.proxy_port = self.file_bytes = self.processes = self.open_files = 0
-        self.abi = 1 << 16
-        self.has_landlock = True
         self.keeps_group = self.has_own_ids = False
         self.command: list[str] = []
 
@@ -44,8 +42,7 @@ def parse(words: "list[str]") -> Options:
             options.command = list(ahead)
             break
         if word in _SWITCHES:
-            name, is_on = _SWITCHES[word]
-            setattr(options, name, is_on)
+            setattr(options, _SWITCHES[word], True)
             continue
         value = next(ahead, "")
         if word == "--read" and value.startswith("/"):
@@ -58,17 +55,17 @@ def parse(words: "list[str]") -> Options:
             setattr(options, _NUMBERS[word], int(value))
         else:
             raise Wrong(f"not understood: {word} {value}")
-    if not options.command:
-        raise Wrong("no program is named")
+    if not options.command or not options.network or options.abi == _MISSING:
+        raise Wrong("a program, --network and --abi have to be named")
     return options
 
 
 _SWITCHES = {
-    "--no-landlock": ("has_landlock", False),
-    "--keep-group": ("keeps_group", True),
-    "--own-ids": ("has_own_ids", True),
+    "--keep-group": "keeps_group",
+    "--own-ids": "has_own_ids",
 }
 _NUMBERS = {"--file-bytes": "file_bytes", "--processes": "processes", "--open-files": "open_files", "--abi": "abi"}
+_MISSING = -1
 _HIGHEST_PORT = 0xFFFF
 
 

@@ -136,6 +136,7 @@ MORE = (
         "excel",
         [f"{PYTHON_SERVERS}/excel-mcp-server", "stdio"],
         [Step("create_workbook", {"path": "{work}/a.xlsx"}), Step("describe_workbook", {"path": "{work}/a.xlsx"}, "Sheet")],
+        files="own",
     ),
     Server(
         "fetch",

@@ -16,6 +16,7 @@ from tests.fakes.verbs_in_memory import VerbsInMemory
 
 from tooltray.snapshots.activity import ActivityChoices
 from tooltray.snapshots.approvals import GrantSnapshot
+from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport
 from tooltray.snapshots.hub import EnvironmentSnapshot
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.registries import RegistryMeasurement
@@ -24,6 +25,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "get_snapshot": lambda hub: hub.snapshot,
     "get_mcp_enabled": lambda hub: not hub.snapshot.is_paused,
     "diagnose": lambda hub, **_: list(hub.diagnoses),
+    "get_confinement_support": lambda hub: ConfinementSupport(files=True, network=True, hosts=True),
     "get_environment": lambda hub: EnvironmentSnapshot((), ()),
     "get_program": lambda hub: hub.program,
     "get_calls_now": lambda hub: list(hub.calls_now),
@@ -45,6 +47,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "list_api_tokens": lambda hub: list(hub.api_tokens.values()),
     "get_activity_choices": lambda hub: ActivityChoices(),
     "get_journal_status": lambda hub: hub.journal_status,
+    "set_confinement": lambda hub, files, network, **_: ConfinementSnapshot(files, network),
     "get_approvals": lambda hub: list(hub.approvals),
     "get_grants": lambda hub: list(hub.grants),
     "add_grant": lambda hub, server, kind, tool, client, **_: GrantSnapshot("g", kind, server, tool, client),

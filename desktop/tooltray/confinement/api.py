@@ -1,27 +1,24 @@
 """The API about confinement: how a server is confined, how it is to be, what was refused to it, and what this computer can.
 
-Below it: the settings, where the entries are, Confinements, Refusals, and Watches.
+Below it: the settings, where the entries are, Confinements, Allowances, and Watches.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
+from tooltray.confinement.allowances import Allowances, with_allowed
 from tooltray.confinement.confinements import Confinements
-from tooltray.confinement.destinations import entry_for, read_destination
-from tooltray.confinement.refusals import Refusals
 from tooltray.confinement.watches import Watches
 from tooltray.confirmation import confirm_widening
-from tooltray.errors import Denied, NotFound, TooltrayError
-from tooltray.home.home import Home
+from tooltray.errors import NotFound, TooltrayError
 from tooltray.phrases import Phrase
-from tooltray.settings.confinement import Confinement, Files, Net
+from tooltray.settings.confinement import Confinement
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.settings.usable import in_words
-from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport
+from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net
 from tooltray.snapshots.watch import WatchSnapshot
 
 WATCHED_S = 300.0  # long enough to try each tool of a server once
@@ -29,20 +26,13 @@ WATCHED_S = 300.0  # long enough to try each tool of a server once
 
 class ConfinementApi:
     def __init__(
-        self,
-        *,
-        config: McpConfHelper,
-        confinements: Confinements,
-        home: Home,
-        refusals: Refusals | None = None,
-        watches: Watches | None = None,
+        self, *, config: McpConfHelper, confinements: Confinements, allowances: Allowances | None = None, watches: Watches | None = None
     ) -> None:
         """
         Args:
-            refusals, watches: None where no server runs.
+            allowances, watches: None where no server runs, and so nothing was refused, and nothing is watched.
         """
-        self._config, self._confinements, self._home = config, confinements, home
-        self._refusals, self._watches = refusals, watches
+        self._config, self._confinements, self._allowances, self._watches = config, confinements, allowances, watches
 
     async def get_confinement(self, server: str) -> ConfinementSnapshot:
         """How a server is confined: which files and hosts it may reach, what of that this computer cannot do, and what was refused.
@@ -102,16 +92,13 @@ class ConfinementApi:
             TooltrayError: its confinement is another one meanwhile, or the settings cannot be written.
         """
         self._process(server)
-        if self._refusals is None:
-            raise NotFound(Phrase("'{thing}' was not refused to '{name}'", thing=name, name=server))
-        thing = self._refusals.get(server, kind, name)
-        if kind == "path":
-            self._check_outside(name)
         await confirm_widening("Allowing what was refused to a server")
-        before = self._process(server).confinement
-        chosen = _with_host(before, server, name) if kind == "host" else _with_path(before, server, name, is_write=thing.is_write)
+        if self._allowances is None:
+            raise NotFound(Phrase("'{thing}' was not refused to '{name}'", thing=name, name=server))
+        thing = await self._allowances.find(server, kind, name)
+        chosen = with_allowed(self._process(server).confinement, server, thing)
         await self._config.change_server(server, confinement=self._written(server, chosen))
-        self._refusals.allowed(server, thing)
+        self._allowances.note(server, thing)
         return await self.get_confinement(server)
 
     async def get_confinement_support(self) -> ConfinementSupport:
@@ -184,12 +171,6 @@ class ConfinementApi:
             raise TooltrayError(title, Phrase("it is no process of its own on this computer"))
         return config
 
-    def _check_outside(self, path: str) -> None:
-        own, asked = Path(self._home.root).resolve(), Path(path)
-        if own.is_relative_to(asked) or asked.is_relative_to(own):
-            title = Phrase("'{path}' cannot be allowed", path=path)
-            raise Denied(title, Phrase("Tooltray's own files are in it"), Phrase("Name a folder below it in the server's settings"))
-
     def _written(self, server: str, chosen: Confinement) -> dict[str, Any] | None:
         """As it goes into the settings. Of a server of another file that it is open is said, too: its file may say something else."""
         if chosen == Confinement() and self._config.file_server(server) is None:
@@ -204,19 +185,3 @@ def _checked(server: str, given: dict[str, object]) -> Confinement:
     except ValidationError as error:
         title = Phrase("'{server}' cannot be confined like this", server=server)
         raise TooltrayError(title, in_words(error), Phrase("Correct it.")) from None
-
-
-def _with_host(before: Confinement, server: str, name: str) -> Confinement:
-    if before.network != "hosts":
-        raise TooltrayError(Phrase("'{server}' is not kept to some hosts any more", server=server))
-    return before.model_copy(update={"hosts": tuple(dict.fromkeys((*before.hosts, entry_for(read_destination(name)))))})
-
-
-def _with_path(before: Confinement, server: str, path: str, *, is_write: bool) -> Confinement:
-    if before.files == "open":
-        reason = Phrase("its files are open: this was refused by the system, or by its own program")
-        raise TooltrayError(Phrase("'{server}' is not kept from '{path}' by Tooltray", server=server, path=path), reason)
-    if not is_write:
-        return before.model_copy(update={"read": tuple(dict.fromkeys((*before.read, path)))})
-    read = tuple(each for each in before.read if each != path)
-    return before.model_copy(update={"read": read, "write": tuple(dict.fromkeys((*before.write, path)))})

@@ -19,7 +19,7 @@ from tooltray.confinement.policy import Policy
 from tooltray.confinement.preparations import Preparation, preparation
 from tooltray.confinement.profiles import Subject, preparing_policy, profile_of
 from tooltray.confinement.refusals import Refusals
-from tooltray.confinement.state_folders import StateFolder, state_folder
+from tooltray.confinement.state_folders import StateFolder, forget, state_folder
 from tooltray.confinement.watches import Watch, Watches
 from tooltray.home.home import Home
 from tooltray.launch.command_lookup import look_up, not_found
@@ -67,11 +67,11 @@ class ConfinedStarts:
         Args:
             watches: which servers run through the tracer now; None: none ever does.
             user_folder: the person's own.
-            proxies: let servers that are kept to some hosts out; None: there are none, and no such server starts.
+            proxies: let servers that are kept to some hosts out; None: there are none, and such servers have no network.
         """
         self._confinements, self._refusals, self._home = confinements, refusals, home
         self._watches, self._proxies = watches, proxies
-        self._guarded = GuardedFolders(str(user_folder), str(home.root))
+        self._user_folder = str(user_folder)
 
     async def begin(self, server: str, config: MCPServerConfig, project: str, environ: Mapping[str, str]) -> "ConfinedStart | None":
         """What the start of a server goes through; None: it is open, or this computer can put nothing around it.
@@ -81,7 +81,7 @@ class ConfinedStarts:
             environ: the person's environment.
 
         Raises:
-            TooltrayError: it is kept to some hosts, and that cannot be; or its folder cannot be made.
+            TooltrayError: its folder cannot be made, or there is no port for its proxy.
         """
         watch = self._watches.find(server) if self._watches else None
         chosen = WATCHED if watch else config.confinement
@@ -101,7 +101,7 @@ class ConfinedStarts:
             environ=own_environment(environ),
             project=project,
             state=state,
-            guarded=self._guarded,
+            guarded=GuardedFolders(self._user_folder, str(self._home.root)),
             bundles=str(self._home.bundles),
             door=door,
             confinements=self._confinements,
@@ -109,12 +109,15 @@ class ConfinedStarts:
             watch=watch,
         )
 
+    async def forget(self, server: str) -> None:
+        """A server was removed for good: what it has written goes."""
+        self._refusals.end(server)
+        await finish_in_thread(forget, self._home.confined, server)
+
     async def _door(self, server: str, chosen: Confinement) -> Door | None:
-        if chosen.network != "hosts":
+        """None: it is kept to no hosts, or cannot be, and then gets no network at all."""
+        if chosen.network != "hosts" or not self._confinements.here.hosts or self._proxies is None:
             return None
-        if not self._confinements.here.hosts or self._proxies is None:
-            title = Phrase("'{server}' cannot be kept to some hosts on this computer", server=server)
-            raise CannotStart(title, "", Phrase('Choose "none" or "open" for its network.'))
         return await self._proxies.door(server, chosen.hosts)
 
 

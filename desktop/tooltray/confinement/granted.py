@@ -11,7 +11,7 @@ from tooltray.confinement.launch_line import lasting
 from tooltray.confinement.policy import Policy
 from tooltray.confinement.proposal import Granted
 from tooltray.confinement.system_paths import LINUX_OWN_DEVICES, LINUX_READ
-from tooltray.settings.confinement import Files
+from tooltray.snapshots.confinement import Files
 
 ONE_S_OWN = "/proc/self"  # how reports name the process itself
 

@@ -5,6 +5,7 @@ so a folder that holds one of these is refused as a whole.
 """
 
 import os
+from functools import cached_property
 
 import msgspec
 
@@ -23,8 +24,9 @@ BROWSERS = (
 """In the home: profiles of browsers, with who is signed in where."""
 
 
-class GuardedFolders(msgspec.Struct, frozen=True):
-    """
+class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
+    """As they are at one moment: made anew for each start of a server.
+
     Attributes:
         home: the person's own folder, absolute.
         own: Tooltray's home, absolute.
@@ -40,18 +42,28 @@ class GuardedFolders(msgspec.Struct, frozen=True):
     def why_not(self, path: str) -> Phrase | None:
         """Why a server does not get a folder or file that is named; None: it may. Looks at the file system."""
         real = self.real(path)
-        if is_below(os.path.realpath(self.home), real):
+        if is_below(self._homes[0], real):
             return Phrase("{path} is all that you have", path=path)
-        if self._touches(real, os.path.realpath(self.own)):
+        if _touches(real, self._homes[1]):
             return Phrase("{path} has Tooltray's own files in it", path=path)
-        for guarded, what in ((KEYS, Phrase("keys and passwords")), (BROWSERS, Phrase("a browser's profile"))):
-            for each in guarded:
-                if self._touches(real, os.path.realpath(os.path.join(self.home, each))):
-                    return Phrase("{path} has {what} in it (~/{each})", path=path, what=what, each=each)
+        for guarded, each in self._guarded.items():
+            if _touches(real, guarded):
+                what = Phrase("keys and passwords") if each in KEYS else Phrase("a browser's profile")
+                return Phrase("{path} has {what} in it (~/{each})", path=path, what=what, each=each)
         return None
 
-    def _touches(self, path: str, guarded: str) -> bool:
-        return is_below(path, guarded) or (is_below(guarded, path) and os.path.lexists(guarded))
+    @cached_property
+    def _homes(self) -> tuple[str, str]:
+        return os.path.realpath(self.home), os.path.realpath(self.own)
+
+    @cached_property
+    def _guarded(self) -> dict[str, str]:
+        """By their real paths."""
+        return {os.path.realpath(os.path.join(self.home, each)): each for each in (*KEYS, *BROWSERS)}
+
+
+def _touches(path: str, guarded: str) -> bool:
+    return is_below(path, guarded) or (is_below(guarded, path) and os.path.lexists(guarded))
 
 
 def is_below(path: str, folder: str) -> bool:

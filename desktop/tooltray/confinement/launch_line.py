@@ -100,12 +100,13 @@ def _bubblewrap(policy: Policy, support: Support, read: Sequence[str], write: Se
 
 
 def _orders(policy: Policy, support: Support, read: Sequence[str], write: Sequence[str], is_wrapped: bool) -> list[str]:
-    words = ["--own-ids" if is_wrapped else "--keep-group", "--network", policy.network]
-    if policy.network == "proxy":
-        words[-1] += f":{policy.proxy_port}"
-    if not support.abi:
-        words += ["--no-landlock"]
-    numbers = {"--file-bytes": policy.file_bytes, "--processes": policy.processes, "--open-files": files_of_children()}
+    words = ["--own-ids" if is_wrapped else "--keep-group", "--abi", str(support.abi)]
+    words += ["--network", f"proxy:{policy.proxy_port}" if policy.network == "proxy" else policy.network]
+    numbers = {
+        "--file-bytes": policy.file_bytes,
+        "--processes": policy.processes,
+        "--open-files": files_of_children(),
+    }
     for option, number in numbers.items():
         words += [option, str(number)] if number else []
     own = (*(("/tmp",) if policy.private_tmp and is_wrapped else ()), *(LINUX_OWN_DEVICES if is_wrapped else LINUX_DEVICES))

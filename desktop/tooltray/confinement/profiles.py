@@ -15,9 +15,8 @@ import msgspec
 
 from tooltray.confinement.guarded_folders import GuardedFolders, is_below
 from tooltray.confinement.policy import Network, Policy
-from tooltray.confinement.program_paths import is_code, package_of, paths_among, program_paths
+from tooltray.confinement.program_paths import is_code, is_of_system, package_of, paths_among, program_paths
 from tooltray.confinement.state_folders import StateFolder
-from tooltray.confinement.system_paths import LINUX_READ
 from tooltray.phrases import Phrase
 from tooltray.settings.confinement import Confinement
 
@@ -35,7 +34,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
         cwd: where it runs; absolute.
         project: the folder that it works for; empty: none.
         bundles: the folder of all bundles; a server that runs in one may read it.
-        proxy_port: of the hub's proxy for it; 0: it has none.
+        proxy_port: of the hub's proxy for it; 0: it has none, and reaches no hosts.
     """
 
     program: str
@@ -61,7 +60,8 @@ class Profile(msgspec.Struct, frozen=True):
 
 def profile_of(subject: Subject, chosen: Confinement) -> Profile:
     """What a server may do as it was chosen."""
-    network, port = _NETWORKS[chosen.network], subject.proxy_port
+    port = subject.proxy_port
+    network: Network = _NETWORKS[chosen.network] if port or chosen.network != "hosts" else "none"
     if chosen.files == "open":
         return Profile(Policy(read=("/",), write=("/",), network=network, proxy_port=port))
     named = _Named(subject.guarded)
@@ -103,9 +103,14 @@ def _own_read(subject: Subject) -> set[str]:
 def _given(subject: Subject) -> list[str]:
     """The project, where it runs, and what stands among its arguments, but for its code and what is its own already."""
     args = [path for path in paths_among(subject.args, subject.guarded) if os.path.isdir(path) or not is_code(path)]
-    own = (*map(os.path.realpath, (subject.bundles, str(subject.state.root))), *LINUX_READ)
+    own = [os.path.realpath(each) for each in (subject.bundles, str(subject.state.root))]
     given = [*filter(None, [subject.project]), subject.cwd, *args]
-    return [path for path in given if not any(is_below(os.path.realpath(path), each) for each in own)]
+    return [path for path in given if not (_is_fixed(real := os.path.realpath(path)) or any(is_below(real, each) for each in own))]
+
+
+def _is_fixed(path: str) -> bool:
+    """Whether it is the system's; what people put into /opt may be a project."""
+    return is_of_system(path) and not is_below(path, "/opt")
 
 
 class _Named:

@@ -8,10 +8,12 @@ installation of a version manager. Each link of it counts, and of each the folde
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from glob import glob
 
-from tooltray.confinement.guarded_folders import GuardedFolders
+from tooltray.confinement.guarded_folders import GuardedFolders, is_below
+from tooltray.confinement.system_paths import LINUX_READ, MAC_READ
 from tooltray.launch.command_lookup import look_up, program_name
 
 COMPANIONS: Mapping[str, tuple[str, ...]] = {
@@ -20,9 +22,11 @@ COMPANIONS: Mapping[str, tuple[str, ...]] = {
     "pipx": ("python3",),
 }
 """What launchers start by its bare name."""
+SYSTEM_READ = MAC_READ if sys.platform == "darwin" else LINUX_READ
 PROGRAM_FOLDERS = ("bin", "sbin", "shims")
 _INSTALLED = ("pyvenv.cfg", "lib/node_modules", "lib/python*", "include/node", "package.json", "shims", "conda-meta")
 _PACKAGE = ("package.json", "pyproject.toml", "setup.py", "requirements.txt", "node_modules", "Cargo.toml", "go.mod", "deno.json", ".git")
+_PACKAGES = ("node_modules", "site-packages", "dist-packages")
 _CODE = (".js", ".mjs", ".cjs", ".ts", ".py", ".pyz", ".rb", ".php", ".jar", ".sh", ".dll")
 _SHEBANG = re.compile(rb"#!\s*(\S+)(?:[ \t]+(?:-S[ \t]+)?(\S+))?")
 MAX_LINE_BYTES = 1024
@@ -43,14 +47,24 @@ def program_paths(program: str, *, env: Mapping[str, str], cwd: str, guarded: Gu
             continue
         seen.add(path)
         for hop in _hops(path):
-            found |= {hop, *_installation(hop, guarded)}
+            found |= set() if is_of_system(hop) else {hop, *_installation(hop, guarded)}
         names = [_interpreter(os.path.realpath(path)), *COMPANIONS.get(program_name(path), ())]
         waiting += filter(None, (look_up(name, env=env, cwd=cwd).resolved for name in names if name))
     return found
 
 
+def is_of_system(path: str) -> bool:
+    """Whether it lies in what every confined program may read and nobody but the system changes."""
+    return any(is_below(path, folder) for folder in SYSTEM_READ)
+
+
 def package_of(path: str, guarded: GuardedFolders) -> str:
-    """The package that a file of code belongs to: the next folder above that looks like one; else the file alone."""
+    """The package that a file of code belongs to, with those that it stands beside: the folder of installed packages that it lies in, or
+    the next folder above that looks like a package; else the file alone."""
+    for name in _PACKAGES:
+        before, found, _ = path.partition(f"/{name}/")
+        if found and not guarded.why_not(installed := f"{before}/{name}"):
+            return installed
     folder = os.path.dirname(path)
     while not guarded.why_not(folder):
         if any(os.path.lexists(os.path.join(folder, mark)) for mark in _PACKAGE):

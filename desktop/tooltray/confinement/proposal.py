@@ -12,7 +12,7 @@ import msgspec
 from tooltray.confinement.fewest_folders import fewest, without_nested
 from tooltray.confinement.private_places import PrivatePlaces, is_in
 from tooltray.confinement.watched import Watched, is_text, printable
-from tooltray.settings.confinement import Files, Net
+from tooltray.snapshots.confinement import Files, Net
 from tooltray.snapshots.watch import SeenKind, SeenThing, WatchProposal
 
 Granted = Callable[[Files, str, bool], bool]

@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from tooltray.phrases import Phrase
-from tooltray.settings.confinement import Files, Net
+from tooltray.snapshots.confinement import Files, Net
 
 System = Literal["linux", "darwin", "windows", "other"]
 

@@ -20,7 +20,8 @@ from tooltray.confinement.watched import Watched
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.programs import watch_command
-from tooltray.settings.confinement import Confinement, Files
+from tooltray.settings.confinement import Confinement
+from tooltray.snapshots.confinement import Files
 from tooltray.snapshots.watch import SeenThing, WatchProposal, WatchSnapshot
 from tooltray.tasks import Spawn, finish_in_thread
 

@@ -222,7 +222,14 @@ class UnstartedParts:
         from tooltray.server_files.trust_decisions import TrustDecisions
 
         environ = self._servers_shell.environ
-        return TrustDecisions(config=self.config, trust=self.trust, folders=self.folders, read=read_file, environ=environ)
+        return TrustDecisions(
+            config=self.config,
+            trust=self.trust,
+            folders=self.folders,
+            read=read_file,
+            environ=environ,
+            confinements=self.confinements,
+        )
 
     @cached_property
     def inmemory_trust(self) -> "InMemoryTrust":
@@ -253,6 +260,7 @@ class UnstartedParts:
             environ=self._servers_shell.environ,
             home=Path.home(),
             bus=self.bus,
+            confinements=self.confinements,
         )
         self._note_problem(proposals.problem)
         return proposals

@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.new_servers import CONFINEMENT, OWN_FILES, starts_confined
 from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.projects.project_folders import ProjectFolders
@@ -17,9 +19,10 @@ from tooltray.server_files.project_file import ProjectFile
 from tooltray.server_files.project_paths import check_stays_inside
 from tooltray.server_files.trust_requests import Place, trust_request, wanted_variables
 from tooltray.server_files.trusted_entries import Trust
+from tooltray.settings.confinement import Confinement
 from tooltray.settings.file_server import FILE_NAME, FileEntry, FileReading, Kind
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.server_edits import all_choices, choices_of
+from tooltray.settings.server_edits import all_choices, choices, choices_of
 from tooltray.snapshots.files import FileProblem
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.upstream.project_folder import shown
@@ -33,12 +36,14 @@ Environ = Callable[[], Awaitable[Mapping[str, str]]]
 class TrustDecisions:
     """Belongs to one event loop."""
 
-    def __init__(self, *, config: McpConfHelper, trust: Trust, folders: ProjectFolders, read: ReadFile, environ: Environ) -> None:
+    def __init__(
+        self, *, config: McpConfHelper, trust: Trust, folders: ProjectFolders, read: ReadFile, environ: Environ, confinements: Confinements
+    ) -> None:
         """
         Args:
             environ: returns the environment that servers get.
         """
-        self._environ = environ
+        self._environ, self._confinements = environ, confinements
         self._config, self._trust, self._folders, self._read = config, trust, folders, read
         self._lock = asyncio.Lock()
         self._taken: tuple[tuple[str, str, str], Mapping[str, Any]] | None = None
@@ -75,9 +80,21 @@ class TrustDecisions:
             written = {entry.name: entry for entry in file.entries}
             for name, digest in entries.items():
                 _check_is_the_same(file, written.get(name), name, digest)
+            for name in entries:
+                await self._confine(file.folder, written[name])
             names = await self._trust.say_yes(file.folder, dict(entries))
         file.settle()
         return file, names
+
+    async def _confine(self, folder: str, entry: FileEntry) -> None:
+        """A server that is trusted for the first time is kept to its own files, unless its entry says otherwise, which the person has seen,
+        or something was chosen for it before."""
+        if not self._trust.digest(folder, entry.name) and self._default(folder, entry):
+            await self._config.edit(choices(self._trust.name(folder, entry.name), {CONFINEMENT: OWN_FILES}))
+
+    def _default(self, folder: str, entry: FileEntry) -> bool:
+        chosen = self._config.own_settings.file_servers.get(self._trust.name(folder, entry.name))
+        return (chosen is None or chosen.confinement is None) and starts_confined(entry.config.to_entry())
 
     async def trust_own(self, folder: str, entry: str, digest: str, *, unasked: tuple[str, ...] | None = None) -> list[str]:
         """Trusts an entry that Tooltray itself has written; returns a list with the server's name.
@@ -131,10 +148,14 @@ class TrustDecisions:
     def _request(self, file: ProjectFile, entry: FileEntry, before: FileEntry | None, environ: Mapping[str, str]) -> TrustRequest:
         chosen = self._config.own_settings.file_servers.get(self._trust.name(file.folder, entry.name))
         rules = entry.config.auto_approve if chosen is None or chosen.auto_approve is None else chosen.auto_approve
+        config = chosen.applied(entry.config) if chosen else entry.config
+        if not self._trust.digest(file.folder, entry.name) and self._default(file.folder, entry):
+            config = config.model_copy(update={CONFINEMENT: Confinement(files=OWN_FILES)})
         return trust_request(
             entry,
             Place(file.folder, file.path),
             auto_approve=tuple(rules),
+            confinement=self._confinements.of("", config),
             is_change=bool(self._trust.digest(file.folder, entry.name)),
             before=before,
             environ={**environ, **entry.variables},

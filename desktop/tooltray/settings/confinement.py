@@ -9,15 +9,13 @@ folders without `files` mean "own", and hosts without `network` mean those hosts
 import os
 import re
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, StrictStr, model_validator
 
 from tooltray.phrases import Phrase
 from tooltray.settings.json_model import JsonModel, without_null
-
-Files = Literal["open", "own", "read"]
-Net = Literal["open", "none", "hosts"]
+from tooltray.snapshots.confinement import Files, Net
 
 _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.)?[^\s/\\:*@?#\[\]]+)(?::[1-9]\d{0,4})?")
 _FILES_ORDER: tuple[Files, ...] = ("read", "own", "open")

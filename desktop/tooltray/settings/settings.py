@@ -74,6 +74,9 @@ ANY_SERVER = "/"
 """Among the choices for servers of other files: for all of them. No server is called that."""
 
 
+SecretCommand = Annotated[tuple[StrictStr, ...], Field(min_length=1)]
+
+
 class ApiSettings(JsonModel):
     """What other programs may do over HTTP in a person's place; they show a token of their own.
 
@@ -265,6 +268,7 @@ class Settings(JsonModel):
     """The whole file; entries that cannot be used are not in it.
 
     Attributes:
+        secret_commands: programs with their arguments, by the names that `${secret:command:NAME}` has for them.
         auto_detect_npm_registry: whether the fastest registry is found out and used.
         paused_until: unix seconds; while `mcp_enabled` is off, when it goes on by itself; 0: when somebody says so.
         custom_npm_registry: chosen by the person; goes before the fastest.
@@ -289,6 +293,7 @@ class Settings(JsonModel):
     paused_until: float = 0.0
     publish: PublishSettings = PublishSettings()
     secrets: SecretSettings = SecretSettings()
+    secret_commands: Annotated[Mapping[str, SecretCommand], GivenMembers] = Field(default_factory=dict)
     auto_detect_npm_registry: bool = True
     custom_npm_registry: str | None = None
     npm_registries: tuple[RegistryEntry, ...] = ()
@@ -416,6 +421,7 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         paused_until=_read_part(document, "pausedUntil", UnixTime, 0.0, slips),
         publish=_read_publish(document.get("publish"), slips),
         secrets=_read_part(document, "secrets", SecretSettings, SecretSettings(), slips),
+        secret_commands=_read_part(document, "secretCommands", dict[str, SecretCommand], {}, slips),
         auto_detect_npm_registry=_read_part(document, "autoDetectNpmRegistry", StrictBool, True, slips),
         custom_npm_registry=_read_part(document, "customNpmRegistry", Target, None, slips),
         npm_registries=_read_part(document, "npmRegistries", tuple[RegistryEntry, ...], (), slips),

@@ -4,6 +4,9 @@ from typing import Literal
 
 import msgspec
 
+Files = Literal["open", "own", "read"]
+Net = Literal["open", "none", "hosts"]
+
 
 class RefusedThing(msgspec.Struct, frozen=True):
     """Something that a confined server wanted and did not get.
@@ -33,8 +36,8 @@ class ConfinementSnapshot(msgspec.Struct, frozen=True):
         refused: what was refused since the server started, the latest first.
     """
 
-    files: Literal["open", "own", "read"] = "open"
-    network: Literal["open", "none", "hosts"] = "open"
+    files: Files = "open"
+    network: Net = "open"
     hosts: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()

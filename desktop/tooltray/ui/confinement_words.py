@@ -3,22 +3,27 @@
 Above it: those views. Below it: snapshots.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
-from tooltray.snapshots.confinement import ConfinementSnapshot
+from tooltray.snapshots.confinement import ConfinementSnapshot, Files, Net, RefusedThing
+from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
 
-MOST_HOSTS = 3  # named in one line
+FILES: tuple[Files, ...] = ("open", "own", "read")
+NETWORKS: tuple[Net, ...] = ("open", "none", "hosts")
+LONGEST_HOST = 24  # characters of the one that is named on a card
+MOST_REFUSED = 3
 
 
 def files_title(files: str) -> str:
-    return {"own": tr("Own files"), "read": tr("Read only")}.get(files) or tr("Open")
+    return {"own": tr("Own files"), "read": tr("Read only")}.get(files) or tr("Open: all files")
 
 
 def files_text(files: str) -> str:
     """Returns what a server may do with files, in a sentence."""
     own = tr("It reads and changes its own package and caches, its project, and the folders below.")
-    read = tr("The same, but it changes nothing except its own caches.")
+    read = tr("It reads its own package, its project, and the folders below, and changes nothing but its own caches.")
     return {"own": own, "read": read}.get(files) or tr("Whatever you may do yourself, your keys and passwords included.")
 
 
@@ -52,7 +57,44 @@ def in_full(confinement: ConfinementSnapshot | None) -> str:
     if confinement is None:
         return ""
     short = in_short(confinement) or tr("Open: whatever you may do")
-    return "\n".join([short, *map(say, confinement.missing)])
+    return "\n".join(filter(None, (short, *map(say, confinement.missing), refused_in_full(confinement))))
+
+
+def refused_in_short(confinement: ConfinementSnapshot | None) -> str:
+    """Returns how much was refused to a server since it started; empty: nothing."""
+    count = len(confinement.refused) if confinement else 0
+    return tr("{count} refused", count=count) if count else ""
+
+
+def refused_in_full(confinement: ConfinementSnapshot) -> str:
+    """Returns the latest of what was refused; empty: nothing was."""
+    titles = [refused_title(thing) for thing in confinement.refused[:MOST_REFUSED]]
+    more = ["…"] if len(confinement.refused) > MOST_REFUSED else []
+    return tr("Refused: {things}", things=", ".join([*titles, *more])) if titles else ""
+
+
+def refused_title(thing: RefusedThing) -> str:
+    return thing.name or tr("Something was refused; Watch finds out what")
+
+
+def refused_details(thing: RefusedThing, now: datetime) -> str:
+    """Returns what was wanted of it, how often, and when last."""
+    what = {"host": tr("Host"), "path": tr("To be changed") if thing.is_write else tr("To be read")}.get(thing.kind, "")
+    often = tr("{count} times", count=thing.count) if thing.count > 1 else ""
+    return " · ".join(filter(None, (what, often, moment(thing.at, now))))
+
+
+def entry_words(entry: Mapping[str, object]) -> str:
+    """Returns the same of an entry that is not stored yet, with what it means."""
+    given = entry.get("confinement")
+    members = given if isinstance(given, Mapping) else {"files": given}
+    files: Files = next((each for each in FILES if each == members.get("files")), "open")
+    network: Net = next((each for each in NETWORKS if each == members.get("network")), "open")
+    shown = ConfinementSnapshot(files=files, network=network)
+    if is_open(shown):
+        return tr("Open: whatever you may do")
+    text = tr("not your other files, keys and passwords") if shown.files != "open" else ""
+    return tr("{words}: {meaning}", words=in_short(shown), meaning=text) if text else in_short(shown)
 
 
 def is_open(confinement: ConfinementSnapshot) -> bool:
@@ -62,6 +104,4 @@ def is_open(confinement: ConfinementSnapshot) -> bool:
 def _hosts(hosts: Sequence[str]) -> str:
     if not hosts:
         return tr("No network")
-    if len(hosts) > MOST_HOSTS:
-        return tr("{count} hosts", count=len(hosts))
-    return ", ".join(hosts)
+    return hosts[0] if len(hosts) == 1 and len(hosts[0]) <= LONGEST_HOST else tr("Hosts: {count}", count=len(hosts))

@@ -21,8 +21,9 @@ from tooltray.launch.login_shell import LoginShell
 from tooltray.launch.program_launch import CannotStart, Launch
 from tooltray.launch.variable_commands import values_of
 from tooltray.phrases import Phrase
+from tooltray.secrets.provider import SecretNotGiven
 from tooltray.secrets.secrets import SecretStore
-from tooltray.settings.expansion import ResolvedServer, resolve
+from tooltray.settings.expansion import ResolvedServer, SecretSource, resolve
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.tasks import finish_in_thread
 from tooltray.transports.authorization import Authorization
@@ -82,6 +83,7 @@ class ServerTransports:
         tool_schema: Callable[[str, str], Raw | None],
         own_url: Callable[[], str | None],
         may_run: Callable[[str, MCPServerConfig], bool] = lambda name, config: True,
+        provided: SecretSource | None = None,
     ) -> None:
         """
         Args:
@@ -90,7 +92,9 @@ class ServerTransports:
             tool_schema: the `inputSchema` that a server listed for a tool, as far as it is known.
             own_url: where the hub itself listens for AI clients, without a path; None if it does not.
             may_run: whether a person said yes to this entry, if it is one that needs a yes.
+            provided: secrets by the names that entries have for them; None: those in `secrets` alone.
         """
+        self._provided = provided or secrets
         self._secrets, self._mask, self._starts, self._authorize = secrets, mask, program_starts, authorize
         self._tool_schema, self._own_url, self._may_run = tool_schema, own_url, may_run
         self._direct_starts = DirectStarts()
@@ -111,7 +115,7 @@ class ServerTransports:
             raise CannotStart(title, message, Phrase("Look at it in the window, or with: tooltray trust"))
         environ = await self._starts.login_shell.environ()
         variables = await self._placeholder_variables(server, environ)
-        resolved = await resolve(config, secrets=self._secrets, environ=variables, server=server.name, project=server.project)
+        resolved = await self._resolved(server, variables)
         order = TransportOrder(
             name=server.name,
             config=config,
@@ -127,6 +131,12 @@ class ServerTransports:
             packages=self._starts.packages,
         )
         return await make_transport(order)
+
+    async def _resolved(self, server: ManagedServer, variables: Mapping[str, str]) -> ResolvedServer:
+        try:
+            return await resolve(server.config, secrets=self._provided, environ=variables, server=server.name, project=server.project)
+        except SecretNotGiven as error:  # a program is not asked again and again: it may show a person something each time
+            raise CannotStart(error.problem.title, error.problem.message, error.problem.hint) from None
 
     async def _placeholder_variables(self, server: ManagedServer, environ: Mapping[str, str]) -> Mapping[str, str]:
         """What its entry's placeholders find; what commands give is masked from now on, for it may be secret."""

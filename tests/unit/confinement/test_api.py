@@ -12,7 +12,6 @@ from tooltray.confinement.support import Support
 from tooltray.confirmation import PERSON, UNATTENDED, asked_by
 from tooltray.errors import Denied, NotFound, TooltrayError
 from tooltray.events import EventBus
-from tooltray.home.home import Home
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.confinement import ConfinementSnapshot, RefusedThing
 
@@ -25,8 +24,7 @@ async def api_of(folder: Path, support: Support = ALL) -> tuple[ConfinementApi, 
     await config.load()
     await config.set_server("s", {"command": "p"})
     await config.set_server("far", {"url": "http://127.0.0.1:9/"})
-    confinements = Confinements(support=support, refused=lambda server: (REFUSED,))
-    return ConfinementApi(config=config, confinements=confinements, home=Home(folder)), config
+    return ConfinementApi(config=config, confinements=Confinements(support=support, refused=lambda server: (REFUSED,))), config
 
 
 async def test_what_is_chosen_is_written_shortly_and_shown(tmp_path: Path) -> None:

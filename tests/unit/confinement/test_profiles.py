@@ -86,6 +86,12 @@ def test_folders_that_the_entry_names_and_its_own_count(world: World) -> None:
     assert profile.policy.network == "none"
 
 
+def test_a_folder_of_the_system_is_not_changed_and_one_in_opt_may_be_a_project(world: World) -> None:
+    profile = world.profile("own", "/usr", project="/opt/shop")
+    assert "/usr" not in profile.policy.write
+    assert "/opt/shop" in profile.policy.write
+
+
 def test_a_bundle_is_read_and_not_changed(world: World) -> None:
     profile = world.profile("own", "{home}/.tooltray/bundles/b/server.js", cwd=".tooltray/bundles/b")
     assert world.own(profile) == ({".tooltray/bundles/b"}, set())
@@ -106,6 +112,7 @@ def test_guarded_folders_are_left_out_and_said(world: World) -> None:
 def test_all_files_with_a_kept_network_are_the_root(world: World) -> None:
     policy = world.profile({"hosts": ["a"]}, proxy_port=7).policy
     assert (policy.read, policy.write, policy.network, policy.proxy_port) == (("/",), ("/",), "proxy", 7)
+    assert world.profile({"hosts": ["a"]}).policy.network == "none"
 
 
 def test_an_installation_gets_the_network_and_nothing_of_what_the_server_may_see(world: World) -> None:

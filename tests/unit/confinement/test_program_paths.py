@@ -76,6 +76,7 @@ def test_code_brings_the_package_that_it_belongs_to_and_alone_itself(tmp_path: P
     (package / "package.json").touch()
     assert package_of(str(package / "dist/index.js"), guarded) == str(package)
     assert package_of(f"{guarded.home}/server.py", guarded) == f"{guarded.home}/server.py"
+    assert package_of(f"{package}/node_modules/a/node_modules/b/x.js", guarded) == f"{package}/node_modules"
 
 
 def test_arguments_that_are_paths_are_found_where_they_are_there(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.private_places import PrivatePlaces
 from tooltray.confinement.proposal import Proposer, split
 from tooltray.confinement.watched import Watched
-from tooltray.settings.confinement import Files
+from tooltray.snapshots.confinement import Files
 from tooltray.snapshots.watch import SeenThing, WatchProposal
 
 

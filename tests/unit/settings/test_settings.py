@@ -312,6 +312,7 @@ NOT_THE_DEFAULT: dict[str, object] = {
     "pausedUntil": 9.0,
     "publish": {"lazyLoad": True},
     "secrets": {"backend": "file"},
+    "secretCommands": {"op": ["op", "read", "op://Work/key"]},
     "autoDetectNpmRegistry": False,
     "customNpmRegistry": "http://127.0.0.1/",
     "npmRegistries": [{"url": "http://127.0.0.1/"}],

@@ -14,7 +14,7 @@ from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.ui.confinement.confinement_commands import ConfinementCommands
 from tooltray.ui.confinement.confinement_section import ConfinementSection
 from tooltray.ui.confinement.named_list import NamedList
-from tooltray.ui.confinement_words import files_text, files_title, network_text, network_title
+from tooltray.ui.confinement_words import FILES, NETWORKS, files_text, files_title, network_text, network_title
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.problem_words import sentences, title
@@ -24,7 +24,6 @@ from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import clear, column, row
 
-FILES, NETWORKS = ("open", "own", "read"), ("open", "none", "hosts")
 READ, WRITE = "read", "write"
 
 
@@ -65,14 +64,15 @@ class ChoiceSection(ConfinementSection):
         self._folder_buttons = QWidget()
         line = row(self._folder_buttons, spacing=8)
         self._add_button(line, tr("Let it read a folder"), READ)
-        self._add_button(line, tr("Let it change a folder"), WRITE)
+        self._write_button = self._add_button(line, tr("Let it change a folder"), WRITE)
         line.addStretch(1)
         body.addWidget(self._folder_buttons)
 
-    def _add_button(self, line: QHBoxLayout, text: str, kind: str) -> None:
+    def _add_button(self, line: QHBoxLayout, text: str, kind: str) -> Button:
         button = Button(self._theme, text, icon="folder", small=True)
         button.clicked.connect(lambda: self._context.choose_folder(text, lambda path: self._on_folder(kind, path)))
         line.addWidget(button)
+        return button
 
     def _add_network(self, body: QVBoxLayout) -> None:
         theme = self._theme
@@ -110,6 +110,7 @@ class ChoiceSection(ConfinementSection):
         self._folders.set_names(names)
         self._folders.setVisible(kept)
         self._folder_buttons.setVisible(kept)
+        self._write_button.setVisible(now.files == "own")
         self._network.set_chosen([now.network])
         self._network_text.setText(network_text(now.network))
         self._hosts.set_names([(host, "", "") for host in now.hosts])
@@ -123,8 +124,10 @@ class ChoiceSection(ConfinementSection):
             self._notes.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
         missing = self._now.missing or (() if self._support.files else self._support.missing)
         if missing:
+            is_less = self._now.is_in_vain or not self._support.files
+            heading = tr("This computer cannot confine it") if is_less else tr("What to know about it")
             text = " ".join(f"{say(each)}." if not str(each).endswith(".") else say(each) for each in missing)
-            self._notes.addWidget(Banner(self._theme, "warning", tr("Not all of it can be had on this computer"), text))
+            self._notes.addWidget(Banner(self._theme, "warning", heading, text))
 
     def _choose(self, wanted: ConfinementSnapshot) -> None:
         self._commands.choose(wanted, self._now)

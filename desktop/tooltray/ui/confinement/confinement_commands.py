@@ -7,7 +7,7 @@ from functools import partial
 
 from PySide6.QtCore import Signal
 
-from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport
+from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, RefusedThing
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.confinement_words import in_full
 from tooltray.ui.i18n import tr
@@ -36,3 +36,9 @@ class ConfinementCommands(Commands):
         )
         words = in_full(now).partition("\n")[0]
         self.changed.emit(tr("{server}: {words}", server=self._server, words=words), partial(self.choose, before, wanted))
+
+    @action()
+    async def allow(self, thing: RefusedThing, before: ConfinementSnapshot) -> None:
+        """Allows the server what was refused to it."""
+        now = await self._hub.confinement.allow_refused(self._server, "host" if thing.kind == "host" else "path", thing.name)
+        self.changed.emit(tr("{server} may have {thing} now", server=self._server, thing=thing.name), partial(self.choose, before, now))

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost
-from tooltray.ui.confinement_words import in_full, in_short
+from tooltray.ui.confinement_words import in_full, in_short, refused_in_short
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.server_menu import ServerActions
@@ -216,8 +216,9 @@ class ServerCard(GridCard):
 
     def _draw_confinement(self) -> None:
         confinement = self._server.confinement
-        words = in_short(confinement)
-        self._confinement.set_word(words, "warning" if confinement and confinement.missing else "neutral")
+        words = " · ".join(filter(None, (in_short(confinement), refused_in_short(confinement))))
+        is_news = confinement is not None and bool(confinement.missing or confinement.refused)
+        self._confinement.set_word(words, "warning" if is_news else "neutral")
         self._confinement.setToolTip(in_full(confinement))
         self._confinement.setAccessibleName(in_full(confinement))
         self._confinement.setVisible(bool(words))

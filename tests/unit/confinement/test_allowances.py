@@ -1,9 +1,10 @@
-"""ConfinementApi.allow_refused: what was refused to a server is allowed to it, by a person."""
+"""allowances.py: what was refused to a server is allowed to it, by a person."""
 
 from pathlib import Path
 
 import pytest
 
+from tooltray.confinement.allowances import Allowances
 from tooltray.confinement.api import ConfinementApi
 from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.policy import Policy
@@ -26,9 +27,9 @@ class Desk:
         self.config = McpConfHelper(folder / "settings.json", bus)
         self.refusals = Refusals(bus=bus, spawn=TaskKeeper().spawn)
         confinements = Confinements(support=Support(abi=7), refused=self.refusals.of)
-        self.api = ConfinementApi(
-            config=self.config, confinements=confinements, home=Home(folder / "home" / ".tooltray"), refusals=self.refusals
-        )
+        home = Home(folder / "home" / ".tooltray")
+        allowances = Allowances(refusals=self.refusals, home=home, user_folder=folder / "home")
+        self.api = ConfinementApi(config=self.config, confinements=confinements, allowances=allowances)
 
     async def begin(self, confinement: object, *refused: RefusedThing) -> None:
         await self.config.load()
@@ -74,6 +75,7 @@ async def test_what_was_refused_is_allowed_to_this_server_and_shown_no_longer(
     [
         (HOSTS, path("/y"), NotFound, "was not refused"),
         ({"files": "own", "network": "none"}, HOST, TooltrayError, "not kept to some hosts any more"),
+        ({"files": "read"}, path("/w", is_write=True), TooltrayError, "it may only read"),
         ({"files": "open", "network": "none"}, path("/x"), TooltrayError, "not kept from '/x' by Tooltray"),
     ],
 )
@@ -81,17 +83,17 @@ async def test_what_is_not_as_it_was_is_not_allowed(
     tmp_path: Path, confinement: object, thing: RefusedThing, error: type[TooltrayError], why: str
 ) -> None:
     desk = Desk(tmp_path)
-    await desk.begin(confinement, HOST, path("/x"))
+    await desk.begin(confinement, HOST, path("/x"), path("/w", is_write=True))
     with asked_by(PERSON), pytest.raises(error, match=why):
         await desk.api.allow_refused("s", thing.kind, thing.name)  # type: ignore[arg-type]
 
 
-async def test_tooltrays_own_files_are_allowed_to_no_server(tmp_path: Path) -> None:
+async def test_what_nobody_gets_is_allowed_to_no_server(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     own = [str(tmp_path / "home"), str(tmp_path / "home" / ".tooltray" / "secrets.enc")]
     await desk.begin(HOSTS, *map(path, own))
     for name in own:
-        with asked_by(PERSON), pytest.raises(Denied, match="Tooltray's own files are in it"):
+        with asked_by(PERSON), pytest.raises(Denied, match="cannot be allowed"):
             await desk.api.allow_refused("s", "path", name)
 
 
@@ -106,8 +108,8 @@ async def test_a_program_allows_nothing(tmp_path: Path) -> None:
 async def test_without_a_hub_nothing_was_refused(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     await desk.begin(HOSTS)
-    api = ConfinementApi(config=desk.config, confinements=Confinements(support=Support(abi=7)), home=Home(tmp_path))
-    with pytest.raises(NotFound, match="was not refused"):
+    api = ConfinementApi(config=desk.config, confinements=Confinements(support=Support(abi=7)))
+    with asked_by(PERSON), pytest.raises(NotFound, match="was not refused"):
         await api.allow_refused("s", "host", "b.org:443")
     with pytest.raises(NotFound, match="no server 'gone'"):
         await api.allow_refused("gone", "host", "b.org:443")
