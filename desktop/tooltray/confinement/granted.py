@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from tooltray.confinement.launch_line import lasting
 from tooltray.confinement.policy import Policy
+from tooltray.confinement.private_places import is_in
 from tooltray.confinement.proposal import Granted
 from tooltray.confinement.system_paths import LINUX_OWN_DEVICES, LINUX_READ
 from tooltray.snapshots.confinement import Files
@@ -25,19 +26,10 @@ def granted_by(policies: Mapping[Files, Policy], program: str) -> Granted:
         writable[files] = _resolved((*write, *LINUX_OWN_DEVICES))
 
     def granted(files: Files, path: str, writes: bool) -> bool:
-        return _is_in(path, (writable if writes else readable)[files])
+        return is_in(path, (writable if writes else readable)[files])
 
     return granted
 
 
 def _resolved(paths: Iterable[str]) -> frozenset[str]:
     return frozenset((ONE_S_OWN, *map(os.path.realpath, paths)))
-
-
-def _is_in(path: str, folders: frozenset[str]) -> bool:
-    """By its parents, since there may be a hundred thousand paths."""
-    while path not in folders:
-        if len(path) <= 1:
-            return False
-        path = os.path.dirname(path)
-    return True

@@ -5,6 +5,7 @@ Above it: the proposal. Below it: guarded_folders, which no profile opens; the f
 
 import os
 import re
+from collections.abc import Set
 from functools import lru_cache
 
 from tooltray.confinement.guarded_folders import BROWSERS, KEYS, GuardedFolders
@@ -22,6 +23,7 @@ _KEY_FILE = re.compile(
     r"\.env(\..*)?|id_(rsa|dsa|ecdsa|ed25519).*|.*\.(kdbx|ppk|p12|pfx|jks|keystore|key)|.*key.*\.pem|credentials(\.json)?|\.htpasswd"
 )
 MOST_LISTED = 2_000  # names of a folder that are looked at
+MOST_FOLDERS = 65_536  # of which is remembered what they are
 
 
 class PrivatePlaces:
@@ -30,26 +32,46 @@ class PrivatePlaces:
     def __init__(self, guarded: GuardedFolders) -> None:
         self.home = os.path.realpath(guarded.home)
         places = (os.path.realpath(os.path.join(self.home, each)) for each in (*KEYS, *BROWSERS, *MORE_PLACES))
-        self._places = (*places, os.path.realpath(guarded.own))
+        self._places = frozenset((*places, os.path.realpath(guarded.own)))
         self._shared = frozenset((*NO_FOLDERS, *(os.path.join(self.home, each) for each in SHARED)))
-        self._has_keys = lru_cache(maxsize=4096)(_has_keys)
+        self._may_be_opened = lru_cache(maxsize=MOST_FOLDERS)(self._look_at)
+        self._is_folder = lru_cache(maxsize=MOST_FOLDERS)(os.path.isdir)
+
+    def look_again(self) -> None:
+        """Folders may be others by now."""
+        self._may_be_opened.cache_clear()
+        self._is_folder.cache_clear()
 
     def is_private(self, path: str) -> bool:
         """Whether keys or the like are in a file."""
-        return is_in(path, self._places) or bool(_KEY_FILE.fullmatch(os.path.basename(path)))
+        return bool(_KEY_FILE.fullmatch(path[path.rfind("/") + 1 :])) or is_in(path, self._places)
+
+    def is_folder(self, path: str) -> bool:
+        """Looks once, until `look_again`."""
+        return self._is_folder(path)
 
     def may_be_opened(self, folder: str) -> bool:
-        """Whether a folder may be proposed as a whole: it is no home, nothing private is in it, and it is not everybody's. Lists it."""
+        """Whether a folder may be proposed as a whole: it is no home, nothing private is in it, and it is not everybody's. Lists it, once
+        until `look_again`."""
+        return self._may_be_opened(folder)
+
+    def _look_at(self, folder: str) -> bool:
         if folder.count("/") < 2 or folder in self._shared or folder.startswith(("/proc", "/sys", "/dev")):
             return False
-        if is_in(self.home, (folder,)) or self.is_private(folder):
+        here = frozenset((folder,))
+        if is_in(self.home, here) or self.is_private(folder):
             return False
-        return not any(is_in(place, (folder,)) and os.path.lexists(place) for place in self._places) and not self._has_keys(folder)
+        return not any(is_in(place, here) and os.path.lexists(place) for place in self._places) and not _has_keys(folder)
 
 
-def is_in(path: str, folders: tuple[str, ...]) -> bool:
-    """Whether a path is one of these, or in one of them."""
-    return any(path == each or path.startswith(each.rstrip("/") + "/") for each in folders)
+def is_in(path: str, folders: Set[str]) -> bool:
+    """Whether a path is one of these, or in one of them. By its parents, since there may be a hundred thousand paths."""
+    while path not in folders:
+        end = path.rfind("/")
+        if end < 0 or path == "/":
+            return False
+        path = path[:end] or "/"
+    return True
 
 
 def _has_keys(folder: str) -> bool:

@@ -35,13 +35,14 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
 
     def propose(self, seen: Watched) -> WatchProposal:
         """Lists folders; blocks for as long as that takes."""
+        self.places.look_again()
         changed = seen["write"] | seen["create"]
         written, read = self._beyond(changed, writes=True), self._beyond(seen["read"] | seen["exec"], writes=False)
         listed = self._beyond(seen["list"], writes=False)
         files: Files = "read" if not written and all(self.granted("read", path, True) for path in changed) else "own"
         write = self._writable(written, seen["create"])
-        read_only = self._readable((path for path in read if not is_in(path, tuple(write))), listed)
-        read_only = {path for path in read_only if not is_in(path, tuple(write))}
+        read_only = self._readable((path for path in read if not is_in(path, write)), listed)
+        read_only = {path for path in read_only if not is_in(path, write)}
         network = _network(seen)
         refused = [*self._refused_files(written, listed, read, write, read_only), *_refused_sockets(seen, network)]
         return WatchProposal(
@@ -51,7 +52,7 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
             read=tuple(sorted(map(self._short, read_only))),
             write=tuple(sorted(map(self._short, write))),
             opens_network=network.why[:MOST_SHOWN],
-            refused=tuple(refused[:MOST_SHOWN]),
+            refused=tuple(self._thing(kind, name) for kind, name in refused[:MOST_SHOWN]),
             refused_count=len(refused),
         )
 
@@ -64,7 +65,9 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
         files: tuple[SeenKind, ...] = ("create", "write", "read", "list", "exec")
         for kind in files:
             beyond = self._beyond(seen[kind], writes=kind in ("create", "write"))
-            found += sorted((self._thing(kind, path) for path in fewest(beyond, self.places.may_be_opened)), key=_private_first)
+            found += [
+                self._thing(kind, path) for path in sorted(fewest(beyond, self.places.may_be_opened), key=self._private_first)[:MOST_SHOWN]
+            ]
         return tuple(found[:MOST_SHOWN])
 
     def _beyond(self, paths: Iterable[str], *, writes: bool) -> list[str]:
@@ -89,27 +92,33 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
 
     def _folder_of(self, created: str) -> str:
         """The folder that changes when a name is made or removed; empty where it may not be opened."""
-        if os.path.isdir(created):
+        if self.places.is_folder(created):
             return created
         folder = os.path.dirname(created)
-        return folder if os.path.isdir(folder) and self.places.may_be_opened(folder) else ""
+        return folder if self.places.is_folder(folder) and self.places.may_be_opened(folder) else ""
 
     def _place(self, path: str) -> str:
         """The path itself, or of what is gone, or cannot be named, its folder; empty where that may not be opened."""
         return path if is_text(path) and os.path.lexists(path) else self._folder_of(path)
 
     def _is_never_proposed(self, path: str) -> bool:
-        return path.startswith(("/proc/", "/sys/", "/dev/")) or self.places.is_private(path) or is_in(self.places.home, (path,))
+        return path.startswith(("/proc/", "/sys/", "/dev/")) or self.places.is_private(path) or is_in(self.places.home, {path})
 
     def _refused_files(
         self, written: list[str], listed: list[str], read: list[str], write: set[str], read_only: set[str]
-    ) -> Iterator[SeenThing]:
-        readable, changeable = (*write, *read_only), tuple(write)
-        groups: tuple[tuple[SeenKind, list[str], tuple[str, ...]], ...] = (
-            ("write", written, changeable), ("read", read, readable), ("list", listed, readable),
-        )  # fmt: skip
+    ) -> Iterator[tuple[SeenKind, str]]:
+        readable = write | read_only
+        groups: tuple[tuple[SeenKind, list[str], set[str]], ...] = (
+            ("write", written, write),
+            ("read", read, readable),
+            ("list", listed, readable),
+        )
         for kind, paths, granted in groups:
-            yield from sorted((self._thing(kind, path) for path in paths if not is_in(path, granted)), key=_private_first)
+            for path in sorted((path for path in paths if not is_in(path, granted)), key=self._private_first):
+                yield kind, path
+
+    def _private_first(self, path: str) -> tuple[bool, str]:
+        return not self.places.is_private(path), path
 
     def _thing(self, kind: SeenKind, path: str) -> SeenThing:
         return SeenThing(kind, printable(self._short(path)), self.places.is_private(path))
@@ -150,14 +159,13 @@ def _hosts(seen: Watched) -> Iterator[str]:
                 yield name if port in WEB_PORTS else f"{name}:{port}"
 
 
-def _refused_sockets(seen: Watched, network: _Network) -> Iterator[SeenThing]:
-    yield from (SeenThing("unix", printable(name)) for name in _odd_sockets(seen))
-    for kind in ("setuid", "ptrace"):
-        yield from (SeenThing(kind, printable(name)) for name in sorted(seen[kind]))
-    if network.kind == "open":
-        return
-    known = {host.partition(":")[0] for host in network.hosts}
-    yield from (SeenThing("name", name) for name in sorted(seen.addresses) if name not in known)
+def _refused_sockets(seen: Watched, network: _Network) -> Iterator[tuple[SeenKind, str]]:
+    yield from (("unix", name) for name in _odd_sockets(seen))
+    yield from (("setuid", name) for name in sorted(seen["setuid"]))
+    yield from (("ptrace", name) for name in sorted(seen["ptrace"]))
+    if network.kind != "open":
+        known = {host.partition(":")[0] for host in network.hosts}
+        yield from (("name", name) for name in sorted(seen.addresses) if name not in known)
 
 
 def _odd_sockets(seen: Watched) -> list[str]:
@@ -177,7 +185,3 @@ def split(peer: str) -> tuple[str, int]:
     """ "address:port", or "[address]:port"; port 0 where it is neither."""
     address, _, port = peer.rpartition(":")
     return address.strip("[]"), int(port) if port.isdecimal() else 0
-
-
-def _private_first(thing: SeenThing) -> tuple[bool, str]:
-    return not thing.is_private, thing.name

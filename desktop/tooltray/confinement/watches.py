@@ -26,6 +26,7 @@ from tooltray.snapshots.watch import SeenThing, WatchProposal, WatchSnapshot
 from tooltray.tasks import Spawn, finish_in_thread
 
 AT_ONCE = 2  # a watched server is slower, and so is what runs beside it
+BEHIND = 20  # of so many things one may be new before a proposal is worked out again while the server is watched
 SHORTEST_S, LONGEST_S = 5.0, 3600.0
 Restart = Callable[[str], Awaitable[None]]
 """Starts a server again.
@@ -51,7 +52,7 @@ class Watch:
         self.proposer: Proposer | None = None
         self.problem = ""
         self.timer: asyncio.Task[None] | None = None
-        self._looking = asyncio.Lock()
+        self._looking, self._looked_at = asyncio.Lock(), 0
         self._found: tuple[WatchProposal | None, tuple[SeenThing, ...]] = (None, ())
 
     def command(self, subject: Subject) -> Sequence[str]:
@@ -62,10 +63,14 @@ class Watch:
         return watch_command(str(self.report), subject.program, *subject.args)
 
     async def look(self) -> tuple[WatchProposal | None, tuple[SeenThing, ...]]:
-        """The proposal for what has been seen up to now, and what of that is shown."""
+        """The proposal for what has been seen up to now, and what of that is shown. While it is watched it may be a little behind: of a
+        hundred thousand things a proposal takes seconds."""
         async with self._looking:
-            if (proposer := self.proposer) is not None and await finish_in_thread(self.seen.read):
-                self._found = await finish_in_thread(_work_out, proposer, self.seen)
+            await finish_in_thread(self.seen.read)
+            news = self.seen.count - self._looked_at
+            if self.proposer is not None and news > (self.seen.count // BEHIND if self.until else 0):
+                self._looked_at = self.seen.count
+                self._found = await finish_in_thread(_work_out, self.proposer, self.seen)
             return self._found
 
 

@@ -13,7 +13,6 @@ from tooltray.confinement.watches import Watches
 from tooltray.confirmation import PERSON, UNATTENDED, asked_by
 from tooltray.errors import Denied, NotFound, TooltrayError
 from tooltray.events import EventBus
-from tooltray.home.home import Home
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 
 pytestmark = pytest.mark.posix
@@ -27,7 +26,7 @@ class Verbs:
         self.api = self.make(self.servers.watches)
 
     def make(self, watches: Watches | None) -> ConfinementApi:
-        return ConfinementApi(config=self.config, confinements=Confinements(support=SUPPORT), home=Home(Path("/nowhere")), watches=watches)
+        return ConfinementApi(config=self.config, confinements=Confinements(support=SUPPORT), watches=watches)
 
 
 @pytest.fixture
