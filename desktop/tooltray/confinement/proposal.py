@@ -18,6 +18,7 @@ from tooltray.snapshots.watch import SeenKind, SeenThing, WatchProposal
 Granted = Callable[[Files, str, bool], bool]
 """Whether a profile without anything named lets a server read (False) or change (True) a path."""
 WEB_PORTS = (80, 443)
+BYTECODE = "/__pycache__/"  # Python writes there what it has compiled, and goes on where it cannot
 MOST_SHOWN = 200  # things in one list of a snapshot
 EVERYBODYS_SOCKETS = ("/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve", "/dev/log", "/run/systemd/journal/socket")
 """What libc and loggers try, and go on without."""
@@ -36,7 +37,7 @@ class Proposer(msgspec.Struct, frozen=True, kw_only=True):
     def propose(self, seen: Watched) -> WatchProposal:
         """Lists folders; blocks for as long as that takes."""
         self.places.look_again()
-        changed = seen["write"] | seen["create"]
+        changed = {path for path in seen["write"] | seen["create"] if BYTECODE not in path}
         written, read = self._beyond(changed, writes=True), self._beyond(seen["read"] | seen["exec"], writes=False)
         listed = self._beyond(seen["list"], writes=False)
         files: Files = "read" if not written and all(self.granted("read", path, True) for path in changed) else "own"

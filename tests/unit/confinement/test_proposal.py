@@ -56,6 +56,8 @@ def test_what_the_profile_grants_by_itself_needs_nothing(seen: Seen) -> None:
     seen("read", "/usr/lib/a")("write", "/state/x")
     assert seen.proposed == WatchProposal("read", "none")
     assert seen.proposer.shown(seen.watched) == ()
+    seen("create", "/venv/lib/__pycache__/a.pyc")
+    assert seen.proposed == WatchProposal("read", "none")
     seen("create", "/project/x")
     assert seen.proposed == WatchProposal("own", "none")
 
