@@ -88,9 +88,10 @@ from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.composition import Composition, made, part, read
 from tooltray.confinement.allowances import Allowances
-from tooltray.confinement.api import ConfinementApi
+from tooltray.confinement.api import ConfinementApi, MakeGuarded
 from tooltray.confinement.confined_starts import ConfinedStarts
 from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.host_proxies import HostProxies
 from tooltray.confinement.refusals import Refusals
 from tooltray.confinement.support import Support, probe
@@ -583,7 +584,8 @@ class Hub(Composition):
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
     allowances: Allowances = part()
-    confinement_api: ConfinementApi = part(allowances="allowances", watches="watches")
+    make_guarded: MakeGuarded = made(lambda hub: lambda: GuardedFolders(str(hub.user_folder), str(hub.home.root)))
+    confinement_api: ConfinementApi = part(allowances="allowances", guarded="make_guarded", watches="watches")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
     logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     addition: ServerAddition = part()

@@ -3,14 +3,14 @@
 Above it: launcher. Below it: kernel. The numbers are those of linux/capability.h.
 """
 
-import os
+import posix
 from errno import EINVAL, EPERM
 
 from tooltray_confine.kernel import Memory, call, number_of
 
 DAC_OVERRIDE = 1  # root may open files of all users: kept, since Landlock has said which; without it root could not use a user's project
 _SETS_OF_SELF = (0x20080522).to_bytes(4, "little") + bytes(4)  # version 3
-_HIGHEST = 63
+HIGHEST = 63
 _CAPBSET_DROP = 24
 
 
@@ -20,8 +20,8 @@ def give_up() -> None:
     Raises:
         OSError: the kernel refuses.
     """
-    kept = 1 << DAC_OVERRIDE if os.geteuid() == 0 else 0
-    for capability in range(_HIGHEST + 1):
+    kept = 1 << DAC_OVERRIDE if posix.geteuid() == 0 else 0
+    for capability in range(HIGHEST + 1):
         if not kept >> capability & 1 and not _drop(capability):
             break
     header, sets = Memory(_SETS_OF_SELF), Memory(bytes(24))  # effective, permitted, inheritable: a word each, twice

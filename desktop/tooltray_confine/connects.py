@@ -10,7 +10,7 @@ import _signal  # type: ignore[import-not-found]  # as in launcher
 import _socket
 import errno
 import fcntl
-import os
+import posix
 import select
 import struct
 
@@ -61,12 +61,19 @@ class Asking:
             OSError: there is no process to be had.
         """
         self._port = port
-        self._told, self._tell = os.pipe()
-        self._may_go, self._let_go = os.pipe()
-        self._child = os.fork()
+        self._told, self._tell = posix.pipe()
+        self._may_go, self._let_go = posix.pipe()
+        self._child = posix.fork()
         self.is_outside = self._child != 0
-        for end in (self._tell, self._may_go) if self.is_outside else (self._told, self._let_go):
-            os.close(end)
+        others = (self._tell, self._may_go) if self.is_outside else (self._told, self._let_go)
+        self._own = (self._told, self._let_go) if self.is_outside else (self._tell, self._may_go)
+        for end in others:
+            posix.close(end)
+
+    def close(self) -> None:
+        """Closes its pipes. A child needs not: its program gets none of them."""
+        for end in self._own:
+            posix.close(end)
 
     # in the child
 
@@ -77,39 +84,39 @@ class Asking:
             OSError: it could not take it.
         """
         call(number_of("prctl"), _SET_PARENT_DEATH_SIGNAL, _signal.SIGKILL, 0, 0, 0)
-        os.write(self._tell, listener.to_bytes(_NUMBER_BYTES, "little"))
-        if not os.read(self._may_go, 1):
+        posix.write(self._tell, listener.to_bytes(_NUMBER_BYTES, "little"))
+        if not posix.read(self._may_go, 1):
             raise OSError(errno.EPERM, "nobody can answer for its connections")
 
     # outside
 
-    def serve(self) -> int:
+    def serve(self, streams: "tuple[int, ...]" = (0, 1, 2)) -> int:
         """Answers until the child has ended; ends as it has, by a signal too.
+
+        Args:
+            streams: the open files that are the program's: the hub must see when it closes them.
 
         Returns:
             Its exit code.
         """
         for number in (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP):  # it gets them, too, and decides
             _signal.signal(number, _signal.SIG_IGN)
-        pidfd = os.pidfd_open(self._child)
-        number = os.read(self._told, _NUMBER_BYTES)
+        pidfd = posix.pidfd_open(self._child)
+        number = posix.read(self._told, _NUMBER_BYTES)
         if number:
             listener = call(PIDFD_GETFD, pidfd, int.from_bytes(number, "little"), 0)
-            os.write(self._let_go, b"!")
-            self._let_go_of_pipes()
+            posix.write(self._let_go, b"!")
+            _let_go_of(streams)
             self._answer_all(listener, pidfd)
-        code = os.waitstatus_to_exitcode(os.waitpid(self._child, 0)[1])
+            posix.close(listener)
+        posix.close(pidfd)
+        code = posix.waitstatus_to_exitcode(posix.waitpid(self._child, 0)[1])
+        self.close()
         if code < 0:
-            _signal.signal(-code, _signal.SIG_DFL) if -code not in (_signal.SIGKILL, _signal.SIGSTOP) else None
-            os.kill(os.getpid(), -code)
+            if -code != _signal.SIGKILL:
+                _signal.signal(-code, _signal.SIG_DFL)
+            posix.kill(posix.getpid(), -code)
         return code
-
-    def _let_go_of_pipes(self) -> None:
-        """They are the program's: the hub must see when it closes them."""
-        nothing = os.open(os.devnull, os.O_RDWR)
-        for stream in range(3):
-            os.dup2(nothing, stream)
-        os.close(nothing)
 
     def _answer_all(self, listener: int, pidfd: int) -> None:
         waiting = select.poll()
@@ -135,12 +142,14 @@ class Asking:
         """Returns the number of the error; 0: it is connected."""
         try:
             given = _memory(thread, address, min(size & 0xFFFFFFFF, _LONGEST_ADDRESS))
-            fcntl.ioctl(listener, _IS_VALID, cookie.to_bytes(8, "little"))  # it was its memory that was read
             place = wanted(given, self._port)
             if place is None:
                 return errno.EACCES
             socket = _their_socket(thread, file & 0xFFFFFFFF)
             try:
+                if socket.family != int.from_bytes(given[:2], "little"):
+                    return errno.EAFNOSUPPORT
+                fcntl.ioctl(listener, _IS_VALID, cookie.to_bytes(8, "little"))  # it waits still: all that was its own, and no other's
                 socket.connect(place)
             finally:
                 socket.close()
@@ -149,18 +158,25 @@ class Asking:
         return 0
 
 
+def _let_go_of(streams: "tuple[int, ...]") -> None:
+    nothing = posix.open("/dev/null", posix.O_RDWR)
+    for stream in streams:
+        posix.dup2(nothing, stream)
+    posix.close(nothing)
+
+
 def _memory(thread: int, address: int, size: int) -> bytes:
     with open(f"/proc/{thread}/mem", "rb", buffering=0) as memory:
-        return os.pread(memory.fileno(), size, address)
+        return posix.pread(memory.fileno(), size, address)
 
 
 def _their_socket(thread: int, file: int) -> _socket.socket:
     """A socket of another process, as an open file of this one's."""
     with open(f"/proc/{thread}/status", "rb") as status:
         process = next(int(line.split()[1]) for line in status if line.startswith(b"Tgid:"))
-    pidfd = os.pidfd_open(process)
+    pidfd = posix.pidfd_open(process)
     try:
         own = call(PIDFD_GETFD, pidfd, file, 0)
     finally:
-        os.close(pidfd)
+        posix.close(pidfd)
     return _socket.socket(fileno=own)

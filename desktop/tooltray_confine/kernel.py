@@ -5,7 +5,7 @@ Above it: landlock, capabilities, launcher, connects. Below it: libc's `syscall`
 """
 
 import _ctypes
-import os
+import posix
 
 _COLUMNS = ("x86_64", "aarch64")
 _NUMBERS = {"prctl": (157, 167), "capget": (125, 90), "capset": (126, 91), "seccomp": (317, 277)}
@@ -13,7 +13,7 @@ _NUMBERS = {"prctl": (157, 167), "capget": (125, 90), "capset": (126, 91), "secc
 
 def number_of(name: str) -> int:
     """The number of a system call on this processor, which is one of those that are known."""
-    return _NUMBERS[name][_COLUMNS.index(os.uname().machine)]
+    return _NUMBERS[name][_COLUMNS.index(posix.uname().machine)]
 
 
 class Long(_ctypes._SimpleCData):  # type: ignore[type-arg]  # it takes none when it runs
@@ -64,5 +64,5 @@ def call(number: int, *arguments: "int | bytes | None") -> int:
     result: int = _syscall(Long(number), *(Long(each) if isinstance(each, int) else each for each in arguments))
     if result == -1:
         code = _ctypes.get_errno()
-        raise OSError(code, os.strerror(code))
+        raise OSError(code, posix.strerror(code))
     return result

@@ -5,7 +5,7 @@ Whatever this process is not allowed by a rule is refused, of the kinds that the
 into others (ptrace, /proc/PID/mem, /proc/PID/environ), from ABI 1.
 """
 
-import os
+import posix
 from errno import ENOSYS, EOPNOTSUPP
 
 from tooltray_confine.kernel import call
@@ -72,17 +72,17 @@ def restrict(abi: int, *, read: "list[str]", write: "list[str]", has_tcp_rules: 
             call(ADD_RULE, ruleset, _NET_PORT, rule, 0)
         call(RESTRICT_SELF, ruleset, 0)
     finally:
-        os.close(ruleset)
+        posix.close(ruleset)
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        place = posix.open(path, posix.O_PATH | posix.O_CLOEXEC)
     except OSError:  # it is not there, or not ours to look into
         return
     try:
-        is_folder = os.fstat(place).st_mode & 0o170000 == 0o040000
+        is_folder = posix.fstat(place).st_mode & 0o170000 == 0o040000
         allowed = rights if is_folder else rights & _OF_FILES
         call(ADD_RULE, ruleset, _PATH_BENEATH, allowed.to_bytes(8, "little") + place.to_bytes(4, "little"), 0)
     finally:
-        os.close(place)
+        posix.close(place)

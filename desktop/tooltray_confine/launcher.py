@@ -4,7 +4,7 @@ Above it: `__main__`. Below it: one module for each step. Each step is for good,
 """
 
 import _signal  # type: ignore[import-not-found]  # `signal` imports enum, which costs 4 ms
-import os
+import posix
 import sys
 
 from tooltray_confine import capabilities, landlock
@@ -21,8 +21,9 @@ own: LD_PRELOAD would run code here, before anything is confined."""
 OWN = b"TOOLTRAY_"  # begins those by which the hub finds its servers again
 PROXY_ABI = 4
 _SET_NO_NEW_PRIVS = 38
+_FIRST_TO_GO = b"500"  # of 1000: as if it used half of all memory besides
 _SET_FILTER, _NEW_LISTENER = 1, 8
-_FIRST_OTHER_FILE = 3  # after stdin, stdout, stderr
+_FIRST_OTHER_FILE, _LAST_OTHER_FILE = 3, (1 << 31) - 1  # after stdin, stdout, stderr
 
 
 def main(words: "list[str]") -> int:
@@ -39,8 +40,9 @@ def main(words: "list[str]") -> int:
         processor, abi = _processor(), options.abi
         _check(options)
         _limit(options)
+        _offer_to_memory_killer()
         call(number_of("prctl"), _SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-        protected = () if abi >= SIGNALS_ABI or options.has_own_ids else relatives(os.getppid())
+        protected = () if abi >= SIGNALS_ABI or options.has_own_ids else relatives(posix.getppid())
         asking = None
         if options.network == "proxy":
             from tooltray_confine.connects import Asking  # a server without the network does not wait for it
@@ -74,7 +76,7 @@ def relatives(parent: int) -> "tuple[int, ...]":
 
 
 def _processor() -> str:
-    processor = os.uname().machine
+    processor = posix.uname().machine
     if processor not in PROCESSORS or sys.maxsize < 1 << 32:
         raise Wrong(f"this processor is not known: {processor}")
     return processor
@@ -86,6 +88,18 @@ def _check(options: Options) -> None:
         raise Wrong(f"Landlock of this kernel has the ABI {newest}, and was {options.abi} when the hub was started")
     if options.network == "proxy" and options.abi < PROXY_ABI:
         raise Wrong(f"Landlock of this kernel knows no rules for TCP: its ABI is {options.abi}")
+
+
+def _offer_to_memory_killer() -> None:
+    """Where memory is short, the kernel ends this one before the hub and the person's programs."""
+    try:
+        file = posix.open("/proc/self/oom_score_adj", posix.O_WRONLY | posix.O_CLOEXEC)
+    except OSError:  # no /proc here, or a container that keeps it
+        return
+    try:
+        posix.write(file, _FIRST_TO_GO)
+    finally:
+        posix.close(file)
 
 
 def _limit(options: Options) -> None:
@@ -135,10 +149,10 @@ def _execute(options: Options) -> None:
     Raises:
         OSError: the program cannot be run.
     """
-    os.closerange(_FIRST_OTHER_FILE, os.sysconf("SC_OPEN_MAX"))
+    posix.closerange(_FIRST_OTHER_FILE, _LAST_OTHER_FILE)
     for number in (_signal.SIGPIPE, _signal.SIGXFSZ, _signal.SIGTERM):  # ignored by Python, and around bubblewrap
         _signal.signal(number, _signal.SIG_DFL)
     try:
-        os.execve(options.command[0], options.command, environment(dict(os.environb)))
+        posix.execve(options.command[0], options.command, environment(posix.environ))
     except OSError as error:
         raise Wrong(f"{options.command[0]}: {error.strerror}") from None

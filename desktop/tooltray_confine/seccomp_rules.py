@@ -38,7 +38,8 @@ AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, NETLINK_ROUTE = 1, 2, 10, 16, 0
 STREAM, DATAGRAM, PACKETS, KIND_OF_SOCKET = 1, 2, 5, 0xF
 TCP, UDP, FROM_KIND = 6, 17, 0
 MSG_FASTOPEN = 0x20000000
-NEW_NAMESPACES, NEW_TIME_NAMESPACE = 0x7E020000, 0x80
+NEW_NAMESPACES, NEW_TIME_NAMESPACE, FOR_PARENT = 0x7E020000, 0x80, 0x8000
+OF_PROCESS, OF_GROUP = (0, 1), (1, 2)  # whose priority is set, for `setpriority` and `ioprio_set`; the next one is all of a user's
 TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP = 0x5412, 0x541C, 0x8901, 0x8902
 F_SETOWN, F_SETOWN_EX = 8, 15
 SET_ID_BITS = 0o6000
@@ -156,11 +157,12 @@ def _opening(flags: int, abi: int) -> "list[Line]":
 
 def _processes(*, keeps_group: bool) -> "dict[str, list[Line]]":
     bodies = {
-        "clone": _refuse_bits(0, NEW_NAMESPACES),
+        "clone": _refuse_bits(0, NEW_NAMESPACES | FOR_PARENT),  # or the hub would have a child that it does not know
         "unshare": _refuse_bits(0, NEW_NAMESPACES | NEW_TIME_NAMESPACE),
-        "setpriority": _only(1, 0),
-        "ioprio_set": _only(1, 0),
     }
+    for place, name in enumerate(("setpriority", "ioprio_set")):
+        kinds: list[Line] = [is_equal(kind[place], yes="known") for kind in (OF_PROCESS, OF_GROUP)]
+        bodies[name] = [argument(0), *kinds, refuse(EPERM), "known", *_only(1, 0)]
     for name in ("prlimit64", "sched_setscheduler", "sched_setparam", "sched_setattr"):
         bodies[name] = _only(0, 0)
     if keeps_group:

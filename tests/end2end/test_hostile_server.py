@@ -1,7 +1,7 @@
 """A server that tries eighty things it must not, confined as *Own files* with *No network*: it does none of them.
 
-Each can be done where nothing refuses it, or the test would prove nothing. What an older kernel or a missing bubblewrap lets through is what
-the card says, and nothing else.
+Each can be done where nothing refuses it, or the test would prove nothing. What an older kernel or a missing bubblewrap lets through is
+what the card says, and nothing else.
 """
 
 import fcntl

@@ -3,13 +3,14 @@
 Below it: the settings, where the entries are, Confinements, Allowances, and Watches.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
 from tooltray.confinement.allowances import Allowances, with_allowed
 from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.watches import Watches
 from tooltray.confirmation import confirm_widening
 from tooltray.errors import NotFound, TooltrayError
@@ -20,19 +21,29 @@ from tooltray.settings.server_config import MCPServerConfig
 from tooltray.settings.usable import in_words
 from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net
 from tooltray.snapshots.watch import WatchSnapshot
+from tooltray.tasks import finish_in_thread
 
+MakeGuarded = Callable[[], GuardedFolders]
 WATCHED_S = 300.0  # long enough to try each tool of a server once
 
 
 class ConfinementApi:
     def __init__(
-        self, *, config: McpConfHelper, confinements: Confinements, allowances: Allowances | None = None, watches: Watches | None = None
+        self,
+        *,
+        config: McpConfHelper,
+        confinements: Confinements,
+        guarded: MakeGuarded,
+        allowances: Allowances | None = None,
+        watches: Watches | None = None,
     ) -> None:
         """
         Args:
+            guarded: says which folders are given to no server.
             allowances, watches: None where no server runs, and so nothing was refused, and nothing is watched.
         """
-        self._config, self._confinements, self._allowances, self._watches = config, confinements, allowances, watches
+        self._config, self._confinements, self._guarded = config, confinements, guarded
+        self._allowances, self._watches = allowances, watches
 
     async def get_confinement(self, server: str) -> ConfinementSnapshot:
         """How a server is confined: which files and hosts it may reach, what of that this computer cannot do, and what was refused.
@@ -74,6 +85,7 @@ class ConfinementApi:
         if chosen.network == "hosts" and not self._confinements.here.hosts:
             title = Phrase("'{server}' cannot be kept to some hosts on this computer", server=server)
             raise TooltrayError(title, hint=Phrase('Choose "none" or "open" for its network.'))
+        await self._check_may_be_given(server, {*chosen.read, *chosen.write} - {*before.read, *before.write})
         if chosen.widens(before):
             await confirm_widening("Letting a server do more")
         await self._config.change_server(server, confinement=self._written(server, chosen))
@@ -161,6 +173,14 @@ class ConfinementApi:
         if self._watches is None:
             raise TooltrayError(Phrase("No hub is running"), Phrase("This needs one"), Phrase("Start it with: tooltray serve"))
         return self._watches
+
+    async def _check_may_be_given(self, server: str, paths: set[str]) -> None:
+        guarded = self._guarded()
+        for path in sorted(paths):
+            if why := await finish_in_thread(guarded.why_not, path):
+                raise TooltrayError(
+                    Phrase("'{server}' cannot be given {path}", server=server, path=path), why, Phrase("Name a folder below it.")
+                )
 
     def _process(self, server: str) -> MCPServerConfig:
         config = self._config.settings.mcp_servers.get(server)

@@ -4,6 +4,7 @@ Above it: ServerTransports, which asks for a start of a confined server; StdioTr
 preparations, launch_line, the proxies. Nothing of it is asked for a call.
 """
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -168,7 +169,7 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """See Around."""
         args = launch.args
         if self.ahead is not None:
-            program, args = await self._install(self.ahead, launch, run_first), self.ahead.rest
+            program, args = await self._install(self.ahead, program, launch, run_first), self.ahead.rest
         subject = self._subject(program, args, launch)
         if self.watch is not None:
             return CommandLine(await finish_in_thread(self.watch.command, subject), launch.env)
@@ -182,9 +183,10 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         words = await finish_in_thread(confined, policy, support, program, args)
         return CommandLine(words, carried(env, support))
 
-    async def _install(self, ahead: Preparation, launch: Launch, run_first: RunFirst) -> str:
+    async def _install(self, ahead: Preparation, launcher: str, launch: Launch, run_first: RunFirst) -> str:
         if not ahead.is_done:
-            lookup = look_up(ahead.command, env=launch.env, cwd=launch.cwd)
+            beside = os.pathsep.join(filter(None, (launch.env.get("PATH"), os.path.dirname(launcher))))
+            lookup = look_up(ahead.command, env={**launch.env, "PATH": beside}, cwd=launch.cwd)
             if not lookup.resolved:
                 raise not_found(lookup)
             await finish_in_thread(ahead.begin)

@@ -35,13 +35,13 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
     home: str
     own: str
 
-    def real(self, path: str) -> str:
-        """The real path of one that somebody has named; `~` is the person's."""
-        return os.path.realpath(self.home + path[1:] if path == "~" or path.startswith("~/") else path)
+    def whole(self, path: str) -> str:
+        """The whole path of one that somebody has named; `~` is the person's. Links in it stay."""
+        return self.home + path[1:] if path == "~" or path.startswith("~/") else path
 
     def why_not(self, path: str) -> Phrase | None:
         """Why a server does not get a folder or file that is named; None: it may. Looks at the file system."""
-        real = self.real(path)
+        real = os.path.realpath(self.whole(path))
         if is_below(self._homes[0], real):
             return Phrase("{path} is all that you have", path=path)
         if _touches(real, self._homes[1]):

@@ -10,7 +10,8 @@ ends with it whatever has its list of processes. Without it no process can leave
 """
 
 import os
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 
 from tooltray.confinement.macos_profile import sandbox_profile
 from tooltray.confinement.policy import Policy
@@ -36,11 +37,18 @@ def confined(policy: Policy, support: Support, program: str, args: Sequence[str]
     if not can_confine(support):
         return (program, *args)
     read, write = lasting(policy, program)
+    private_tmp = os.path.realpath(policy.private_tmp) if policy.private_tmp else ""
+    private_tmp = private_tmp if private_tmp in write else ""  # see `lasting`
     if support.system == "darwin":
-        return (support.sandbox_exec, "-p", sandbox_profile(policy, read, write), program, *args)
+        return (support.sandbox_exec, "-p", sandbox_profile(policy, read, write, private_tmp), program, *args)
     is_wrapped = bool(support.bwrap) and EVERYTHING not in write
-    around = _bubblewrap(policy, support, read, write) if is_wrapped else ()
-    return (*around, *launcher_command(), *_orders(policy, support, read, write, is_wrapped), "--", program, *args)
+    own = LINUX_DEVICES
+    around: tuple[str, ...] = ()
+    if is_wrapped:
+        own = (*LINUX_OWN_DEVICES, *(("/tmp",) if private_tmp else ()))
+        around = _bubblewrap(policy, support, read, write, private_tmp)
+    orders = _orders(policy, support, (*LINUX_READ, *read), (*own, *write))
+    return (*around, *launcher_command(), "--own-ids" if is_wrapped else "--keep-group", *orders, "--", program, *args)
 
 
 def carried(env: Mapping[str, str], support: Support) -> dict[str, str]:
@@ -57,15 +65,18 @@ def lasting(policy: Policy, program: str) -> tuple[tuple[str, ...], tuple[str, .
     A path is left out, too, if it lies in a folder that may be written, or a link in such a folder leads to it: it is the server's own
     choice then what is there, and it could be a link to anything at its next start.
     """
-    private_tmp = (policy.private_tmp,) if policy.private_tmp else ()
-    written = dict.fromkeys(os.path.realpath(path) for path in (*policy.write, *private_tmp))
-    write = tuple(path for path in written if os.path.lexists(path) and not _leads_through(path, written))
-    given = {os.path.realpath(path): path for path in (*policy.read, program)}
-    read = tuple(path for path, name in given.items() if os.path.lexists(path) and not _leads_through(name, written))
-    return read, write
+    write = (*policy.write, *((policy.private_tmp,) if policy.private_tmp else ()))
+    certain = [path for path in write if os.path.realpath(path) == path]  # no links: these are what was meant
+    folders = certain + [os.path.realpath(path) for path in write if not leads_through(path, certain)]
+    return _without_links((*policy.read, program), folders), _without_links(write, folders)
 
 
-def _leads_through(path: str, folders: Sequence[str] | Mapping[str, None]) -> bool:
+def _without_links(paths: Iterable[str], folders: Sequence[str]) -> tuple[str, ...]:
+    real = dict.fromkeys(os.path.realpath(path) for path in paths if not leads_through(path, folders))
+    return tuple(path for path in real if os.path.lexists(path))
+
+
+def leads_through(path: str, folders: Sequence[str]) -> bool:
     """Whether on the way to a path something lies in one of these folders."""
     ahead, here, links = path.split("/"), EVERYTHING, 0
     while ahead:
@@ -82,16 +93,16 @@ def _leads_through(path: str, folders: Sequence[str] | Mapping[str, None]) -> bo
     return False
 
 
-def _bubblewrap(policy: Policy, support: Support, read: Sequence[str], write: Sequence[str]) -> tuple[str, ...]:
+def _bubblewrap(policy: Policy, support: Support, read: Sequence[str], write: Sequence[str], private_tmp: str) -> tuple[str, ...]:
     words = [support.bwrap, *BUBBLEWRAP_OPTIONS]
     if support.env:
         words = [support.env, IGNORING_TERM, *words]
-    if os.geteuid() == 0:
+    if sys.platform != "win32" and os.geteuid() == 0:
         words += ["--cap-add", "CAP_DAC_OVERRIDE"]  # see tooltray_confine/capabilities.py
     if policy.network == "none":
         words += ["--unshare-net"]
-    if policy.private_tmp:
-        words += ["--bind", os.path.realpath(policy.private_tmp), "/tmp"]
+    if private_tmp:
+        words += ["--bind", private_tmp, "/tmp"]
         for path in (each for each in read if each.startswith("/tmp/")):
             words += ["--ro-bind", path, path]
     for path in write:
@@ -99,18 +110,13 @@ def _bubblewrap(policy: Policy, support: Support, read: Sequence[str], write: Se
     return (*words, "--")
 
 
-def _orders(policy: Policy, support: Support, read: Sequence[str], write: Sequence[str], is_wrapped: bool) -> list[str]:
-    words = ["--own-ids" if is_wrapped else "--keep-group", "--abi", str(support.abi)]
-    words += ["--network", f"proxy:{policy.proxy_port}" if policy.network == "proxy" else policy.network]
-    numbers = {
-        "--file-bytes": policy.file_bytes,
-        "--processes": policy.processes,
-        "--open-files": files_of_children(),
-    }
+def _orders(policy: Policy, support: Support, read: Sequence[str], write: Sequence[str]) -> list[str]:
+    network = f"proxy:{policy.proxy_port}" if policy.network == "proxy" else policy.network
+    words = ["--abi", str(support.abi), "--network", network]
+    numbers = {"--file-bytes": policy.file_bytes, "--processes": policy.processes, "--open-files": files_of_children()}
     for option, number in numbers.items():
         words += [option, str(number)] if number else []
-    own = (*(("/tmp",) if policy.private_tmp and is_wrapped else ()), *(LINUX_OWN_DEVICES if is_wrapped else LINUX_DEVICES))
-    for option, paths in (("--read", (*LINUX_READ, *read)), ("--write", (*own, *write))):
+    for option, paths in (("--read", read), ("--write", write)):
         for path in paths:
             words += [option, path]
     return words

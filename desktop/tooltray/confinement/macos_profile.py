@@ -16,12 +16,12 @@ MACH_NAMES_OF_NETWORK = ("com.apple.trustd", "com.apple.trustd.agent", "com.appl
 RESOLVER = "/private/var/run/mDNSResponder"  # a socket by path: the only one that leads outside, for names of hosts
 
 
-def sandbox_profile(policy: Policy, read: Sequence[str], write: Sequence[str]) -> str:
+def sandbox_profile(policy: Policy, read: Sequence[str], write: Sequence[str], private_tmp: str = "") -> str:
     """
     Args:
-        read, write: the policy's paths without links, since rules are compared with such.
+        read, write, private_tmp: the policy's paths without links, since rules are compared with such.
     """
-    return "\n".join((*_basic(), *_files(read, write), *_network(policy))) + "\n"
+    return "\n".join((*_basic(), *_files(read, write), *_network(policy, private_tmp))) + "\n"
 
 
 def _basic() -> Iterator[str]:
@@ -46,9 +46,9 @@ def _files(read: Sequence[str], write: Sequence[str]) -> Iterator[str]:
         yield f"(deny file-write-setugid {_each('subpath', write)})"
 
 
-def _network(policy: Policy) -> Iterator[str]:
-    if policy.private_tmp:
-        yield f"(allow system-socket network-bind network-inbound network-outbound {_each('subpath', (policy.private_tmp,))})"
+def _network(policy: Policy, private_tmp: str) -> Iterator[str]:
+    if private_tmp:
+        yield f"(allow system-socket network-bind network-inbound network-outbound {_each('subpath', (private_tmp,))})"
     if policy.network == "proxy":
         yield "(allow system-socket)"
         yield f'(allow network-outbound (remote ip "localhost:{policy.proxy_port}"))'

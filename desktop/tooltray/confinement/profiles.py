@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from tooltray.confinement.guarded_folders import GuardedFolders, is_below
+from tooltray.confinement.launch_line import leads_through
 from tooltray.confinement.policy import Network, Policy
 from tooltray.confinement.program_paths import is_code, is_of_system, package_of, paths_among, program_paths
 from tooltray.confinement.state_folders import StateFolder
@@ -65,10 +66,10 @@ def profile_of(subject: Subject, chosen: Confinement) -> Profile:
     if chosen.files == "open":
         return Profile(Policy(read=("/",), write=("/",), network=network, proxy_port=port))
     named = _Named(subject.guarded)
-    read = {*_own_read(subject), *named.usable(chosen.read)}
+    named_read = named.usable(chosen.read)
     folders = {*named.usable(chosen.write), *named.usable(_given(subject))}
     write = {*folders} if chosen.files == "own" else set[str]()
-    read |= folders - write
+    read = {*_own_read(subject, _changeable((*subject.state.written, *write))), *named_read, *(folders - write)}
     return Profile(_policy(subject, read, write, network), tuple(dict.fromkeys(named.left_out)))
 
 
@@ -90,13 +91,21 @@ def _policy(subject: Subject, read: set[str], write: set[str], network: Network)
     )
 
 
-def _own_read(subject: Subject) -> set[str]:
+def _changeable(write: Sequence[str]) -> list[str]:
+    """The real folders that a server may write, but for those that are reached by a link in another of them."""
+    certain = [path for path in write if os.path.realpath(path) == path]
+    return certain + [os.path.realpath(path) for path in write if not leads_through(path, certain)]
+
+
+def _own_read(subject: Subject, changeable: Sequence[str]) -> set[str]:
     """The program, what runs it, and its package."""
     guarded, cwd = subject.guarded, os.path.realpath(subject.cwd)
-    found = program_paths(subject.program, env=subject.env, cwd=subject.cwd, guarded=guarded) | {str(subject.state.packages)}
-    for path in (os.path.realpath(subject.program), *paths_among(subject.args, guarded)):
-        if os.path.isfile(path) and is_code(path) and guarded.why_not(path) is None:
-            found.add(package_of(path, guarded))
+    found = program_paths(subject.program, env=subject.env, cwd=subject.cwd, guarded=guarded, changeable=changeable)
+    for path in (subject.program, *paths_among(subject.args, guarded)):
+        real = os.path.realpath(path)
+        if not leads_through(path, changeable) and os.path.isfile(real) and is_code(real) and guarded.why_not(path) is None:
+            found |= {package_of(path, guarded), package_of(real, guarded)}
+    found.add(str(subject.state.packages))
     return found | ({cwd} if is_below(cwd, os.path.realpath(subject.bundles)) else set())
 
 
@@ -121,11 +130,11 @@ class _Named:
         self.left_out: list[Phrase] = []
 
     def usable(self, paths: Iterable[str]) -> list[str]:
-        """The real paths of those that may be given."""
+        """Those that may be given, whole. Links in them stay: `launch_line` leaves out what such a link in a writable folder leads to."""
         usable = []
         for path in paths:
             if why := self._guarded.why_not(path):
                 self.left_out.append(Phrase("It does not get {path}: {why}", path=path, why=why))
             else:
-                usable.append(self._guarded.real(path))
+                usable.append(self._guarded.whole(path))
         return usable

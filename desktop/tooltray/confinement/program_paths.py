@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from glob import glob
 
 from tooltray.confinement.guarded_folders import GuardedFolders, is_below
+from tooltray.confinement.launch_line import leads_through
 from tooltray.confinement.system_paths import LINUX_READ, MAC_READ
 from tooltray.launch.command_lookup import look_up, program_name
 
@@ -23,6 +24,20 @@ COMPANIONS: Mapping[str, tuple[str, ...]] = {
 }
 """What launchers start by its bare name."""
 SYSTEM_READ = MAC_READ if sys.platform == "darwin" else LINUX_READ
+RUNTIMES = (
+    *(".pyenv", ".nvm", ".volta", ".asdf", ".nodenv", ".rbenv", ".fnm", ".n", "n", ".bun", ".deno", ".sdkman"),
+    *(
+        ".local/share/uv",
+        ".local/share/mise",
+        ".local/share/fnm",
+        ".local/share/pnpm",
+        "miniconda3",
+        "anaconda3",
+        "miniforge3",
+        "mambaforge",
+    ),
+)
+"""In the home: where version managers keep interpreters, and nobody keeps anything else."""
 PROGRAM_FOLDERS = ("bin", "sbin", "shims")
 _INSTALLED = ("pyvenv.cfg", "lib/node_modules", "lib/python*", "include/node", "package.json", "shims", "conda-meta")
 _PACKAGE = ("package.json", "pyproject.toml", "setup.py", "requirements.txt", "node_modules", "Cargo.toml", "go.mod", "deno.json", ".git")
@@ -33,24 +48,33 @@ MAX_LINE_BYTES = 1024
 MAX_LINKS = 40  # as the kernel follows
 
 
-def program_paths(program: str, *, env: Mapping[str, str], cwd: str, guarded: GuardedFolders) -> set[str]:
+def program_paths(program: str, *, env: Mapping[str, str], cwd: str, guarded: GuardedFolders, changeable: Sequence[str] = ()) -> set[str]:
     """What has to be readable for a program to run.
 
     Args:
         program: absolute.
         env: its environment, whose PATH counts for interpreters and companions.
+        changeable: folders that the program itself may write. Where a link, or the first line of a script, leads from there the program
+            has chosen itself: that counts only if it is a runtime.
     """
-    found, waiting, seen = set[str](), [program], set[str]()
+    found, waiting, seen = set[str](), [(program, True)], set[str]()
     while waiting:
-        path = waiting.pop()
+        path, is_certain = waiting.pop()
         if path in seen:
             continue
         seen.add(path)
         for hop in _hops(path):
-            found |= set() if is_of_system(hop) else {hop, *_installation(hop, guarded)}
+            if not is_of_system(hop) and (is_certain or _is_runtime(hop, guarded)):
+                found |= {hop, *_installation(hop, guarded)}
+            is_certain = is_certain and not leads_through(hop, changeable)
         names = [_interpreter(os.path.realpath(path)), *COMPANIONS.get(program_name(path), ())]
-        waiting += filter(None, (look_up(name, env=env, cwd=cwd).resolved for name in names if name))
+        waiting += [(each, is_certain) for name in names if name and (each := look_up(name, env=env, cwd=cwd).resolved)]
     return found
+
+
+def _is_runtime(path: str, guarded: GuardedFolders) -> bool:
+    """Whether it lies where a version manager keeps interpreters."""
+    return any(is_below(path, os.path.join(guarded.home, each)) for each in RUNTIMES)
 
 
 def is_of_system(path: str) -> bool:
@@ -78,11 +102,11 @@ def is_code(path: str) -> bool:
 
 
 def paths_among(args: Sequence[str], guarded: GuardedFolders) -> Iterator[str]:
-    """The absolute paths among arguments, as `/srv`, `~/notes` or `--root=/srv`, that are there; real ones."""
+    """The absolute paths among arguments, as `/srv`, `~/notes` or `--root=/srv`, that are there; links in them stay."""
     for word in args:
         for text in (word, word.partition("=")[2]):
-            if text.startswith(("/", "~/")) and "\0" not in text and os.path.exists(real := guarded.real(text)):
-                yield real
+            if text.startswith(("/", "~/")) and "\0" not in text and os.path.exists(path := guarded.whole(text)):
+                yield path
 
 
 def _hops(path: str) -> Iterator[str]:

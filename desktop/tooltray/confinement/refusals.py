@@ -26,6 +26,7 @@ from tooltray.tasks import Spawn
 
 MAX_THINGS = 50  # of one server; a person reads ten
 MAX_WAITING = 20  # paths that are looked up at the same moment; more are told again by a server that still wants them
+MAX_LOOKS_PER_S = 20  # at the words of one server; each takes 3 ms at worst
 MAX_REPLY_BYTES = 16 * 1024  # of an error that is looked at, from its beginning
 
 Kind = Literal["host", "path", "unknown"]
@@ -43,6 +44,14 @@ class _Server:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self.things: dict[tuple[Kind, str], RefusedThing] = {}
+        self._second, self._looks = 0, 0
+
+    def may_look(self, at: float) -> bool:
+        """Whether its words are looked at, or it has said too much in this second. `at`: unix seconds."""
+        if int(at) != self._second:
+            self._second, self._looks = int(at), 0
+        self._looks += 1
+        return self._looks <= MAX_LOOKS_PER_S
 
     def add(self, thing: RefusedThing) -> None:
         known = self.things.pop((thing.kind, thing.name), None)
@@ -117,7 +126,8 @@ class Refusals:
             self._note(event.server, _text(event.reply))
 
     def _note(self, server: str, text: str) -> None:
-        paths = refused_paths(text)
+        known = self._servers[server]
+        paths = refused_paths(text) if known.may_look(self._clock()) else None
         if paths is None:
             return
         if not paths:

@@ -11,8 +11,8 @@ import msgspec
 
 MAX_TEXT = 16 * 1024  # characters that are looked at; the words of a refusal stand at the beginning of a message
 MAX_PATHS = 4  # of one text
-MAX_LINES = 20  # with such words in them
-AROUND = 600  # characters before and behind the words: what is looked at costs its square
+MAX_LINES = 5  # with such words in them
+AROUND = 300  # characters before and behind the words: what is looked at costs its square
 MAX_PATH_LENGTH = 1000
 
 _WORDS = r"(?:permission denied|operation not permitted|read-only file system)"
@@ -25,7 +25,8 @@ _CHANGES = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = re.compile(r"(?<!\w)(['\"`])(/.+?)\1(?=$|[\s,;:)\]}.'\"`])")
-_BEFORE = re.compile(rf"(?:^|[\s:])(/[^:]+?)[:,]? (?:\([^)]*\) ?)?{_WORDS}", re.IGNORECASE)  # Go, Rust, the shell; may have spaces in it
+_BEFORE = re.compile(r"(?:^|\s)(/.+)$")  # Go, Rust, the shell: up to a colon before the words; may have spaces in it
+_SAID = re.compile(_WORDS, re.IGNORECASE)
 _AFTER = re.compile(rf"(?:EACCES|EPERM|EROFS|{_WORDS})\W+(?:[\w ]{{0,20}})(/[^\s:'\"`,;()]+)", re.IGNORECASE)
 _ANY = re.compile(r"(?:^|[\s=(])(/[^\s:'\"`,;()]+)")
 
@@ -61,15 +62,21 @@ def _around(line: str) -> str:
 
 
 def _paths(line: str) -> list[RefusedPath]:
-    is_whole = True
-    found = [match[2] for match in _QUOTED.finditer(line)]
-    for spelling in (_BEFORE, _AFTER, _ANY):
-        if not found:
-            found, is_whole = [match[1] for match in spelling.finditer(line)][-1:], spelling is _BEFORE
+    found = [match[2] for match in _QUOTED.finditer(line)] or _before(line)
+    is_whole = bool(found)
+    for spelling in (_AFTER, _ANY):
+        found = found or [match[1] for match in spelling.finditer(line)][-1:]
     for path in found:
         line = line.replace(path, "")  # what else it says tells what was wanted
     is_write = bool(_READ_ONLY.search(line) or _CHANGES.search(line))
     return [RefusedPath(path, is_write, is_whole) for path in map(_plain, found) if path]
+
+
+def _before(line: str) -> list[str]:
+    said = _SAID.search(line)
+    part = line[: said.start()].rstrip(" :,(").rpartition(":")[2] if said else ""
+    found = _BEFORE.search(part)
+    return [found[1]] if found else []
 
 
 def _plain(path: str) -> str:

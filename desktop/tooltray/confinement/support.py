@@ -24,6 +24,7 @@ PROBE_WITHIN_S = 5.0  # what takes longer to be tried is not put before each sta
 SEARCHED = "/usr/bin:/usr/local/bin:/bin"  # and not PATH, in which a person's own folders come first
 BUBBLEWRAP_OPTIONS = ("--ro-bind", "/", "/", "--dev", "/dev", "--unshare-pid", "--unshare-ipc", "--proc", "/proc", "--die-with-parent")
 IGNORING_TERM = "--ignore-signal=TERM"  # of GNU's env: bubblewrap would end at once what has been asked to end
+ACTIONS = "/proc/sys/kernel/seccomp/actions_avail"  # what a filter may answer
 PROCESSORS = ("x86_64", "aarch64")  # of which the launcher's filter knows the system calls
 
 NO_WINDOWS = Phrase("Not confined: Windows is not supported yet.")
@@ -115,7 +116,7 @@ def missing(files: Files, network: Net, support: Support) -> tuple[str, ...]:
 
 def _has_filters() -> bool:
     try:
-        with open("/proc/sys/kernel/seccomp/actions_avail") as actions:
+        with open(ACTIONS) as actions:
             return {"errno", "allow"} <= set(actions.read().split())
     except OSError:
         return False

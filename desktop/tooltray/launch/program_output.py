@@ -7,7 +7,8 @@ it says on stderr may repeat one: that is thrown away.
 import asyncio
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
 from tooltray.hidden_fields import HidesFields
@@ -57,11 +58,11 @@ async def printed_by(command: str | Sequence[str], *, environ: Mapping[str, str]
 
 
 async def _started(command: str | Sequence[str], environ: Mapping[str, str], cwd: str) -> Process:
+    words = (SHELL, "-c", command) if isinstance(command, str) else tuple(command)
+    start: Callable[..., Awaitable[Process]] = partial(asyncio.create_subprocess_exec, *words)
     if isinstance(command, str) and sys.platform == "win32":
-        start, words = asyncio.create_subprocess_shell, [command]
-    else:
-        start, words = asyncio.create_subprocess_exec, [SHELL, "-c", command] if isinstance(command, str) else list(command)
-    return await start(*words, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, cwd=cwd, env=environ, **START_OPTIONS)
+        start = partial(asyncio.create_subprocess_shell, command)
+    return await start(stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, cwd=cwd, env=environ, **START_OPTIONS)
 
 
 async def _read(output: asyncio.StreamReader, most_bytes: int) -> bytes:

@@ -277,7 +277,7 @@ class _ProjectsApi(_Unstarted, ProjectsApi):
 
 class _ConfinementApi(_Unstarted, ConfinementApi):
     def __init__(self, parts: UnstartedParts) -> None:
-        super().__init__(config=parts.config, confinements=parts.confinements)
+        super().__init__(config=parts.config, confinements=parts.confinements, guarded=parts.guarded)
 
 
 class _ActivityApi(_Unstarted, ActivityApi):

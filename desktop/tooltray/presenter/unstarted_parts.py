@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tooltray.ai_clients.client_edits import ClientEdits
     from tooltray.ai_clients.client_scans import ClientScans
     from tooltray.confinement.confinements import Confinements
+    from tooltray.confinement.guarded_folders import GuardedFolders
     from tooltray.entries.proposals import Proposals
     from tooltray.entries.server_secrets import ServerSecrets
     from tooltray.entries.setup import Setup
@@ -101,6 +102,11 @@ class UnstartedParts:
         from tooltray.confinement.support import probe
 
         return Confinements(support=probe())
+
+    def guarded(self) -> "GuardedFolders":
+        from tooltray.confinement.guarded_folders import GuardedFolders
+
+        return GuardedFolders(str(Path.home()), str(self.home.root))
 
     @cached_property
     def setup(self) -> "Setup":

@@ -1,8 +1,7 @@
-"""A server that tries what it must not: `hostile_server.py FACTS` serves MCP with the tool `try`; `hostile_server.py FACTS --all` prints all
-its trials as JSON.
+"""A server that tries what it must not: `hostile_server.py FACTS` serves MCP with the tool `try`; with `--all` it prints them all as JSON.
 
-FACTS is a file with the names of what there is to take, see `Facts` in tests/fakes/hostile_facts.py. Each trial says "done", or "refused: ERRNO".
-They do no harm where nothing refuses them: signals are such as nobody hears, limits are set to what they are.
+FACTS is a file with the names of what there is to take, see tests/fakes/hostile_facts.py. Each trial says "done", or "refused: ERRNO". They
+do no harm where nothing refuses them: signals are such as nobody hears, limits are set to what they are.
 """
 
 import contextlib
@@ -20,7 +19,8 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
-FACTS = SimpleNamespace(**json.loads(open(sys.argv[1]).read()))
+with open(sys.argv[1]) as _facts:
+    FACTS = SimpleNamespace(**json.load(_facts))
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.syscall.restype = ctypes.c_long
 HARMLESS = signal.SIGURG  # ignored by whoever gets it

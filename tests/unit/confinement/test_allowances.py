@@ -7,6 +7,7 @@ import pytest
 from tooltray.confinement.allowances import Allowances
 from tooltray.confinement.api import ConfinementApi
 from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.policy import Policy
 from tooltray.confinement.refusals import Refusals
 from tooltray.confinement.support import Support
@@ -21,6 +22,10 @@ from tooltray.tasks import TaskKeeper
 HOSTS = {"files": "own", "network": "hosts", "hosts": ["a.org"], "read": ["/r"]}
 
 
+def nobody() -> GuardedFolders:
+    return GuardedFolders("/nobody", "/nobody/.tooltray")
+
+
 class Desk:
     def __init__(self, folder: Path) -> None:
         bus = EventBus()
@@ -29,7 +34,7 @@ class Desk:
         confinements = Confinements(support=Support(abi=7), refused=self.refusals.of)
         home = Home(folder / "home" / ".tooltray")
         allowances = Allowances(refusals=self.refusals, home=home, user_folder=folder / "home")
-        self.api = ConfinementApi(config=self.config, confinements=confinements, allowances=allowances)
+        self.api = ConfinementApi(config=self.config, confinements=confinements, guarded=nobody, allowances=allowances)
 
     async def begin(self, confinement: object, *refused: RefusedThing) -> None:
         await self.config.load()
@@ -108,7 +113,7 @@ async def test_a_program_allows_nothing(tmp_path: Path) -> None:
 async def test_without_a_hub_nothing_was_refused(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     await desk.begin(HOSTS)
-    api = ConfinementApi(config=desk.config, confinements=Confinements(support=Support(abi=7)))
+    api = ConfinementApi(config=desk.config, confinements=Confinements(support=Support(abi=7)), guarded=nobody)
     with asked_by(PERSON), pytest.raises(NotFound, match="was not refused"):
         await api.allow_refused("s", "host", "b.org:443")
     with pytest.raises(NotFound, match="no server 'gone'"):

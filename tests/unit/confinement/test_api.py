@@ -8,6 +8,7 @@ from tests.fakes.file_servers import file_server
 
 from tooltray.confinement.api import ConfinementApi
 from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.support import Support
 from tooltray.confirmation import PERSON, UNATTENDED, asked_by
 from tooltray.errors import Denied, NotFound, TooltrayError
@@ -24,7 +25,9 @@ async def api_of(folder: Path, support: Support = ALL) -> tuple[ConfinementApi, 
     await config.load()
     await config.set_server("s", {"command": "p"})
     await config.set_server("far", {"url": "http://127.0.0.1:9/"})
-    return ConfinementApi(config=config, confinements=Confinements(support=support, refused=lambda server: (REFUSED,))), config
+    guarded = GuardedFolders(str(folder / "me"), str(folder / "me" / ".tooltray"))
+    confinements = Confinements(support=support, refused=lambda server: (REFUSED,))
+    return ConfinementApi(config=config, confinements=confinements, guarded=lambda: guarded), config
 
 
 async def test_what_is_chosen_is_written_shortly_and_shown(tmp_path: Path) -> None:
@@ -64,6 +67,7 @@ async def test_of_a_server_of_another_file_it_is_kept_beside_it_also_that_it_is_
         ("gone", {}, ALL, NotFound, "no server 'gone'"),
         ("far", {}, ALL, TooltrayError, "no process of its own"),
         ("s", {"read": ["x"]}, ALL, TooltrayError, "read.0: must be the whole path"),
+        ("s", {"files": "own", "write": ["/"]}, ALL, TooltrayError, "'s' cannot be given /. / is all that you have"),
         ("s", {"network": "hosts"}, Support("linux", 2, True), TooltrayError, "cannot be kept to some hosts on this computer"),
     ],
 )

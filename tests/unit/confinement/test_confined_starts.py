@@ -73,10 +73,10 @@ class World:
     async def line(self, confinement: Any, command: str, *args: str) -> Sequence[str]:
         start = await self.begin(confinement)
         assert start
-        env = {**start.environment, "PATH": str(self.bin), **start.variables({"npm_config_registry": "http://127.0.0.1:9/"})}
+        env = {**start.environment, "PATH": "/nowhere", **start.variables({"npm_config_registry": "http://127.0.0.1:9/"})}
         launch = start.put_around(Launch(command, args, env, start.folder))
         assert launch.around
-        line = await launch.around.command(f"/usr/bin/{command}", launch, self.run)
+        line = await launch.around.command(f"{self.bin}/{command}", launch, self.run)
         assert all(name.startswith(CARRIED) for name in line.env)
         return line.words
 
@@ -115,14 +115,16 @@ async def test_a_server_gets_its_own_environment_and_folder(tmp_path: Path) -> N
 
 async def test_its_program_is_run_with_its_policy_and_what_it_does_not_get_stands_on_its_card(tmp_path: Path) -> None:
     world = World(tmp_path)
-    assert tuple(await world.line({"read": ["~"]}, "env", "x"))[-2:] == ("/usr/bin/env", "x")
+    assert tuple(await world.line({"read": ["~"]}, "env", "x"))[-2:] == (f"{world.bin}/env", "x")
     config = MCPServerConfig.model_validate({"command": "p", "confinement": {"read": ["~"]}})
     shown = world.confinements.of("s", config)
     assert shown
     assert shown.missing[-1] == "It does not get ~: ~ is all that you have"
 
 
-async def test_a_package_is_installed_once_with_the_network_and_outside_what_the_server_writes(tmp_path: Path) -> None:
+async def test_a_package_is_installed_once_by_what_lies_beside_its_launcher_with_the_network_and_outside_what_the_server_writes(
+    tmp_path: Path,
+) -> None:
     world = World(tmp_path, proxies=Proxies())
     (world.bin / "npm").touch(0o755)
     line = await world.line({"hosts": ["a.org"], "files": "own"}, "npx", "-y", "notes", "--stdio")

@@ -3,9 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tooltray.confinement.guarded_folders import GuardedFolders
+from tooltray.confinement.launch_line import lasting
 from tooltray.confinement.profiles import Profile, Subject, preparing_policy, profile_of
 from tooltray.confinement.state_folders import state_folder
 from tooltray.settings.confinement import Confinement
@@ -90,6 +92,24 @@ def test_a_folder_of_the_system_is_not_changed_and_one_in_opt_may_be_a_project(w
     profile = world.profile("own", "/usr", project="/opt/shop")
     assert "/usr" not in profile.policy.write
     assert "/opt/shop" in profile.policy.write
+
+
+def test_where_a_link_in_a_folder_that_it_may_write_leads_the_server_has_chosen_itself(world: World) -> None:
+    (world.home / "private/bin").mkdir(parents=True)
+    (world.home / "private/package.json").touch()
+    for name in ("bin/tool", "secret.js", "secret.txt"):
+        (world.home / "private" / name).touch(0o755)
+    shop = world.home / "shop"
+    (shop / ".venv/bin").mkdir()
+    (shop / ".venv/bin/python").symlink_to(world.home / "private/bin/tool")
+    (shop / "run.js").symlink_to(world.home / "private/secret.js")
+    (shop / "data").symlink_to(world.home / "private")
+    subject = world.subject(f"{shop}/run.js", f"{shop}/data", cwd="shop")
+    profile = profile_of(msgspec.structs.replace(subject, program=str(shop / ".venv/bin/python")), Confinement(files="own"))
+    assert not any("private" in path for path in (*profile.policy.read, *profile.policy.write))
+    read, write = lasting(profile.policy, subject.program)
+    assert not any("private" in path for path in (*read, *write))
+    assert str(shop) in write
 
 
 def test_a_bundle_is_read_and_not_changed(world: World) -> None:

@@ -56,6 +56,26 @@ def test_a_launcher_brings_what_it_starts_and_env_is_looked_through(tmp_path: Pa
     assert {str(node / "bin/node"), str(node), str(node / "lib/node_modules/npm")} <= paths
 
 
+def test_an_environment_that_the_server_may_write_leads_to_runtimes_and_to_nothing_else(tmp_path: Path) -> None:
+    guarded = guarded_in(tmp_path)
+    home = Path(guarded.home)
+    python = program(home / ".pyenv/versions/3.12/bin/python3.12")
+    (home / ".pyenv/versions/3.12/lib/python3.12").mkdir(parents=True)
+    other = program(home / "other/bin/python")
+    (home / "other/package.json").touch()
+    shop = home / "shop"
+    (shop / "bin").mkdir(parents=True)
+    for name, target in (("python", python), ("evil", other)):
+        (shop / "bin" / name).symlink_to(target)
+    program(shop / "script", f"#!{other}\n")
+    env, own = {"PATH": "/nowhere"}, [str(shop)]
+    good, *bad = (
+        program_paths(str(shop / name), env=env, cwd="/", guarded=guarded, changeable=own) for name in ("bin/python", "bin/evil", "script")
+    )
+    assert str(home / ".pyenv/versions/3.12") in good
+    assert not any("other" in path for paths in bad for path in paths)
+
+
 def test_a_program_in_the_home_brings_no_home(tmp_path: Path) -> None:
     guarded = guarded_in(tmp_path)
     home = Path(guarded.home)

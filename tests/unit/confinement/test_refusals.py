@@ -9,7 +9,7 @@ import pytest
 from msgspec import Raw
 
 from tooltray.confinement.policy import Policy
-from tooltray.confinement.refusals import MAX_THINGS, MAX_WAITING, Refusals, SomethingRefused
+from tooltray.confinement.refusals import MAX_LOOKS_PER_S, MAX_THINGS, MAX_WAITING, Refusals, SomethingRefused
 from tooltray.errors import NotFound
 from tooltray.events import EventBus, ServerRemoved, ServerStarted, ServerStopped
 from tooltray.journal.happenings import CALL, START, Happened
@@ -22,6 +22,7 @@ class Desk:
 
     def __init__(self, policy: Policy | None = None) -> None:
         self.bus, self.heard, self.time = EventBus(), list[str](), 0.0
+        self.step = 1.0
         self.keeper, self.spawned = TaskKeeper(), list[asyncio.Task[Any]]()
         self.refusals = Refusals(bus=self.bus, spawn=self.spawn, clock=self.clock)
         self.bus.subscribe(SomethingRefused, lambda event: self.heard.append(event.server))
@@ -32,7 +33,7 @@ class Desk:
         return self.spawned[-1]
 
     def clock(self) -> float:
-        self.time += 1
+        self.time += self.step
         return self.time
 
     async def hear(self, *lines: str) -> list[tuple[str, str, bool]]:
@@ -143,3 +144,14 @@ async def test_what_was_allowed_is_shown_no_longer() -> None:
     assert desk.heard == ["s", "s"]
     with pytest.raises(NotFound, match="'a:443' was not refused to 's'"):
         desk.refusals.get("s", "host", "a:443")
+
+
+async def test_who_says_too_much_in_a_second_is_listened_to_in_the_next() -> None:
+    desk = Desk()
+    desk.step = 0.0
+    for _ in range(3 * MAX_LOOKS_PER_S):
+        desk.refusals.heard("s", "EACCES")
+    assert desk.refusals.of("s")[0].count == MAX_LOOKS_PER_S
+    desk.time += 1
+    desk.refusals.heard("s", "EACCES")
+    assert desk.refusals.of("s")[0].count == MAX_LOOKS_PER_S + 1

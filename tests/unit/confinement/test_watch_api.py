@@ -8,6 +8,7 @@ from tests.unit.confinement.test_watches import Servers
 
 from tooltray.confinement.api import ConfinementApi
 from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.support import Support
 from tooltray.confinement.watches import Watches
 from tooltray.confirmation import PERSON, UNATTENDED, asked_by
@@ -19,6 +20,10 @@ pytestmark = pytest.mark.posix
 SUPPORT = Support(system="linux", abi=7, has_seccomp=True)
 
 
+def guarded() -> GuardedFolders:
+    return GuardedFolders("/nobody", "/nobody/.tooltray")
+
+
 class Verbs:
     def __init__(self, folder: Path) -> None:
         self.servers = Servers(folder)
@@ -26,7 +31,7 @@ class Verbs:
         self.api = self.make(self.servers.watches)
 
     def make(self, watches: Watches | None) -> ConfinementApi:
-        return ConfinementApi(config=self.config, confinements=Confinements(support=SUPPORT), watches=watches)
+        return ConfinementApi(config=self.config, confinements=Confinements(support=SUPPORT), guarded=guarded, watches=watches)
 
 
 @pytest.fixture

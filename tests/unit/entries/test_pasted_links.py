@@ -136,6 +136,7 @@ def test_a_server_in_memory_is_refused(key: str) -> None:
         ({"command": "npx", "args": ["a\u202egnp.exe"]}, "characters that nobody sees"),
         ({"command": "npx", "env": {"LD_PRELOAD": "/tmp/x.so"}}, "variables that decide what is run"),
         ({"command": "npx", "args": ["${secret:other/KEY}"]}, "secrets of yours: other/KEY"),
+        ({"command": "npx", "args": ["${secret:pass:bank/pin}"]}, "asked for where you keep them: pass, bank/pin"),
         ({"command": "npx", "args": [" " * 200 + "; rm"]}, "long row of blanks"),
     ],
 )

@@ -4,12 +4,13 @@ Above it: run. Below it: a hub or, where none runs, its API over the files.
 """
 
 import argparse
+from typing import Literal
 
 from tooltray.cli.hubs import any_hub
 from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, clean_line
 from tooltray.home.home import Home
-from tooltray.snapshots.confinement import ConfinementSnapshot
+from tooltray.snapshots.confinement import ConfinementSnapshot, RefusedThing
 
 
 def confine(args: argparse.Namespace, home: Home) -> int:
@@ -21,6 +22,9 @@ def confine(args: argparse.Namespace, home: Home) -> int:
             given = {name: getattr(args, name) or list(getattr(now, name)) for name in ("hosts", "read", "write")}
             files, network = args.files or now.files, args.network or ("hosts" if args.hosts else now.network)
             now = hub.ask(api.set_confinement(server=args.name, files=files, network=network, **given))
+        if args.allow:
+            kind: Literal["host", "path"] = "path" if args.allow.startswith("/") else "host"
+            now = hub.ask(api.allow_refused(server=args.name, kind=kind, name=args.allow))
     return answer(args, now, "\n".join(_lines(args.name, now)))
 
 
@@ -44,4 +48,12 @@ def _lines(name: str, now: ConfinementSnapshot) -> list[str]:
     lines = [tr("{name}: {words}", name=clean_line(name), words=confinement_words(now))]
     lines += [tr("  may read {path}", path=clean_line(path)) for path in now.read]
     lines += [tr("  may change {path}", path=clean_line(path)) for path in now.write]
-    return lines + [f"  {say(sentence)}" for sentence in now.missing]
+    lines += [f"  {say(sentence)}" for sentence in now.missing]
+    return lines + [_refused_line(thing) for thing in now.refused]
+
+
+def _refused_line(thing: RefusedThing) -> str:
+    if not thing.name:
+        return tr("  something was refused")
+    name = clean_line(thing.name)
+    return tr("  was kept from changing {name}", name=name) if thing.is_write else tr("  was kept from {name}", name=name)

@@ -100,6 +100,8 @@ def _declare_confining(servers: Commands) -> None:
         ("--write", "write", "PATH", tr("one that it may change, too; these replace those before")),
     ):
         confining.add_argument(option, dest=name, metavar=metavar, action="append", default=[], type=values.some_text, help=words)
+    text = tr("allow a host or path that was refused, as it is shown here")
+    confining.add_argument("--allow", metavar="REFUSED", type=values.some_text, help=text)
 
 
 def _declare_add(servers: Commands) -> None:

@@ -21,6 +21,17 @@ def test_without_options_it_is_shown(tooltray: Tooltray, hub_home: Home) -> None
     assert lines == ["s: own files, only these hosts: a.org", "  may read /srv", "  may change /x", "  It does not get ~."]
 
 
+def test_what_was_refused_is_shown_and_allowed(tooltray: Tooltray, hub_home: Home) -> None:
+    things = [("host", "b.org:443", False), ("path", "/x", True), ("unknown", "", False)]
+    refused = [{"kind": kind, "name": name, "at": 1.0, "is_write": is_write} for kind, name, is_write in things]
+    with FakeControlHub(hub_home, {"get_confinement": {**NOW, "refused": refused}, "allow_refused": NOW}) as hub:
+        lines = tooltray("servers", "confine", "s").out.splitlines()
+        assert lines[-3:] == ["  was kept from b.org:443", "  was kept from changing /x", "  something was refused"]
+        for name, kind in (("b.org:443", "host"), ("/x", "path")):
+            tooltray("servers", "confine", "s", "--allow", name)
+            assert hub.params_of("allow_refused") == {"server": "s", "kind": kind, "name": name}
+
+
 @pytest.mark.parametrize(
     ("words", "given"),
     [
