@@ -94,6 +94,7 @@ from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.host_proxies import HostProxies
 from tooltray.confinement.refusals import Refusals
 from tooltray.confinement.support import Support, probe
+from tooltray.confinement.watches import Watches
 from tooltray.control.control_session import HubControl
 from tooltray.discovery.api import DiscoveryApi
 from tooltray.discovery.registry_copy import RegistryCopy, default_registry
@@ -342,10 +343,15 @@ class Hub(Composition):
     refusals: Refusals = part()
     host_proxies: HostProxies = part(note="secrets.note")
     confinements: Confinements = part(refused="refusals.of")
+    watches: Watches = part(
+        folder="home.watches",
+        restart=lambda hub: lambda name: hub.servers.restart(name),
+        runs=lambda hub: lambda name: (server := hub.servers.find(name)) is not None and bool(server.pids),
+    )
     start_process: StartProcess = made(lambda hub: StdioTransport)
     own_url: Callable[[], str | None] = made(lambda hub: lambda: hub.http.address)
     packages: Path | None = made(lambda hub: hub.home.python if is_frozen() else None)
-    confined: ConfinedStarts = part(proxies="host_proxies")
+    confined: ConfinedStarts = part(proxies="host_proxies", watches="watches")
     program_starts: ProgramStarts = part(
         folder="user_folder",
         registry_variables="registries.variables",
@@ -579,7 +585,7 @@ class Hub(Composition):
     )
     allowances: Allowances = part()
     make_guarded: MakeGuarded = made(lambda hub: lambda: GuardedFolders(str(hub.user_folder), str(hub.home.root)))
-    confinement_api: ConfinementApi = part(allowances="allowances", guarded="make_guarded")
+    confinement_api: ConfinementApi = part(allowances="allowances", guarded="make_guarded", watches="watches")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
     logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     addition: ServerAddition = part()

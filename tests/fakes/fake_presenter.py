@@ -20,12 +20,16 @@ from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSuppo
 from tooltray.snapshots.hub import EnvironmentSnapshot
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.registries import RegistryMeasurement
+from tooltray.snapshots.watch import WatchSnapshot
 
 ANSWERS: dict[str, Callable[..., Any]] = {
     "get_snapshot": lambda hub: hub.snapshot,
     "get_mcp_enabled": lambda hub: not hub.snapshot.is_paused,
     "diagnose": lambda hub, **_: list(hub.diagnoses),
     "get_confinement_support": lambda hub: ConfinementSupport(files=True, network=True, hosts=True),
+    "get_watch": lambda hub, server: getattr(hub, "watch", None) or WatchSnapshot(server),
+    "watch_server": lambda hub, server, **_: WatchSnapshot(server, "watching", 300.0),
+    "stop_watching": lambda hub, server: WatchSnapshot(server, "done"),
     "get_environment": lambda hub: EnvironmentSnapshot((), ()),
     "get_program": lambda hub: hub.program,
     "get_calls_now": lambda hub: list(hub.calls_now),
@@ -101,6 +105,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
 }
 UNNOTED = {  # what no test is about
     "get_snapshot",
+    "get_watch",
     "get_mcp_enabled",
     "get_http_status",
     "get_log",

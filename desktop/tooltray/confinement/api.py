@@ -1,6 +1,6 @@
 """The API about confinement: how a server is confined, how it is to be, what was refused to it, and what this computer can.
 
-Below it: the settings, where the entries are, Confinements, and Allowances.
+Below it: the settings, where the entries are, Confinements, Allowances, and Watches.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from tooltray.confinement.allowances import Allowances, with_allowed
 from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.guarded_folders import GuardedFolders
+from tooltray.confinement.watches import Watches
 from tooltray.confirmation import confirm_widening
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.phrases import Phrase
@@ -19,21 +20,30 @@ from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.settings.usable import in_words
 from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net
+from tooltray.snapshots.watch import WatchSnapshot
 from tooltray.tasks import finish_in_thread
 
 MakeGuarded = Callable[[], GuardedFolders]
+WATCHED_S = 300.0  # long enough to try each tool of a server once
 
 
 class ConfinementApi:
     def __init__(
-        self, *, config: McpConfHelper, confinements: Confinements, guarded: MakeGuarded, allowances: Allowances | None = None
+        self,
+        *,
+        config: McpConfHelper,
+        confinements: Confinements,
+        guarded: MakeGuarded,
+        allowances: Allowances | None = None,
+        watches: Watches | None = None,
     ) -> None:
         """
         Args:
             guarded: says which folders are given to no server.
-            allowances: None where no server runs, and so nothing was refused.
+            allowances, watches: None where no server runs, and so nothing was refused, and nothing is watched.
         """
-        self._config, self._confinements, self._guarded, self._allowances = config, confinements, guarded, allowances
+        self._config, self._confinements, self._guarded = config, confinements, guarded
+        self._allowances, self._watches = allowances, watches
 
     async def get_confinement(self, server: str) -> ConfinementSnapshot:
         """How a server is confined: which files and hosts it may reach, what of that this computer cannot do, and what was refused.
@@ -106,6 +116,63 @@ class ConfinementApi:
     async def get_confinement_support(self) -> ConfinementSupport:
         """What this computer can put around servers."""
         return self._confinements.here
+
+    async def watch_server(self, server: str, duration_s: float = WATCHED_S) -> WatchSnapshot:
+        """Starts a server again and notes for a while which files it opens and where it connects. It is not confined meanwhile: of a server
+        that is confined, this needs a person's yes.
+
+        Args:
+            duration_s: seconds, at most 3600; then the server is started again as it was.
+
+        Raises:
+            NotFound: there is no such server.
+            Denied: it is confined, and nobody has confirmed that it runs unconfined.
+            Conflict: it is watched already, or two others are.
+            TooltrayError: it is no process of this computer, or nothing can be watched here.
+        """
+        if not self._process(server).confinement.is_open:
+            await confirm_widening("Running a server unconfined")
+        return await self._running_watches.start(server, duration_s)
+
+    async def stop_watching(self, server: str) -> WatchSnapshot:
+        """Ends the watching of a server before its time is over; it is started again as it was.
+
+        Raises:
+            NotFound: it is not watched.
+        """
+        return await self._running_watches.stop(server)
+
+    async def get_watch(self, server: str) -> WatchSnapshot:
+        """What a server did while it was watched, and the tightest profile for that, with what it would have refused.
+
+        Raises:
+            NotFound: there is no such server.
+        """
+        self._process(server)
+        return await self._running_watches.get(server)
+
+    async def apply_proposal(self, server: str) -> ConfinementSnapshot:
+        """Confines a server as Watch has proposed; one that is being watched is not any more. More than before needs a person's yes.
+
+        Raises:
+            NotFound: nothing is proposed for it.
+            Denied: it would be more open, and nobody has confirmed that.
+            TooltrayError: this computer cannot do it, or the settings cannot be written.
+        """
+        found = await self.get_watch(server)
+        if found.proposal is None:
+            raise NotFound(Phrase("Nothing is proposed for '{name}'", name=server), hint=Phrase("Watch it first."))
+        chosen = found.proposal
+        confined = await self.set_confinement(server, chosen.files, chosen.network, chosen.hosts, chosen.read, chosen.write)
+        if found.state == "watching":
+            await self.stop_watching(server)
+        return confined
+
+    @property
+    def _running_watches(self) -> Watches:
+        if self._watches is None:
+            raise TooltrayError(Phrase("No hub is running"), Phrase("This needs one"), Phrase("Start it with: tooltray serve"))
+        return self._watches
 
     async def _check_may_be_given(self, server: str, paths: set[str]) -> None:
         guarded = self._guarded()

@@ -21,6 +21,7 @@ from tooltray.confinement.preparations import Preparation, preparation
 from tooltray.confinement.profiles import Subject, preparing_policy, profile_of
 from tooltray.confinement.refusals import Refusals
 from tooltray.confinement.state_folders import StateFolder, forget, state_folder
+from tooltray.confinement.watches import Watch, Watches
 from tooltray.home.home import Home
 from tooltray.launch.command_lookup import look_up, not_found
 from tooltray.launch.network_variables import VARIABLES, meaning
@@ -30,6 +31,8 @@ from tooltray.settings.confinement import Confinement
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.tasks import finish_in_thread
 
+WATCHED = Confinement(files="own", network="none")
+"""Of a watched server: it gets the environment and the folder that it will have when it is confined, and nothing is put around it."""
 PROXIES = frozenset(name for name in VARIABLES if meaning(name).endswith("_proxy"))
 
 
@@ -52,14 +55,23 @@ class ConfinedStarts:
     """Belongs to the engine's loop."""
 
     def __init__(
-        self, *, confinements: Confinements, refusals: Refusals, home: Home, user_folder: Path, proxies: Doors | None = None
+        self,
+        *,
+        confinements: Confinements,
+        refusals: Refusals,
+        home: Home,
+        user_folder: Path,
+        watches: Watches | None = None,
+        proxies: Doors | None = None,
     ) -> None:
         """
         Args:
+            watches: which servers run through the tracer now; None: none ever does.
             user_folder: the person's own.
             proxies: let servers that are kept to some hosts out; None: there are none, and such servers have no network.
         """
-        self._confinements, self._refusals, self._home, self._proxies = confinements, refusals, home, proxies
+        self._confinements, self._refusals, self._home = confinements, refusals, home
+        self._watches, self._proxies = watches, proxies
         self._user_folder = str(user_folder)
 
     async def begin(self, server: str, config: MCPServerConfig, project: str, environ: Mapping[str, str]) -> "ConfinedStart | None":
@@ -72,8 +84,9 @@ class ConfinedStarts:
         Raises:
             TooltrayError: its folder cannot be made, or there is no port for its proxy.
         """
-        chosen = config.confinement
-        if not self._confinements.applies(chosen):
+        watch = self._watches.find(server) if self._watches else None
+        chosen = WATCHED if watch else config.confinement
+        if watch is None and not self._confinements.applies(chosen):
             self._refusals.end(server)
             return None
         state = state_folder(self._home.confined, server)
@@ -82,7 +95,7 @@ class ConfinedStarts:
         except OSError as error:
             title = Phrase("the folder of '{name}' cannot be made", name=server)
             raise CannotStart(title, Phrase("{path}: {reason}", path=str(state.root), reason=error.strerror or "")) from None
-        door = await self._door(server, config)
+        door = await self._door(server, chosen)
         return ConfinedStart(
             server=server,
             chosen=chosen,
@@ -94,6 +107,7 @@ class ConfinedStarts:
             door=door,
             confinements=self._confinements,
             refusals=self._refusals,
+            watch=watch,
         )
 
     async def forget(self, server: str) -> None:
@@ -101,11 +115,11 @@ class ConfinedStarts:
         self._refusals.end(server)
         await finish_in_thread(forget, self._home.confined, server)
 
-    async def _door(self, server: str, config: MCPServerConfig) -> Door | None:
+    async def _door(self, server: str, chosen: Confinement) -> Door | None:
         """None: it is kept to no hosts, or cannot be, and then gets no network at all."""
-        if config.confinement.network != "hosts" or not self._confinements.here.hosts or self._proxies is None:
+        if chosen.network != "hosts" or not self._confinements.here.hosts or self._proxies is None:
             return None
-        return await self._proxies.door(server, config.confinement.hosts)
+        return await self._proxies.door(server, chosen.hosts)
 
 
 class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -116,6 +130,7 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         project: the folder that it works for; empty: none.
         door: the proxy that it is kept to; None: it is kept to none.
         ahead: what is installed before it starts.
+        watch: runs it through the tracer, with nothing put around it; None: it is not watched.
     """
 
     server: str
@@ -129,6 +144,7 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     confinements: Confinements
     refusals: Refusals
     ahead: Preparation | None = None
+    watch: Watch | None = None
 
     @property
     def folder(self) -> str:
@@ -154,7 +170,10 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         args = launch.args
         if self.ahead is not None:
             program, args = await self._install(self.ahead, program, launch, run_first), self.ahead.rest
-        profile = await finish_in_thread(profile_of, self._subject(program, args, launch), self.chosen)
+        subject = self._subject(program, args, launch)
+        if self.watch is not None:
+            return CommandLine(await finish_in_thread(self.watch.command, subject), launch.env)
+        profile = await finish_in_thread(profile_of, subject, self.chosen)
         self.confinements.note_left_out(self.server, profile.left_out)
         self.refusals.begin(self.server, profile.policy)
         return await self._around(profile.policy, program, args, launch.env)

@@ -252,6 +252,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "logs"
 
     @property
+    def watches(self) -> Path:
+        """What watched servers did, as the tracer tells it."""
+        return self.run / "watches"
+
+    @property
     def server_logs(self) -> Path:
         """What servers wrote to standard error; secrets masked."""
         return self.logs / "servers"

@@ -19,9 +19,28 @@ async def support(hub):
     assert (await hub("get_confinement_support")).keys() == {"files", "network", "hosts", "missing"}
 
 
+async def watch(hub):
+    await hub("add_mcp_server", name="watched", config=HABITS, is_default=False)
+    assert (await hub("get_watch", server="watched"))["state"] == "off"
+    assert "is not being watched" in await hub.refusal("stop_watching", server="watched")
+    assert "Nothing is proposed" in await hub.refusal("apply_proposal", server="watched")
+    assert (await hub("watch_server", server="watched", duration_s=60.0))["state"] == "watching"
+    assert "already" in await hub.refusal("watch_server", server="watched")
+    ended = await hub("stop_watching", server="watched")
+    assert (ended["state"], ended["proposal"]["network"]) == ("done", "none")
+    confined = await hub("apply_proposal", server="watched")
+    assert confined["files"] != "open"
+    assert (await hub.server("watched"))["confinement"]["network"] == "none"
+    await hub("remove_mcp_server", name="watched")
+
+
 CHECKS: Checks = {
     "allow_refused": confinement,
     "get_confinement": confinement,
     "set_confinement": confinement,
     "get_confinement_support": support,
+    "watch_server": watch,
+    "get_watch": watch,
+    "stop_watching": watch,
+    "apply_proposal": watch,
 }

@@ -6,8 +6,11 @@ from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
 from tooltray.snapshots.confinement import ConfinementSnapshot
+from tooltray.snapshots.watch import SeenThing, WatchProposal, WatchSnapshot
+from tooltray.ui.confinement.watch_section import WatchSection
 from tooltray.ui.opened_server.server_confinement import ServerConfinement
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.label import Label
 
 OPEN = ConfinementSnapshot()
 OWN = ConfinementSnapshot(
@@ -46,4 +49,30 @@ async def confinement_small(theme: Theme) -> Shot:
     return await confinement(theme, "memory", (900, 600))
 
 
-SCENES = (confinement_cards, confinement, confinement_open, confinement_in_vain, confinement_small)
+PROPOSAL = WatchProposal(
+    "own",
+    "hosts",
+    hosts=("api.github.com",),
+    read=("~/.gitconfig",),
+    write=("~/notes",),
+    refused=(SeenThing("read", "~/.ssh/id_ed25519", True), SeenThing("unix", "/run/user/1000/bus")),
+    refused_count=2,
+)
+SEEN = (SeenThing("connect", "140.82.121.6:443"), SeenThing("name", "api.github.com"), SeenThing("create", "~/notes"))
+
+
+async def confinement_watch(theme: Theme) -> Shot:
+    result = await desk(theme, SERVERS)
+    result.engine.watch = WatchSnapshot("github", "watching", 201.0, 412, seen=SEEN, proposal=PROPOSAL)
+    details = result.open_server("github", "confinement")
+    await until(lambda: isinstance(details.view("confinement"), ServerConfinement))
+    [section] = details.findChildren(WatchSection)
+    await until(lambda: "412" in shown_by(section))
+    return Shot(result, size=(1180, 1180))
+
+
+def shown_by(section: WatchSection) -> str:
+    return " ".join(label.text() for label in section.findChildren(Label))
+
+
+SCENES = (confinement_cards, confinement, confinement_open, confinement_in_vain, confinement_small, confinement_watch)

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from tests.unit.confinement.test_watches import Servers
 
 from tooltray.confinement.confined_starts import ConfinedStart, ConfinedStarts
 from tooltray.confinement.confinements import Confinements
@@ -14,6 +15,7 @@ from tooltray.confinement.launch_line import CARRIED
 from tooltray.confinement.refusals import Refusals
 from tooltray.confinement.state_folders import state_folder
 from tooltray.confinement.support import Support
+from tooltray.confinement.watches import Watches
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
 from tooltray.home.home import Home
@@ -51,7 +53,7 @@ def no_task(*_: object, **__: object) -> Any:
 
 
 class World:
-    def __init__(self, tmp_path: Path, support: Support = SUPPORT, proxies: Proxies | None = None) -> None:
+    def __init__(self, tmp_path: Path, support: Support = SUPPORT, proxies: Proxies | None = None, watches: Watches | None = None) -> None:
         self.me = tmp_path / "me"
         self.home = Home(self.me / ".tooltray")
         self.home.root.mkdir(parents=True)
@@ -60,7 +62,7 @@ class World:
         self.confinements = Confinements(support=support)
         self.refusals = Refusals(bus=EventBus(), spawn=no_task)
         self.starts = ConfinedStarts(
-            confinements=self.confinements, refusals=self.refusals, home=self.home, user_folder=self.me, proxies=proxies
+            confinements=self.confinements, refusals=self.refusals, home=self.home, user_folder=self.me, watches=watches, proxies=proxies
         )
         self.ran: list[tuple[Sequence[str], Mapping[str, str], str]] = []
 
@@ -158,3 +160,19 @@ async def test_what_cannot_be_had_starts_nothing(tmp_path: Path) -> None:
     state.touch()
     with pytest.raises(TooltrayError, match="the folder of 's' cannot be made"):
         await world.begin("own")
+
+
+async def test_a_watched_server_gets_the_same_and_runs_through_the_tracer(tmp_path: Path) -> None:
+    servers = Servers(tmp_path / "watched")
+    world = World(tmp_path, proxies=Proxies(), watches=servers.watches)
+    assert await world.begin(None) is None
+    await servers.watches.start("s", 60.0)
+    start = await world.begin({"hosts": ["a.org"]})
+    assert start
+    assert (start.door, start.folder) == (None, str(state_folder(world.home.confined, "s").work))
+    launch = start.put_around(Launch("env", ("x",), {"A": "1"}, start.folder))
+    assert launch.around
+    line = await launch.around.command("/usr/bin/env", launch, world.run)
+    assert list(line.words)[-3:] == ["--", "/usr/bin/env", "x"]
+    assert dict(line.env) == {"A": "1"}
+    await servers.tasks.close()

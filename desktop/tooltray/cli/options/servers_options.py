@@ -10,6 +10,7 @@ from tooltray.cli.options.parsers import COMMAND_MARK, Commands, Usage, command,
 from tooltray.cli.speech import tr
 
 LOG_LINES = 200
+WATCHED_S = 300.0
 
 
 def declare(commands: Commands) -> None:
@@ -29,6 +30,12 @@ def declare(commands: Commands) -> None:
         command(servers, name, text, f"servers_command:{name}").add_argument("name", metavar="NAME")
     trying = command(servers, "test", tr("connect once to a server, list its tools and end it again"), "server_testing:try_out")
     trying.add_argument("name", metavar="NAME")
+    watching = command(servers, "watch", tr("run a server unconfined for a while and propose a profile for it"), "watch_command:watch")
+    watching.add_argument("name", metavar="NAME")
+    watching.add_argument(
+        "--for", dest="duration_s", metavar="TIME", type=values.time, default=WATCHED_S, help=tr("how long, as 90s or 5m (default: 5m)")
+    )
+    watching.add_argument("--yes", action="store_true", help=tr("use what is proposed, do not ask"))
     copying = command(servers, "duplicate", tr("add a copy of a server, for another account"), "server_testing:duplicate")
     copying.add_argument("name", metavar="NAME")
     copying.add_argument("new_name", metavar="NEW_NAME")
