@@ -23,6 +23,7 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.events import EventBus, ServerRemoved, ToolCallResult
 from tooltray.journal.calls_under_way import CallsUnderWay
 from tooltray.journal.happenings import CALL, Happened
+from tooltray.kept_results.result_fitting import ResultFitting
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import HEADER_MISMATCH, Era
@@ -34,6 +35,7 @@ from tooltray.snapshots.calls import MCPToolResponse
 from tooltray.snapshots.servers import ServerState
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.meta_calls import MetaCalls
+from tooltray.views.result_limits import ResultLimits
 from tooltray.views.views import Views
 
 SEARCHED_FOR_ERROR_BYTES = 512  # at either end of a large result
@@ -207,7 +209,10 @@ class ToolCalls:
         approvals: Approvals,
         forwarder: ToolForwarder,
         recorder: CallRecorder,
+        result_limits: ResultLimits,
+        result_fitting: ResultFitting,
     ) -> None:
+        self._limits, self._fitting = result_limits, result_fitting
         self._views, self._meta, self._resolver, self._rules = views, meta, resolver, rules
         self._approvals, self._forwarder, self._recorder = approvals, forwarder, recorder
         self.target = resolver.target
@@ -227,7 +232,7 @@ class ToolCalls:
         is_plain = self._views.is_plain(state)
         if route is None or not (is_plain or self._views.offers(state, route)):
             return self._resolver.unknown(exchange)
-        outcome, reply = CANCELLED, None
+        outcome, reply, answered_at = CANCELLED, None, 0.0
         self._recorder.under_way.begin(exchange, route.server, route.definition.name)
         try:
             is_free = self._rules.allow(route, state)  # authorize
@@ -248,10 +253,13 @@ class ToolCalls:
             if not is_free:
                 self._approvals.answered(route, exchange, reply)
             outcome = ERROR if is_error(reply) else OK
+            if reply.result and (limit := self._limits.of_call(route, state)):
+                answered_at = time.perf_counter()  # what comes now is not the server's time
+                reply = await self._fitting.fitted(reply, limit, route, exchange)
             return reply
         finally:
             self._recorder.under_way.end(exchange)
-            exchange.course.answered_at = answered_at = time.perf_counter()
+            exchange.course.answered_at = answered_at = answered_at or time.perf_counter()
             record = self._recorder.record(route, exchange, reply, outcome, answered_at - started_at)  # record
             if on_record:
                 on_record(record)

@@ -32,7 +32,7 @@ from pydantic import (
 
 from tooltray.phrases import Phrase
 from tooltray.settings.json_model import JsonModel, without_null
-from tooltray.settings.tool_override import ToolOverride
+from tooltray.settings.tool_override import Tokens, ToolOverride
 from tooltray.shell_words import joined
 
 LABEL_COLORS = ("blue", "green", "amber", "red", "violet", "grey")
@@ -173,6 +173,7 @@ class MCPServerConfig(JsonModel):
         disabled_skills: which of its skills are not offered: their URIs as the server has them, or their names.
         label: which of a person's accounts or machines it is, in their words: "work", "private".
         color: the colour of that label, one of LABEL_COLORS; any other word is none.
+        result_limit: tokens of a result that clients get at once; the rest is kept and read page by page. None: results are whole.
         projects: folders; sessions that work in one of them, or below it, alone have the server. Empty: all sessions.
     """
 
@@ -203,6 +204,7 @@ class MCPServerConfig(JsonModel):
     tool_overrides: Annotated[Mapping[str, ToolOverride], GivenMembers] = Field(default_factory=dict)
     label: Shown = ""
     color: Shown = ""
+    result_limit: Tokens | None = None
     projects: tuple[Folder, ...] = ()
 
     _spelled: dict[str, str] = PrivateAttr(default_factory=dict)
