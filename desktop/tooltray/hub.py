@@ -404,7 +404,9 @@ class Hub(Composition):
     task_news: TaskNews = part(book="task_book", places="task_places", publisher=lambda hub: hub.resources.publisher)
     listens: ServerListens = part()
     task_listens: TaskListens = part(book="task_book", places="task_places")
-    server_tasks: ServerTasks = part(relay="linking_relay", book="task_book", places="task_places", news="task_news")
+    server_tasks: ServerTasks = part(
+        relay="linking_relay", book="task_book", places="task_places", news="task_news", fit="result_fitting.of_task"
+    )
 
     # what each session sees of it
 

@@ -31,6 +31,7 @@ from tooltray.server_tasks.server_tasks import ServerTasks
 from tooltray.sessions.call_course import FROM_RULES
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange, Work
+from tooltray.snapshots.activity import CUT
 from tooltray.snapshots.calls import MCPToolResponse
 from tooltray.snapshots.servers import ServerState
 from tooltray.upstream.server_manager import ServerManager
@@ -192,6 +193,7 @@ def _happened(route: Route, exchange: Exchange, reply: Envelope | None, record: 
         params=exchange.request.params,
         reply=(reply.result or reply.error) if reply else NOTHING,
         is_fault=record.outcome != OK,
+        reason=f"{CUT}{course.cut_from}" if course.cut_from and record.outcome == OK else "",
         course=course,
     )
 

@@ -90,7 +90,9 @@ def _sliced(block: bytes) -> list[bytes]:
     size = max(len(block) // SLICES, SHORTEST_SLICE_BYTES)
     slices, at = list[bytes](), 0
     while at < len(block):
-        slices.append(_within(block[at : at + size + 4], size))  # 4: a character's longest form
+        cut = _within(block[at : at + size + 4], size)  # 4: a character's longest form
+        space = cut.rfind(b" ", len(cut) // 2)  # tokens begin with one, so that none is counted twice
+        slices.append(cut[:space] if space > 0 and at + len(cut) < len(block) else cut)
         at += len(slices[-1])
     return slices
 

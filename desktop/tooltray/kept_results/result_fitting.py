@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec import Raw
 
+from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import Problem
 from tooltray.kept_results.json_strings import pieces, text_of
@@ -24,6 +25,7 @@ from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import finish_in_thread
+from tooltray.views.result_limits import ResultLimits
 from tooltray.views.tool_costs import Count
 from tooltray.views.view_lists import ViewLists
 
@@ -63,9 +65,29 @@ class ResultFitting:
         problems: for a person: the last result could not be kept.
     """
 
-    def __init__(self, *, store: ResultStore, count: Count, lists: ViewLists, client_limits: KnownLimits) -> None:
-        self._store, self._count, self._lists, self._limits = store, count, lists, client_limits
+    def __init__(
+        self,
+        *,
+        store: ResultStore,
+        count: Count,
+        tools: ToolManager,
+        lists: ViewLists,
+        client_limits: KnownLimits,
+        result_limits: ResultLimits,
+    ) -> None:
+        self._store, self._count, self._tools, self._lists = store, count, tools, lists
+        self._limits, self._result_limits = client_limits, result_limits
         self.problems: tuple[Problem, ...] = ()
+
+    async def of_task(self, server: str, tool: str, exchange: Exchange, reply: Envelope) -> Envelope:
+        """The same for the result of a task.
+
+        Args:
+            tool: the server's own name for it.
+        """
+        route = self._tools.routes(server).get(tool)
+        limit = self._result_limits.of_call(route, exchange.session.state) if route else None
+        return await self.fitted(reply, limit, route, exchange) if route and limit else reply
 
     async def fitted(self, reply: Envelope, tokens: int, route: Route, exchange: Exchange) -> Envelope:
         """A reply that has at most so many tokens; the same one if it has them as it is.
@@ -74,7 +96,7 @@ class ResultFitting:
             reply: with a result, of a tool.
             route: of this tool.
         """
-        if len(memoryview(reply.result)) <= tokens:  # each token has at least a byte
+        if len(memoryview(reply.result)) <= tokens:  # each token has at least a byte; also of an error
             return reply
         order = self._order(tokens, route, exchange)
         try:
@@ -85,6 +107,7 @@ class ResultFitting:
         if result is None:
             return reply
         self.problems = ()
+        exchange.course.cut_from = len(memoryview(reply.result))
         return Envelope(result=result)
 
     def _order(self, tokens: int, route: Route, exchange: Exchange) -> _Order:

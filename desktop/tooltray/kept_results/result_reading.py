@@ -35,6 +35,7 @@ UNKNOWN = TooltrayError(
     "results are kept for a day, for the client and the project that they were given to, and the oldest make room for others",
     "Call the tool again.",
 )
+LONGEST_CHARACTER_BYTES = 4
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -244,12 +245,10 @@ class _Written:
 
 def _whole(piece: bytes) -> int:
     """Where the last whole character ends."""
-    for back in range(1, min(4, len(piece)) + 1):
-        byte = piece[-back]
-        if byte & 0xC0 != 0x80:
-            length = 1 if byte < 0x80 else 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
-            return len(piece) if length <= back else len(piece) - back
-    return len(piece)
+    back = next(back for back in range(1, LONGEST_CHARACTER_BYTES + 1) if piece[-back] & 0xC0 != 0x80)
+    first = piece[-back]
+    length = 1 if first < 0x80 else 2 if first < 0xE0 else 3 if first < 0xF0 else LONGEST_CHARACTER_BYTES
+    return len(piece) if length <= back else len(piece) - back
 
 
 def _checked(text: memoryview) -> Raw:

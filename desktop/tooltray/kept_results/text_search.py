@@ -58,7 +58,7 @@ def lines(pieces: Iterable[bytes], *, at: int = 0, number: int = 1) -> Iterator[
     """The lines of a text, without their ends; of long ones windows.
 
     Args:
-        pieces: of UTF-8.
+        pieces: of UTF-8, each of whole characters.
         at, number: of the first line.
     """
     rest = b""

@@ -20,9 +20,10 @@ class CallCourse:
         sent_at: when the reply went to the client; None: not yet, or to nobody outside.
         allowed_by: what let it through: FROM_RULES, FROM_GRANT or FROM_PERSON; empty: nothing yet.
         waits_for: "server", "person" or "start".
+        cut_from: how many bytes the result had before it was cut to what its client is to have; 0: it was not.
     """
 
-    __slots__ = ("allowed_by", "answered_at", "person_s", "received_at", "sent_at", "server_s", "start_s", "waits_for")
+    __slots__ = ("allowed_by", "answered_at", "cut_from", "person_s", "received_at", "sent_at", "server_s", "start_s", "waits_for")
 
     def __init__(self) -> None:
         self.received_at = time.perf_counter()
@@ -32,6 +33,7 @@ class CallCourse:
         self.answered_at: float | None = None
         self.sent_at: float | None = None
         self.allowed_by, self.waits_for = "", "server"
+        self.cut_from = 0
 
     @property
     def passed_s(self) -> float:
