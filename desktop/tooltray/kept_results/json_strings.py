@@ -12,9 +12,8 @@ import msgspec
 from msgspec import Raw
 
 PIECE_BYTES = 2**18  # takes well under a millisecond, so that other threads get their turn
-_ESCAPED_BYTES = 6  # \u and four digits
-_WHOLE = re.compile(rb"(?:[^\\]++|\\u[0-9a-fA-F]{4}|\\[^u])*+", re.DOTALL)
-_ENDS_WITH_HIGH_HALF = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}\Z")
+_ESCAPE_BYTES = 6  # \\u and four digits, the longest one
+_HIGH_HALF = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 
 
 def pieces(string: Raw) -> Iterator[bytes]:
@@ -26,25 +25,33 @@ def pieces(string: Raw) -> Iterator[bytes]:
     inside = memoryview(string)[1:-1]
     at = 0
     while at < len(inside):
-        piece = inside[at : at + PIECE_BYTES]
-        if at + PIECE_BYTES < len(inside):
-            piece = piece[: _end(piece, inside[at + PIECE_BYTES])]
-        yield _unescaped(bytes(piece))
-        at += len(piece)
+        end = at + PIECE_BYTES
+        end = _end(inside, at, end) if end < len(inside) else len(inside)
+        yield _unescaped(bytes(inside[at:end]))
+        at = end
 
 
-def _end(piece: memoryview, next_byte: int) -> int:
+def _end(inside: memoryview, at: int, end: int) -> int:
     """Where a piece can end without an escape sequence, a pair of them or a character being cut in two."""
-    match = _WHOLE.match(piece)
-    end = match.end() if match else len(piece)
-    if end < len(piece):
-        next_byte = piece[end]
-    if _ENDS_WITH_HIGH_HALF.search(piece, max(0, end - _ESCAPED_BYTES), end):
-        return end - _ESCAPED_BYTES
-    while next_byte & 0xC0 == 0x80:  # the middle of a character
-        end -= 1
-        next_byte = piece[end]
-    return end
+    last = bytes(inside[end - _ESCAPE_BYTES : end]).rfind(b"\\")
+    if last < 0:
+        while inside[end] & 0xC0 == 0x80:  # the middle of a character
+            end -= 1
+        return end
+    last += end - _ESCAPE_BYTES
+    if not _begins_escape(inside, at, last):
+        return last + 1
+    before = last - _ESCAPE_BYTES
+    is_pair = before > at and _HIGH_HALF.match(inside, before, last) and _begins_escape(inside, at, before)
+    return before if is_pair else last
+
+
+def _begins_escape(inside: memoryview, at: int, last: int) -> bool:
+    """Whether a backslash is not itself escaped: it is the first, third, ... of those that stand together."""
+    first = last
+    while first > at and inside[first - 1] == ord("\\"):
+        first -= 1
+    return (last - first) % 2 == 0
 
 
 def _unescaped(piece: bytes) -> bytes:

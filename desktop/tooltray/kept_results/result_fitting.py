@@ -6,7 +6,7 @@ a thread and on the result's own bytes. A result within the limit comes back as 
 
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 from msgspec import Raw
@@ -14,7 +14,7 @@ from msgspec import Raw
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import Problem
-from tooltray.kept_results.json_strings import pieces, text_of
+from tooltray.kept_results.json_strings import text_of
 from tooltray.kept_results.pages import page
 from tooltray.kept_results.result_parts import BLOCK, CONTENT, STRUCTURED, TEXT, ResultPart, parts_of, repeated
 from tooltray.kept_results.result_store import KEPT_FOR_S, KeptPart, KeptResult, ResultStore, new_handle
@@ -149,11 +149,9 @@ class ResultFitting:
         shown = _Shown(order.tokens, self._count)
         if shown.add_all(parts):
             return None
-        handle = new_handle()
         shown = _Shown(max(order.tokens - NOTICE_TOKENS, SHORTEST_TOKENS), self._count)
         shown.add_all(parts)
-        kept = _kept(handle, parts, order)
-        self._store.keep(kept, _data(parts))
+        kept = self._store.keep(_described(new_handle(), parts, order), (part.pieces() for part in parts))
         blocks = [*shown.blocks, dump({"type": "text", "text": _notice(kept, shown, order)})]
         others = {name: value for name, value in members.items() if order.has_view or name != STRUCTURED}
         return closed(others | {CONTENT: Raw(b"[%b]" % b",".join(map(bytes, blocks)))})
@@ -214,12 +212,7 @@ def _has_at_most(parts: Sequence[ResultPart], characters: int) -> bool:
     return True
 
 
-def _kept(handle: str, parts: Sequence[ResultPart], order: _Order) -> KeptResult:
-    kept, at = list[KeptPart](), 0
-    for part in parts:
-        size = sum(map(len, pieces(part.string))) if part.kind == TEXT else len(memoryview(part.raw))
-        kept.append(KeptPart(part.kind, part.title, at, size))
-        at += size
+def _described(handle: str, parts: Sequence[ResultPart], order: _Order) -> KeptResult:
     return KeptResult(
         handle=handle,
         owner=order.owner,
@@ -228,13 +221,8 @@ def _kept(handle: str, parts: Sequence[ResultPart], order: _Order) -> KeptResult
         tool=order.tool,
         tokens=order.tokens,
         kept_at=time.time(),
-        parts=tuple(kept),
+        parts=tuple(KeptPart(part.kind, part.title) for part in parts),
     )
-
-
-def _data(parts: Sequence[ResultPart]) -> Iterator[bytes]:
-    for part in parts:
-        yield from part.pieces()
 
 
 def _notice(kept: KeptResult, shown: _Shown, order: _Order) -> str:

@@ -154,7 +154,8 @@ class _PartReader:
         matches = text_search.matcher(arguments.grep or "", is_pattern=arguments.regex)
         start = self._character(arguments.offset)
         lines_before = sum(piece.count(b"\n") for piece in self._pieces(0, start))
-        lines = text_search.lines(self._pieces(start), at=start, number=lines_before + 1)
+        only = b"" if arguments.regex else (arguments.grep or "").encode("utf-8", "surrogatepass")
+        lines = text_search.lines(self._pieces(start), at=start, number=lines_before + 1, only=only)
         written = _Written(text_search.found(lines, matches))
         shown = page(written, self._tokens, self._count).utf8
         if not shown:

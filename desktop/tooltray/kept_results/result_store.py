@@ -1,21 +1,23 @@
 """Results on the disk: two files for each, what it is and what is in it; for a day, and no more than so many megabytes of all of them.
 
-Above it: ResultFitting, which keeps, and ResultReading. Below it: atomic_file. Knows no session: whose a result is stands in it as text.
+Above it: ResultFitting, which keeps, and ResultReading. Below it: the disk. Knows no session: whose a result is stands in it as text.
 A result is there when the file that describes it is; so one that was being written when the hub was killed is forgotten at the next start.
 """
 
+import errno
 import logging
 import os
 import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
+from msgspec.structs import replace
 
-from tooltray.files.atomic_file import read_own, write_atomically
+from tooltray.files.atomic_file import read_own
 
 KEPT_FOR_S = 24 * 3600.0  # a conversation that comes back later calls again
 HANDLE_BYTES = 16  # of chance: nobody guesses one
@@ -33,8 +35,8 @@ class KeptPart(msgspec.Struct, frozen=True):
 
     kind: str
     title: str
-    at: int
-    size: int
+    at: int = 0
+    size: int = 0
 
 
 class KeptResult(msgspec.Struct, frozen=True):
@@ -83,30 +85,44 @@ class ResultStore:
         self._load()
         self.sweep()
 
-    def keep(self, result: KeptResult, pieces: Iterable[bytes]) -> None:
+    def keep(self, result: KeptResult, parts: Iterable[Iterable[bytes]]) -> KeptResult:
         """Writes a result; the oldest ones make room for it.
 
         Args:
-            pieces: of the data of all its parts, one after the other.
+            result: where its parts are is found out as they are written.
+            parts: the data of each, in pieces.
 
         Raises:
             OSError: the disk is full, ...; nothing of it is left then.
         """
-        if result.size > self._most_bytes():
-            raise NoRoom("it is larger than all results that may be kept")
-        self.sweep(room_for=result.size)
         data = self._path(result.handle, DATA)
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             with open(data, "xb", opener=_private) as file:
-                file.writelines(pieces)
-            write_atomically(self._path(result.handle, DESCRIPTION), msgspec.json.encode(result))
+                sizes = [self._written(file, pieces) for pieces in parts]
+            result = replace(result, parts=_placed(result.parts, sizes))
+            self.sweep(room_for=result.size)
+            with open(self._path(result.handle, DESCRIPTION), "xb", opener=_private) as file:
+                file.write(msgspec.json.encode(result))  # not synced to the disk, which takes seconds: half of one is forgotten
         except BaseException:
-            with suppress(OSError):
-                data.unlink(missing_ok=True)
+            self._remove(result.handle)
             raise
         with self._changing:
             self._kept[result.handle] = result
+        return result
+
+    def _written(self, file: BinaryIO, pieces: Iterable[bytes]) -> int:
+        """How much it was.
+
+        Raises:
+            NoRoom: there is more than may be kept.
+        """
+        before = file.tell()
+        for piece in pieces:
+            file.write(piece)
+            if file.tell() > self._most_bytes():
+                raise NoRoom(errno.EFBIG, "it is larger than all results that may be kept")
+        return file.tell() - before
 
     def find(self, handle: str) -> KeptResult | None:
         """The one of this handle, if it is still kept."""
@@ -154,6 +170,14 @@ class ResultStore:
 
     def _path(self, handle: str, suffix: str) -> Path:
         return self._folder / f"{handle}{suffix}"
+
+
+def _placed(parts: Iterable[KeptPart], sizes: Iterable[int]) -> tuple[KeptPart, ...]:
+    placed, at = list[KeptPart](), 0
+    for part, size in zip(parts, sizes, strict=True):
+        placed.append(replace(part, at=at, size=size))
+        at += size
+    return tuple(placed)
 
 
 def new_handle() -> str:

@@ -54,15 +54,20 @@ def matcher(words: str, *, is_pattern: bool) -> Matches:
     return adapter.validator.isinstance_python
 
 
-def lines(pieces: Iterable[bytes], *, at: int = 0, number: int = 1) -> Iterator[Line]:
+def lines(pieces: Iterable[bytes], *, at: int = 0, number: int = 1, only: bytes = b"") -> Iterator[Line]:
     """The lines of a text, without their ends; of long ones windows.
 
     Args:
         pieces: of UTF-8, each of whole characters.
         at, number: of the first line.
+        only: lines without this may be left out.
     """
     rest = b""
     for piece in pieces:
+        if only and only not in rest + piece and b"\n" in piece:
+            skipped = rest + piece[: piece.rindex(b"\n") + 1]
+            at, number = at + len(skipped), number + skipped.count(b"\n")
+            rest, piece = b"", piece[len(skipped) - len(rest) :]
         *whole, rest = (rest + piece).split(b"\n")
         for each in whole:
             yield from _windows(Line(number, at, each))
