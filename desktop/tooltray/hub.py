@@ -55,6 +55,7 @@ from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
 from tooltray.calls.app_calls import AppCalls
 from tooltray.calls.completion import Completion
 from tooltray.calls.elicitations import Elicitations
+from tooltray.calls.equal_reads import EqualReads
 from tooltray.calls.extension_listens import ExtensionListens
 from tooltray.calls.extension_routes import ExtensionRoutes
 from tooltray.calls.followed_resources import FollowedResources
@@ -62,6 +63,7 @@ from tooltray.calls.notifications import Notifications
 from tooltray.calls.own_calls import OwnCalls
 from tooltray.calls.request_router import AllServers, OneServer, RequestRouter
 from tooltray.calls.seen_servers import SeenServers
+from tooltray.calls.server_limits import ServerLimits
 from tooltray.calls.subscriptions import Subscriptions
 from tooltray.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
 from tooltray.calls.tries import Tries
@@ -494,7 +496,9 @@ class Hub(Composition):
         }
     )
     resolver: ToolResolver = part()
-    forwarder: ToolForwarder = part(relay="linking_relay")
+    server_limits: ServerLimits = part()
+    equal_reads: EqualReads = part()
+    forwarder: ToolForwarder = part(relay="linking_relay", limits="server_limits", reads="equal_reads")
     recorder: CallRecorder = part()
     calls: ToolCalls = part()
     subscriptions: Subscriptions = part()

@@ -95,6 +95,8 @@ Shown = Annotated[str, BeforeValidator(_text_or_nothing)]  # an odd icon is no r
 
 Folder = Annotated[StrictStr, AfterValidator(_is_absolute)]
 Port = Annotated[int, Field(ge=0, le=65535, strict=True)]
+AtOnce = Annotated[int, Field(ge=1, le=10_000, strict=True)]
+PerMinute = Annotated[int, Field(ge=1, le=100_000, strict=True)]
 Seconds = Annotated[float, BeforeValidator(plain_number), Field(gt=0, strict=True, allow_inf_nan=False)]
 
 
@@ -174,6 +176,9 @@ class MCPServerConfig(JsonModel):
         label: which of a person's accounts or machines it is, in their words: "work", "private".
         color: the colour of that label, one of LABEL_COLORS; any other word is none.
         result_limit: tokens of a result that clients get at once; the rest is kept and read page by page. None: results are whole.
+        max_calls: of its tools that are under way at once, of all AI clients together; others wait for their turn. None: any number.
+        calls_per_minute: that begin in a minute; others wait. None: any number.
+        share_reads: equal calls at the same moment run once, of tools that say that they only read and may be called twice.
         projects: folders; sessions that work in one of them, or below it, alone have the server. Empty: all sessions.
     """
 
@@ -205,6 +210,9 @@ class MCPServerConfig(JsonModel):
     label: Shown = ""
     color: Shown = ""
     result_limit: Tokens | None = None
+    max_calls: AtOnce | None = None
+    calls_per_minute: PerMinute | None = None
+    share_reads: StrictBool = False
     projects: tuple[Folder, ...] = ()
 
     _spelled: dict[str, str] = PrivateAttr(default_factory=dict)
@@ -248,6 +256,11 @@ class MCPServerConfig(JsonModel):
     def arguments(self) -> tuple[str, ...]:
         """What it is started with, the project's placeholders in it if it waits for one."""
         return self.template if self.deferred_startup else self.args
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether calls wait for their turn, or for equal ones."""
+        return bool(self.max_calls or self.calls_per_minute or self.share_reads)
 
     def is_lazy(self, by_default: bool) -> bool:
         """Whether AI clients see its tools only when they have activated it; `by_default`: what counts where it does not say."""

@@ -27,7 +27,7 @@ from tooltray.phrases import Phrase
 from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings.document import CURRENT_VERSION, Document, version_of
 from tooltray.settings.json_model import JsonModel
-from tooltray.settings.server_config import GivenMembers, MCPServerConfig, Port, Seconds, Shown, Target, plain_number
+from tooltray.settings.server_config import AtOnce, GivenMembers, MCPServerConfig, PerMinute, Port, Seconds, Shown, Target, plain_number
 from tooltray.settings.tool_override import Tokens, ToolOverride
 from tooltray.settings.usable import (
     CORRECT_IT,
@@ -259,6 +259,9 @@ class FileServerSettings(JsonModel):
     idle_stop: Seconds | None = None
     lazy_load: StrictBool | None = None
     result_limit: Tokens | None = None
+    max_calls: AtOnce | None = None
+    calls_per_minute: PerMinute | None = None
+    share_reads: StrictBool | None = None
     tool_overrides: Annotated[Mapping[str, ToolOverride] | None, GivenMembers] = None
     custom_npm_registry: Target = None
     is_default: StrictBool | None = None

@@ -13,7 +13,7 @@ from tooltray.settings.tool_override import ToolOverride
 
 ALL, EXCEPTION = "all", "ask:"  # as catalogue/approval.py has them
 HARMLESS_FIELDS = frozenset(
-    {"icons", "descriptions", "call_timeout", "idle_stop", "lazy_load", "options", "label", "color", "result_limit"}
+    {"icons", "descriptions", "call_timeout", "idle_stop", "lazy_load", "options", "label", "color", "result_limit", "share_reads"}
 )
 """Of an entry: how its card looks, when its tools are shown or it is put to rest, and how much of a result is shown at once."""
 HARMLESS_SETTINGS = frozenset({"readyAnswers", "hotReload", "mcpEnabled", "pausedUntil", "language", "window", "notifications", "results"})
@@ -64,11 +64,18 @@ def _filter_widens(was: ToolFilter | None, now: ToolFilter | None) -> bool:
     return not set(more.list) <= set(less.list)
 
 
+def _is_more(was: int | None, now: int | None) -> bool:
+    """None is any number."""
+    return was is not None and (now is None or now > was)
+
+
 _WIDENS: Mapping[str, Callable[[MCPServerConfig, MCPServerConfig], bool]] = {
     "auto_approve": lambda was, now: rules_widen(was.auto_approve, now.auto_approve),
     "disable": lambda was, now: not now.disable,
     "disabled_tools": lambda was, now: not set(was.disabled_tools) <= set(now.disabled_tools),
     "disabled_skills": lambda was, now: not set(was.disabled_skills) <= set(now.disabled_skills),
+    "max_calls": lambda was, now: _is_more(was.max_calls, now.max_calls),
+    "calls_per_minute": lambda was, now: _is_more(was.calls_per_minute, now.calls_per_minute),
     "projects": lambda was, now: bool(was.projects) and not (now.projects and set(now.projects) <= set(was.projects)),
     "tool_filter": lambda was, now: _filter_widens(was.tool_filter, now.tool_filter),
     "tool_overrides": lambda was, now: any(
