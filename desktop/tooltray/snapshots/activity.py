@@ -194,7 +194,7 @@ class ToolUse(msgspec.Struct, frozen=True):
 
 
 class CallNow(msgspec.Struct, frozen=True):
-    """A call that is under way. `waits_for`: "server", "person" or "start"."""
+    """A call that is under way. `waits_for`: "server", "person", "start" or "turn"."""
 
     client: str
     session: str

@@ -219,6 +219,8 @@ def waits(call: CallNow) -> str:
             return tr("waits for your yes")
         case "start":
             return tr("waits for {server} to start", server=call.server)
+        case "turn":
+            return tr("waits for its turn at {server}", server=call.server)
         case _:
             return tr("waits for {server}", server=call.server)
 
