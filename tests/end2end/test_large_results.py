@@ -36,11 +36,11 @@ def reads_all(program):
 def test_every_way_of_reading_gives_the_very_bytes_to_the_client_alone_that_got_the_handle(world):
     bridge = (sys.executable, "-I", "-S", str(BRIDGE))
     over_bridge = world.start(sys.executable, str(CLIENT), "legacy", str(ROWS), "", *bridge)
-    address = json.loads(world.tooltray("http", "on", "--port", "0", "--json").stdout)["url"]  # it ends in /mcp
+    address = json.loads(world.tooltray("http", "on", "--port", "0", "--json").stdout)["url"]
     token = world.tooltray("clients", "token", "reader").stdout.strip()
     try:
         own = reads_all(over_bridge)
-        over_http = world.start(sys.executable, str(CLIENT), "auto", str(ROWS), token, f"{address}/large")
+        over_http = world.start(sys.executable, str(CLIENT), "auto", str(ROWS), token, f"{address.removesuffix('/mcp')}/servers/large/mcp")
         theirs = reads_all(over_http)
         for program, foreign, known in ((over_bridge, theirs, own), (over_http, own, theirs)):
             program.write(f"{foreign}\n{known}\n".encode())

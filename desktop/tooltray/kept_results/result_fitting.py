@@ -138,7 +138,10 @@ class ResultFitting:
         Raises:
             OSError: it cannot be kept.
         """
-        members = opened(result)
+        try:
+            members = opened(result)
+        except ValueError:
+            return None  # it is no object, so not what a tool gives
         parts = parts_of(members)
         if not parts:
             return None
@@ -150,7 +153,8 @@ class ResultFitting:
         if shown.add_all(parts):
             return None
         shown = _Shown(max(order.tokens - NOTICE_TOKENS, SHORTEST_TOKENS), self._count)
-        shown.add_all(parts)
+        if shown.add_all(parts):
+            return None  # the tokenizer has just gone away, and by the estimate it fits
         kept = self._store.keep(_described(new_handle(), parts, order), (part.pieces() for part in parts))
         blocks = [*shown.blocks, dump({"type": "text", "text": _notice(kept, shown, order)})]
         others = {name: value for name, value in members.items() if order.has_view or name != STRUCTURED}

@@ -7,7 +7,6 @@ Above it: what names tools for a client, and the sessions, which tell a client i
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -25,14 +24,12 @@ class ClientLimits(msgspec.Struct, frozen=True, rename="camel"):
         call_s: seconds without an answer after which it gives up a call, unless its person has set another time.
         is_reset_by_progress: whether news of a call begin that time anew; None: not known.
         allows_larger_results: it lets the result of a tool be as large as `anthropic/maxResultSizeChars` in its definition says.
-        reads: which one its model gets of a result that says the same as text and as structured content; empty: both, or not known.
     """
 
     tool_name: int = SAFE_NAME
     call_s: float = msgspec.field(name="callLimit", default=USUAL_CALL_S)
     is_reset_by_progress: bool | None = None
     allows_larger_results: bool = False
-    reads: Literal["", "text", "structured"] = ""
 
 
 DEFAULT_LIMITS = ClientLimits()

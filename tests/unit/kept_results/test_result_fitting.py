@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.full_disk import full_disk
 from tests.fakes.hub_parts import Client, HubParts, hub_parts, started
-from tests.fakes.scripted_server import ScriptedServer, text, tool
+from tests.fakes.scripted_server import ScriptedServer, raw, text, tool
 
 from tooltray.journal.happenings import CALL, Happened
 from tooltray.kept_results.result_fitting import MAX_CHARACTERS_KEY, allowed_characters
@@ -200,6 +200,22 @@ async def test_what_is_no_result_of_a_tool_passes(tmp_path: Path, result: dict[s
     async with hub_parts(tmp_path, **limited(served(result))) as parts:
         await started(parts)
         assert (await parts.call("t0", owned(parts)))["result"] == result
+
+
+async def test_a_result_that_is_no_object_passes(tmp_path: Path) -> None:
+    program = served(text(""))
+    program.calls["t0"] = lambda copy, params: raw(b'["%b"]' % (b"word " * 900))
+    async with hub_parts(tmp_path, **limited(program)) as parts:
+        await started(parts)
+        assert (await parts.call("t0", owned(parts)))["result"] == ["word " * 900]
+
+
+async def test_where_the_tokenizer_goes_away_in_the_middle_the_estimate_counts(tmp_path: Path) -> None:
+    counts: list[Any] = [lambda texts: [999] * len(texts), lambda texts: None]
+    waits = {"page_count": lambda texts: counts.pop(0)(texts)}
+    async with hub_parts(tmp_path, waits=waits, **limited(served(text("x" * 600)))) as parts:
+        await started(parts)
+        assert (await cut(parts, owned(parts)))[0] == text("x" * 600)
 
 
 @pytest.mark.expected_warnings("delivered whole")
