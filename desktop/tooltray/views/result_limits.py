@@ -23,6 +23,8 @@ class ResultLimits:
 
         Built-in servers have none, nor has what only the views of a server call, nor what a person calls.
         """
+        if route.result_limit is None and not self._config.settings.publish.clients:  # no limit at all: each call is spared the rest
+            return None
         theirs = self._of_client(state)
         limit = route.result_limit if theirs is None else min(theirs, route.result_limit or theirs)
         if limit is None or state.is_persons or not route.definition.view.is_for_models:
@@ -45,8 +47,6 @@ class ResultLimits:
         return self.of_call(route, state) is not None and not (state.shows_views and route.definition.view.uris)
 
     def _of_client(self, state: SessionState) -> int | None:
-        if not self._config.settings.publish.clients:  # nobody has any: each call is spared the rest
-            return None
         return self._clients.settings(state.client).result_limit
 
 
