@@ -280,9 +280,9 @@ class ToolCalls:
             if not is_free:
                 self._approvals.answered(route, exchange, reply)
             outcome = ERROR if is_error(reply) else OK
-            if reply.result and (limit := self._limits.of_call(route, state)):
+            if reply.result and (terms := self._limits.of_call(route, state)):
                 answered_at = time.perf_counter()  # what comes now is not the server's time
-                reply = await self._fitting.fitted(reply, limit, route, exchange)
+                reply = await self._fitting.fitted(reply, terms, route, exchange)
             return reply
         finally:
             self._recorder.under_way.end(exchange)

@@ -5,6 +5,7 @@ a thread and on the result's own bytes. A result within the limit comes back as 
 """
 
 import logging
+import re
 import time
 from collections.abc import Sequence
 
@@ -25,12 +26,14 @@ from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import finish_in_thread
-from tooltray.views.result_limits import ResultLimits
+from tooltray.views.result_limits import ResultLimits, ResultTerms
 from tooltray.views.tool_costs import Count
 from tooltray.views.view_lists import ViewLists
 
+READ_AT_ONCE_BYTES = 2**16  # takes a tenth of a millisecond
 NOTICE_TOKENS = 250  # for the words about what was cut; they have 150, and as many again for a few parts
 SHORTEST_TOKENS = 50  # of the beginning, however small the limit is
+_HAS_STRUCTURE = re.compile(b'"structuredContent"')
 MOST_NAMED = 20  # parts in these words
 MOST_ALLOWED_CHARACTERS = 500_000  # what `anthropic/maxResultSizeChars` can ask for at most, as its host has it
 MAX_CHARACTERS_KEY = "anthropic/maxResultSizeChars"
@@ -86,19 +89,22 @@ class ResultFitting:
             tool: the server's own name for it.
         """
         route = self._tools.routes(server).get(tool)
-        limit = self._result_limits.of_call(route, exchange.session.state) if route else None
-        return await self.fitted(reply, limit, route, exchange) if route and limit else reply
+        terms = self._result_limits.of_call(route, exchange.session.state) if route else None
+        return await self.fitted(reply, terms, route, exchange) if route and terms else reply
 
-    async def fitted(self, reply: Envelope, tokens: int, route: Route, exchange: Exchange) -> Envelope:
-        """A reply that has at most so many tokens; the same one if it has them as it is.
+    async def fitted(self, reply: Envelope, terms: ResultTerms, route: Route, exchange: Exchange) -> Envelope:
+        """A reply that is as its client is to have it; the same one if it is so already.
 
         Args:
             reply: with a result, of a tool.
             route: of this tool.
         """
-        if len(memoryview(reply.result)) <= tokens:  # each token has at least a byte; also of an error
+        has_view = exchange.session.state.shows_views and bool(route.definition.view.uris)
+        if terms.reads and not has_view:
+            reply = await self._said_once(reply, terms.reads)
+        if terms.tokens is None or len(memoryview(reply.result)) <= terms.tokens:  # each token has at least a byte; also of an error
             return reply
-        order = self._order(tokens, route, exchange)
+        order = self._order(terms.tokens, route, exchange)
         try:
             result = await finish_in_thread(self._fit, reply.result, order)
         except OSError as error:
@@ -109,6 +115,14 @@ class ResultFitting:
         self.problems = ()
         exchange.course.cut_from = len(memoryview(reply.result))
         return Envelope(result=result)
+
+    async def _said_once(self, reply: Envelope, reads: str) -> Envelope:
+        """Without what its client does not read, where that says nothing of its own; beside the event loop where it is large."""
+        if not reply.result or not _HAS_STRUCTURE.search(memoryview(reply.result)):
+            return reply
+        is_small = len(memoryview(reply.result)) <= READ_AT_ONCE_BYTES
+        result = said_once(reply.result, reads) if is_small else await finish_in_thread(said_once, reply.result, reads)
+        return reply if result is None else Envelope(result=result)
 
     def _order(self, tokens: int, route: Route, exchange: Exchange) -> _Order:
         state = exchange.session.state
@@ -159,6 +173,20 @@ class ResultFitting:
         blocks = [*shown.blocks, dump({"type": "text", "text": _notice(kept, shown, order)})]
         others = {name: value for name, value in members.items() if order.has_view or name != STRUCTURED}
         return closed(others | {CONTENT: Raw(b"[%b]" % b",".join(map(bytes, blocks)))})
+
+
+def said_once(result: Raw, reads: str) -> Raw | None:
+    """A result that says the same twice, without what is not read; None: it says no such thing."""
+    try:
+        members = opened(result)
+    except ValueError:
+        return None
+    parts = parts_of(members)
+    if not parts or not repeated(parts):
+        return None
+    if reads == TEXT:
+        return closed({name: value for name, value in members.items() if name != STRUCTURED})
+    return closed({**members, CONTENT: Raw(b"[]")})
 
 
 class _Shown:

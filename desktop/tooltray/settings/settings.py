@@ -106,12 +106,14 @@ class ClientSettings(JsonModel):
         profile: that its sessions get unless they ask for another.
         auto_approve: which of its calls go through unasked, in the place of the servers' own `autoApprove`.
         result_limit: tokens of a result that it gets at once; the smaller one counts where its server or tool has one, too.
+        reads: which one its model gets of a result that says the same as text and as structured content; the other is left out.
     """
 
     mode: Mode | None = None
     profile: StrictStr | None = None
     auto_approve: tuple[StrictStr, ...] | None = None
     result_limit: Tokens | None = None
+    reads: Literal["text", "structured"] | None = None
 
 
 class PublishSettings(JsonModel):

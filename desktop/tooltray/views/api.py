@@ -145,8 +145,8 @@ class ViewsApi:
             await self._config.edit(view_settings.client_field(client, view_settings.RESULT_LIMIT, tokens))
         elif server and tool:
             await self._profiles.set_tool_limit(server, tool, tokens)
-        elif server:
-            await self._config.change_server(server, result_limit=tokens)
+        else:
+            await self._config.change_server(server or "", result_limit=tokens)
 
     async def get_tool_costs(self, client: str | None = None, session: str | None = None) -> ToolCosts:
         """What the definitions of tools cost in a model's context, all and as they are shown.

@@ -41,6 +41,7 @@ class SessionView(msgspec.Struct, frozen=True):
         own: the servers that it has because of its project.
         lacks_any: there are servers that do not exist for it.
         shows_views: its client shows views of tools, and gets the tools that are for these alone.
+        leaves_structure_out: its client reads the text alone of results that say the same twice.
         reads_results: a result may be cut for it, so the tool that reads the rest is listed.
         room: so many characters its client takes for a name of a tool; 0 where it has one server alone, whose names are as they are.
     """
@@ -55,6 +56,7 @@ class SessionView(msgspec.Struct, frozen=True):
     lacks_any: bool = False
     shows_views: bool = False
     reads_results: bool = False
+    leaves_structure_out: bool = False
     room: int = 0
 
     @property
@@ -65,7 +67,7 @@ class SessionView(msgspec.Struct, frozen=True):
     @property
     def is_whole(self) -> bool:
         """Whether everything is listed, and nothing else."""
-        return not (self.is_search or self.profile or self.lazy or self.lacks_any or self.reads_results)
+        return not (self.is_search or self.profile or self.lazy or self.lacks_any or self.reads_results or self.leaves_structure_out)
 
     @property
     def is_bounded(self) -> bool:
@@ -111,6 +113,7 @@ class SessionViews:
             lacks_any=lacks_any,
             shows_views=terms.with_views,
             reads_results=self._result_limits.are_any(state),
+            leaves_structure_out=self._result_limits.leaves_structure_out(state),
             room=terms.room,
         )
         if not self._is_anything_hidden():

@@ -81,7 +81,7 @@ class ViewLists:
         entries = await self._tools.entries(state.server, client=client, terms=view.terms, era=era, is_wanted=is_wanted)
         if await self._give_names(view) and client is None:
             entries = await self._tools.entries(state.server, terms=view.terms, era=era)  # others may have come meanwhile
-        made_of, key = self._state_of(view), (view, state.server, state.client if view.reads_results else "")
+        made_of, key = self._state_of(view), (view, state.server, state.client if view.reads_results or view.leaves_structure_out else "")
         kept = self._listings.get(key)
         if kept and kept.entries is entries and kept.made_of == made_of:
             return kept.listing
@@ -168,8 +168,10 @@ class ViewLists:
         return server not in view.hidden and self.includes(state, entry)
 
     def _definition(self, view: SessionView, state: SessionState, entry: Entry) -> Raw:
-        """Clients refuse a result that does not satisfy the tool's own schema, as one that was cut would not."""
-        if not view.reads_results or b'"outputSchema"' not in bytes(entry.definition) or not self._result_limits.cuts(entry.route, state):
+        """Clients refuse a result that does not satisfy the tool's own schema, as one without its structured content would not."""
+        if not (view.reads_results or view.leaves_structure_out) or b'"outputSchema"' not in bytes(entry.definition):
+            return entry.definition
+        if not self._result_limits.cuts(entry.route, state):
             return entry.definition
         return closed({name: value for name, value in opened(entry.definition).items() if name != "outputSchema"})
 

@@ -424,3 +424,28 @@ async def test_kinds_of_clients_have_lists_of_their_own(tmp_path: Path) -> None:
         limited_client, other = owned(parts, client="c"), owned(parts, client="d")
         lists = [await listing(parts, each) for each in (limited_client, other, limited_client)]
         assert [("read_result" in each, "outputSchema" in each["t0"]) for each in lists] == [(True, False), (False, True), (True, False)]
+
+
+# said once
+
+
+@pytest.mark.parametrize("size", [10, 20_000])
+async def test_what_is_said_twice_is_said_once_to_a_client_that_reads_one_of_both(tmp_path: Path, size: int) -> None:
+    value = {"rows": ["word"] * size}
+    twice = {**text(json.dumps(value)), "structuredContent": value, "isError": False}
+    other = {**text("a word"), "structuredContent": {"rows": []}}
+    settings = {"publish": {"clients": {"c": {"reads": "text"}, "d": {"reads": "structured"}}}}
+    program = served(twice, other, text("a"), outputSchema={"type": "object"})
+    program.calls["odd"] = lambda copy, params: raw(b'["structuredContent"]')
+    program.tools.append(tool("odd"))
+    async with hub_parts(tmp_path, **limited(program, settings, resultLimit=None)) as parts:
+        await started(parts)
+        text_reader, structure_reader, unknown = (owned(parts, client=name) for name in "cde")
+        lists = [await listing(parts, each) for each in (text_reader, structure_reader, unknown)]
+        assert [("read_result" in each, "outputSchema" in each["t0"]) for each in lists] == [(False, False), (False, True), (False, True)]
+        without = {"content": twice["content"], "isError": False}
+        assert (await parts.call("t0", text_reader))["result"] == without
+        assert (await parts.call("t0", structure_reader))["result"] == {**twice, "content": []}
+        assert (await parts.call("t0", unknown))["result"] == twice
+        for name, result in (("t1", other), ("t2", text("a")), ("odd", ["structuredContent"])):
+            assert (await parts.call(name, text_reader))["result"] == result
