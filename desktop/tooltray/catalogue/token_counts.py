@@ -101,7 +101,7 @@ def main() -> int:
 
 def _leaving() -> threading.Timer:
     """Ends the process when it is due; whoever asks again starts another."""
-    timer = threading.Timer(STAYS_S, lambda: os._exit(0))
+    timer = threading.Timer(STAYS_S, os._exit, [0])
     timer.daemon = True
     timer.start()
     return timer

@@ -14,6 +14,7 @@ from tooltray.catalogue.token_counts import LONGEST_S, STAY
 from tooltray.programs import module_command
 
 logger = logging.getLogger(__name__)
+ENDS_WITHIN_S = 2.0  # it has nothing to do by then
 MOST_TRIES = 2  # the process may have ended a moment ago, because nobody asked
 
 
@@ -43,12 +44,14 @@ class TokenCounter:
         await asyncio.to_thread(self._end)
 
     def _end(self) -> None:
-        if (process := self._process) and process.stdin and process.stdout:
-            self._process = None
+        process, self._process = self._process, None
+        if process is None:
+            return
+        try:
+            process.communicate(timeout=ENDS_WITHIN_S)  # it ends when its stdin does
+        except (OSError, ValueError, subprocess.TimeoutExpired):
             process.kill()
-            process.wait()
-            process.stdin.close()
-            process.stdout.close()
+            process.communicate()
 
     def _answer(self, question: bytes) -> list[int] | None:
         try:

@@ -2,6 +2,8 @@
 
 import sys
 
+import pytest
+
 from tooltray.kept_results.token_counter import TokenCounter
 
 ECHO = """
@@ -30,3 +32,18 @@ async def test_another_one_is_started_where_it_has_ended() -> None:
 
 def test_without_a_tokenizer_nothing_is_counted() -> None:
     assert TokenCounter([sys.executable + "-none"])(["a"]) is None
+
+
+async def test_the_real_one_counts_again_and_again() -> None:
+    counter = TokenCounter()
+    if counter(["word"]) is None:
+        pytest.skip("there is no tokenizer for this system")
+    assert counter(["a word", "zwei Wörter sind mehr"]) == [2, counter(["zwei Wörter sind mehr"])[0]]
+    await counter.close()
+
+
+async def test_one_that_does_not_end_by_itself_is_ended() -> None:
+    stays = "import sys, time; print(sys.stdin.readline() and [1], flush=True); time.sleep(600)"
+    counter = TokenCounter([sys.executable, "-c", stays])
+    assert counter(["a"]) == [1]
+    await counter.close()
