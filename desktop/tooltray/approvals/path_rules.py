@@ -1,0 +1,96 @@
+"""Whether a path of a call lies in a folder of a rule, wherever links lead.
+
+Above it: argument_rules. Below it: the file system, which is asked where links lead, and only of paths that are written as if they lay in one
+of the folders: no path of a call makes it look elsewhere. Between this look and the server's own somebody may put a link in the place of a
+folder; no check in front of a server can prevent that.
+"""
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from tooltray.settings.rule_values import PROJECT
+
+LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
+_FORMS = ("NFC", "NFD", "NFKC")  # in which a server may write a path anew
+_READ_OTHERWISE = re.compile(r"""[\x00-\x1f\x7f-\x9f~$%*?\[\]{}()<>|&;"'`!\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]""")
+"""Signs that a shell, a URL, a pattern or a reader's eye takes for something else than a letter of a name."""
+_DRIVE = re.compile(r"[A-Za-z]:[\\/](?![\\/])")
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)", re.IGNORECASE)
+
+
+class Place(NamedTuple):
+    """Where a session is.
+
+    Attributes:
+        project: the folder on which it works; empty: none is known.
+        home: the person's own folder.
+    """
+
+    project: str
+    home: str
+
+
+def is_inside(path: str, folders: Iterable[str], place: Place) -> bool:
+    """Whether a path is one of the folders or lies in it, written in the one plain way: whole, without `..`, and without signs that a
+    server may read in another way.
+
+    Args:
+        folders: as a rule names them.
+    """
+    forms = {path, *(unicodedata.normalize(form, path) for form in _FORMS)} if not path.isascii() else {path}
+    if len(path) > LONGEST_PATH or not all(map(_is_plain, forms)):
+        return False
+    found = list(_real(folders, place))
+    try:
+        return all(_leads_inside(os.path.normpath(form), found) for form in forms)
+    except (OSError, ValueError):
+        return False
+
+
+def folder_of(folder: str, place: Place) -> str:
+    """A rule's folder as a whole path; empty: it speaks of the project, and none is known."""
+    if folder.startswith(PROJECT):
+        return os.path.normpath(place.project + folder[len(PROJECT) :]) if place.project else ""
+    return os.path.normpath(place.home + folder[1:] if folder.startswith("~") else folder)
+
+
+def _real(folders: Iterable[str], place: Place) -> Iterator[tuple[str, str]]:
+    """Each folder as it is written, and where it leads."""
+    for folder in folders:
+        if whole := folder_of(folder, place):
+            yield whole, os.path.realpath(whole)
+
+
+def _leads_inside(path: str, folders: Iterable[tuple[str, str]]) -> bool:
+    written_in = [real for whole, real in folders if _is_below(path, whole) or _is_below(path, real)]
+    if not written_in:
+        return False
+    leads_to = os.path.realpath(path)
+    return any(_is_below(leads_to, real) for real in written_in)
+
+
+def _is_below(path: str, folder: str) -> bool:
+    """Letter by letter: what differs in case alone may be another folder."""
+    return path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
+
+
+def _is_plain(path: str) -> bool:
+    if _READ_OTHERWISE.search(path) or not _begins_well(path):
+        return False
+    parts = re.split(r"[/\\]", path[3:] if os.name == "nt" else path)
+    return all(part in ("", ".") or _is_plain_name(part) for part in parts)
+
+
+def _is_plain_name(name: str) -> bool:
+    if name != name.strip() or name.endswith("."):  # Windows drops these; a command line breaks at blanks
+        return False
+    return os.name != "nt" or not (":" in name or _DEVICES.match(name))
+
+
+def _begins_well(path: str) -> bool:
+    if os.name == "nt":
+        return bool(_DRIVE.match(path))
+    return path.startswith("/") and not path.startswith("//") and "\\" not in path
