@@ -17,7 +17,7 @@ from tooltray.phrases import Phrase
 from tooltray.settings.argument_path import ArgumentPath, read_path
 from tooltray.settings.json_model import JsonModel, without_null
 from tooltray.settings.rule_values import is_folder, is_plain_word, read_pattern
-from tooltray.settings.usable import in_words, joined, of_field
+from tooltray.settings.usable import in_words, of_field
 
 MOST_RULES = 200  # of one server or AI client; each is looked at with each call of its tool
 MOST_LISTED = 100  # folders, hosts, words or values of one condition
@@ -169,6 +169,9 @@ class CallRule(RulePart):
         return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True)
 
 
+CallRules = Annotated[tuple[CallRule, ...], Field(max_length=MOST_RULES)]
+
+
 def read_rule(given: object) -> CallRule:
     """One rule.
 
@@ -183,8 +186,6 @@ def read_rule(given: object) -> CallRule:
 
 def read_rules(given: object) -> tuple[list[object], list[str]]:
     """Those of a list of rules that can be used, as they were given, and why the others cannot be: these allow nothing."""
-    if given is None:
-        return [], []
     if not isinstance(given, list | tuple):
         return [], [of_field("callRules", Phrase("must be a list"))]
     usable: list[object] = []
@@ -196,6 +197,3 @@ def read_rules(given: object) -> tuple[list[object], list[str]]:
         except ValidationError as error:
             odd.append(of_field(f"callRules.{place}", in_words(error)))
     return usable, odd
-
-
-__all__ = ["ANY", "ASKED", "KINDS", "NONE", "WORDS", "CallRule", "Condition", "joined", "read_rule", "read_rules"]
