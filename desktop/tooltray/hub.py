@@ -37,6 +37,7 @@ from tooltray.approvals.api import ApprovalsApi
 from tooltray.approvals.approval_rounds import ApprovalRounds
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
+from tooltray.approvals.call_rules import CallRules
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grants import GrantStore
 from tooltray.approvals.permissions import Permissions
@@ -426,6 +427,7 @@ class Hub(Composition):
     skill_store: SkillStore = read(lambda hub: SkillStore(hub.home.skills))
     skill_book: SkillBook = part(store="skill_store", is_of_file=lambda hub: lambda server: hub.project_servers.keeps(server))
     rules: ApprovalRules = part()
+    call_rules: CallRules = part()
     waiting: WaitingApprovals = part()
     rounds: ApprovalRounds = part(masked="mask.masked_whole")
     approvals: Approvals = part()
@@ -617,6 +619,7 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield hub.profiles.problems
     yield lambda: hub.sign_ins.problems
     yield lambda: hub.approvals.problems
+    yield hub.call_rules.problems
     yield hub.project_choices.problems
     yield hub.files.problems
     yield lambda: hub.stops.problems

@@ -13,7 +13,9 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from tooltray.approvals import edits, suspicion
+from tooltray.approvals import edits, rule_maker, suspicion
+from tooltray.approvals.path_rules import Place
+from tooltray.approvals.rule_words import words
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.definition import TwiceNamed, canonical, definition_text, digest, fingerprint, read_once_named
 from tooltray.catalogue.tool_routes import Route
@@ -24,13 +26,17 @@ from tooltray.protocol.member_scanner import opened
 from tooltray.sessions.elicitation_form import is_persons_no, plain
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
-from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.settings.call_rule import CallRule, read_rule
+from tooltray.snapshots.approvals import ApprovalSnapshot, OfferedRule
 
 LONGEST_ARGUMENTS = 20_000  # characters that are shown; a cut is marked
 READ_BELOW_BYTES = 262_144  # larger arguments are shown by their beginning: reading them would keep the loop from other calls
 LONGEST_DESCRIPTION, LONGEST_NAME = 1_000, 200  # characters
 ONCE, SESSION, ALWAYS, READS, REFUSE = "once", "session", "always", "reads", "refuse"
+RULE = "rule"
+"""The answers that make a rule on arguments are `rule-1` and so on."""
 FIELD = "answer"
+LONGEST_TITLE = 300  # characters of a choice in a form
 MOST_LINES = 60  # of each part; a form in a terminal is small
 LONGEST_IN_FORM = 4_000  # characters
 TITLES = {
@@ -129,6 +135,7 @@ class Circumstances(msgspec.Struct, frozen=True):
         has_session: "for this session" makes sense.
         note: stands before the reason.
         replaces: the id of the same question about the tool as it was.
+        home: the person's own folder, of which no rule is offered.
     """
 
     before: str | None
@@ -136,6 +143,7 @@ class Circumstances(msgspec.Struct, frozen=True):
     has_session: bool
     note: str = ""
     replaces: str = ""
+    home: str = ""
 
 
 def snapshot(call: AskedCall, circumstances: Circumstances, *, id: str, ends_at: float, masked: Masked) -> ApprovalSnapshot:
@@ -161,7 +169,25 @@ def snapshot(call: AskedCall, circumstances: Circumstances, *, id: str, ends_at:
         definition_diff=edits.of_definitions(before, definition_text(tool)) if before is not None else (),
         warnings=(*warnings, *suspicion.warnings(tool)),
         replaces=circumstances.replaces,
+        rules=_offered(call, circumstances.home, masked),
     )
+
+
+def _offered(call: AskedCall, home: str, masked: Masked) -> tuple[OfferedRule, ...]:
+    """Rules that the call may be answered with; none that has a secret in it, since it would be kept."""
+    made = rule_maker.offers(call.route.definition.name, bytes(call.arguments), Place(call.project, home))
+    harmless = (rule for rule in made if masked(rule.text) == rule.text)
+    return tuple(OfferedRule(f"{RULE}-{place}", words(rule), rule.members()) for place, rule in enumerate(harmless, 1))
+
+
+def rule_answered(question: ApprovalSnapshot, answer: str) -> CallRule | None:
+    """The rule that an answer makes; None: it makes none."""
+    offered = next((each for each in question.rules if each.answer == answer), None)
+    return read_rule(offered.rule) if offered else None
+
+
+def is_rule(answer: str) -> bool:
+    return answer.startswith(f"{RULE}-")
 
 
 def _why(call: AskedCall, before: str | None, is_new_read: bool) -> str:
@@ -203,12 +229,13 @@ def _cut(text: str) -> str:
 
 def form_params(question: ApprovalSnapshot) -> Raw:
     """The params of the request to the client."""
-    values = [REFUSE, *question.choices]
+    values = [REFUSE, *question.choices, *(each.answer for each in _in_form(question))]
+    titles = TITLES | {each.answer: _rule_title(each) for each in _in_form(question)}
     field = {
         "type": "string",
         "title": "Allow this call?",
         "enum": values,
-        "enumNames": [TITLES[value] for value in values],
+        "enumNames": [titles[value] for value in values],
         "default": REFUSE,
     }
     schema = {"type": "object", "properties": {FIELD: field}, "required": [FIELD]}
@@ -231,9 +258,18 @@ def form_answer(reply: Envelope, question: ApprovalSnapshot, waited_s: float) ->
         return None
     action, content = result.get("action"), result.get("content")
     answer = content.get(FIELD) if action == "accept" and isinstance(content, dict) else None
-    if isinstance(answer, str) and answer in question.choices:
+    if isinstance(answer, str) and answer in (*question.choices, *(each.answer for each in _in_form(question))):
         return answer
     return REFUSE if is_persons_no(action, waited_s) else None
+
+
+def _in_form(question: ApprovalSnapshot) -> tuple[OfferedRule, ...]:
+    """The narrowest rule alone: a form in another program is read in a hurry."""
+    return tuple(each for each in question.rules[:1] if len(each.words) <= LONGEST_TITLE)
+
+
+def _rule_title(offered: OfferedRule) -> str:
+    return f"Yes, always: {offered.words}"
 
 
 def _message(question: ApprovalSnapshot) -> list[str]:

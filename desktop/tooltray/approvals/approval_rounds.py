@@ -21,10 +21,13 @@ from tooltray.approvals.approval_questions import (
     Masked,
     form_answer,
     form_params,
+    is_rule,
     mark,
+    rule_answered,
     snapshot,
 )
 from tooltray.approvals.approval_rules import ApprovalRules
+from tooltray.approvals.call_rules import CallRules
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.waiting_approvals import (
     CHANGED,
@@ -71,6 +74,7 @@ class ApprovalRounds:
         grants: GrantBook,
         waiting: WaitingApprovals,
         rules: ApprovalRules,
+        call_rules: CallRules,
         masked: Masked,
         spawn: Spawn,
     ) -> None:
@@ -79,7 +83,7 @@ class ApprovalRounds:
             masked: takes known secrets out of what is shown.
         """
         self._tools, self._states, self._grants, self._waiting = tools, states, grants, waiting
-        self._rules, self._masked, self._spawn = rules, masked, spawn
+        self._rules, self._call_rules, self._masked, self._spawn = rules, call_rules, masked, spawn
 
     async def decided(self, call: AskedCall, exchange: Exchange, *, has_window: bool = False) -> Envelope:
         """APPROVED, or why not.
@@ -96,10 +100,11 @@ class ApprovalRounds:
         before = self._grants.seen_before(call.route, call.state, call.client)
         for _ in range(MOST_ROUNDS):
             answer = await self._answered(call, asked, before)
-            if answer not in (CHANGED, *YES):
+            is_yes = answer in YES or is_rule(answer)
+            if not is_yes and answer != CHANGED:
                 return self._outcome(call, answer)
-            now = await self.renewed(call, is_started=answer in YES)
-            if (now is call and answer in YES) or now.decision.is_approved:
+            now = await self.renewed(call, is_started=is_yes)
+            if (now is call and is_yes) or now.decision.is_approved:
                 return APPROVED
             if before is None and mark(now.route) != mark(call.route):
                 before = definition_text(call.route.definition)
@@ -173,15 +178,16 @@ class ApprovalRounds:
         """
         if question.answer.done() or question.is_being_answered:
             raise Conflict("This call waits no longer", "it was answered, or the tool has changed since this was shown")
-        if answer not in (REFUSE, *question.snapshot.choices):
-            options = ", ".join((*question.snapshot.choices, REFUSE))
+        choices = (*question.snapshot.choices, *(each.answer for each in question.snapshot.rules))
+        if answer not in (REFUSE, *choices):
+            options = ", ".join((*choices, REFUSE))
             raise TooltrayError(f"'{suspicion.visible(answer)}' is no answer to this call", hint=f"Answer with one of {options}.")
         if not question.is_asked and answer != REFUSE and (id := self._renew(question)) != question.snapshot.id:
             hint = f"Look at it as it is now: tooltray approve {id}" if id else "It goes through now: call again."
             raise Conflict("The tool has changed since this was shown", "nothing was allowed", hint)
         question.is_being_answered = True
         try:
-            await self._keep(question.call, answer)
+            await self._keep(question, answer)
             question.answered_by = by
             question.end(answer)
         finally:
@@ -196,7 +202,8 @@ class ApprovalRounds:
             elif answer == REFUSE:
                 self._waiting.remember_refusal(question.call.same)
 
-    async def _keep(self, call: AskedCall, answer: str) -> None:
+    async def _keep(self, question: Question, answer: str) -> None:
+        call = question.call
         server, name = call.route.server, call.route.definition.name
         if answer == SESSION:
             self._grants.allow_in_session(call.route, call.state, call.client)
@@ -204,6 +211,12 @@ class ApprovalRounds:
             await self._grants.allow(server, "tool", {name: call.route}, client=call.client, is_seen=True)
         elif answer == READS:
             await self._grants.allow(server, "reads", {**reads(self._tools, server), name: call.route}, client=call.client, is_seen=True)
+        elif rule := rule_answered(question.snapshot, answer):
+            if not await self._call_rules.covers(rule, bytes(call.arguments), call.project):
+                hint = Phrase("A path in it leads elsewhere, by a link.")
+                raise Conflict(Phrase("This rule would not let this call through"), Phrase("nothing was allowed"), hint)
+            routes = {name: call.route}
+            await self._grants.allow(server, "rule", routes, client=call.client, is_seen=True, rule=rule.members())
 
     async def _answered(self, call: AskedCall, asked: Exchange | None, before: str | None) -> str:
         while same := self._waiting.same(call):
@@ -248,7 +261,7 @@ class ApprovalRounds:
     def _snapshot(self, call: AskedCall, before: str | None, note: str, id: str, ends_at: float, *, replaces: str = "") -> ApprovalSnapshot:
         is_new_read = self._grants.has_all_reads(call.route.server, call.client)
         has_session = self._states.find(call.state.id) is call.state
-        circumstances = Circumstances(before, is_new_read, has_session, note, replaces)
+        circumstances = Circumstances(before, is_new_read, has_session, note, replaces, self._call_rules.place("").home)
         return snapshot(call, circumstances, id=id, ends_at=ends_at, masked=self._masked)
 
 

@@ -3,7 +3,8 @@
 Above it: ToolCalls, which asks before each call, and ApprovalsApi, whose verbs answer and revoke. Below it: ApprovalRules, GrantBook,
 WaitingApprovals, and ApprovalRounds, which asks the person at the desktop or the one at the AI client.
 
-Rules first (`autoApprove`; nothing is awaited for what they allow), then what a person has allowed, then the person. With nobody to ask a
+Rules first (`autoApprove`; nothing is awaited for what they allow), then what a person has allowed, then rules on arguments, then the
+person. With nobody to ask a
 call is refused at once, with the command that would allow it.
 """
 
@@ -17,6 +18,7 @@ from tooltray.approvals import suspicion
 from tooltray.approvals.approval_questions import AskedCall, asked_call, mark
 from tooltray.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRounds, reads
 from tooltray.approvals.approval_rules import ApprovalRules
+from tooltray.approvals.call_rules import CallRules
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.skill_book import SKILL, SkillBook
 from tooltray.approvals.waiting_approvals import WaitingApprovals
@@ -52,6 +54,7 @@ class Approvals:
         servers: ServerManager,
         tools: ToolManager,
         rules: ApprovalRules,
+        call_rules: CallRules,
         grants: GrantBook,
         skill_book: SkillBook,
         waiting: WaitingApprovals,
@@ -63,6 +66,7 @@ class Approvals:
             is_paused: whether the person has paused everything.
         """
         self._servers, self._tools, self._rules, self._grants, self._skills = servers, tools, rules, grants, skill_book
+        self._call_rules = call_rules
         self._waiting, self._rounds, self._is_paused = waiting, rounds, is_paused
         self._shown: dict[tuple[str, str, str, str], dict[str, str]] = {}  # what previews have shown, until a grant is given
 
@@ -124,7 +128,7 @@ class Approvals:
         """
         if self._tools.is_outdated(call.route, exchange):
             call = await self._rounds.renewed(call)
-        while allowed_by := self._allowed_by(call, exchange.head):
+        while allowed_by := await self._allowed_by(call, exchange.head):
             exchange.course.allowed_by = allowed_by
             now = await self._rounds.renewed(call)
             if now is call or now.decision.is_approved:
@@ -132,10 +136,12 @@ class Approvals:
             call = now
         return False, call
 
-    def _allowed_by(self, call: AskedCall, head: Head) -> str:
+    async def _allowed_by(self, call: AskedCall, head: Head) -> str:
         """By what a person has said before; empty: not."""
         if self._grants.allows(call.route, call.state, call.client):
             return FROM_GRANT
+        if by_rule := await self._call_rules.allowed_by(call):
+            return by_rule
         is_further = head.era is Era.MODERN and bool(head.request_state or head.input_responses)
         same = (*call.same_in_session, head.request_state) if is_further else call.same
         return FROM_PERSON if self._waiting.passes(same) else ""

@@ -40,14 +40,23 @@ def is_inside(path: str, folders: Iterable[str], place: Place) -> bool:
     Args:
         folders: as a rule names them.
     """
-    forms = {path, *(unicodedata.normalize(form, path) for form in _FORMS)} if not path.isascii() else {path}
-    if len(path) > LONGEST_PATH or not all(map(_is_plain, forms)):
+    if not is_plain_path(path):
         return False
-    found = list(_real(folders, place))
     try:
-        return all(_leads_inside(os.path.normpath(form), found) for form in forms)
+        found = list(_real(folders, place))
+        return all(_leads_inside(os.path.normpath(form), found) for form in _forms(path))
     except (OSError, ValueError):
         return False
+
+
+def is_plain_path(path: str) -> bool:
+    """Whether a path is written in the one plain way."""
+    return len(path) <= LONGEST_PATH and all(map(_is_plain, _forms(path)))
+
+
+def _forms(path: str) -> set[str]:
+    """In which a server may write it anew."""
+    return {path} if path.isascii() else {path, *(unicodedata.normalize(form, path) for form in _FORMS)}
 
 
 def folder_of(folder: str, place: Place) -> str:
@@ -65,15 +74,15 @@ def _real(folders: Iterable[str], place: Place) -> Iterator[tuple[str, str]]:
 
 
 def _leads_inside(path: str, folders: Iterable[tuple[str, str]]) -> bool:
-    written_in = [real for whole, real in folders if _is_below(path, whole) or _is_below(path, real)]
+    written_in = [real for whole, real in folders if lies_below(path, whole) or lies_below(path, real)]
     if not written_in:
         return False
     leads_to = os.path.realpath(path)
-    return any(_is_below(leads_to, real) for real in written_in)
+    return any(lies_below(leads_to, real) for real in written_in)
 
 
-def _is_below(path: str, folder: str) -> bool:
-    """Letter by letter: what differs in case alone may be another folder."""
+def lies_below(path: str, folder: str) -> bool:
+    """Whether a normal path is a folder or lies in it. Letter by letter: what differs in case alone may be another folder."""
     return path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
 
 

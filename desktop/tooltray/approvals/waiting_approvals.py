@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 
-from tooltray.approvals.approval_questions import REFUSE, AskedCall, mark
+from tooltray.approvals.approval_questions import REFUSE, RULE, AskedCall, is_rule, mark
 from tooltray.events import ApprovalAsked, ApprovalEnded, EventBus, ToolListChanged
 from tooltray.journal.happenings import APPROVAL, Happened
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
@@ -134,7 +134,7 @@ class WaitingApprovals:
             Happened(
                 kind=APPROVAL,
                 at=question.asked_at,
-                outcome=OUTCOMES.get(answer, answer),
+                outcome=RULE if is_rule(answer) else OUTCOMES.get(answer, answer),
                 duration_s=question.waited_s,
                 client=call.client,
                 session=call.state.id,
