@@ -41,6 +41,7 @@ from tooltray.approvals.call_rules import CallRules
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grants import GrantStore
 from tooltray.approvals.permissions import Permissions
+from tooltray.approvals.rule_grants import RuleGrants
 from tooltray.approvals.skill_book import SkillBook, SkillStore
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.builtin import hub_server
@@ -431,6 +432,7 @@ class Hub(Composition):
     waiting: WaitingApprovals = part()
     rounds: ApprovalRounds = part(masked="mask.masked_whole")
     approvals: Approvals = part()
+    rule_grants: RuleGrants = part(masked="mask.masked_whole")
     permissions: Permissions = part()
     skill_catalogue: SkillCatalogue = part(lists="skill_lists", looks="skill_looks", uris="skill_uris", book="skill_book")
     skills: Skills = part(catalogue="skill_catalogue", book="skill_book")

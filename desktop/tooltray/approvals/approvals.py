@@ -185,11 +185,7 @@ class Approvals:
 
     async def grant(self, server: str, kind: str, tool: str, client: str, expires_in_s: float | None) -> GrantSnapshot:
         """See ApprovalsApi.add_grant."""
-        if expires_in_s is not None and not 0 < expires_in_s <= LONGEST_GRANT_S:
-            raise TooltrayError(
-                Phrase("a grant lasts for some time, and for a year at most"),
-                hint=Phrase("Without a time it lasts until you take it back."),
-            )
+        check_end(expires_in_s)
         routes = await self._routes_for(server, kind, tool)
         now = {name: mark(route) for name, route in routes.items()}
         if self._shown.pop((server, kind, tool, client), now) != now:
@@ -244,6 +240,18 @@ class Approvals:
                 hint=Phrase("The server's own name is wanted; see `tooltray tools list --json`."),
             )
         return {tool: found}
+
+
+def check_end(expires_in_s: float | None) -> None:
+    """
+    Raises:
+        TooltrayError: no grant lasts that long; seconds.
+    """
+    if expires_in_s is not None and not 0 < expires_in_s <= LONGEST_GRANT_S:
+        raise TooltrayError(
+            Phrase("a grant lasts for some time, and for a year at most"),
+            hint=Phrase("Without a time it lasts until you take it back."),
+        )
 
 
 def _first(head: Head) -> Head:
