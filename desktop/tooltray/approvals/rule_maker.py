@@ -25,6 +25,8 @@ MOST_ARGUMENTS = 12
 MOST_WORDS = 30  # of a command
 DESTROYS = frozenset("chmod chown cp curl dd format kill mkfs mv nc ncat rm rmdir rsync shutdown truncate unlink wget".split())
 """Programs of which every word matters, in whatever place: nothing but the very same command is offered."""
+FOLDERS = frozenset("cwd dir directory directorypath folder repo repopath rootpath workdir workingdirectory".split())
+"""How arguments are called that name a folder, and not a file in one."""
 _FREE = {plain_name(name) for name in (*CONTENTS, *LISTS_OF_EDITS, *(each for pair in BEFORE_AND_AFTER for each in pair))}
 _ANY_COUNT: Mapping[str, Any] = {"number": {"min": 0}, "optional": True}
 _WORDS_OF_COMMANDS = ("args", "arguments", "argv")
@@ -163,7 +165,7 @@ def _subject(plain: str, value: Any, place: Place) -> Levels:
     if not is_address and plain not in (*PATHS, *TARGETS) and not any(each.startswith(("/", "~")) for each in values):
         return ()
     same = {"equals": value} if isinstance(value, str) else {"oneOf": list(dict.fromkeys(values))}
-    wider = _hosts(values) if is_address else _folders(values, place)
+    wider = _hosts(values) if is_address else _folders(values, place, is_folder=plain in FOLDERS)
     return [same, *wider]
 
 
@@ -173,11 +175,11 @@ def _hosts(values: Sequence[str]) -> Levels:
     return [{"hosts": list(named)}] if all(hosts) else ()
 
 
-def _folders(values: Sequence[str], place: Place) -> Levels:
+def _folders(values: Sequence[str], place: Place, *, is_folder: bool) -> Levels:
     if not all(map(is_plain_path, values)):
         return ()
     paths = [os.path.normpath(each) for each in values]
-    above = os.path.dirname(paths[0]) if len(paths) == 1 else os.path.commonpath(paths)
+    above = os.path.commonpath(paths) if len(paths) > 1 or is_folder else os.path.dirname(paths[0])
     in_project = bool(place.project) and all(lies_below(each, place.project) for each in paths)
     folders = [above, *([place.project] if in_project else [])]
     if in_project and not lies_below(above, place.project):  # it is the project's folder itself
