@@ -212,9 +212,9 @@ class ApprovalRounds:
         elif answer == READS:
             await self._grants.allow(server, "reads", {**reads(self._tools, server), name: call.route}, client=call.client, is_seen=True)
         elif rule := rule_answered(question.snapshot, answer):
-            if not await self._call_rules.covers(rule, bytes(call.arguments), call.project):
+            if not await self._call_rules.is_plain_for(rule, bytes(call.arguments), call.project):
                 hint = Phrase("A path in it leads elsewhere, by a link.")
-                raise Conflict(Phrase("This rule would not let this call through"), Phrase("nothing was allowed"), hint)
+                raise Conflict(Phrase("This rule would not mean what it says"), Phrase("nothing was allowed"), hint)
             routes = {name: call.route}
             await self._grants.allow(server, "rule", routes, client=call.client, is_seen=True, rule=rule.members())
 

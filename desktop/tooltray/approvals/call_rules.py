@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from tooltray.approvals.approval_questions import AskedCall
-from tooltray.approvals.argument_rules import covers_read, is_for, needs_disk, read_arguments
+from tooltray.approvals.argument_rules import covers, covers_read, is_for, needs_disk, read_arguments
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.kept_rules import rule_of
 from tooltray.approvals.path_rules import Place, folder_of
@@ -88,10 +88,14 @@ class CallRules:
         """Where a session is that works on a project."""
         return Place(project, self._home)
 
-    async def covers(self, rule: CallRule, arguments: bytes, project: str) -> bool | None:
-        """Whether a rule would let these arguments through; None: they cannot be read."""
-        found = read_arguments(arguments)
-        return None if found is None else await asyncio.to_thread(covers_read, rule, found, self.place(project))
+    async def is_plain_for(self, rule: CallRule, arguments: bytes, project: str) -> bool:
+        """Whether a rule that was made of a call covers it, and none of its folders is a link: then it is as wide as a person reads it."""
+        place = self.place(project)
+
+        def is_plain() -> bool:
+            return covers(rule, arguments, place) and not any(led_to(folder, place) for folder in folders_of(rule))
+
+        return await asyncio.to_thread(is_plain)
 
     # rules that nobody can satisfy
 
@@ -133,6 +137,13 @@ def folders_of(rule: CallRule) -> list[str]:
 def missing(folders: Iterable[str], place: Place) -> list[str]:
     """Those of some folders that are not there: looks at the disk."""
     return [folder for folder in folders if not os.path.isdir(folder_of(folder, place))]
+
+
+def led_to(folder: str, place: Place) -> str:
+    """Where a folder of a rule leads, if it is a link or lies behind one; empty: it is none. Looks at the disk."""
+    whole = folder_of(folder, place)
+    real = os.path.realpath(whole)
+    return "" if real == whole else real
 
 
 async def why_nothing(rule: CallRule, place: Place) -> tuple[str, ...]:

@@ -12,10 +12,10 @@ from tooltray.approvals import suspicion
 from tooltray.approvals.approval_questions import LONGEST_NAME, Masked
 from tooltray.approvals.approvals import check_end
 from tooltray.approvals.argument_rules import covers, is_for
-from tooltray.approvals.call_rules import CallRules, why_nothing
+from tooltray.approvals.call_rules import CallRules, folders_of, led_to, why_nothing
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.path_rules import Place
-from tooltray.approvals.rule_words import cautions, words
+from tooltray.approvals.rule_words import cautions, folder_words, words
 from tooltray.approvals.waiting_approvals import Question, WaitingApprovals
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
@@ -73,7 +73,9 @@ class RuleGrants:
         problems = await why_nothing(rule, place)
         if not names:
             problems = (Phrase("there is no such tool"), *problems)
-        return RulePreview(words(rule), rule.members(), tuple(cautions(rule, place)), problems, tuple(judged), unknown)
+        links = await asyncio.to_thread(lambda: [(each, led_to(each, place)) for each in folders_of(rule)])
+        led = (Phrase("{folder} leads to {real}", folder=folder_words(each), real=suspicion.visible(real)) for each, real in links if real)
+        return RulePreview(words(rule), rule.members(), (*cautions(rule, place), *led), problems, tuple(judged), unknown)
 
     async def allow(self, server: str, given: object, client: str, expires_in_s: float | None) -> GrantSnapshot:
         """See ApprovalsApi.add_rule."""

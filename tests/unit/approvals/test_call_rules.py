@@ -82,7 +82,9 @@ async def test_a_rule_of_the_settings_lets_its_calls_through_and_nothing_else(tm
     async with at_work(tmp_path, STATUS) as here:
         assert "result" in await here.call("run_command", arguments={"command": "git status src"}, is_modern=is_modern)
         for trick in TRICKS:
-            assert "error" in await here.call("run_command", arguments=trick, is_modern=is_modern), trick
+            reply = await here.call("run_command", arguments=trick, is_modern=is_modern)
+            assert "content" not in reply.get("result", {}), trick
+        assert here.calls == 1
 
 
 async def test_arguments_that_are_named_twice_ask_and_what_was_looked_at_goes_to_the_server(tmp_path: Path) -> None:
@@ -92,8 +94,8 @@ async def test_arguments_that_are_named_twice_ask_and_what_was_looked_at_goes_to
         params = Raw(b'{"name":"run_command","Arguments":{"command":"id"},"arguments":{"command":"git status"}}')
         exchange = exchange_of(Envelope(method="tools/call", params=params), here.client)
         assert (await here.parts.calls.call(exchange)).result
-        [sent] = here.program.of("tools/call")
-        assert sent.params == {"name": "run_command", "arguments": {"command": "git status"}}
+        [sent] = [each.params for each in here.program.asked.all if each.method == "tools/call"]
+        assert sent == {"name": "run_command", "arguments": {"command": "git status"}}
 
 
 async def test_a_client_has_rules_of_its_own_in_the_place_of_the_servers(tmp_path: Path) -> None:
@@ -150,9 +152,10 @@ async def test_a_rule_whose_path_leads_elsewhere_is_not_made(tmp_path: Path) -> 
         folder.symlink_to("/etc")
         call = here.calling("run_command", arguments={"path": f"{folder}/passwd"})
         question = await here.asked()
-        [inside] = [each.answer for each in question.rules if f"is in {folder.parent}" in each.words]
-        with pytest.raises(Conflict, match="would not let this call through"):
-            await here.parts.presenter.answer_approval(question.id, inside)
+        assert [each.rule["arguments"]["path"] for each in question.rules[1:]] == [{"inside": [str(folder)]}, {"inside": [str(folder.parent)]}]
+        for wider in ("rule-2", "rule-3"):
+            with pytest.raises(Conflict, match="would not mean what it says"):
+                await here.parts.presenter.answer_approval(question.id, wider)
         assert await here.parts.presenter.get_grants() == []
         await here.parts.presenter.answer_approval(question.id, "refuse")
         await call
