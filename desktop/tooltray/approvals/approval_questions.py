@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from tooltray.approvals import edits, rule_maker, suspicion
 from tooltray.approvals.path_rules import Place
-from tooltray.approvals.rule_words import words
+from tooltray.approvals.rule_words import brief, words
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.definition import TwiceNamed, canonical, definition_text, digest, fingerprint, read_once_named
 from tooltray.catalogue.tool_routes import Route
@@ -177,7 +177,7 @@ def _offered(call: AskedCall, home: str, masked: Masked) -> tuple[OfferedRule, .
     """Rules that the call may be answered with; none that has a secret in it, since it would be kept."""
     made = rule_maker.offers(call.route.definition.name, bytes(call.arguments), Place(call.project, home))
     harmless = (rule for rule in made if masked(rule.text) == rule.text)
-    return tuple(OfferedRule(f"{RULE}-{place}", words(rule), rule.members()) for place, rule in enumerate(harmless, 1))
+    return tuple(OfferedRule(f"{RULE}-{place}", brief(rule), words(rule), rule.members()) for place, rule in enumerate(harmless, 1))
 
 
 def rule_answered(question: ApprovalSnapshot, answer: str) -> CallRule | None:

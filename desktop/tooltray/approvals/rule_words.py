@@ -38,6 +38,28 @@ def words(rule: CallRule) -> str:
     return Phrase("{tool}, where {conditions}; {others}", tool=text, conditions=_joined(conditions), others=_others(rule))
 
 
+def brief(rule: CallRule) -> str:
+    """What tells a rule from others that were made of the same call: "`git status` …, in /work/p"."""
+    parts: list[str] = [text for each in rule.arguments.values() if (text := _brief(each))]
+    return _joined(parts) if parts else Phrase("whatever it is called with") if rule.others != "asked" else Phrase("without arguments")
+
+
+def _brief(condition: Condition) -> str:
+    match condition.kind:
+        case "inside":
+            return Phrase("in {folders}", folders=_alternatives(map(folder_words, condition.inside or ())))
+        case "hosts":
+            return Phrase("at {hosts}", hosts=_alternatives(condition.hosts or ()))
+        case "command":
+            line = " ".join(condition.command or ())
+            return f"`{line}`" if condition.more == NONE else f"`{line}` …"
+        case "equals":
+            return _value(condition.equals)
+        case "one_of":
+            return _alternatives(map(_value, condition.one_of or ()))
+    return ""
+
+
 def tool_of(rule: CallRule) -> str:
     """Of which tool, or tools, it speaks."""
     if rule.tool.startswith(PATTERN):

@@ -10,11 +10,13 @@ class OfferedRule(msgspec.Struct, frozen=True):
 
     Attributes:
         answer: to the call.
+        title: in short, what it says of the arguments.
         words: the calls that it covers.
         rule: a CallRule as JSON.
     """
 
     answer: str
+    title: str
     words: str
     rule: dict[str, Any]
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tooltray.approvals.path_rules import Place
-from tooltray.approvals.rule_words import cautions, is_wide, words
+from tooltray.approvals.rule_words import brief, cautions, is_wide, words
 from tooltray.settings.call_rule import read_rule
 
 HERE = Place("/work/p", "/home/ann")
@@ -39,6 +39,20 @@ HERE = Place("/work/p", "/home/ann")
 )
 def test_words(rule: dict[str, Any], said: str) -> None:
     assert words(read_rule({"tool": "t", **rule})) == said
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ({"arguments": {"a": {"command": ["ls"], "more": "none"}, "b": {"inside": ["/x"]}}}, "`ls`, in /x"),
+        ({"arguments": {"a": {"command": ["ls"]}, "n": {"number": {"min": 1}}}}, "`ls` …"),
+        ({"arguments": {"a": {"hosts": ["x.org", "y.org"]}, "b": {"equals": 1}, "c": {"oneOf": [1, "x"]}}}, 'at x.org or y.org, 1, 1 or "x"'),
+        ({}, "without arguments"),
+        ({"others": "any"}, "whatever it is called with"),
+    ],
+)
+def test_in_short(rule: dict[str, Any], said: str) -> None:
+    assert brief(read_rule({"tool": "t", **rule})) == said
 
 
 @pytest.mark.parametrize(
