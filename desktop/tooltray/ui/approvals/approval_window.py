@@ -63,6 +63,7 @@ class ApprovalWindow(QWidget):
         self.setWindowIcon(icons.app_icon())
         self._guard = _timer(self, guard_ms, self._on_guard_over)
         self._arrival = _timer(self, guard_ms)  # keys are no answer until then, after the window was activated
+        self._refit = _timer(self, 0, self._fit)  # once all layouts know what they show now
         self._clock = _timer(self, TICK_MS, self._tick, repeats=True)
         layout = column(self)
         self._faults = column()
@@ -146,7 +147,7 @@ class ApprovalWindow(QWidget):
         """Shows what a rule would have covered."""
         if self._rule is not None:
             self._rule.show_preview(rule, preview)
-            self._fit()
+            self._refit.start()
 
     def go_there(self) -> None:
         """Gives it the keyboard: the person wants to answer."""
@@ -291,7 +292,7 @@ class ApprovalWindow(QWidget):
         self._once.setText(tr("Allow, and make the rule"))
         self._once.show()
         self._begin_guard()
-        self._fit()
+        self._refit.start()
         rule.ask_for_preview()
 
     def _end_rule(self) -> None:

@@ -66,9 +66,7 @@ class RuleChoice(QWidget):
             self._past.setText(of_late(preview))
             clear(self._cautions)
             if said := cautions(preview):
-                banner = Banner(self._theme, "warning", tr("Mind this"), said)
-                self._cautions.addWidget(banner)
-                banner.show()  # at once, since the window becomes as high as what is seen
+                self._cautions.addWidget(Banner(self._theme, "warning", tr("Mind this"), said))
 
     def _on_changed(self) -> None:
         self._draw()
