@@ -21,6 +21,7 @@ async def previewed(here: Desk, rule: dict[str, Any] = RULE) -> RulePreview:
 
 async def test_calls_of_late_are_judged_where_it_is_kept_what_they_were_called_with(tmp_path: Path) -> None:
     async with desk(tmp_path, has_window=False, autoApprove=["all"], settings={"activity": {"contents": True}}) as here:
+        here.parts.journal.start()
         for arguments in ({"a": 2}, {"a": 0}, {"a": 1, "b": "hunter2"}):
             await here.call(arguments=arguments)
         await here.call("read_it", arguments={"a": 5})
@@ -38,6 +39,7 @@ async def test_calls_of_late_are_judged_where_it_is_kept_what_they_were_called_w
         await here.call(arguments={"a": 2})
         await here.parts.journal.flush()
         assert (await previewed(here)).unknown == 1
+        await here.parts.journal.close()
 
 
 async def test_calls_that_wait_are_judged_too_and_large_ones_are_cut(tmp_path: Path) -> None:
