@@ -21,9 +21,7 @@ REFUSE = "refuse"  # the one answer that allows nothing
 
 
 class ApprovalsApi:
-    def __init__(
-        self, *, config: McpConfHelper, approvals: "Approvals", permissions: "Permissions", rule_grants: "RuleGrants"
-    ) -> None:
+    def __init__(self, *, config: McpConfHelper, approvals: "Approvals", permissions: "Permissions", rule_grants: "RuleGrants") -> None:
         self._config, self._approvals, self._permissions, self._rule_grants = config, approvals, permissions, rule_grants
 
     async def get_approvals(self) -> list[ApprovalSnapshot]:

@@ -164,13 +164,12 @@ def _is_at(value: str, hosts: tuple[str, ...]) -> bool:
 
 def command_words(value: Any, condition: Condition, arguments: Mapping[str, Any]) -> list[str] | None:
     """The words of a command; None: a shell, or the server, may read others."""
+    words: list[Any] = value if isinstance(value, list) else [value]
     if condition.args is not None:
         behind = _at(arguments, read_path(condition.args))
         words = [value, *behind] if isinstance(behind, list) else [None]
     elif isinstance(value, str):
         words = [word for word in value.split(" ") if word]
-    else:
-        words = value if isinstance(value, list) else [None]
     return words if all(isinstance(word, str) and is_plain_word(word) for word in words) else None
 
 

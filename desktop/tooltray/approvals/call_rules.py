@@ -115,17 +115,21 @@ class CallRules:
 
     def _look_soon(self) -> None:
         """Looks for the folders once the settings have changed; the next to ask for problems hears of it."""
+        if self._config.settings is not self._looked_at:
+            self._looked_at, self._missing = self._config.settings, frozenset()
+            if any(self._folders()):
+                self._spawn(self.look(), name="folders of rules on arguments")
+
+    async def look(self) -> None:
+        """Looks whether the folders of the rules in the settings are there."""
+        self._looked_at = self._config.settings
+        self._missing = frozenset(await asyncio.to_thread(missing, list(self._folders()), self.place("")))
+
+    def _folders(self) -> Iterator[str]:
         settings = self._config.settings
-        if settings is self._looked_at:
-            return
-        self._looked_at, self._missing = settings, frozenset()
         servers = (rule for server in settings.mcp_servers.values() for rule in server.call_rules)
         clients = (rule for client in settings.publish.clients.values() for rule in client.call_rules or ())
-        if folders := {folder for rule in (*servers, *clients) for folder in folders_of(rule)}:
-            self._spawn(self._look(folders), name="folders of rules on arguments")
-
-    async def _look(self, folders: Iterable[str]) -> None:
-        self._missing = frozenset(await asyncio.to_thread(missing, folders, self.place("")))
+        return (folder for rule in (*servers, *clients) for folder in folders_of(rule))
 
 
 def folders_of(rule: CallRule) -> list[str]:

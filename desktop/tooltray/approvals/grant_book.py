@@ -17,8 +17,8 @@ import msgspec
 
 from tooltray.approvals import edits, suspicion
 from tooltray.approvals.approval_questions import OTHER_SETTINGS, mark
-from tooltray.approvals.kept_rules import words_of
 from tooltray.approvals.grants import Grant, GrantKind, GrantStore
+from tooltray.approvals.kept_rules import words_of
 from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route

@@ -1,20 +1,20 @@
 """Whether a path of a call lies in a folder of a rule, wherever links lead.
 
-Above it: argument_rules. Below it: the file system, which is asked where links lead, and only of paths that are written as if they lay in one
-of the folders: no path of a call makes it look elsewhere. Between this look and the server's own somebody may put a link in the place of a
-folder; no check in front of a server can prevent that.
+Above it: argument_rules. Below it: the file system, which is asked where links lead, and only of paths that are written as if they lay in
+one of the folders: no path of a call makes it look elsewhere. Between this look and the server's own somebody may put a link in the place
+of a folder; no check in front of a server can prevent that.
 """
 
 import os
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from tooltray.settings.rule_values import PROJECT
 
 LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
-_FORMS = ("NFC", "NFD", "NFKC")  # in which a server may write a path anew
+_FORMS: tuple[Literal["NFC", "NFD", "NFKC"], ...] = ("NFC", "NFD", "NFKC")  # in which a server may write a path anew
 _READ_OTHERWISE = re.compile(r"""[\x00-\x1f\x7f-\x9f~$%*?\[\]{}()<>|&;"'`!\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]""")
 """Signs that a shell, a URL, a pattern or a reader's eye takes for something else than a letter of a name."""
 _DRIVE = re.compile(r"[A-Za-z]:[\\/](?![\\/])")

@@ -1,7 +1,7 @@
 """Rules on arguments as a person makes them: what one would have covered, and the grant that keeps it.
 
-Above it: ApprovalsApi. Below it: CallRules, GrantBook, WaitingApprovals, JournalReader for calls of the past. The journal keeps what calls were
-called with only where a person has said so; of other calls nothing can be said here.
+Above it: ApprovalsApi. Below it: CallRules, GrantBook, WaitingApprovals, JournalReader for calls of the past. The journal keeps arguments
+only where a person has said so; of other calls nothing can be said here.
 """
 
 import asyncio
@@ -92,7 +92,9 @@ class RuleGrants:
         if rule.server not in ("", server):
             raise TooltrayError(Phrase("This rule speaks of another server"), hint=Phrase("Leave out its member server."))
         if problems := await why_nothing(rule, self._rules.place("")):
-            raise TooltrayError(Phrase("This rule lets no call through"), "; ".join(problems), Phrase("Make the folder, or name another one."))
+            raise TooltrayError(
+                Phrase("This rule lets no call through"), "; ".join(problems), Phrase("Make the folder, or name another one.")
+            )
         if self._masked(rule.text) != rule.text:
             raise TooltrayError(Phrase("There is a secret in this rule"), Phrase("it would be kept"), Phrase("Make one without it."))
         return await self._grants.allow(server, "rule", routes, client=client, expires_in_s=expires_in_s, rule=rule.members())

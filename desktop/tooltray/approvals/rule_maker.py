@@ -23,9 +23,11 @@ MOST_OFFERED = 4  # a person reads no more before an answer
 LONGEST_EQUAL = 200  # characters of a text that a rule repeats
 MOST_ARGUMENTS = 12
 MOST_WORDS = 30  # of a command
-DESTROYS = frozenset("chmod chown cp curl dd format kill mkfs mv nc ncat rm rmdir rsync shutdown truncate unlink wget".split())
+_DESTROYS = "chmod chown cp curl dd format kill mkfs mv nc ncat rm rmdir rsync shutdown truncate unlink wget"
+DESTROYS = frozenset(_DESTROYS.split())
 """Programs of which every word matters, in whatever place: nothing but the very same command is offered."""
-FOLDERS = frozenset("cwd dir directory directorypath folder repo repopath rootpath workdir workingdirectory".split())
+_FOLDERS = "cwd dir directory directorypath folder repo repopath rootpath workdir workingdirectory"
+FOLDERS = frozenset(_FOLDERS.split())
 """How arguments are called that name a folder, and not a file in one."""
 _FREE = {plain_name(name) for name in (*CONTENTS, *LISTS_OF_EDITS, *(each for pair in BEFORE_AND_AFTER for each in pair))}
 _ANY_COUNT: Mapping[str, Any] = {"number": {"min": 0}, "optional": True}
@@ -185,4 +187,3 @@ def _folders(values: Sequence[str], place: Place, *, is_folder: bool) -> Levels:
     if in_project and not lies_below(above, place.project):  # it is the project's folder itself
         folders = [place.project]
     return [{"inside": [each]} for each in dict.fromkeys(folders) if not is_wide(each, place)]
-

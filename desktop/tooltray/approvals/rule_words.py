@@ -1,7 +1,7 @@
-"""What a rule on arguments lets through, in words: the one place that says it, for rules that were made of a call and for those typed by hand.
+"""What a rule on arguments lets through, in words: the one place that says it, for rules made of a call and for those typed by hand.
 
-Above it: GrantBook, rule_maker, the API, and by their snapshots the window and the command line. Below it: call_rule. Says what the rule says
-and nothing of any call.
+Above it: GrantBook, rule_maker, the API, and by their snapshots the window and the command line. Below it: call_rule. Says what the rule
+says, and nothing of any call.
 """
 
 import json
@@ -17,13 +17,12 @@ from tooltray.settings.call_rule import ANY, NONE, CallRule, Condition, NumberBo
 from tooltray.settings.rule_values import PROJECT
 
 LONGEST_VALUE = 200  # characters of one value; a longer one is marked as cut
-RUNS_OTHERS = frozenset(
-    """
-    . awk bash bun busybox cargo cmd cmd.exe csh dash deno docker doas emacs env eval exec fish gawk gdb go gradle ionice java kubectl ksh less
-    lua make man mvn nano nice node nohup npm npx parallel perl php pnpm podman powershell powershell.exe pwsh python python3 rake rsync ruby
-    scp screen sed setsid sh source ssh stdbuf strace su sudo tar time timeout tmux uvx vi vim watch xargs yarn zsh
-    """.split()
-)
+_RUNS_OTHERS = """
+    . awk bash bun busybox cargo cmd cmd.exe csh dash deno docker doas emacs env eval exec fish gawk gdb go gradle ionice java kubectl ksh
+    less lua make man mvn nano nice node nohup npm npx parallel perl php pnpm podman powershell powershell.exe pwsh python python3 rake
+    rsync ruby scp screen sed setsid sh source ssh stdbuf strace su sudo tar time timeout tmux uvx vi vim watch xargs yarn zsh
+"""
+RUNS_OTHERS = frozenset(_RUNS_OTHERS.split())
 """Programs that run what they are given: behind these any word may be another program."""
 
 

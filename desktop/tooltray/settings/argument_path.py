@@ -1,7 +1,7 @@
 """The place of a value in the arguments of a call, as a rule on arguments names it: `path`, `options.cwd`, `items[*].path`.
 
-Above it: call_rule, and the evaluation of rules. Below it: nothing. A member whose name has a dot, a bracket or a quotation mark in it stands
-as JSON in brackets: `["a.b"].c`.
+Above it: call_rule, and the evaluation of rules. Below it: nothing. A member whose name has a dot, a bracket or a quotation mark in it
+stands as JSON in brackets: `["a.b"].c`.
 """
 
 import json

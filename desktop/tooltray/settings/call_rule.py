@@ -126,8 +126,8 @@ class CallRule(RulePart):
     Attributes:
         tool: the server's own name, or `names:PATTERN`; `tool:NAME` for one that begins with a word like these.
         arguments: what must be true of arguments, by their paths.
-        others: what of arguments no condition speaks of: "asked": a call that has such a one asks; "any": they may be anything; or the paths
-            of those that may.
+        others: what of arguments no condition speaks of: "asked": a call that has such a one asks; "any": they may be anything; or the
+            paths of those that may.
         server: of an AI client's rule: of this server alone; empty: of all.
     """
 

@@ -68,7 +68,7 @@ _MEANWHILE = {
     "contents": _NO_CONTENTS,
     "contentsUntil": _NO_CONTENTS,
 }
-NOTHING_BY_THEM = Phrase("nothing goes through by them")
+NOTHING_BY_THEM = Phrase("these rules allow nothing")
 _HELD = {
     "autoApprove": Phrase("each of its calls is asked about"),
     "callRules": NOTHING_BY_THEM,

@@ -112,8 +112,8 @@ class Modes:
         return self._clients.settings(state.client).auto_approve
 
     def call_rules(self, state: SessionState) -> tuple[CallRule, ...] | None:
-        """The rules on arguments of a session's client, in the place of the servers' own; None: theirs count. Who has an `autoApprove` of its
-        own and no such rules has none."""
+        """The rules on arguments of a session's client, in the place of the servers' own; None: theirs count. A client that has an
+        `autoApprove` of its own, and no such rules, has none."""
         if not self._config.settings.publish.clients:
             return None
         settings = self._clients.settings(state.client)

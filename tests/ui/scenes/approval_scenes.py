@@ -86,7 +86,9 @@ RUN = replace(
     arguments='{\n  "command": "git status",\n  "cwd": "/home/me/code/shop"\n}',
     diff=(),
     description="Runs a command.",
-    rules=tuple(OfferedRule(f"rule-{number}", brief(read_rule(rule)), rule_words(read_rule(rule)), rule) for number, rule in enumerate(RULES, 1)),
+    rules=tuple(
+        OfferedRule(f"rule-{number}", brief(read_rule(rule)), rule_words(read_rule(rule)), rule) for number, rule in enumerate(RULES, 1)
+    ),
 )
 PREVIEW = RulePreview(
     RUN.rules[1].words,

@@ -10,9 +10,9 @@ from tests.ui.scenes.opened_desk import SERVERS, desk, many
 from tests.ui.scenes.shot import Shot
 
 from tooltray.approvals.permissions import ASKS_WRITING, CHOSEN_ASK, CHOSEN_FREE, REASONS
-from tooltray.snapshots.activity import ActivityEntry, ActivityRow
 from tooltray.approvals.rule_words import words as rule_words
 from tooltray.settings.call_rule import read_rule
+from tooltray.snapshots.activity import ActivityEntry, ActivityRow
 from tooltray.snapshots.approvals import ServerPermissions, ToolPermission
 from tooltray.snapshots.clients import ClientModeSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
@@ -43,7 +43,9 @@ def server(name: str, *rules: str, count: int = 0, single: tuple[str, ...] = (),
 
 RULE_WORDS = rule_words(read_rule({"tool": "write_file", "arguments": {"path": {"inside": ["~/notes"]}}, "others": ["content"]}))
 PERMISSIONS = [
-    ServerPermissions("filesystem", ("read", "edit_file", "ask:move_file"), ("edit_file", "ask:move_file"), tools=FILES, call_rules=(RULE_WORDS,)),
+    ServerPermissions(
+        "filesystem", ("read", "edit_file", "ask:move_file"), ("edit_file", "ask:move_file"), tools=FILES, call_rules=(RULE_WORDS,)
+    ),
     server("github", "all", count=38),
     server("playwright", "all", count=22),
     server("serena", "read", count=29),

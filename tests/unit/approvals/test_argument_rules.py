@@ -35,14 +35,51 @@ def test_a_command_and_further_words(command: object) -> None:
     assert is_covered(STATUS, {"command": command, "cwd": "/work/p"})
 
 
-@pytest.mark.parametrize("command", ["git log", "git", "gits status", "Git status", "./git status", "/usr/bin/git status", "git statusx", "", [], ["git status"], [["git", "status"]]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git log",
+        "git",
+        "gits status",
+        "Git status",
+        "./git status",
+        "/usr/bin/git status",
+        "git statusx",
+        "",
+        [],
+        ["git status"],
+        [["git", "status"]],
+    ],
+)
 def test_another_command_asks(command: object) -> None:
     assert not is_covered(STATUS, {"command": command})
 
 
 @pytest.mark.parametrize(
     "more",
-    ["-s", "--porcelain", "-c", "+x", "@file", "a=b", "ext::sh", "=ls", "~", "~/x", "$HOME", "*", "a?", "[a]", "{a,b}", "`id`", "$(id)", "#x", "!x", "^", "%PATH%"],
+    [
+        "-s",
+        "--porcelain",
+        "-c",
+        "+x",
+        "@file",
+        "a=b",
+        "ext::sh",
+        "=ls",
+        "~",
+        "~/x",
+        "$HOME",
+        "*",
+        "a?",
+        "[a]",
+        "{a,b}",
+        "`id`",
+        "$(id)",
+        "#x",
+        "!x",
+        "^",
+        "%PATH%",
+    ],
 )
 def test_options_and_signs_of_a_shell_ask_behind_a_command(more: str) -> None:
     assert not is_covered(STATUS, {"command": f"git status {more}"})
@@ -52,17 +89,49 @@ def test_options_and_signs_of_a_shell_ask_behind_a_command(more: str) -> None:
 @pytest.mark.parametrize(
     "command",
     [
-        *("git status; id", "git status;id", "git status|id", "git status && id", "git status & id", "git status > x", "git status < x", "git status `id`"),
-        *("git status\nid", "git status\rid", "git status\tx", "git status\vid", "git status\x00id", "git\u00a0status", "git\u3000status", "git status\u2028id"),
-        *("A=b git status", "'git' status", '"git" status', "\\git status", "git -c core.pager=id status", "git --exec-path=x status", "git status\\", "(git status)"),
+        *(
+            "git status; id",
+            "git status;id",
+            "git status|id",
+            "git status && id",
+            "git status & id",
+            "git status > x",
+            "git status < x",
+            "git status `id`",
+        ),
+        *(
+            "git status\nid",
+            "git status\rid",
+            "git status\tx",
+            "git status\vid",
+            "git status\x00id",
+            "git\u00a0status",
+            "git\u3000status",
+            "git status\u2028id",
+        ),
+        *(
+            "A=b git status",
+            "'git' status",
+            '"git" status',
+            "\\git status",
+            "git -c core.pager=id status",
+            "git --exec-path=x status",
+            "git status\\",
+            "(git status)",
+        ),
     ],
 )
 def test_no_line_with_signs_of_a_shell_is_a_command(command: str) -> None:
     assert not is_covered(STATUS, {"command": command})
-    assert not is_covered(rule(command={"command": ["git"], "more": "any"}), {"command": command.replace("-c core.pager=id", "'x'").replace("--exec-path=x", "'x'")})
+    assert not is_covered(
+        rule(command={"command": ["git"], "more": "any"}),
+        {"command": command.replace("-c core.pager=id", "'x'").replace("--exec-path=x", "'x'")},
+    )
 
 
-@pytest.mark.parametrize("value", [None, 1, True, {"0": "git"}, ["git", 1], ["git", "status", None], ["git", "status", ""], ["git", "status", "a b"], [None]])
+@pytest.mark.parametrize(
+    "value", [None, 1, True, {"0": "git"}, ["git", 1], ["git", "status", None], ["git", "status", ""], ["git", "status", "a b"], [None]]
+)
 def test_a_command_is_a_text_or_a_list_of_words(value: object) -> None:
     assert not is_covered(STATUS, {"command": value})
 
@@ -88,7 +157,16 @@ def test_paths_of_a_list_are_each_looked_at() -> None:
     assert needs_disk(made)
     assert not needs_disk(rule(a={"equals": 1}))
     assert is_covered(made, {"items": [{"path": "/nowhere/x/a"}, {"path": "/nowhere/x"}]})
-    for items in ([], {}, "x", [{"path": "/nowhere/x/a"}, {"path": "/etc"}], [{}], [{"path": ["/nowhere/x"]}], [{"path": "/nowhere/x", "b": 1}], ["/nowhere/x"]):
+    for items in (
+        [],
+        {},
+        "x",
+        [{"path": "/nowhere/x/a"}, {"path": "/etc"}],
+        [{}],
+        [{"path": ["/nowhere/x"]}],
+        [{"path": "/nowhere/x", "b": 1}],
+        ["/nowhere/x"],
+    ):
         assert not is_covered(made, {"items": items})
     assert is_covered(rule(**{"items[*]": {"equals": 1, "optional": True}}), {"items": []})
 
@@ -97,12 +175,30 @@ def test_hosts() -> None:
     made = rule(url={"hosts": ["example.org", "*.example.com", "local.test:8443"]})
     for url in ("https://example.org/a?b", "http://EXAMPLE.org", "example.org", "https://a.b.example.com/", "https://local.test:8443/x"):
         assert is_covered(made, {"url": url})
-    odd = ("https://evil.org", "https://example.com", "https://a.example.org", "https://example.org:8443", "https://local.test", "https://example.org@evil.org")
-    for url in (*odd, "https://notexample.org", "https://example.org.evil.org", "https://evil.org/example.org", "https://evil.org#example.org", ["example.org"], 1):
+    odd = (
+        "https://evil.org",
+        "https://example.com",
+        "https://a.example.org",
+        "https://example.org:8443",
+        "https://local.test",
+        "https://example.org@evil.org",
+    )
+    for url in (
+        *odd,
+        "https://notexample.org",
+        "https://example.org.evil.org",
+        "https://evil.org/example.org",
+        "https://evil.org#example.org",
+        ["example.org"],
+        1,
+    ):
         assert not is_covered(made, {"url": url})
 
 
-@pytest.mark.parametrize(("value", "is_in"), [(1, True), (10, True), (2.5, True), (0, False), (11, False), ("5", False), (True, False), (None, False), ([5], False)])
+@pytest.mark.parametrize(
+    ("value", "is_in"),
+    [(1, True), (10, True), (2.5, True), (0, False), (11, False), ("5", False), (True, False), (None, False), ([5], False)],
+)
 def test_numbers(value: object, is_in: bool) -> None:
     assert is_covered(rule(n={"number": {"min": 1, "max": 10}}), {"n": value}) is is_in
 
@@ -116,7 +212,13 @@ def test_numbers_that_are_none_or_have_no_bound() -> None:
 
 
 def test_values_are_equal_in_kind_too() -> None:
-    for wanted, others in ((1, ("1", True, 2, None)), (True, (1, "true", False)), ("1", (1, "1 ", "１", ["1"])), ("\u00e9", ("e\u0301",)), (False, (0, None))):
+    for wanted, others in (
+        (1, ("1", True, 2, None)),
+        (True, (1, "true", False)),
+        ("1", (1, "1 ", "１", ["1"])),
+        ("\u00e9", ("e\u0301",)),
+        (False, (0, None)),
+    ):
         made = rule(a={"equals": wanted})
         assert is_covered(made, {"a": wanted})
         assert not any(is_covered(made, {"a": each}) for each in others)
@@ -152,8 +254,25 @@ def test_an_argument_that_is_missing_asks_unless_it_may_be() -> None:
 @pytest.mark.parametrize(
     "raw",
     [
-        *(b'{"a":1,"a":1}', b'{"a":1,"\\u0061":1}', b'{"a":1,"o":{"b":1,"b":2}}', b"[]", b"null", b"1", b'"a"', b"", b"{", b'{"a":1}x', b'{"a":01}'),
-        *(b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}", b'{"a":1,"o":"' + b"x" * READ_BELOW_BYTES + b'"}', b'{"a":1,"o":"\xff"}', b'{"a":1,"o":NaN}'),
+        *(
+            b'{"a":1,"a":1}',
+            b'{"a":1,"\\u0061":1}',
+            b'{"a":1,"o":{"b":1,"b":2}}',
+            b"[]",
+            b"null",
+            b"1",
+            b'"a"',
+            b"",
+            b"{",
+            b'{"a":1}x',
+            b'{"a":01}',
+        ),
+        *(
+            b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+            b'{"a":1,"o":"' + b"x" * READ_BELOW_BYTES + b'"}',
+            b'{"a":1,"o":"\xff"}',
+            b'{"a":1,"o":NaN}',
+        ),
     ],
 )
 def test_arguments_that_can_be_read_in_two_ways_or_not_at_all_ask(raw: bytes) -> None:
@@ -164,7 +283,10 @@ def test_no_arguments_are_none() -> None:
     assert covers(rule(), b"", HERE)
 
 
-@pytest.mark.parametrize(("text", "tool", "is_one"), [("t", "t", True), ("t", "T", False), ("names:t*", "t_x", True), ("tool:names:t*", "names:t*", True), ("names:t*", "x", False)])
+@pytest.mark.parametrize(
+    ("text", "tool", "is_one"),
+    [("t", "t", True), ("t", "T", False), ("names:t*", "t_x", True), ("tool:names:t*", "names:t*", True), ("names:t*", "x", False)],
+)
 def test_which_tool_a_rule_speaks_of(text: str, tool: str, is_one: bool) -> None:
     assert is_for(read_rule({"tool": text}), tool) is is_one
 
@@ -197,7 +319,10 @@ def test_whatever_is_given_a_call_without_the_command_is_not_covered(value: obje
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.dictionaries(st.sampled_from(["a", "b", "c d", "é"]), st.text(max_size=4) | st.integers(-5, 5) | st.booleans(), max_size=3), st.booleans())
+@given(
+    st.dictionaries(st.sampled_from(["a", "b", "c d", "é"]), st.text(max_size=4) | st.integers(-5, 5) | st.booleans(), max_size=3),
+    st.booleans(),
+)
 def test_a_rule_of_equal_values_covers_the_same_arguments_however_they_are_written(given_: dict[str, Any], is_ascii: bool) -> None:
     made = read_rule({"tool": "t", "arguments": {f"[{json.dumps(name)}]": {"equals": each} for name, each in given_.items()}})
     assert covers(made, json.dumps(given_, ensure_ascii=is_ascii, indent=2).encode("utf-8", "surrogatepass"), HERE)

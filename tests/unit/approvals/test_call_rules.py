@@ -1,6 +1,5 @@
 """approvals/call_rules.py: rules on arguments let the like of a call through and nothing else, wherever they stand."""
 
-import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,7 +12,6 @@ from tests.fakes.approval_desk import Desk, desk
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.scripted_server import tool
 
-from tooltray.approvals.call_rules import CallRules
 from tooltray.errors import Conflict
 from tooltray.protocol.envelope import Envelope
 from tooltray.snapshots.clients import SessionProject
@@ -39,8 +37,14 @@ async def goes_through(here: Desk, arguments: object, name: str = "run_command")
 
 TRICKS: list[object] = [
     *({"command": f"git status{sign}id"} for sign in (";", "; ", " && ", " | ", "\n", "\r", " & ", "`", " > ")),
-    *({"command": each} for each in ("git -c core.pager=id status", "A=b git status", "git status --porcelain", "git log", "git status $HOME", "")),
-    *({"command": each} for each in (["git", "status", "-s"], ["git status"], ["git", "status", 1], None, 1, True, {"command": "git status"})),
+    *(
+        {"command": each}
+        for each in ("git -c core.pager=id status", "A=b git status", "git status --porcelain", "git log", "git status $HOME", "")
+    ),
+    *(
+        {"command": each}
+        for each in (["git", "status", "-s"], ["git status"], ["git", "status", 1], None, 1, True, {"command": "git status"})
+    ),
     *({"command": "git status", **more} for more in ({"Command": "id"}, {"env": {}}, {"cwd": "/etc"}, {"": 1})),
     {},
     [],
@@ -66,7 +70,11 @@ async def test_a_rule_made_of_a_call_lets_the_like_of_it_through_and_nothing_els
             assert await goes_through(here, fine)
         assert here.questions == 1
         elsewhere = ({"command": "git status", "cwd": each} for each in (f"{cwd}/out", f"{cwd}/..", "/etc", "~", "."))
-        tricks = [*elsewhere, *({**each, "cwd": cwd} for each in TRICKS if isinstance(each, dict) and each.get("cwd") is None), {"command": "git status"}]
+        tricks = [
+            *elsewhere,
+            *({**each, "cwd": cwd} for each in TRICKS if isinstance(each, dict) and each.get("cwd") is None),
+            {"command": "git status"},
+        ]
         for place, trick in enumerate(tricks):
             asked = here.calling("run_command", arguments=trick)
             await here.answer("refuse")
@@ -152,7 +160,10 @@ async def test_a_rule_whose_path_leads_elsewhere_is_not_made(tmp_path: Path) -> 
         folder.symlink_to("/etc")
         call = here.calling("run_command", arguments={"path": f"{folder}/passwd"})
         question = await here.asked()
-        assert [each.rule["arguments"]["path"] for each in question.rules[1:]] == [{"inside": [str(folder)]}, {"inside": [str(folder.parent)]}]
+        assert [each.rule["arguments"]["path"] for each in question.rules[1:]] == [
+            {"inside": [str(folder)]},
+            {"inside": [str(folder.parent)]},
+        ]
         for wider in ("rule-2", "rule-3"):
             with pytest.raises(Conflict, match="would not mean what it says"):
                 await here.parts.presenter.answer_approval(question.id, wider)
@@ -172,10 +183,11 @@ async def test_folders_that_are_not_there_are_told_of(tmp_path: Path) -> None:
     rule = {"tool": "run_command", "arguments": {"cwd": {"inside": [str(tmp_path), "{project}", "/not/there"]}}}
     gone = {"tool": "gone", "others": "any"}
     async with at_work(tmp_path, rule, gone, settings={"publish": {"clients": {"c": {"callRules": [rule]}}}}) as here:
-        rules: CallRules = here.parts.call_rules
-        assert ["there is no such tool"] == [each.message.partition(" (")[0] for each in rules.problems()]  # the disk is looked at meanwhile
-        while len(told := [(each.title, each.message.partition(" (")[0]) for each in rules.problems()]) < 3:
-            await asyncio.sleep(0)
+        rules = here.parts.call_rules
+        first = [each.message.partition(" (")[0] for each in rules.problems()]
+        assert first == ["there is no such tool"]  # the disk is looked at meanwhile
+        await rules.look()
+        told = [(each.title, each.message.partition(" (")[0]) for each in rules.problems()]
         title = "A rule on arguments of '{}' lets no call through"
         missing = "there is no folder /not/there"
         assert told == [(title.format("s"), missing), (title.format("s"), "there is no such tool"), (title.format("c"), missing)]

@@ -22,7 +22,13 @@ class Tree:
         (self.inside / "sub").mkdir(parents=True)
         (self.root / "out").mkdir()
         (self.inside / "a").write_text("")
-        for name, target in (("leads-out", "../out"), ("dangles", "../out/new"), ("leads-in", "sub"), ("circle", "circle"), ("upper", "..")):
+        for name, target in (
+            ("leads-out", "../out"),
+            ("dangles", "../out/new"),
+            ("leads-in", "sub"),
+            ("circle", "circle"),
+            ("upper", ".."),
+        ):
             (self.inside / name).symlink_to(target)
         (self.root / "alias").symlink_to("in")
         self.place = Place(str(self.inside), str(self.root / "out"))
@@ -42,7 +48,9 @@ def test_what_lies_in_a_folder(tree: Tree, path: str) -> None:
     assert tree.covers(f"{tree.inside}{path}", "/elsewhere", "{project}")
 
 
-@pytest.mark.parametrize("path", ["/leads-out", "/leads-out/x", "/dangles", "/upper/out", "/upper", "/circle/../..", "/../out", "/sub/../a", "/leads-in/.."])
+@pytest.mark.parametrize(
+    "path", ["/leads-out", "/leads-out/x", "/dangles", "/upper/out", "/upper", "/circle/../..", "/../out", "/sub/../a", "/leads-in/.."]
+)
 def test_links_and_dots_lead_out(tree: Tree, path: str) -> None:
     assert not tree.covers(f"{tree.inside}{path}")
 
@@ -50,8 +58,45 @@ def test_links_and_dots_lead_out(tree: Tree, path: str) -> None:
 @pytest.mark.parametrize(
     "tail",
     [
-        *("~", "~/x", "$HOME", "${HOME}", "%2e%2e/out", "%HOME%", "a\\..\\..\\out", "a\0", "a\n", "a\r", "a\t", "a;id", "a|b", "a&b", "`id`", "$(id)"),
-        *("*", "?", "[a]", "{a,b}", "'a'", '"a"', "a>b", "a<b", "a ", " a", "a.", "...", "．．/out", "..／out", "\u202ea", "\ud800", "\x7f", "\x85", "!a"),
+        *(
+            "~",
+            "~/x",
+            "$HOME",
+            "${HOME}",
+            "%2e%2e/out",
+            "%HOME%",
+            "a\\..\\..\\out",
+            "a\0",
+            "a\n",
+            "a\r",
+            "a\t",
+            "a;id",
+            "a|b",
+            "a&b",
+            "`id`",
+            "$(id)",
+        ),
+        *(
+            "*",
+            "?",
+            "[a]",
+            "{a,b}",
+            "'a'",
+            '"a"',
+            "a>b",
+            "a<b",
+            "a ",
+            " a",
+            "a.",
+            "...",
+            "．．/out",
+            "..／out",
+            "\u202ea",
+            "\ud800",
+            "\x7f",
+            "\x85",
+            "!a",
+        ),
     ],
 )
 def test_what_a_server_may_read_in_another_way_asks(tree: Tree, tail: str) -> None:
@@ -96,7 +141,26 @@ def test_a_path_that_no_system_opens_asks(tree: Tree) -> None:
 
 
 _PARTS = st.sampled_from(
-    ["..", ".", "", "a", "sub", "leads-out", "leads-in", "upper", "dangles", "circle", "~", "$HOME", "%2e%2e", "..\\", "x", "．．", "out", "in"]
+    [
+        "..",
+        ".",
+        "",
+        "a",
+        "sub",
+        "leads-out",
+        "leads-in",
+        "upper",
+        "dangles",
+        "circle",
+        "~",
+        "$HOME",
+        "%2e%2e",
+        "..\\",
+        "x",
+        "．．",
+        "out",
+        "in",
+    ]
 )
 
 
@@ -105,7 +169,14 @@ _PARTS = st.sampled_from(
 def test_however_a_server_reads_what_is_covered_it_lies_inside(tree: Tree, parts: list[str]) -> None:
     path = "/".join((str(tree.inside), *parts))
     if tree.covers(path):
-        readings = {path, os.path.normpath(path), unquote(path), os.path.expanduser(path), os.path.expandvars(path), path.replace("\\", "/")}
+        readings = {
+            path,
+            os.path.normpath(path),
+            unquote(path),
+            os.path.expanduser(path),
+            os.path.expandvars(path),
+            path.replace("\\", "/"),
+        }
         readings |= {normalize(form, path) for form in ("NFC", "NFD", "NFKC", "NFKD")} | {path.strip(), path.rstrip(". ")}
         for each in (*readings, *map(os.path.normpath, readings)):
             assert os.path.realpath(each) == str(tree.inside) or os.path.realpath(each).startswith(f"{tree.inside}/")

@@ -109,4 +109,3 @@ def test_a_kept_rule_that_cannot_be_read_allows_nothing() -> None:
     assert words_of(odd) == UNREADABLE
     assert rule_of(Grant(id="2", kind="tool", server="s", rule={"tool": "t"})) is None
     assert words_of(Grant(id="2", kind="tool", server="s")) == ""
-

@@ -95,7 +95,9 @@ def test_switches_texts_and_negative_numbers_stay_what_they_were() -> None:
     assert made({}) == [{}]
 
 
-@pytest.mark.parametrize("arguments", [{"q": "x" * 300}, {"o": {"a": 1}}, {"l": [1]}, {"n": None}, {str(number): 1 for number in range(13)}, {"path": ["/a", 1]}])
+@pytest.mark.parametrize(
+    "arguments", [{"q": "x" * 300}, {"o": {"a": 1}}, {"l": [1]}, {"n": None}, {str(number): 1 for number in range(13)}, {"path": ["/a", 1]}]
+)
 def test_of_what_cannot_be_said_in_short_no_rule_is_made(arguments: dict[str, Any]) -> None:
     assert made(arguments) == []
     assert offers("t", b'{"a":1,"a":1}', HERE) == ()

@@ -21,13 +21,22 @@ HERE = Place("/work/p", "/home/ann")
         ({"arguments": {"a": {"oneOf": [1, True]}}, "others": "any"}, "t, where a is 1 or true; whatever else is given"),
         ({"arguments": {"a": {"inside": ["~/n", "{project}"]}}}, "t, where a is in ~/n or the project's folder; and nothing else is given"),
         ({"arguments": {"a": {"inside": ["{project}/src"]}}}, "t, where a is in src of the project; and nothing else is given"),
-        ({"arguments": {"a": {"hosts": ["x.org"]}}, "others": ["b", "c"]}, "t, where a is at x.org; whatever is given as b, c, and nothing else"),
-        ({"arguments": {"a": {"command": ["ls", "-l"], "more": "none"}}}, "t, where a is `ls -l` without another word; and nothing else is given"),
+        (
+            {"arguments": {"a": {"hosts": ["x.org"]}}, "others": ["b", "c"]},
+            "t, where a is at x.org; whatever is given as b, c, and nothing else",
+        ),
+        (
+            {"arguments": {"a": {"command": ["ls", "-l"], "more": "none"}}},
+            "t, where a is `ls -l` without another word; and nothing else is given",
+        ),
         (
             {"arguments": {"a": {"command": ["git"], "args": "b"}}},
             "t, where a with b is `git`, and what follows are words but no options; and nothing else is given",
         ),
-        ({"arguments": {"a": {"command": ["ls"], "more": "any"}}}, "t, where a begins with `ls`, whatever words follow; and nothing else is given"),
+        (
+            {"arguments": {"a": {"command": ["ls"], "more": "any"}}},
+            "t, where a begins with `ls`, whatever words follow; and nothing else is given",
+        ),
         ({"arguments": {"a": {"number": {"min": 1, "max": 2}}}}, "t, where a is from 1 to 2; and nothing else is given"),
         ({"arguments": {"a": {"number": {"max": 2}}}}, "t, where a is at most 2; and nothing else is given"),
         (
@@ -46,7 +55,10 @@ def test_words(rule: dict[str, Any], said: str) -> None:
     [
         ({"arguments": {"a": {"command": ["ls"], "more": "none"}, "b": {"inside": ["/x"]}}}, "`ls`, in /x"),
         ({"arguments": {"a": {"command": ["ls"]}, "n": {"number": {"min": 1}}}}, "`ls` …"),
-        ({"arguments": {"a": {"hosts": ["x.org", "y.org"]}, "b": {"equals": 1}, "c": {"oneOf": [1, "x"]}}}, 'at x.org or y.org, 1, 1 or "x"'),
+        (
+            {"arguments": {"a": {"hosts": ["x.org", "y.org"]}, "b": {"equals": 1}, "c": {"oneOf": [1, "x"]}}},
+            'at x.org or y.org, 1, 1 or "x"',
+        ),
         ({}, "without arguments"),
         ({"others": "any"}, "whatever it is called with"),
     ],

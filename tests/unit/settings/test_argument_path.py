@@ -23,7 +23,9 @@ def test_a_path_is_read_and_written(text: str, path: tuple[str | None, ...]) -> 
     assert read_path(written(path)) == path
 
 
-@pytest.mark.parametrize("text", ["", "[*]", ".a", "a.", "a..b", "a b", "a[0]", 'a["x]', "a[*]b", '["\\x"]', ".".join("a" * (MOST_STEPS + 1))])
+@pytest.mark.parametrize(
+    "text", ["", "[*]", ".a", "a.", "a..b", "a b", "a[0]", 'a["x]', "a[*]b", '["\\x"]', ".".join("a" * (MOST_STEPS + 1))]
+)
 def test_what_is_no_path_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         read_path(text)

@@ -23,7 +23,12 @@ def test_a_rule_is_written_as_it_was_read() -> None:
     assert read_rule({"tool": "t", "arguments": {"a": {"number": {"min": Decimal("0.5"), "max": Decimal(2)}}}}).members()["arguments"] == {
         "a": {"number": {"min": 0.5, "max": 2}}
     }
-    assert read_rule({"tool": "t", "arguments": {"a": {"oneOf": [Decimal("1.5"), "x", True, 1]}}}).arguments["a"].one_of == (1.5, "x", True, 1)
+    assert read_rule({"tool": "t", "arguments": {"a": {"oneOf": [Decimal("1.5"), "x", True, 1]}}}).arguments["a"].one_of == (
+        1.5,
+        "x",
+        True,
+        1,
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,7 +99,7 @@ def test_a_slip_in_a_rule_of_the_settings_takes_that_rule_alone_away() -> None:
         "callRules.1: tol: is not known",
         "publish: clients.c.callRules.1.tool: must be text",
     ]
-    assert [problem.hint for problem in reading.problems][1:] == ["Correct it in settings.json; until then nothing goes through by them"] * 2
+    assert [problem.hint for problem in reading.problems][1:] == ["Correct it in settings.json; until then these rules allow nothing"] * 2
 
 
 def test_a_rule_that_another_one_was_not_widens() -> None:

@@ -15,7 +15,9 @@ def test_plain_words(word: str) -> None:
     assert is_plain_word(word)
 
 
-@pytest.mark.parametrize("sign", list(" \t\n\r\v\f\0;|&$()<>`\\\"'*?[]{}~!#^%") + ["\u00a0", "\u2028", "\u202e", "；", "－", "\ud800", "\x1b", "\x85"])
+@pytest.mark.parametrize(
+    "sign", [*" \t\n\r\v\f\0;|&$()<>`\\\"'*?[]{}~!#^%", "\u00a0", "\u2028", "\u202e", "；", "－", "\ud800", "\x1b", "\x85"]
+)
 def test_no_word_has_a_sign_that_a_shell_reads(sign: str) -> None:
     assert not is_plain_word(sign)
     assert not is_plain_word(f"a{sign}b")
@@ -55,7 +57,20 @@ def test_hosts(text: str, host: Host) -> None:
     [
         *("", ".", "example.org.", "-a.org", "a-.org", "a..org", "a_b.org", "bücher.example", "exаmple.org", "a b", "a@b", "a\\b", "a/b"),
         *("2130706433", "0x7f000001", "127.1", "0177.0.0.1", "127.0.0.01", "1.2.3.4.5", "0x7f.1", "[0:0::1]", "[::1", "[::1%25lo]", "[]"),
-        *("a:0", "a:65536", "a:", "a:b", "a:80:80", "example.org\n", " example.org", "example.org\t", "a" * 254, "%65xample.org", "１.example", "*.example.org"),
+        *(
+            "a:0",
+            "a:65536",
+            "a:",
+            "a:b",
+            "a:80:80",
+            "example.org\n",
+            " example.org",
+            "example.org\t",
+            "a" * 254,
+            "%65xample.org",
+            "１.example",
+            "*.example.org",
+        ),
     ],
 )
 def test_what_programs_could_read_in_two_ways_is_no_host(text: str) -> None:
@@ -64,7 +79,13 @@ def test_what_programs_could_read_in_two_ways_is_no_host(text: str) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["https://example.org", "HTTP://Example.ORG/", "https://example.org:443/a/../b?c=d&e=%2e#f", "wss://example.org/@x", "https://example.org?q=1"],
+    [
+        "https://example.org",
+        "HTTP://Example.ORG/",
+        "https://example.org:443/a/../b?c=d&e=%2e#f",
+        "wss://example.org/@x",
+        "https://example.org?q=1",
+    ],
 )
 def test_the_host_of_an_address(address: str) -> None:
     assert host_of(address) == Host("example.org")
@@ -73,11 +94,45 @@ def test_the_host_of_an_address(address: str) -> None:
 @pytest.mark.parametrize(
     "address",
     [
-        *("https://good.org@example.org/", "https://a:b@example.org", "https://example.org\\@evil.org", "https:/\\example.org", "http:/example.org"),
-        *("https:example.org", "https:///example.org", "//example.org", "file://example.org/etc", "ftp://example.org", "javascript://example.org"),
-        *("https://example.org /", " https://example.org", "https://example.org\n", "https://exam\tple.org", "https://example.org/a b", "https://example.org/\0"),
-        *("https://example.org#@evil.org", "https://example.org?@evil.org", "https://example.org/`id`", "https://example.org/$(id)", "https://example.org/;id"),
-        *("https://ex%61mple.org", "https://example.org%00.evil.org", "https://example。org", "https://example.org:x", "https://[::1", "https://", "httpſ://example.org"),
+        *(
+            "https://good.org@example.org/",
+            "https://a:b@example.org",
+            "https://example.org\\@evil.org",
+            "https:/\\example.org",
+            "http:/example.org",
+        ),
+        *(
+            "https:example.org",
+            "https:///example.org",
+            "//example.org",
+            "file://example.org/etc",
+            "ftp://example.org",
+            "javascript://example.org",
+        ),
+        *(
+            "https://example.org /",
+            " https://example.org",
+            "https://example.org\n",
+            "https://exam\tple.org",
+            "https://example.org/a b",
+            "https://example.org/\0",
+        ),
+        *(
+            "https://example.org#@evil.org",
+            "https://example.org?@evil.org",
+            "https://example.org/`id`",
+            "https://example.org/$(id)",
+            "https://example.org/;id",
+        ),
+        *(
+            "https://ex%61mple.org",
+            "https://example.org%00.evil.org",
+            "https://example。org",
+            "https://example.org:x",
+            "https://[::1",
+            "https://",
+            "httpſ://example.org",
+        ),
     ],
 )
 def test_an_address_that_parsers_could_read_in_two_ways_has_no_host(address: str) -> None:
@@ -93,7 +148,9 @@ def test_where_a_host_is_found_the_standard_library_finds_the_same(address: str)
         assert urlsplit(address).port in (host.port, None, 80, 443)
 
 
-@pytest.mark.parametrize(("host", "pattern", "is_in"), [("a.b.c", "*.b.c", True), ("b.c", "*.b.c", False), ("xb.c", "*.b.c", False), ("a", "a", True)])
+@pytest.mark.parametrize(
+    ("host", "pattern", "is_in"), [("a.b.c", "*.b.c", True), ("b.c", "*.b.c", False), ("xb.c", "*.b.c", False), ("a", "a", True)]
+)
 def test_what_is_below_a_host(host: str, pattern: str, is_in: bool) -> None:
     assert is_below(host, pattern) is is_in
 
@@ -109,6 +166,8 @@ def test_folders_that_rules_name(folder: str, is_one: bool) -> None:
     assert is_folder(folder) is is_one
 
 
-@pytest.mark.parametrize("folder", ["", "a", "./a", "~ann/x", "/a/../b", "~/..", "{project}/..", "{project}x", "/a\0", "{project}/\0", "{home}/a"])
+@pytest.mark.parametrize(
+    "folder", ["", "a", "./a", "~ann/x", "/a/../b", "~/..", "{project}/..", "{project}x", "/a\0", "{project}/\0", "{home}/a"]
+)
 def test_what_is_no_folder(folder: str) -> None:
     assert not is_folder(folder)

@@ -1,4 +1,4 @@
-"""`tooltray grants rule ...`: a rule on the arguments of calls, as JSON; what it means and what it would have covered is read before the yes.
+"""`tooltray grants rule ...`: a rule on arguments, as JSON; what it means and what it would have covered is read before the yes.
 
 Above it: run. Below it: the running hub. Like every consent it needs a terminal at both ends.
 """
@@ -60,9 +60,9 @@ def _print(preview: RulePreview) -> None:
     for said in (*preview.problems, *preview.cautions):
         print(tr("Careful: {warning}", warning=clean_line(said)))
     through = sum(each.is_covered for each in preview.calls)
-    print(tr("Of {known} calls of late it covers {through}.", known=len(preview.calls), through=through))
+    print(tr("Of {known} recent calls it covers {through}.", known=len(preview.calls), through=through))
     if preview.unknown:
-        print(tr("Of {count} more it is not kept what they were called with.", count=preview.unknown))
+        print(tr("{count} more cannot be judged: their arguments are not kept.", count=preview.unknown))
     rows = [
         [tr("yes") if each.is_covered else tr("no"), day(each.at), each.tool, cut(clean_line(each.line), LINE_COLUMNS)]
         for each in preview.calls[:MOST_SHOWN]

@@ -20,12 +20,12 @@ def of_late(preview: RulePreview) -> str:
     known = len(preview.calls)
     through = sum(each.is_covered for each in preview.calls)
     if not known and not preview.unknown:
-        return tr("There were no calls of this tool of late.")
+        return tr("There are no recent calls of this tool.")
     if not known:
-        return tr("What calls of late were called with is not kept, so nobody knows which of {count} it covers.", count=preview.unknown)
-    text = tr("Of {known} calls of late it covers {through}.", known=known, through=through)
+        return tr("The arguments of recent calls are not kept, so nobody knows which of these {count} it covers.", count=preview.unknown)
+    text = tr("Of {known} recent calls it covers {through}.", known=known, through=through)
     if preview.unknown:
-        text += " " + tr("Of {count} more it is not kept what they were called with.", count=preview.unknown)
+        text += " " + tr("{count} more cannot be judged: their arguments are not kept.", count=preview.unknown)
     return text
 
 

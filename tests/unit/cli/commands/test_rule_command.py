@@ -15,7 +15,14 @@ CALLS = [
     {"at": 0.0, "tool": "write_file", "client": "Cursor", "line": '{"path":"x"}\x1b[2J', "is_covered": True},
     {"at": 0.0, "tool": "write_file", "client": "Cursor", "line": '{"path":"y"}', "is_covered": False},
 ]
-PREVIEW = {"words": "write_file, where path is x", "rule": RULE, "cautions": ["mind"], "problems": ["no folder"], "calls": CALLS, "unknown": 3}
+PREVIEW = {
+    "words": "write_file, where path is x",
+    "rule": RULE,
+    "cautions": ["mind"],
+    "problems": ["no folder"],
+    "calls": CALLS,
+    "unknown": 3,
+}
 MADE = {**GRANT, "kind": "rule", "words": "write_file, where path is x"}
 
 
@@ -31,8 +38,8 @@ def test_a_rule_is_said_in_words_and_added_after_a_yes(person: Tooltray, hub_hom
         "Goes through without asking: write_file, where path is x.",
         "Careful: no folder",
         "Careful: mind",
-        "Of 2 calls of late it covers 1.",
-        "Of 3 more it is not kept what they were called with.",
+        "Of 2 recent calls it covers 1.",
+        "3 more cannot be judged: their arguments are not kept.",
         "tooltray grants remove g1",
     ):
         assert said in result.out
@@ -42,7 +49,7 @@ def test_a_rule_is_said_in_words_and_added_after_a_yes(person: Tooltray, hub_hom
 
 def test_a_preview_and_a_no_allow_nothing(tooltray: Tooltray, person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, preview_rule={**PREVIEW, "calls": [], "unknown": 0}) as fake:
-        assert "Of 0 calls of late" in tooltray("grants", "rule", "files", json.dumps(RULE), "--preview").out
+        assert "Of 0 recent calls" in tooltray("grants", "rule", "files", json.dumps(RULE), "--preview").out
         assert tooltray("grants", "rule", "files", json.dumps(RULE), "--preview", "--json").json["words"] == PREVIEW["words"]
         assert person("grants", "rule", "files", json.dumps(RULE), typed="n\n").out.endswith("Nothing was allowed.\n")
         assert tooltray("grants", "rule", "files", json.dumps(RULE)).code == 1
