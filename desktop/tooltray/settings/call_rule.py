@@ -47,9 +47,11 @@ class RulePart(JsonModel):
 
 
 class NumberBounds(RulePart):
-    """
+    """What a number may be; without one of them there is no bound on that side.
+
     Attributes:
-        min, max: the smallest and the largest number; without one there is no bound.
+        min: the smallest.
+        max: the largest.
     """
 
     min: Number | None = None
