@@ -4,9 +4,11 @@ Above it: CallRules, rule_maker, rule_previews. Below it: call_rule, rule_values
 resolved on the disk. What cannot be understood in exactly one way is not covered, and then a person is asked.
 """
 
+import json
 import os
 import unicodedata
 from collections.abc import Mapping
+from functools import lru_cache
 from math import isfinite
 from typing import Any
 
@@ -16,9 +18,10 @@ from tooltray.approvals.path_rules import Place, is_inside
 from tooltray.catalogue.approval import NAME_PREFIX, fits
 from tooltray.catalogue.definition import read_once_named
 from tooltray.settings.argument_path import ArgumentPath, read_path
-from tooltray.settings.call_rule import ANY, NONE, CallRule, Condition, NumberBounds, Value
+from tooltray.settings.call_rule import ANY, NONE, CallRule, Condition, NumberBounds, Value, read_rule
 from tooltray.settings.rule_values import host_of, is_below, is_plain_word, read_pattern
 
+REMEMBERED = 1024  # rules
 READ_BELOW_BYTES = 262_144  # larger arguments ask: reading them would keep others waiting
 PATTERN = "names:"
 OPTION_SIGNS = ("-", "+", "@", "/") if os.name == "nt" else ("-", "+", "@")
@@ -91,12 +94,18 @@ def covers(rule: CallRule, arguments: bytes, place: Place) -> bool:
 
 def covers_read(rule: CallRule, arguments: Mapping[str, Any], place: Place) -> bool:
     """The same for arguments that `read_arguments` has read."""
-    root = _Node(members={})
+    return _fits(arguments, _shape(rule.text), _Call(arguments, rule.others == ANY, place))
+
+
+@lru_cache(REMEMBERED)
+def _shape(text: str) -> _Node:
+    """What a rule says of each place, from the outermost object on; it is asked for with each call."""
+    rule, root = read_rule(json.loads(text)), _Node()
     for path, condition in rule.places:
         _put(root, path, _Node(condition, is_free=condition is None))
     for path in rule.other_paths:
         _put(root, path, _Node(is_free=True))
-    return _fits(arguments, root, _Call(arguments, rule.others == ANY, place))
+    return root
 
 
 def _put(root: _Node, path: ArgumentPath, leaf: _Node) -> None:
@@ -104,10 +113,10 @@ def _put(root: _Node, path: ArgumentPath, leaf: _Node) -> None:
     node = root
     for step in above:
         if step is None:
-            node.each = node.each or _Node(members={})
+            node.each = node.each or _Node()
             node = node.each
         else:
-            node = node.members.setdefault(step, _Node(members={}))
+            node = node.members.setdefault(step, _Node())
     if last is None:
         node.each = leaf
     else:

@@ -91,7 +91,7 @@ class Condition(RulePart):
     one_of: Annotated[tuple[Value, ...], Listed] | None = None
     optional: StrictBool = False
 
-    @property
+    @cached_property
     def kind(self) -> str:
         """Which of KINDS it is."""
         return next(kind for kind in KINDS if getattr(self, kind) is not None)

@@ -25,7 +25,11 @@ _QUERY_ALONE = re.compile(r"([A-Za-z]+)://([^\s/?#@\\]+)(\?[A-Za-z0-9._~:/?!&*+,
 
 def is_plain_word(word: str) -> bool:
     """Whether a word of a command means itself in every shell: no quotation marks, variables, patterns, redirections, blanks, home."""
-    return bool(_PLAIN_WORD.fullmatch(word)) and not word.startswith("=") and all(sign.isascii() or sign.isalnum() for sign in word)
+    return (
+        bool(_PLAIN_WORD.fullmatch(word))
+        and not word.startswith("=")
+        and (word.isascii() or all(sign.isascii() or sign.isalnum() for sign in word))
+    )
 
 
 class Host(NamedTuple):

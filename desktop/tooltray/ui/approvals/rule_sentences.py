@@ -6,6 +6,7 @@ Above it: RuleChoice, the Permissions page. Below it: i18n. The rule's own words
 from tooltray.snapshots.approvals import JudgedCall, RulePreview
 from tooltray.ui.approvals.approval_body import warnings
 from tooltray.ui.i18n import say, tr
+from tooltray.ui.problem_words import in_a_row
 
 MOST_CALLS = 6  # of each kind that are shown
 
@@ -24,9 +25,8 @@ def of_late(preview: RulePreview) -> str:
     if not known:
         return tr("The arguments of recent calls are not kept, so nobody knows which of these {count} it covers.", count=preview.unknown)
     text = tr("Of {known} recent calls it covers {through}.", known=known, through=through)
-    if preview.unknown:
-        text += " " + tr("{count} more cannot be judged: their arguments are not kept.", count=preview.unknown)
-    return text
+    more = tr("{count} more cannot be judged: their arguments are not kept.", count=preview.unknown) if preview.unknown else ""
+    return in_a_row(text, more)
 
 
 def cautions(preview: RulePreview) -> str:
