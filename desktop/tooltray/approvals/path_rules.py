@@ -17,6 +17,7 @@ LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
 _FORMS: tuple[Literal["NFC", "NFD", "NFKC"], ...] = ("NFC", "NFD", "NFKC")  # in which a server may write a path anew
 _READ_OTHERWISE = re.compile(r"""[\x00-\x1f\x7f-\x9f~$%*?\[\]{}()<>|&;"'`!\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]""")
 """Signs that a shell, a URL, a pattern or a reader's eye takes for something else than a letter of a name."""
+_FROM_ROOT = re.compile(r"/(?!/)[^\\]*\Z")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/](?![\\/])")
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)", re.IGNORECASE)
 
@@ -49,9 +50,9 @@ def is_inside(path: str, folders: Iterable[str], place: Place) -> bool:
         return False
 
 
-def is_plain_path(path: str) -> bool:
+def is_plain_path(path: str, *, is_windows: bool = os.name == "nt") -> bool:
     """Whether a path is written in the one plain way."""
-    return len(path) <= LONGEST_PATH and all(map(_is_plain, _forms(path)))
+    return len(path) <= LONGEST_PATH and all(_is_plain(form, is_windows) for form in _forms(path))
 
 
 def _forms(path: str) -> set[str]:
@@ -86,20 +87,14 @@ def lies_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder if folder.endswith(os.sep) else folder + os.sep)
 
 
-def _is_plain(path: str) -> bool:
-    if _READ_OTHERWISE.search(path) or not _begins_well(path):
+def _is_plain(path: str, is_windows: bool) -> bool:
+    if _READ_OTHERWISE.search(path) or not (_DRIVE.match(path) if is_windows else _FROM_ROOT.match(path)):
         return False
-    parts = re.split(r"[/\\]", path[3:] if os.name == "nt" else path)
-    return all(part in ("", ".") or _is_plain_name(part) for part in parts)
+    parts = re.split(r"[/\\]", path[len("C:") :] if is_windows else path)
+    return all(part in ("", ".") or _is_plain_name(part, is_windows) for part in parts)
 
 
-def _is_plain_name(name: str) -> bool:
+def _is_plain_name(name: str, is_windows: bool) -> bool:
     if name != name.strip() or name.endswith("."):  # Windows drops these; a command line breaks at blanks
         return False
-    return os.name != "nt" or not (":" in name or _DEVICES.match(name))
-
-
-def _begins_well(path: str) -> bool:
-    if os.name == "nt":
-        return bool(_DRIVE.match(path))
-    return path.startswith("/") and not path.startswith("//") and "\\" not in path
+    return not (is_windows and (":" in name or _DEVICES.match(name)))

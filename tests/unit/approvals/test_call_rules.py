@@ -172,6 +172,14 @@ async def test_a_rule_whose_path_leads_elsewhere_is_not_made(tmp_path: Path) -> 
         await call
 
 
+async def test_a_kept_rule_that_cannot_be_read_or_is_for_another_tool_lets_nothing_through(tmp_path: Path) -> None:
+    async with at_work(tmp_path) as here:
+        routes = dict(here.parts.tools.routes("s"))
+        for rule in ({"tool": "run_command", "later": 1}, {"tool": "other", "others": "any"}):
+            await here.parts.grants.allow("s", "rule", routes, rule=rule)
+        assert not await goes_through(here, {})
+
+
 async def test_no_rule_with_a_secret_in_it_is_offered(tmp_path: Path) -> None:
     async with at_work(tmp_path, has_window=True) as here:
         call = here.calling("run_command", arguments={"text": "hunter2"})

@@ -135,6 +135,22 @@ def test_a_path_that_is_written_anew_in_another_form_of_unicode_must_lie_there_t
     assert not tree.covers(f"{tree.inside}/\u00e9/x")
 
 
+@pytest.mark.parametrize(
+    ("path", "is_plain"),
+    [
+        *((each, True) for each in ("C:\\a\\b.txt", "c:/a/b", "C:\\", "C:\\a b\\c.d")),
+        *((each, False) for each in ("C:a", "\\a", "/a", "\\\\host\\share", "C:\\\\a", "\\\\?\\C:\\a", "C:\\a:stream", "C:\\a::$DATA")),
+        *((each, False) for each in ("C:\\nul", "C:\\COM1.txt", "C:\\a.", "C:\\a \\b", "C:\\PROGRA~1", "C:\\..\\a", "C:\\%TEMP%")),
+    ],
+)
+def test_paths_of_windows(path: str, is_plain: bool) -> None:
+    assert is_plain_path(path, is_windows=True) is is_plain
+
+
+def test_a_folder_that_no_system_opens_has_nothing_in_it(tree: Tree) -> None:
+    assert not tree.covers("/a/b", "/\ud800")
+
+
 def test_a_path_that_no_system_opens_asks(tree: Tree) -> None:
     assert not is_plain_path("/" + "a" * LONGEST_PATH)
     assert tree.covers(f"{tree.inside}/{'a' * 300}")

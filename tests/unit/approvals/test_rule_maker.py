@@ -76,7 +76,8 @@ def test_a_folder_is_offered_itself() -> None:
 
 
 def test_the_folder_of_the_project_is_the_project() -> None:
-    assert made({"repo": "/work/p"}) == [{"repo": {"equals": "/work/p"}}, {"repo": {"inside": ["/work/p"]}}]
+    for name in ("repo", "path"):
+        assert made({name: "/work/p"}) == [{name: {"equals": "/work/p"}}, {name: {"inside": ["/work/p"]}}]
 
 
 def test_an_address_is_offered_alone_then_its_host_and_numbers_are_left_open() -> None:
