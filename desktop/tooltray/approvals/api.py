@@ -1,7 +1,7 @@
 """The API about calls that wait for a person's consent, and about what was allowed."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tooltray.catalogue import approval
 from tooltray.confirmation import YES_TO_CALLS, confirm_widening
@@ -72,7 +72,7 @@ class ApprovalsApi:
         await confirm_widening(YES_TO_CALLS)
         return await self._approvals.grant(server, kind, tool, client, expires_in_s)
 
-    async def preview_rule(self, server: str, rule: dict[str, Any]) -> RulePreview:
+    async def preview_rule(self, server: str, rule: dict[str, object]) -> RulePreview:
         """What a rule on arguments means, in words, and which calls of late it would have let through.
 
         Args:
@@ -84,7 +84,7 @@ class ApprovalsApi:
         """
         return await self._rule_grants.preview(server, rule)
 
-    async def add_rule(self, server: str, rule: dict[str, Any], client: str = "", expires_in_s: float | None = None) -> GrantSnapshot:
+    async def add_rule(self, server: str, rule: dict[str, object], client: str = "", expires_in_s: float | None = None) -> GrantSnapshot:
         """Lets calls of a server through that a rule on arguments covers, for tools as they are defined now. It is listed with the grants.
 
         Args:

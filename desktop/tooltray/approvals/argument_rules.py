@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 from math import isfinite
-from typing import Any
+from typing import TypeGuard
 
 import msgspec
 
@@ -53,7 +53,7 @@ class _Node(msgspec.Struct):
 
 
 class _Call(msgspec.Struct):
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, object]
     takes_others: bool
     place: Place
 
@@ -70,7 +70,7 @@ def needs_disk(rule: CallRule) -> bool:
     return any(condition.inside for condition in rule.arguments.values())
 
 
-def read_arguments(raw: bytes) -> Mapping[str, Any] | None:
+def read_arguments(raw: bytes) -> Mapping[str, object] | None:
     """The arguments of a call; None: they can be read in several ways, or are too many."""
     if len(raw) >= READ_BELOW_BYTES:
         return None
@@ -92,7 +92,7 @@ def covers(rule: CallRule, arguments: bytes, place: Place) -> bool:
     return found is not None and covers_read(rule, found, place)
 
 
-def covers_read(rule: CallRule, arguments: Mapping[str, Any], place: Place) -> bool:
+def covers_read(rule: CallRule, arguments: Mapping[str, object], place: Place) -> bool:
     """The same for arguments that `read_arguments` has read."""
     return _fits(arguments, _shape(rule.text), _Call(arguments, rule.others == ANY, place))
 
@@ -123,7 +123,7 @@ def _put(root: _Node, path: ArgumentPath, leaf: _Node) -> None:
         node.members[last] = leaf
 
 
-def _fits(value: Any, node: _Node, call: _Call) -> bool:
+def _fits(value: object, node: _Node, call: _Call) -> bool:
     if node.is_free:
         return True
     if node.condition is not None:
@@ -136,7 +136,7 @@ def _fits(value: Any, node: _Node, call: _Call) -> bool:
     return False
 
 
-def _members_fit(value: Mapping[str, Any], node: _Node, call: _Call) -> bool:
+def _members_fit(value: Mapping[str, object], node: _Node, call: _Call) -> bool:
     if any(inner.is_needed and name not in value for name, inner in node.members.items()):
         return False
     others = [name for name in value if name not in node.members]
@@ -149,7 +149,7 @@ def _folded(name: str) -> str:
     return unicodedata.normalize("NFKC", name).casefold()
 
 
-def _meets(value: Any, condition: Condition, call: _Call) -> bool:
+def _meets(value: object, condition: Condition, call: _Call) -> bool:
     match condition.kind:
         case "inside":
             return isinstance(value, str) and is_inside(value, condition.inside or (), call.place)
@@ -171,20 +171,21 @@ def _is_at(value: str, hosts: tuple[str, ...]) -> bool:
     return here is not None and any(here.port == each.port and is_below(here.name, each.name) for each in patterns)
 
 
-def command_words(value: Any, condition: Condition, arguments: Mapping[str, Any]) -> list[str] | None:
+def command_words(value: object, condition: Condition, arguments: Mapping[str, object]) -> list[str] | None:
     """The words of a command; None: a shell, or the server, may read others."""
-    words: list[Any] = value if isinstance(value, list) else [value]
+    words = value if isinstance(value, list) else [value]
     if condition.args is not None:
         behind = _at(arguments, read_path(condition.args))
         words = [value, *behind] if isinstance(behind, list) else [None]
     elif isinstance(value, str):
         words = [word for word in value.split(" ") if word]
-    return words if all(isinstance(word, str) and is_plain_word(word) for word in words) else None
+    plain = [word for word in words if isinstance(word, str) and is_plain_word(word)]
+    return plain if len(plain) == len(words) else None
 
 
-def _at(arguments: Mapping[str, Any], path: ArgumentPath) -> Any:
+def _at(arguments: Mapping[str, object], path: ArgumentPath) -> object:
     """What stands at a path; an empty list, where nothing does."""
-    found: Any = arguments
+    found: object = arguments
     for step in path:
         if not isinstance(found, dict) or step is None:
             return None
@@ -209,18 +210,19 @@ def is_option(word: str) -> bool:
     return word.startswith(OPTION_SIGNS) or any(part in word for part in PARTS_OF_OPTIONS)
 
 
-def _is_within(value: Any, bounds: NumberBounds) -> bool:
-    if not _is_number(value):
+def _is_within(value: object, bounds: NumberBounds) -> bool:
+    if not is_number(value):
         return False
     return (bounds.min is None or value >= bounds.min) and (bounds.max is None or value <= bounds.max)
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[int | float]:
+    """Whether a value is a number, and no boolean, and none that is too large to be one."""
     return isinstance(value, int | float) and not isinstance(value, bool) and (isinstance(value, int) or isfinite(value))
 
 
-def _is_same(value: Any, wanted: Value | None) -> bool:
+def _is_same(value: object, wanted: Value | None) -> bool:
     """Texts letter by letter; `1`, `"1"` and `true` are three things."""
     if isinstance(wanted, str | bool):
         return type(value) is type(wanted) and bool(value == wanted)
-    return _is_number(value) and bool(value == wanted)
+    return is_number(value) and bool(value == wanted)

@@ -11,7 +11,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -133,7 +133,7 @@ class GrantBook:
         client: str = "",
         expires_in_s: float | None = None,
         is_seen: bool = False,
-        rule: Mapping[str, Any] | None = None,
+        rule: Mapping[str, object] | None = None,
     ) -> GrantSnapshot:
         """Allows tools as they are defined now; what was allowed in the same way before is replaced.
 

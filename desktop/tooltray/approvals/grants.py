@@ -7,7 +7,7 @@ definitions that a person has seen are kept beside, so that a changed one can be
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -41,7 +41,7 @@ class Grant(msgspec.Struct, rename="camel", frozen=True):
     created_at: float = 0.0
     expires_at: float = 0.0
     tools: dict[str, str] = {}
-    rule: dict[str, Any] = {}
+    rule: dict[str, object] = {}
 
     def __post_init__(self) -> None:
         """Times that no clock shows were not written by us."""

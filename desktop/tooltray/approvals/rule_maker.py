@@ -6,9 +6,9 @@ offered speaks of every argument of the call, and what it leaves open is harmles
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from tooltray.approvals.argument_rules import PATTERN, READ_BELOW_BYTES, command_words, covers_read, is_option, read_arguments
+from tooltray.approvals.argument_rules import PATTERN, READ_BELOW_BYTES, command_words, covers_read, is_number, is_option, read_arguments
 from tooltray.approvals.edits import BEFORE_AND_AFTER, CONTENTS, LISTS_OF_EDITS
 from tooltray.approvals.path_rules import Place, is_plain_path, lies_below
 from tooltray.approvals.rule_words import RUNS_OTHERS, is_wide
@@ -30,10 +30,10 @@ _FOLDERS = "cwd dir directory directorypath folder repo repopath rootpath workdi
 FOLDERS = frozenset(_FOLDERS.split())
 """How arguments are called that name a folder, and not a file in one."""
 _FREE = {plain_name(name) for name in (*CONTENTS, *LISTS_OF_EDITS, *(each for pair in BEFORE_AND_AFTER for each in pair))}
-_ANY_COUNT: Mapping[str, Any] = {"number": {"min": 0}, "optional": True}
+_ANY_COUNT: Mapping[str, object] = {"number": {"min": 0}, "optional": True}
 _WORDS_OF_COMMANDS = ("args", "arguments", "argv")
 
-Levels = Sequence[Mapping[str, Any]]
+Levels = Sequence[Mapping[str, object]]
 """Conditions on one argument, from narrow to wide."""
 
 
@@ -47,7 +47,7 @@ class _Parts(NamedTuple):
     """
 
     subjects: dict[str, Levels]
-    details: dict[str, Mapping[str, Any]]
+    details: dict[str, Mapping[str, object]]
     free: list[str]
 
 
@@ -74,7 +74,7 @@ def offers(tool: str, arguments: bytes, place: Place) -> tuple[CallRule, ...]:
     return tuple(told_apart.values())[:MOST_OFFERED]
 
 
-def _is_right(rule: CallRule, given: Mapping[str, Any], place: Place) -> bool:
+def _is_right(rule: CallRule, given: Mapping[str, object], place: Place) -> bool:
     """A path is not looked at on the disk here: that is done when the rule is made."""
     return any(each.inside for each in rule.arguments.values()) or covers_read(rule, given, place)
 
@@ -93,18 +93,18 @@ def _rule(tool: str, parts: _Parts, width: int, is_open: bool) -> CallRule:
     return read_rule({"tool": name, "arguments": conditions, **({"others": parts.free} if parts.free else {})})
 
 
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+def _is_count(value: object) -> bool:
+    return is_number(value) and value >= 0
 
 
-def _parts(given: Mapping[str, Any], place: Place) -> _Parts:
+def _parts(given: Mapping[str, object], place: Place) -> _Parts:
     parts = _Parts({}, {}, [])
     for name, value in given.items():
         path, plain = written((name,)), plain_name(name)
-        if plain in _WORDS_OF_COMMANDS and _command_name(given) is not None:
+        if name == _words_behind(given):
             continue  # of the command
         if plain in COMMANDS:
-            parts.subjects[path] = _command(name, value, given)
+            parts.subjects[path] = _command(value, given)
         elif plain in _FREE:
             parts.free.append(path)
         elif levels := _subject(plain, value, place):
@@ -124,23 +124,26 @@ def _keep_folders(parts: _Parts, place: Place) -> None:
             parts.subjects[path] = in_project or levels[:1]
 
 
-def _same(value: Any) -> Mapping[str, Any]:
+def _same(value: object) -> Mapping[str, object]:
     is_short = isinstance(value, str) and len(value) <= LONGEST_EQUAL
     if not is_short and not isinstance(value, bool | int | float):
         raise _Unclear
     return {"equals": value}
 
 
-def _command_name(given: Mapping[str, Any]) -> str | None:
-    return next((name for name, value in given.items() if plain_name(name) in COMMANDS and isinstance(value, str)), None)
+def _words_behind(given: Mapping[str, object]) -> str | None:
+    """The argument that has the further words of a command, which is one word itself."""
+    if not any(plain_name(name) in COMMANDS and isinstance(value, str) for name, value in given.items()):
+        return None
+    return next((name for name in given if plain_name(name) in _WORDS_OF_COMMANDS), None)
 
 
-def _command(name: str, value: Any, given: Mapping[str, Any]) -> Levels:
+def _command(value: object, given: Mapping[str, object]) -> Levels:
     """
     Raises:
         _Unclear: a shell may read it in another way.
     """
-    behind = next((each for each in given if plain_name(each) in _WORDS_OF_COMMANDS), None) if isinstance(value, str) else None
+    behind = _words_behind(given) if isinstance(value, str) else None
     args = {"args": written((behind,))} if behind is not None else {}
     words = command_words(value, Condition.model_validate({"command": ["x"], **args}), given)
     if not words or len(words) > MOST_WORDS:
@@ -158,10 +161,11 @@ def _first_words(words: list[str]) -> list[str]:
     return words[: max(2, last_option + 1)]
 
 
-def _subject(plain: str, value: Any, place: Place) -> Levels:
+def _subject(plain: str, value: object, place: Place) -> Levels:
     """What can be said of a path or an address, or of a list of such; nothing of anything else."""
-    values = value if isinstance(value, list) and value else [value]
-    if not all(isinstance(each, str) and len(each) <= LONGEST_EQUAL for each in values):
+    listed = value if isinstance(value, list) and value else [value]
+    values = [each for each in listed if isinstance(each, str) and len(each) <= LONGEST_EQUAL]
+    if len(values) < len(listed):
         return ()
     is_address = plain in ADDRESSES or any("://" in each for each in values)
     if not is_address and plain not in (*PATHS, *TARGETS) and not any(each.startswith(("/", "~")) for each in values):

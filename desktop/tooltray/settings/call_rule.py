@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import cached_property
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, ValidationError, model_validator
 
@@ -166,7 +166,7 @@ class CallRule(RulePart):
         """The same for two rules exactly when they say the same."""
         return json.dumps(self.members(), sort_keys=True, ensure_ascii=False)
 
-    def members(self) -> dict[str, Any]:
+    def members(self) -> dict[str, object]:
         """As it stands in a file."""
         return self.model_dump(mode="json", by_alias=True, exclude_none=True, exclude_defaults=True)
 

@@ -1,7 +1,5 @@
 """Tool calls that wait for a yes, yeses that last, and what runs without asking."""
 
-from typing import Any
-
 import msgspec
 
 
@@ -18,7 +16,7 @@ class OfferedRule(msgspec.Struct, frozen=True):
     answer: str
     title: str
     words: str
-    rule: dict[str, Any]
+    rule: dict[str, object]
 
 
 class ApprovalSnapshot(msgspec.Struct, frozen=True):
@@ -55,7 +53,7 @@ class GrantSnapshot(msgspec.Struct, frozen=True):
     expires_at: float = 0.0  # unix seconds; 0: it does not expire
     is_held: bool = False  # the definition of its tool, or of a tool of its server, is another one since; such tools ask again
     held_tools: tuple[str, ...] = ()  # which
-    rule: dict[str, Any] = {}  # of the kind "rule": a CallRule as JSON
+    rule: dict[str, object] = {}  # of the kind "rule": a CallRule as JSON
     words: str = ""  # of the kind "rule": the calls that it covers
 
 
@@ -88,7 +86,7 @@ class RulePreview(msgspec.Struct, frozen=True):
     """
 
     words: str
-    rule: dict[str, Any]
+    rule: dict[str, object]
     cautions: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     calls: tuple[JudgedCall, ...] = ()

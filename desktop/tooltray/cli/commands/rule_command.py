@@ -5,7 +5,6 @@ Above it: run. Below it: the running hub. Like every consent it needs a terminal
 
 import argparse
 import json
-from typing import Any
 
 from tooltray.cli.commands.approve_command import LIST_TIMEOUT_S, QUESTION
 from tooltray.cli.hubs import started_hub
@@ -41,7 +40,7 @@ def add_rule(args: argparse.Namespace, home: Home) -> int:
     return answer(args, grant, tr("Allowed. To take it back: tooltray grants remove {id}", id=clean_line(grant.id)))
 
 
-def _read(text: str) -> dict[str, Any]:
+def _read(text: str) -> dict[str, object]:
     """
     Raises:
         TooltrayError: it is no JSON object.

@@ -5,7 +5,6 @@ Above it: the page and its tabs. Below it: the Qt presenter layer. Knows no widg
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import Signal
 
@@ -119,7 +118,7 @@ class PermissionCommands(Commands):
         self.answered.emit(id)
 
     @action(clears=False)
-    async def preview_rule(self, name: str, server: str, rule: dict[str, Any]) -> None:
+    async def preview_rule(self, name: str, server: str, rule: dict[str, object]) -> None:
         """Asks what a rule on arguments would have covered: `rule_previewed`; `name`: what it is called there."""
         self.rule_previewed.emit(name, await self._hub.approvals.preview_rule(server, rule))
 
