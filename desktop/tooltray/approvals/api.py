@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tooltray.api import JsonObject
 from tooltray.catalogue import approval
 from tooltray.confirmation import YES_TO_CALLS, confirm_widening
 from tooltray.errors import TooltrayError
@@ -72,7 +73,7 @@ class ApprovalsApi:
         await confirm_widening(YES_TO_CALLS)
         return await self._approvals.grant(server, kind, tool, client, expires_in_s)
 
-    async def preview_rule(self, server: str, rule: dict[str, object]) -> RulePreview:
+    async def preview_rule(self, server: str, rule: JsonObject) -> RulePreview:
         """What a rule on arguments means, in words, and which calls of late it would have let through.
 
         Args:
@@ -84,7 +85,7 @@ class ApprovalsApi:
         """
         return await self._rule_grants.preview(server, rule)
 
-    async def add_rule(self, server: str, rule: dict[str, object], client: str = "", expires_in_s: float | None = None) -> GrantSnapshot:
+    async def add_rule(self, server: str, rule: JsonObject, client: str = "", expires_in_s: float | None = None) -> GrantSnapshot:
         """Lets calls of a server through that a rule on arguments covers, for tools as they are defined now. It is listed with the grants.
 
         Args:

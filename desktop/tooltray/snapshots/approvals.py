@@ -1,6 +1,11 @@
 """Tool calls that wait for a yes, yeses that last, and what runs without asking."""
 
+from typing import Any
+
 import msgspec
+
+RuleJson = dict[str, Any]
+"""A rule on arguments as it stands in a file: a CallRule."""
 
 
 class OfferedRule(msgspec.Struct, frozen=True):
@@ -16,7 +21,7 @@ class OfferedRule(msgspec.Struct, frozen=True):
     answer: str
     title: str
     words: str
-    rule: dict[str, object]
+    rule: RuleJson
 
 
 class ApprovalSnapshot(msgspec.Struct, frozen=True):
@@ -53,7 +58,7 @@ class GrantSnapshot(msgspec.Struct, frozen=True):
     expires_at: float = 0.0  # unix seconds; 0: it does not expire
     is_held: bool = False  # the definition of its tool, or of a tool of its server, is another one since; such tools ask again
     held_tools: tuple[str, ...] = ()  # which
-    rule: dict[str, object] = {}  # of the kind "rule": a CallRule as JSON
+    rule: RuleJson = {}  # of the kind "rule": a CallRule as JSON
     words: str = ""  # of the kind "rule": the calls that it covers
 
 
@@ -86,7 +91,7 @@ class RulePreview(msgspec.Struct, frozen=True):
     """
 
     words: str
-    rule: dict[str, object]
+    rule: RuleJson
     cautions: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     calls: tuple[JudgedCall, ...] = ()
