@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tooltray.approvals.grant_ends import end_of
 from tooltray.catalogue import approval
 from tooltray.confirmation import YES_TO_CALLS, confirm_widening
 from tooltray.errors import TooltrayError
@@ -14,14 +15,15 @@ from tooltray.snapshots.tools import ToolSnapshot
 if TYPE_CHECKING:
     from tooltray.approvals.approvals import Approvals
     from tooltray.approvals.permissions import Permissions
+    from tooltray.approvals.screen_lock import ScreenLock
 
 ASK = "ask"  # of a tool
 REFUSE = "refuse"  # the one answer that allows nothing
 
 
 class ApprovalsApi:
-    def __init__(self, *, config: McpConfHelper, approvals: "Approvals", permissions: "Permissions") -> None:
-        self._config, self._approvals, self._permissions = config, approvals, permissions
+    def __init__(self, *, config: McpConfHelper, approvals: "Approvals", permissions: "Permissions", screen_lock: "ScreenLock") -> None:
+        self._config, self._approvals, self._permissions, self._screen_lock = config, approvals, permissions, screen_lock
 
     async def get_approvals(self) -> list[ApprovalSnapshot]:
         """The calls that wait for a person's yes, the oldest first."""
@@ -31,7 +33,7 @@ class ApprovalsApi:
         """A person's answer to a call that waits.
 
         Args:
-            answer: "once", "session", "always" (this tool), "reads" (all reads of this server) or "refuse".
+            answer: one of its choices (see CHOICES), or "refuse".
 
         Raises:
             TooltrayError: it waits no longer, this is no answer to it, or what lasts cannot be written (the call waits on).
@@ -54,7 +56,7 @@ class ApprovalsApi:
         return await self._approvals.preview(server, kind, tool, client)
 
     async def add_grant(
-        self, server: str, kind: str = "tool", tool: str = "", client: str = "", expires_in_s: float | None = None
+        self, server: str, kind: str = "tool", tool: str = "", client: str = "", expires_in_s: float | None = None, until: str = ""
     ) -> GrantSnapshot:
         """Allows calls for longer than one call, as the tools are defined now.
 
@@ -63,13 +65,25 @@ class ApprovalsApi:
             tool: of the kind "tool": the server's own name.
             client: for this AI client alone, as it names itself; empty: for all.
             expires_in_s: seconds; None: until it is taken back.
+            until: "lock": until the screen locks, at the latest when the hub ends; empty: not.
 
         Raises:
             NotFound: there is no such server or tool.
-            TooltrayError: there is no such kind, or the grant cannot be written.
+            Conflict: the screen is locked.
+            TooltrayError: there is no such kind or end, nothing can tell when the screen locks, or the grant cannot be written.
         """
         await confirm_widening(YES_TO_CALLS)
-        return await self._approvals.grant(server, kind, tool, client, expires_in_s)
+        return await self._approvals.grant(server, kind, tool, client, end_of(expires_in_s, until))
+
+    async def tell_screen_lock(self, is_locked: bool | None) -> None:
+        """The desktop says whether the screen is locked, or that the computer goes to sleep: grants until then end.
+
+        Args:
+            is_locked: None: nobody can tell any more.
+        """
+        if is_locked is False:  # from now on grants until the next lock are offered
+            await confirm_widening(YES_TO_CALLS)
+        self._screen_lock.tell(is_locked)
 
     async def remove_grant(self, id: str) -> None:
         """Takes back what was allowed.
