@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from tooltray.approvals.grant_ends import end_of
 from tooltray.catalogue import approval
 from tooltray.confirmation import YES_TO_CALLS, confirm_widening
-from tooltray.errors import TooltrayError
+from tooltray.errors import Denied, TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.widening import ALL, rules_widen
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
@@ -22,8 +23,11 @@ REFUSE = "refuse"  # the one answer that allows nothing
 
 
 class ApprovalsApi:
-    def __init__(self, *, config: McpConfHelper, approvals: "Approvals", permissions: "Permissions", screen_lock: "ScreenLock") -> None:
+    def __init__(
+        self, *, config: McpConfHelper, approvals: "Approvals", permissions: "Permissions", screen_lock: "ScreenLock", has_window: bool
+    ) -> None:
         self._config, self._approvals, self._permissions, self._screen_lock = config, approvals, permissions, screen_lock
+        self._has_window = has_window
 
     async def get_approvals(self) -> list[ApprovalSnapshot]:
         """The calls that wait for a person's yes, the oldest first."""
@@ -80,9 +84,12 @@ class ApprovalsApi:
 
         Args:
             is_locked: None: nobody can tell any more.
+
+        Raises:
+            Denied: this hub has no window, so nobody would tell it of the next lock.
         """
-        if is_locked is False:  # from now on grants until the next lock are offered
-            await confirm_widening(YES_TO_CALLS)
+        if is_locked is False and not self._has_window:
+            raise Denied(Phrase("Only a hub with a window hears when the screen locks"))
         self._screen_lock.tell(is_locked)
 
     async def remove_grant(self, id: str) -> None:

@@ -114,6 +114,15 @@ async def restore_grant(hub):
         assert made in await hub("get_grants")
 
 
+async def screen_lock(hub):
+    async with notes(hub):
+        assert "hears when the screen locks" in await hub.refusal("tell_screen_lock", is_locked=False)
+        await hub("tell_screen_lock", is_locked=True)
+        assert "locked just now" in await hub.refusal("add_grant", server="notes", tool="save_note", until="lock")
+        await hub("tell_screen_lock", is_locked=None)
+        assert "nothing here can tell" in await hub.refusal("add_grant", server="notes", tool="save_note", until="lock")
+
+
 async def tool_approval(hub):
     async with notes(hub):
         await hub("set_tool_approval", server="notes", tool="save_note", approval="always")
@@ -130,6 +139,7 @@ CHECKS: Checks = {
     "get_grants": grants,
     "preview_grant": preview_grant,
     "add_grant": add_grant,
+    "tell_screen_lock": screen_lock,
     "remove_grant": remove_grant,
     "restore_grant": restore_grant,
     "get_permissions": tool_approval,
