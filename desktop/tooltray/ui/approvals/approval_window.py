@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLayout, QMenu, QPushButton, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.ui import icons
-from tooltray.ui.approvals.approval_body import WIDTH, ApprovalBody, because, lasting_choice, minutes, question, wish
+from tooltray.ui.approvals.approval_body import LASTING, WIDTH, ApprovalBody, because, lasting_choice, minutes, question, wish
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
@@ -34,7 +34,7 @@ FLAGS = Qt.WindowType.Window | Qt.WindowType.WindowStaysOnTopHint | Qt.WindowTyp
 
 
 class ApprovalWindow(QWidget):
-    """`answered` carries the request's id and "once", "session", "always", "reads" or "refuse"; `put_away`: what has ended was read.
+    """`answered` carries the request's id and one of its choices or "refuse"; `put_away`: what has ended was read.
 
     Args:
         guard_ms: how long it takes no answer after each change.
@@ -150,7 +150,7 @@ class ApprovalWindow(QWidget):
         theme = self._theme
         line = row(margins=(24, 16, 24, 12))
         self._session = Button(theme, tr("Allow this session"), heeds_enter=False)
-        self._always = Button(theme, tr("Always…"), "ghost")
+        self._always = Button(theme, tr("For longer…"), "ghost")
         self._refuse = Button(theme, tr("Not now"), heeds_enter=False)
         self._once = Button(theme, tr("Allow once"), "primary", heeds_enter=False)
         self._once.setToolTip("Ctrl+Enter")
@@ -183,7 +183,7 @@ class ApprovalWindow(QWidget):
 
     def _lasting(self) -> list[str]:
         choices = self._request.choices if self._request is not None else ()
-        return [each for each in ("always", "reads") if each in choices]
+        return [each for each in LASTING if each in choices]
 
     # time
 

@@ -19,7 +19,7 @@ CHOICE_WIDTH = 230  # px
 
 
 class CallPanel(SheetFrame):
-    """`answered` carries the call's id and "once", "session", "always", "reads" or "refuse"; whoever carries it out closes the sheet, or
+    """`answered` carries the call's id and one of its choices or "refuse"; whoever carries it out closes the sheet, or
     calls `show_refusal`.
     """
 
