@@ -47,9 +47,10 @@ class ScreenLockSource(QObject):
         self._owners.serviceOwnerChanged.connect(self._on_owner_changed)
         for name, _ in SAVERS:
             self._owners.addWatchedService(name)
-            self._session.connect(name, "", name, TELLS, self, SLOT("_on_active(QDBusMessage)").encode())
-        self._system.connect(LOGIND, "", SESSION, "Lock", self, SLOT("_on_lock()").encode())
-        self._system.connect(LOGIND, "", MANAGER, "PrepareForSleep", self, SLOT("_on_sleep(bool)").encode())
+            self._session.connect(name, "", name, TELLS, self, SLOT("_on_active(QDBusMessage)"))  # type: ignore[call-overload]
+        # PySide's types say that a slot is bytes, and it takes text alone
+        self._system.connect(LOGIND, "", SESSION, "Lock", self, SLOT("_on_lock()"))  # type: ignore[call-overload]
+        self._system.connect(LOGIND, "", MANAGER, "PrepareForSleep", self, SLOT("_on_sleep(bool)"))  # type: ignore[call-overload]
         self._ask_all()
 
     def _ask_all(self) -> None:
