@@ -155,7 +155,7 @@ class ApprovalWindow(QWidget):
         self._once = Button(theme, tr("Allow once"), "primary", heeds_enter=False)
         self._once.setToolTip("Ctrl+Enter")
         self._session.clicked.connect(self._on_session)
-        self._always.clicked.connect(self._on_always)
+        self._always.clicked.connect(self.open_longer)
         self._refuse.clicked.connect(self._on_refuse)
         self._once.clicked.connect(self._on_once)
         line.addWidget(self._session)
@@ -238,7 +238,8 @@ class ApprovalWindow(QWidget):
     def _on_refuse(self) -> None:
         self._answer("refuse")
 
-    def _on_always(self) -> None:
+    def open_longer(self) -> None:
+        """Opens the menu of answers that last."""
         assert self._request is not None
         menu = QMenu(self)
         menu.setFont(self._theme.font())
