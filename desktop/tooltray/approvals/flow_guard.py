@@ -48,7 +48,7 @@ class FlowGuard:
 
     def note(self, route: Route, exchange: Exchange) -> None:
         """A call was answered; what it brought may steer the model from now on."""
-        if self._is_on_for(exchange.session.state) and self._flow(route).reads:
+        if self._flow(route).reads and self._is_on_for(exchange.session.state):
             self._keep(exchange.session.state, SessionFlow(route.server, route.definition.name, touched(exchange.request.params)))
 
     def note_other(self, server: str, state: SessionState) -> None:
@@ -64,10 +64,12 @@ class FlowGuard:
             params: of the `tools/call`.
         """
         read = self._read_by(state)
-        if read is None or not self._is_on_for(state):
+        if read is None:
             return None
         flow = self._flow(route)
-        sends = flow.sends or (flow.fetches and _has_body(params))
+        if not (flow.sends or flow.fetches) or not self._is_on_for(state):
+            return None
+        sends = flow.sends or _has_body(params)
         return read if sends and not self._grants.knows_flow(route, state) else None
 
     def sends(self, route: Route) -> bool:

@@ -8,7 +8,7 @@ from tests.fakes.approval_desk import desk
 
 from tooltray.approvals.grants import GrantStore
 from tooltray.approvals.screen_lock import ScreenLock, ScreenLocked
-from tooltray.errors import Conflict, NotFound, TooltrayError
+from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.events import EventBus, GrantsChanged
 
 
@@ -115,3 +115,10 @@ async def test_what_was_taken_back_before_a_lock_does_not_come_back_after_it(tmp
         await p.tell_screen_lock(True)
         with pytest.raises(NotFound, match="cannot be undone"):
             await p.restore_grant(grant.id)
+
+
+async def test_a_hub_without_a_window_is_told_of_no_open_screen(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        with pytest.raises(Denied, match="hears when the screen locks"):
+            await here.parts.presenter.tell_screen_lock(False)
+        assert not here.parts.screen_lock.is_awaited
