@@ -31,6 +31,7 @@ from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.ui.permissions.call_sheet import CallPanel
 from tooltray.ui.permissions.permissions_page import CLIENTS, GRANTED, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.toast import Toast
 
@@ -280,11 +281,28 @@ async def test_an_ai_client_gets_rules_of_its_own_and_loses_them_again(theme: Th
     async with Desk(fake, theme) as desk:
         page = await opened(desk, CLIENTS)
         assert "names:*" in drawn(page)
-        assert [each.chosen for each in page.clients.findChildren(Choice)] == ["", "own"]
+        assert [each.chosen for each in page.clients.findChildren(Choice)] == ["0", "", "own"]
         choice(page.clients, "What runs without asking for Zed").chosen_changed.emit("reads")
         await desk.asked("set_client_auto_approve", "zed", ["read"])
         assert await undone(desk) == "What runs without asking for Zed is changed"
         assert ("set_client_auto_approve", "zed", None) in fake.calls
+
+
+async def test_when_calls_ask_is_chosen_for_all_clients_and_can_be_undone(theme: Theme) -> None:
+    fake = engine()
+    fake.settings = {"approvals": {"flowGuard": True, "sameForSeconds": 45}}
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk, CLIENTS)
+        asking = page.clients.asking
+        switch, seconds = asking.findChild(Switch), asking.findChild(Choice)
+        await until(lambda: switch.isChecked() and seconds.chosen == "45")
+        switch.click()
+        await desk.asked("change_settings", {"approvals": {"flowGuard": False}}, "")
+        assert await undone(desk) == "When calls ask is changed"
+        assert ("change_settings", {"approvals": {"flowGuard": True}}, "") in fake.calls
+        seconds.chosen_changed.emit("10")
+        await desk.asked("change_settings", {"approvals": {"sameForSeconds": 10}}, "")
+        await until(lambda: seconds.chosen == "10")
 
 
 async def test_a_hub_that_cannot_say_is_not_taken_for_one_that_allows_nothing(theme: Theme) -> None:

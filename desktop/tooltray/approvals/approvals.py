@@ -20,6 +20,8 @@ from tooltray.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRo
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.call_rules import CallRules
 from tooltray.approvals.grant_book import GrantBook
+from tooltray.approvals.grant_ends import GrantEnd
+from tooltray.approvals.recent_yeses import RecentYeses
 from tooltray.approvals.skill_book import SKILL, SkillBook
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.catalogue.approval import Decision
@@ -59,6 +61,7 @@ class Approvals:
         skill_book: SkillBook,
         waiting: WaitingApprovals,
         rounds: ApprovalRounds,
+        recent: RecentYeses,
         is_paused: Callable[[], bool],
     ) -> None:
         """
@@ -67,7 +70,7 @@ class Approvals:
         """
         self._servers, self._tools, self._rules, self._grants, self._skills = servers, tools, rules, grants, skill_book
         self._call_rules = call_rules
-        self._waiting, self._rounds, self._is_paused = waiting, rounds, is_paused
+        self._waiting, self._rounds, self._recent, self._is_paused = waiting, rounds, recent, is_paused
         self._shown: dict[tuple[str, str, str, str], dict[str, str]] = {}  # what previews have shown, until a grant is given
 
     @property
@@ -87,7 +90,7 @@ class Approvals:
             return paused()
         request, head = exchange.request, exchange.head
         request.params = named_once(request.params, "name", "arguments")  # the server reads what the person has read
-        call = self._call(route, self._rules.decision(route, exchange.session.state), exchange)
+        call = self._call(route, self._decision(route, exchange), exchange)
         owner = f"approval {route.server} {call.digest}"
         is_answer = exchange.era is Era.MODERN and exchange.held.is_held(head.request_state, owner)
         if not is_answer:
@@ -108,12 +111,15 @@ class Approvals:
 
     def answered(self, route: Route, exchange: Exchange, reply: Envelope) -> None:
         """A call has gone through. A modern one whose server asks for more comes again, and is then the call that was allowed."""
-        if exchange.era is Era.LEGACY or (decision := self._rules.decision(route, exchange.session.state)).is_approved:
+        if exchange.era is Era.LEGACY or (decision := self._decision(route, exchange)).is_approved:
             return
         state = _state_to_come_with(reply)
         if state is not None:
             call = self._call(route, decision, exchange)
             self._waiting.let_pass((*call.same_in_session, state))
+
+    def _decision(self, route: Route, exchange: Exchange) -> Decision:
+        return self._rules.decision(route, exchange.session.state, exchange.request.params)
 
     def _call(self, route: Route, decision: Decision, exchange: Exchange) -> AskedCall:
         current = partial(self._tools.current, route, exchange)
@@ -138,9 +144,10 @@ class Approvals:
 
     async def _allowed_by(self, call: AskedCall, head: Head) -> str:
         """By what a person has said before; empty: not."""
-        if self._grants.allows(call.route, call.state, call.client):
+        is_guarded = bool(call.decision.flow)
+        if not is_guarded and (self._grants.allows(call.route, call.state, call.client) or self._recent.covers(call)):
             return FROM_GRANT
-        if by_rule := await self._call_rules.allowed_by(call):
+        if not is_guarded and (by_rule := await self._call_rules.allowed_by(call)):
             return by_rule
         is_further = head.era is Era.MODERN and bool(head.request_state or head.input_responses)
         same = (*call.same_in_session, head.request_state) if is_further else call.same
@@ -183,14 +190,14 @@ class Approvals:
         listed = [(each, routes.get(each.original_name)) for each in await self._tools.snapshots(server)]
         return [CoveredTool(**asdict(each), warnings=suspicion.warnings(route.definition)) for each, route in listed if route]
 
-    async def grant(self, server: str, kind: str, tool: str, client: str, expires_in_s: float | None) -> GrantSnapshot:
+    async def grant(self, server: str, kind: str, tool: str, client: str, end: GrantEnd) -> GrantSnapshot:
         """See ApprovalsApi.add_grant."""
-        check_end(expires_in_s)
+        check_end(end)
         routes = await self._routes_for(server, kind, tool)
         now = {name: mark(route) for name, route in routes.items()}
         if self._shown.pop((server, kind, tool, client), now) != now:
             raise Conflict(Phrase("the tools have changed since they were shown"), hint=Phrase("Look at them once more."))
-        return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, expires_in_s=expires_in_s)
+        return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, end=end)
 
     async def take_back(self, id: str) -> None:
         """See ApprovalsApi.remove_grant."""
@@ -242,12 +249,12 @@ class Approvals:
         return {tool: found}
 
 
-def check_end(expires_in_s: float | None) -> None:
+def check_end(end: GrantEnd) -> None:
     """
     Raises:
-        TooltrayError: no grant lasts that long; seconds.
+        TooltrayError: no grant lasts that long.
     """
-    if expires_in_s is not None and not 0 < expires_in_s <= LONGEST_GRANT_S:
+    if end.after_s is not None and not 0 < end.after_s <= LONGEST_GRANT_S:
         raise TooltrayError(
             Phrase("a grant lasts for some time, and for a year at most"),
             hint=Phrase("Without a time it lasts until you take it back."),

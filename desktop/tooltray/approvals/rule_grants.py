@@ -14,6 +14,7 @@ from tooltray.approvals.approvals import check_end
 from tooltray.approvals.argument_rules import covers, is_for
 from tooltray.approvals.call_rules import CallRules, folders_of, led_to, why_nothing
 from tooltray.approvals.grant_book import GrantBook
+from tooltray.approvals.grant_ends import GrantEnd
 from tooltray.approvals.path_rules import Place
 from tooltray.approvals.rule_words import cautions, folder_words, words
 from tooltray.approvals.waiting_approvals import Question, WaitingApprovals
@@ -77,9 +78,9 @@ class RuleGrants:
         led = (Phrase("{folder} leads to {real}", folder=folder_words(each), real=suspicion.visible(real)) for each, real in links if real)
         return RulePreview(words(rule), rule.members(), (*cautions(rule, place), *led), problems, tuple(judged), unknown)
 
-    async def allow(self, server: str, given: object, client: str, expires_in_s: float | None) -> GrantSnapshot:
+    async def allow(self, server: str, given: object, client: str, end: GrantEnd) -> GrantSnapshot:
         """See ApprovalsApi.add_rule."""
-        check_end(expires_in_s)
+        check_end(end)
         rule = read_rule(given)
         self._servers.get(server)
         await self._tools.published(server)  # waits for one that was never listed
@@ -97,7 +98,7 @@ class RuleGrants:
             )
         if self._masked(rule.text) != rule.text:
             raise TooltrayError(Phrase("There is a secret in this rule"), Phrase("it would be kept"), Phrase("Make one without it."))
-        return await self._grants.allow(server, "rule", routes, client=client, expires_in_s=expires_in_s, rule=rule.members())
+        return await self._grants.allow(server, "rule", routes, client=client, end=end, rule=rule.members())
 
     def _routes(self, server: str, rule: CallRule) -> dict[str, Route]:
         return {name: route for name, route in self._tools.routes(server).items() if is_for(rule, name)}

@@ -14,6 +14,7 @@ from typing import Any
 from tooltray.activity.call_stats import CallStats
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
+from tooltray.approvals.flow_guard import FlowGuard
 from tooltray.catalogue import tool_settings
 from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.offer import TOOLS
@@ -81,7 +82,7 @@ class ToolResolver:
             return route
         server, is_reached = exchange.server, partial(self._views.reaches, exchange.session.state)
         alone = self._tools.unlisted_route(exchange.head.name, server) if server and is_reached(server) else None
-        if alone and self._rules.allow(alone, exchange.session.state):
+        if alone and self._rules.allow(alone, exchange.session.state, exchange.request.params):
             return alone
         if self._is_paused():  # nothing is started or asked
             return alone
@@ -96,7 +97,7 @@ class ToolResolver:
         await self._looks.look(TOOLS, [self._servers.get(route.server)], is_listed)
         found = self.now(exchange)
         is_other = found is not None and found.definition.raw != route.definition.raw
-        return found if is_other and found and self._rules.allow(found, exchange.session.state) else None
+        return found if is_other and found and self._rules.allow(found, exchange.session.state, exchange.request.params) else None
 
     async def _in_project(self, exchange: Exchange) -> Route | None:
         """To a tool of the session's own project, which a client may know by heart before anybody here has read the project's file."""
@@ -207,7 +208,9 @@ class ToolCalls:
         approvals: Approvals,
         forwarder: ToolForwarder,
         recorder: CallRecorder,
+        flow_guard: FlowGuard,
     ) -> None:
+        self._guard = flow_guard
         self._views, self._meta, self._resolver, self._rules = views, meta, resolver, rules
         self._approvals, self._forwarder, self._recorder = approvals, forwarder, recorder
         self.target = resolver.target
@@ -230,7 +233,7 @@ class ToolCalls:
         outcome, reply = CANCELLED, None
         self._recorder.under_way.begin(exchange, route.server, route.definition.name)
         try:
-            is_free = self._rules.allow(route, state)  # authorize
+            is_free = self._rules.allow(route, state, exchange.request.params)  # authorize
             if is_free:
                 exchange.course.allowed_by = FROM_RULES
             if not is_free and (reply := await self._approvals.refusal(route, exchange)):
@@ -247,6 +250,8 @@ class ToolCalls:
                 reply = await self._forwarder.forward(anew, exchange)
             if not is_free:
                 self._approvals.answered(route, exchange, reply)
+            if self._guard.is_on:
+                self._guard.note(route, exchange)
             outcome = ERROR if is_error(reply) else OK
             return reply
         finally:

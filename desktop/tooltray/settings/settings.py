@@ -67,12 +67,14 @@ _MEANWHILE = {
     "line": Phrase("the journal does not keep what calls touched"),
     "contents": _NO_CONTENTS,
     "contentsUntil": _NO_CONTENTS,
+    "flowGuard": Phrase("the flow guard is on"),
 }
 NOTHING_BY_THEM = Phrase("these rules allow nothing")
 _HELD = {
     "autoApprove": Phrase("each of its calls is asked about"),
     "callRules": NOTHING_BY_THEM,
     "profile": Phrase("it sees nothing"),
+    "flowGuard": Phrase("the flow guard is on for it"),
 }
 
 
@@ -104,6 +106,22 @@ class HttpSettings(JsonModel):
     api: ApiSettings = ApiSettings()
 
 
+LONGEST_SAME_S = 300  # beyond that a yes is one for a time, and is chosen as such
+SameSeconds = Annotated[int, Field(ge=0, le=LONGEST_SAME_S, strict=True)]
+
+
+class ApprovalSettings(JsonModel):
+    """When a person is asked about calls.
+
+    Attributes:
+        same_for_seconds: so long after a yes the same call is not asked about again; 0: each is.
+        flow_guard: calls that send or publish ask first, once a session has read what strangers wrote.
+    """
+
+    same_for_seconds: SameSeconds = 0
+    flow_guard: StrictBool = False
+
+
 class ClientSettings(JsonModel):
     """What one kind of AI client gets, by the name that it gives itself.
 
@@ -112,12 +130,14 @@ class ClientSettings(JsonModel):
         profile: that its sessions get unless they ask for another.
         auto_approve: which of its calls go through unasked, in the place of the servers' own `autoApprove` and `callRules`.
         call_rules: which further ones do, by what they are called with, in the place of the servers' own `callRules`.
+        flow_guard: as in ApprovalSettings; None: as there.
     """
 
     mode: Mode | None = None
     profile: StrictStr | None = None
     auto_approve: tuple[StrictStr, ...] | None = None
     call_rules: CallRules | None = None
+    flow_guard: StrictBool | None = None
 
 
 class PublishSettings(JsonModel):
@@ -284,6 +304,7 @@ class Settings(JsonModel):
         notifications: which kinds the person has switched on or off; see notification_kinds.
         activity: what the journal keeps.
         telemetry: where traces of calls go.
+        approvals: when a person is asked about calls.
     """
 
     version: int = CURRENT_VERSION
@@ -307,6 +328,7 @@ class Settings(JsonModel):
     notifications: Annotated[Mapping[str, StrictBool], GivenMembers] = Field(default_factory=dict)
     activity: ActivitySettings = ActivitySettings()
     telemetry: TelemetrySettings = TelemetrySettings()
+    approvals: ApprovalSettings = ApprovalSettings()
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -447,6 +469,7 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         notifications=_read_part(document, "notifications", dict[str, StrictBool], {}, slips),
         activity=_read_activity(document.get("activity"), slips),
         telemetry=_read_part(document, "telemetry", TelemetrySettings, TelemetrySettings(), slips),
+        approvals=_read_approvals(document.get("approvals"), slips),
     )
     return Reading(settings, tuple(slips))
 
@@ -502,6 +525,19 @@ def _read_activity(given: object, slips: list[Slip]) -> ActivitySettings:
     return activity.model_copy(update=less | ({"contents": False} if fields & {"contents", "contentsUntil"} else {}))
 
 
+def _read_approvals(given: object, slips: list[Slip]) -> ApprovalSettings:
+    """By a slip in it more is asked about than its writer meant, and never less."""
+    if given is None:
+        return ApprovalSettings()
+    if not isinstance(given, Mapping):
+        slips.append(_no_object("approvals", _MEANWHILE["flowGuard"]))
+        return ApprovalSettings(flow_guard=True)
+    approvals, odd = read_fields(ApprovalSettings, given)
+    for key, why in odd.items():
+        slips.append(not_used(f"approvals.{key}", of_field("approvals", joined(why)), _MEANWHILE.get(key, "")))
+    return approvals.model_copy(update={"flow_guard": True}) if "flowGuard" in {to_camel(key) for key in odd} else approvals
+
+
 def _read_clients(given: object, slips: list[Slip]) -> dict[str, ClientSettings]:
     if not isinstance(given, Mapping):
         slips.append(not_used("publish.clients", of_field("publish", of_field("clients", MUST_BE_OBJECT))))
@@ -523,15 +559,15 @@ def _read_client(name: str, given: object, slips: list[Slip]) -> ClientSettings:
         slips.append(Slip(problem, ("publish", "clients", name, *list(odd)[:1])))
     held: dict[str, object] = {"auto_approve": ()} if "autoApprove" in fields else {}
     held |= {"call_rules": ()} if "callRules" in fields else {}
+    held |= {"flow_guard": True} if "flowGuard" in fields else {}
     return client.model_copy(update=held | ({"profile": UNREADABLE_PROFILE} if "profile" in fields else {}))
 
 
 def _held_back(fields: Collection[str]) -> str:
-    words: list[str] = [words for field_name, words in _HELD.items() if field_name in fields]
-    text = words[0] if words else ""
-    for other in words[1:]:
-        text = Phrase("{one} and {other}", one=text, other=other)
-    return text
+    said, *others = [words for field_name, words in _HELD.items() if field_name in fields] or [Phrase("")]
+    for other in others:
+        said = Phrase("{one} and {other}", one=said, other=other)
+    return said
 
 
 def _read_profiles(given: object, slips: list[Slip]) -> dict[str, ProfileSettings]:

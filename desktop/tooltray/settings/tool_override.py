@@ -69,13 +69,18 @@ class ToolIcon(JsonModel):
 
 
 class ToolOverride(JsonModel):
-    """How one tool is shown to AI clients; what is not given is the tool's own."""
+    """How one tool is shown to AI clients; what is not given is the tool's own.
+
+    Attributes:
+        flow: for the flow guard: it "reads" what strangers wrote, "sends" or publishes, "both" or "none"; None: as its name and hints say.
+    """
 
     name: Given = None
     description: StrictStr | None = None
     title: Title = None
     annotations: ToolHints | None = None
     icons: Annotated[tuple[ToolIcon, ...], Field(max_length=MOST_ICONS)] | None = None
+    flow: Literal["reads", "sends", "both", "none"] | None = None
 
 
 def _given(model: JsonModel) -> Mapping[str, object]:

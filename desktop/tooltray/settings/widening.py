@@ -105,7 +105,18 @@ def _setting_widens(key: str, value: object, settings: Settings) -> bool:
             return not isinstance(value, Mapping) or any(name in settings.profiles for name in value)
         case "publish":
             return not isinstance(value, Mapping) or any(_publishing_widens(name, each, settings) for name, each in value.items())
+        case "approvals":
+            return _approvals_widen(value, settings)
     return True
+
+
+def _approvals_widen(value: object, settings: Settings) -> bool:
+    """Whether less is asked about: without the guard, or for a longer time after a yes."""
+    if not isinstance(value, Mapping) or not value.keys() <= {"flowGuard", "sameForSeconds"}:
+        return True
+    before, seconds = settings.approvals, value.get("sameForSeconds", 0)
+    is_longer = not (seconds is None or (isinstance(seconds, int) and seconds <= before.same_for_seconds))
+    return is_longer or (value.get("flowGuard", True) is not True and before.flow_guard)
 
 
 def _publishing_widens(key: str, value: object, settings: Settings) -> bool:
@@ -121,6 +132,8 @@ def _client_widens(name: str, member: Mapping[str, object], settings: Settings) 
     if "profile" in member and here is not None and here.profile not in (None, member["profile"]):
         return True
     if "callRules" in member and _client_call_rules_widen(here.call_rules if here else None, member["callRules"]):
+        return True
+    if "flowGuard" in member and member["flowGuard"] is not True and (here is None or here.flow_guard is not False):
         return True
     return "autoApprove" in member and client_rules_widen(here.auto_approve if here else None, member["autoApprove"])
 

@@ -4,6 +4,9 @@ from typing import Any
 
 import msgspec
 
+CHOICES = ("once", "like", "session", "hour", "day", "lock", "always", "reads")
+"""The yeses to a call: to it alone; to the like of it for some seconds; to its tool for the session, an hour, a day, until the screen
+locks, or until it is taken back; to all tools of its server that read."""
 RuleJson = dict[str, Any]
 """A rule on arguments as it stands in a file: a CallRule."""
 
@@ -35,13 +38,16 @@ class ApprovalSnapshot(msgspec.Struct, frozen=True):
     arguments: str  # indented JSON, known secrets masked; cut where it is very long
     why: str  # it asks
     ends_at: float  # unix seconds; then it is refused
-    choices: tuple[str, ...]  # of "once", "session", "always" (this tool) and "reads" (all of this server), those that make sense here
+    choices: tuple[str, ...]  # those of CHOICES that make sense here
     project: str = ""  # path
     description: str = ""  # of the tool
     diff: tuple[str, ...] = ()  # what an edit would change: lines that begin with "+", "-" or " "
     definition_diff: tuple[str, ...] = ()  # how the definition differs from what was allowed before, in the same way
     warnings: tuple[str, ...] = ()  # what is odd in the definition: hidden characters, text that gives orders to a model
     replaces: str = ""  # the id under which this waited before its tool was defined in another way
+    is_quiet: bool = False  # the last questions of this AI client were not answered: nothing calls a person for this one
+    like_for_s: int = 0  # of the choice "like": for how many seconds
+    flow: str = ""  # what the session has read that strangers wrote, where it asks because of that
     rules: tuple[OfferedRule, ...] = ()  # from narrow to wide
 
 
@@ -56,6 +62,7 @@ class GrantSnapshot(msgspec.Struct, frozen=True):
     session: str = ""  # for this session alone: its id
     created_at: float = 0.0  # unix seconds
     expires_at: float = 0.0  # unix seconds; 0: it does not expire
+    until: str = ""  # "lock": it ends when the screen locks; at `expires_at` if that comes first
     is_held: bool = False  # the definition of its tool, or of a tool of its server, is another one since; such tools ask again
     held_tools: tuple[str, ...] = ()  # which
     rule: RuleJson = {}  # of the kind "rule": a CallRule as JSON

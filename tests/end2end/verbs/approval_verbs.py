@@ -131,6 +131,15 @@ async def rules_on_arguments(hub):
         assert "tooltray approve " in await hub.refusal("call_tool", name="save_note", arguments={"text": "c"})
 
 
+async def screen_lock(hub):
+    async with notes(hub):
+        assert "hears when the screen locks" in await hub.refusal("tell_screen_lock", is_locked=False)
+        await hub("tell_screen_lock", is_locked=True)
+        assert "locked just now" in await hub.refusal("add_grant", server="notes", tool="save_note", until="lock")
+        await hub("tell_screen_lock", is_locked=None)
+        assert "nothing here can tell" in await hub.refusal("add_grant", server="notes", tool="save_note", until="lock")
+
+
 async def tool_approval(hub):
     async with notes(hub):
         await hub("set_tool_approval", server="notes", tool="save_note", approval="always")
@@ -149,6 +158,7 @@ CHECKS: Checks = {
     "add_grant": add_grant,
     "preview_rule": rules_on_arguments,
     "add_rule": rules_on_arguments,
+    "tell_screen_lock": screen_lock,
     "remove_grant": remove_grant,
     "restore_grant": restore_grant,
     "get_permissions": tool_approval,

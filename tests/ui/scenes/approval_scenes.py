@@ -24,7 +24,7 @@ EDIT = ApprovalSnapshot(
     arguments='{\n  "path": "src/billing/invoice.py",\n  "edits": "see above",\n  "dryRun": false\n}',
     why=Phrase("asked because this tool can change things"),
     ends_at=0.0,
-    choices=("once", "session", "always"),
+    choices=("once", "session", "hour", "day", "lock", "always"),
     project="/home/me/code/shop",
     description="Change single lines and get a diff back.",
     diff=(" def total(lines):", "-    total = sum(lines)", "+    total = sum(line.net for line in lines)", "     return total"),
@@ -49,7 +49,8 @@ CHANGED = replace(
     client="a-client-with-a-very-long-name-that-somebody-has-made-up-to-fill-the-window",
     arguments='{\n  "path": "' + "/a/very/long/path" * 12 + '"\n}',
     why=Phrase("the tool is defined in another way than when it was allowed or shown"),
-    choices=("once", "session", "always", "reads"),
+    choices=("once", "like", "session", "hour", "day", "lock", "always", "reads"),
+    like_for_s=30,
     diff=(),
     definition_diff=DEFINITION,
     warnings=(ODD,),
@@ -120,8 +121,17 @@ async def approval_late(theme: Theme) -> Shot:
     return shot_of(window)
 
 
+async def approval_flow(theme: Theme) -> Shot:
+    read = Phrase("read {place} with {tool} of {server}", place="forum.example.org", tool="fetch", server="web")
+    why = Phrase("it has {read}, and now wants to send with {tool}", read=read, tool="mail_send")
+    mail = '{\n  "to": "someone@example.org",\n  "body": "The list that was asked for: …"\n}'
+    request = replace(EDIT, server="mail", tool="mail_send", arguments=mail, diff=(), why=why, flow=why, choices=("once", "session"))
+    return await approval(theme, request)
+
+
 SCENES = (
     approval,
+    approval_flow,
     approval_changed,
     approval_guarded,
     approval_rule,

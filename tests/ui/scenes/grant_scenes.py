@@ -22,6 +22,8 @@ def grant(number: int, **fields: object) -> GrantSnapshot:
 GRANTED = [
     grant(0, session="s", client="Claude Code"),
     grant(1, client="Cursor", expires_at=time.time() + 7200),
+    grant(4, tool="run_query", server="postgres", until="lock", client="Cursor"),
+    grant(5, tool="create_issue", server="github", expires_at=time.time() + 41),
     grant(2, kind="reads", server="github", tool="", is_held=True, held_tools=("get_issue", "list_issues")),
     grant(3, kind="rule", client="Claude Code", tool="run_command", rule=RULES[1], words=RUN.rules[1].words),
     grant(30, tool="delete_everything_that_matches_this_pattern", server="my-very-long-server-name-that-somebody-pasted"),

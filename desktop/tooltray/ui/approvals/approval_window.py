@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLayout, QMenu, QPushButton, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.approvals import ApprovalSnapshot, OfferedRule, RulePreview
 from tooltray.ui import icons
-from tooltray.ui.approvals.approval_body import MARGIN, WIDTH, ApprovalBody, because, lasting_choice, minutes, question, wish
+from tooltray.ui.approvals.approval_body import LASTING, MARGIN, WIDTH, ApprovalBody, because, lasting_choice, minutes, question, wish
 from tooltray.ui.approvals.rule_choice import RuleChoice
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
@@ -36,8 +36,8 @@ FLAGS = Qt.WindowType.Window | Qt.WindowType.WindowStaysOnTopHint | Qt.WindowTyp
 
 
 class ApprovalWindow(QWidget):
-    """`answered` carries the request's id and "once", "session", "always", "reads", that of a rule, or "refuse"; `put_away`: what has ended
-    was read; `preview_requested` carries a server and an OfferedRule: what would it have covered?
+    """`answered` carries the request's id and one of its choices, that of a rule, or "refuse"; `put_away`: what has ended was read;
+    `preview_requested` carries a server and an OfferedRule: what would it have covered?
 
     Args:
         guard_ms: how long it takes no answer after each change.
@@ -167,12 +167,12 @@ class ApprovalWindow(QWidget):
         theme = self._theme
         line = row(margins=(24, 16, 24, 12))
         self._session = Button(theme, tr("Allow this session"), heeds_enter=False)
-        self._always = Button(theme, tr("Always…"), "ghost")
+        self._always = Button(theme, tr("For longer…"), "ghost")
         self._refuse = Button(theme, tr("Not now"), heeds_enter=False)
         self._once = Button(theme, tr("Allow once"), "primary", heeds_enter=False)
         self._once.setToolTip("Ctrl+Enter")
         self._session.clicked.connect(self._on_session)
-        self._always.clicked.connect(self._on_always)
+        self._always.clicked.connect(self.open_longer)
         self._refuse.clicked.connect(self._on_refuse)
         self._once.clicked.connect(self._on_once)
         line.addWidget(self._session)
@@ -200,7 +200,7 @@ class ApprovalWindow(QWidget):
 
     def _lasting(self) -> list[str]:
         choices = self._request.choices if self._request is not None else ()
-        return [each for each in ("always", "reads") if each in choices]
+        return [each for each in LASTING if each in choices]
 
     # time
 
@@ -258,7 +258,8 @@ class ApprovalWindow(QWidget):
         else:
             self._answer("refuse")
 
-    def _on_always(self) -> None:
+    def open_longer(self) -> None:
+        """Opens the menu of answers that last."""
         assert self._request is not None
         menu = QMenu(self)
         menu.setFont(self._theme.font())
