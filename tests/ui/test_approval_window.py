@@ -445,7 +445,7 @@ PREVIEW = RulePreview("w", {}, cautions=("mind this one",), calls=(JudgedCall(0.
 
 
 def begin_rule(window: ApprovalWindow) -> None:
-    button(window, "Always…").click()
+    button(window, "For longer…").click()
     menu = window.findChild(QMenu)
     assert isinstance(menu, QMenu)
     menu.actions()[-1].trigger()
@@ -482,7 +482,7 @@ async def test_back_shows_the_call_and_allows_nothing(ask: Callable[..., Asked])
 
 async def test_a_call_of_which_no_rule_can_be_made_offers_none(ask: Callable[..., Asked]) -> None:
     window = await ask().open()
-    button(window, "Always…").click()
+    button(window, "For longer…").click()
     menu = window.findChild(QMenu)
     assert isinstance(menu, QMenu)
     assert "Make a rule…" not in [each.text() for each in menu.actions()]
