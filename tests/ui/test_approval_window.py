@@ -13,7 +13,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot, JudgedCall, OfferedRule, RulePreview
 from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
 from tooltray.ui.approvals.approval_window import ApprovalWindow
 from tooltray.ui.theme import Theme
@@ -480,3 +480,52 @@ async def test_a_call_after_a_read_of_strangers_says_so_on_top_and_not_twice(ask
     assert sum("evil.example" in text for text in said) == 1
     assert "It has read what strangers may have written" in said
     assert buttons(window) == ["Allow this session", "Not now", "Allow once"]
+
+
+RULES = tuple(OfferedRule(f"rule-{number}", f"short {number}", f"whole words {number}", {"tool": str(number)}) for number in (1, 2))
+PREVIEW = RulePreview("w", {}, cautions=("mind this one",), calls=(JudgedCall(0.0, "t", "c", "{}", is_covered=True),), unknown=3)
+
+
+def begin_rule(window: ApprovalWindow) -> None:
+    button(window, "For longer…").click()
+    menu = window.findChild(QMenu)
+    assert isinstance(menu, QMenu)
+    menu.actions()[-1].trigger()
+    menu.close()
+
+
+async def test_a_rule_is_read_in_whole_with_what_it_would_have_covered_before_it_is_made(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    asked.engine.rule_preview = PREVIEW
+    window = await asked.open(replace(WRITE, rules=RULES))
+    begin_rule(window)
+    await until(lambda: window.takes_answers and "Of 1 recent calls it covers 1." in words(window))
+    assert buttons(window)[-2:] == ["Back", "Allow, and make the rule"]
+    assert "Goes through without asking: whole words 1." in words(window)
+    button(window, "short 2").click()
+    await until(lambda: "whole words 2" in words(window) and "3 more cannot be judged" in words(window))
+    await until(lambda: "Mind this one." in words(window))
+    button(window, "Allow, and make the rule").click()
+    await until(lambda: asked.answers == [("1", "rule-2")])
+    assert [call for call in asked.engine.calls if call[0] == "preview_rule"][-1] == ("preview_rule", "files", {"tool": "2"})
+
+
+async def test_back_shows_the_call_and_allows_nothing(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    window = await asked.open(replace(WRITE, rules=RULES))
+    begin_rule(window)
+    await until(lambda: window.takes_answers)
+    asked.engine.ask_approval(replace(WRITE, id="2", ends_at=time.time() + 60))  # another call changes nothing of what is chosen
+    button(window, "Back").click()
+    await until(lambda: window.takes_answers and "Changes lines." in words(window))
+    assert "Allow once" in buttons(window)
+    assert asked.answers == []
+
+
+async def test_a_call_of_which_no_rule_can_be_made_offers_none(ask: Callable[..., Asked]) -> None:
+    window = await ask().open()
+    button(window, "For longer…").click()
+    menu = window.findChild(QMenu)
+    assert isinstance(menu, QMenu)
+    assert "Make a rule…" not in [each.text() for each in menu.actions()]
+    menu.close()

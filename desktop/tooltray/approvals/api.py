@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tooltray.api import JsonObject
 from tooltray.approvals.grant_ends import end_of
 from tooltray.catalogue import approval
 from tooltray.confirmation import YES_TO_CALLS, confirm_widening
@@ -10,12 +11,13 @@ from tooltray.errors import Denied, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.widening import ALL, rules_widen
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
 from tooltray.snapshots.tools import ToolSnapshot
 
 if TYPE_CHECKING:
     from tooltray.approvals.approvals import Approvals
     from tooltray.approvals.permissions import Permissions
+    from tooltray.approvals.rule_grants import RuleGrants
     from tooltray.approvals.screen_lock import ScreenLock
 
 ASK = "ask"  # of a tool
@@ -24,10 +26,17 @@ REFUSE = "refuse"  # the one answer that allows nothing
 
 class ApprovalsApi:
     def __init__(
-        self, *, config: McpConfHelper, approvals: "Approvals", permissions: "Permissions", screen_lock: "ScreenLock", has_window: bool
+        self,
+        *,
+        config: McpConfHelper,
+        approvals: "Approvals",
+        permissions: "Permissions",
+        rule_grants: "RuleGrants",
+        screen_lock: "ScreenLock",
+        has_window: bool,
     ) -> None:
-        self._config, self._approvals, self._permissions, self._screen_lock = config, approvals, permissions, screen_lock
-        self._has_window = has_window
+        self._config, self._approvals, self._permissions, self._rule_grants = config, approvals, permissions, rule_grants
+        self._screen_lock, self._has_window = screen_lock, has_window
 
     async def get_approvals(self) -> list[ApprovalSnapshot]:
         """The calls that wait for a person's yes, the oldest first."""
@@ -37,7 +46,7 @@ class ApprovalsApi:
         """A person's answer to a call that waits.
 
         Args:
-            answer: one of its choices (see CHOICES), or "refuse".
+            answer: one of its choices (see CHOICES), that of one of its `rules`, or "refuse".
 
         Raises:
             TooltrayError: it waits no longer, this is no answer to it, or what lasts cannot be written (the call waits on).
@@ -91,6 +100,31 @@ class ApprovalsApi:
         if is_locked is False and not self._has_window:
             raise Denied(Phrase("Only a hub with a window hears when the screen locks"))
         self._screen_lock.tell(is_locked)
+
+    async def preview_rule(self, server: str, rule: JsonObject) -> RulePreview:
+        """What a rule on arguments means, in words, and which calls of late it would have let through.
+
+        Args:
+            rule: as `callRules` of an entry has them; of a call that waits `rules` has some that cover it.
+
+        Raises:
+            NotFound: there is no such server.
+            TooltrayError: the rule cannot be used; says why.
+        """
+        return await self._rule_grants.preview(server, rule)
+
+    async def add_rule(self, server: str, rule: JsonObject, client: str = "", expires_in_s: float | None = None) -> GrantSnapshot:
+        """Lets calls of a server through that a rule on arguments covers, for tools as they are defined now. It is listed with the grants.
+
+        Args:
+            rule, client, expires_in_s: as in `preview_rule` and `add_grant`.
+
+        Raises:
+            NotFound: there is no such server, or no tool of which the rule speaks.
+            TooltrayError: no call could be covered by this rule, or it cannot be written.
+        """
+        await confirm_widening(YES_TO_CALLS)
+        return await self._rule_grants.allow(server, rule, client, expires_in_s)
 
     async def remove_grant(self, id: str) -> None:
         """Takes back what was allowed.

@@ -13,8 +13,10 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from tooltray.approvals import edits, suspicion
+from tooltray.approvals import edits, rule_maker, suspicion
 from tooltray.approvals.grant_ends import ALWAYS, DAY, HOUR, LIKE, LOCK
+from tooltray.approvals.path_rules import Place
+from tooltray.approvals.rule_words import brief, words
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.definition import TwiceNamed, canonical, definition_text, digest, fingerprint, read_once_named
 from tooltray.catalogue.tool_routes import Route
@@ -25,13 +27,17 @@ from tooltray.protocol.member_scanner import opened
 from tooltray.sessions.elicitation_form import is_persons_no, plain
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
-from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.settings.call_rule import CallRule, read_rule
+from tooltray.snapshots.approvals import ApprovalSnapshot, OfferedRule
 
 LONGEST_ARGUMENTS = 20_000  # characters that are shown; a cut is marked
 READ_BELOW_BYTES = 262_144  # larger arguments are shown by their beginning: reading them would keep the loop from other calls
 LONGEST_DESCRIPTION, LONGEST_NAME = 1_000, 200  # characters
 ONCE, SESSION, READS, REFUSE = "once", "session", "reads", "refuse"
+RULE = "rule"
+"""The answers that make a rule on arguments are `rule-1` and so on."""
 FIELD = "answer"
+LONGEST_TITLE = 300  # characters of a choice in a form
 MOST_LINES = 60  # of each part; a form in a terminal is small
 LONGEST_IN_FORM = 4_000  # characters
 TITLES = {
@@ -138,6 +144,7 @@ class Circumstances(msgspec.Struct, frozen=True):
         replaces: the id of the same question about the tool as it was.
         has_lock: it will be heard of when the screen locks.
         like_for_s: for how many seconds the like of it may be allowed; 0: not.
+        home: the person's own folder, of which no rule is offered.
     """
 
     before: str | None
@@ -145,6 +152,7 @@ class Circumstances(msgspec.Struct, frozen=True):
     has_session: bool
     note: str = ""
     replaces: str = ""
+    home: str = ""
     has_lock: bool = False
     like_for_s: int = 0
 
@@ -172,6 +180,7 @@ def snapshot(call: AskedCall, circumstances: Circumstances, *, id: str, ends_at:
         replaces=circumstances.replaces,
         like_for_s=circumstances.like_for_s,
         flow=call.decision.flow,
+        rules=() if call.decision.flow else _offered(call, circumstances.home, masked),
     )
 
 
@@ -183,6 +192,23 @@ def _choices(call: AskedCall, circumstances: Circumstances) -> tuple[str, ...]:
     like, lock = [LIKE] if circumstances.like_for_s else [], [LOCK] if circumstances.has_lock else []
     reads = [READS] if call.route.decision.is_plain_read else []
     return (ONCE, *like, *of_session, HOUR, DAY, *lock, ALWAYS, *reads)
+
+
+def _offered(call: AskedCall, home: str, masked: Masked) -> tuple[OfferedRule, ...]:
+    """Rules that the call may be answered with; none that has a secret in it, since it would be kept."""
+    made = rule_maker.offers(call.route.definition.name, bytes(call.arguments), Place(call.project, home))
+    harmless = (rule for rule in made if masked(rule.text) == rule.text)
+    return tuple(OfferedRule(f"{RULE}-{place}", brief(rule), words(rule), rule.members()) for place, rule in enumerate(harmless, 1))
+
+
+def rule_answered(question: ApprovalSnapshot, answer: str) -> CallRule | None:
+    """The rule that an answer makes; None: it makes none."""
+    offered = next((each for each in question.rules if each.answer == answer), None)
+    return read_rule(offered.rule) if offered else None
+
+
+def is_rule(answer: str) -> bool:
+    return answer.startswith(f"{RULE}-")
 
 
 def _why(call: AskedCall, before: str | None, is_new_read: bool) -> str:
@@ -226,12 +252,13 @@ def _cut(text: str) -> str:
 
 def form_params(question: ApprovalSnapshot) -> Raw:
     """The params of the request to the client."""
-    values = [REFUSE, *question.choices]
+    values = [REFUSE, *question.choices, *(each.answer for each in _in_form(question))]
+    titles = TITLES | {each.answer: _rule_title(each) for each in _in_form(question)}
     field = {
         "type": "string",
         "title": "Allow this call?",
         "enum": values,
-        "enumNames": [TITLES[value] for value in values],
+        "enumNames": [titles[value] for value in values],
         "default": REFUSE,
     }
     schema = {"type": "object", "properties": {FIELD: field}, "required": [FIELD]}
@@ -254,9 +281,18 @@ def form_answer(reply: Envelope, question: ApprovalSnapshot, waited_s: float) ->
         return None
     action, content = result.get("action"), result.get("content")
     answer = content.get(FIELD) if action == "accept" and isinstance(content, dict) else None
-    if isinstance(answer, str) and answer in question.choices:
+    if isinstance(answer, str) and answer in (*question.choices, *(each.answer for each in _in_form(question))):
         return answer
     return REFUSE if is_persons_no(action, waited_s) else None
+
+
+def _in_form(question: ApprovalSnapshot) -> tuple[OfferedRule, ...]:
+    """The narrowest rule alone: a form in another program is read in a hurry."""
+    return tuple(each for each in question.rules[:1] if len(each.words) <= LONGEST_TITLE)
+
+
+def _rule_title(offered: OfferedRule) -> str:
+    return f"Yes, always: {offered.words}"
 
 
 def _message(question: ApprovalSnapshot) -> list[str]:

@@ -6,6 +6,7 @@ another is held until a person has seen how it differs.
 """
 
 import asyncio
+import json
 import logging
 import secrets
 import time
@@ -18,6 +19,7 @@ from tooltray.approvals import edits, suspicion
 from tooltray.approvals.approval_questions import OTHER_SETTINGS, mark
 from tooltray.approvals.grant_ends import LOCK, NEVER, GrantEnd
 from tooltray.approvals.grants import Grant, GrantKind, GrantStore, PassingGrant
+from tooltray.approvals.kept_rules import words_of
 from tooltray.approvals.screen_lock import ScreenLock, ScreenLocked
 from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_manager import ToolManager
@@ -104,7 +106,12 @@ class GrantBook:
         if any(each.mark == now for each in _of_session(state, route, client)):
             return True
         is_read = route.decision.is_plain_read
-        return any(grant.tools.get(tool) == now and (is_read or grant.kind == "tool") for grant in self._live(route.server, client))
+        return any(grant.tools.get(tool) == now and _is_for_all(grant.kind, is_read) for grant in self._live(route.server, client))
+
+    def rules(self, route: Route, client: str) -> list[Grant]:
+        """Those that let some calls of a tool go through, as it is defined now, by what it is called with; the newest first."""
+        tool, now = route.definition.name, mark(route)
+        return [grant for grant in self._live(route.server, client) if grant.kind == "rule" and grant.tools.get(tool) == now]
 
     def knows_flow(self, route: Route, state: SessionState) -> bool:
         """Whether a person allowed a tool, as it is now, in a session of which they knew what it had read."""
@@ -143,12 +150,14 @@ class GrantBook:
         client: str = "",
         end: GrantEnd = NEVER,
         is_seen: bool = False,
+        rule: Mapping[str, object] | None = None,
     ) -> GrantSnapshot:
         """Allows tools as they are defined now; what was allowed in the same way before is replaced.
 
         Args:
             routes: by the server's own names; the one, or those that read.
             is_seen: a person has seen how the last of them is defined; other grants then count for it as it is.
+            rule: of the kind "rule": on the arguments of their calls.
 
         Raises:
             TooltrayError: it cannot be written, or nobody can tell when the screen locks; nothing has changed.
@@ -158,11 +167,12 @@ class GrantBook:
             id=_new_id(),
             kind=kind,
             server=server,
-            tool=next(iter(routes)) if kind == "tool" else "",
+            tool=next(iter(routes)) if kind == "tool" or (kind == "rule" and len(routes) == 1) else "",
             client=client,
             created_at=created_at,
             expires_at=created_at + end.after_s if end.after_s is not None else 0.0,
             tools={name: mark(route) for name, route in routes.items()},
+            rule=dict(rule or {}),
         )
         if end.at_lock:
             grant = self._until_lock(grant)
@@ -286,7 +296,7 @@ class GrantBook:
         of_sessions = (each for state in self._states for each in _session_grants(state) if each.server == server)
         for id, kind, name, allowed in (*lasting, *((each.id, "tool", each.tool, each.mark) for each in of_sessions)):
             route = routes.get(name)
-            if route and allowed == mark(route) and (kind == "tool" or route.decision.is_plain_read):
+            if route and allowed == mark(route) and _is_for_all(kind, route.decision.is_plain_read):
                 found[name] = (*found.get(name, ()), id)
         return found
 
@@ -336,6 +346,8 @@ class GrantBook:
             until=LOCK if isinstance(grant, PassingGrant) else "",
             is_held=bool(held),
             held_tools=held,
+            rule=grant.rule,
+            words=words_of(grant),
         )
 
     async def _write(self, grants: list[Grant], seen: Mapping[str, Route] | None = None) -> None:
@@ -370,8 +382,13 @@ class GrantBook:
             self._bus.publish(GrantsChanged())
 
 
-def _scope(grant: Grant) -> tuple[str, str, str, str]:
-    return grant.kind, grant.server, grant.tool, grant.client
+def _scope(grant: Grant) -> tuple[str, ...]:
+    return grant.kind, grant.server, grant.tool, grant.client, json.dumps(grant.rule, sort_keys=True)
+
+
+def _is_for_all(kind: str, is_read: bool) -> bool:
+    """Whether a grant is for every call of a tool, whatever it is called with."""
+    return kind == "tool" or (kind == "reads" and is_read)
 
 
 def _accepted(grant: Grant, tool: str, route: Route, now: str) -> Grant:
@@ -379,7 +396,7 @@ def _accepted(grant: Grant, tool: str, route: Route, now: str) -> Grant:
     if grant.tools.get(tool, now) == now:
         return grant
     others = {name: each for name, each in grant.tools.items() if name != tool}
-    is_kept = grant.kind == "tool" or route.decision.is_plain_read
+    is_kept = grant.kind != "reads" or route.decision.is_plain_read
     return msgspec.structs.replace(grant, tools=others | ({tool: now} if is_kept else {}))
 
 

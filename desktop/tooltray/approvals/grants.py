@@ -19,17 +19,18 @@ LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
 LAST_TIME_S = 1e11  # the year 5138
 LONGEST_DEFINITION = 65536  # characters that are kept of what a person has seen; a longer one is known by its fingerprint alone
 
-GrantKind = Literal["tool", "reads"]
+GrantKind = Literal["tool", "reads", "rule"]
 
 
 class Grant(msgspec.Struct, rename="camel", frozen=True):
     """
     Attributes:
-        kind: one tool, or every tool of the server that read when it was given.
-        tool: of the kind "tool": the server's own name.
+        kind: one tool, every tool of the server that read when it was given, or the calls of some that a rule on arguments covers.
+        tool: of the kinds "tool" and "rule": the server's own name; empty: of a rule for several.
         client: for this AI client alone; empty: for all.
         created_at, expires_at: unix seconds; 0: it does not expire.
         tools: what each tool was that it is for: the mark of its definition and of its server.
+        rule: of the kind "rule": a CallRule as JSON.
     """
 
     id: str
@@ -40,6 +41,7 @@ class Grant(msgspec.Struct, rename="camel", frozen=True):
     created_at: float = 0.0
     expires_at: float = 0.0
     tools: dict[str, str] = {}
+    rule: dict[str, object] = {}
 
     def __post_init__(self) -> None:
         """Times that no clock shows were not written by us."""

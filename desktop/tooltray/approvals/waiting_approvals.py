@@ -12,7 +12,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from tooltray.approvals.approval_questions import REFUSE, AskedCall, mark
+from tooltray.approvals.approval_questions import REFUSE, RULE, AskedCall, is_rule, mark
 from tooltray.approvals.ignored_questions import SEEN_AFTER_S, IgnoredQuestions
 from tooltray.events import ApprovalAsked, ApprovalEnded, EventBus, ToolListChanged
 from tooltray.journal.happenings import APPROVAL, Happened
@@ -148,7 +148,7 @@ class WaitingApprovals:
             Happened(
                 kind=APPROVAL,
                 at=question.asked_at,
-                outcome=OUTCOMES.get(answer, answer),
+                outcome=RULE if is_rule(answer) else OUTCOMES.get(answer, answer),
                 duration_s=question.waited_s,
                 client=call.client,
                 session=call.state.id,

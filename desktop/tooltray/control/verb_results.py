@@ -15,6 +15,7 @@ from tooltray.errors import TooltrayError
 
 RESULTS: Mapping[str, str] = {
     "add_grant": "snapshots.approvals:GrantSnapshot",
+    "add_rule": "snapshots.approvals:GrantSnapshot",
     "anthropic_tool_use_to_mcp_tool": "snapshots.calls:MCPToolCall",
     "apply_client_edits": "snapshots.ai_clients:ClientChange[]",
     "begin_sign_in": "snapshots.questions:SignInSnapshot",
@@ -99,6 +100,7 @@ RESULTS: Mapping[str, str] = {
     "test_npm_registry": "snapshots.registries:RegistryMeasurement",
     "try_tool": "snapshots.calls:MCPToolResponse",
     "undo_client_change": "snapshots.ai_clients:ClientChange",
+    "preview_rule": "snapshots.approvals:RulePreview",
     "preview_server_update": "snapshots.edited_entries:ServerUpdatePreview",
     "test_server": "snapshots.edited_entries:ServerTest",
 }

@@ -25,6 +25,7 @@ from tooltray.languages import languages
 from tooltray.moments import LAST_TIME_S
 from tooltray.phrases import Phrase
 from tooltray.secrets.vaults import SecretBackend
+from tooltray.settings.call_rule import CallRules, read_rules
 from tooltray.settings.document import CURRENT_VERSION, Document, version_of
 from tooltray.settings.json_model import JsonModel
 from tooltray.settings.server_config import GivenMembers, MCPServerConfig, Port, Seconds, Shown, Target, plain_number
@@ -68,8 +69,10 @@ _MEANWHILE = {
     "contentsUntil": _NO_CONTENTS,
     "flowGuard": Phrase("the flow guard is on"),
 }
+NOTHING_BY_THEM = Phrase("these rules allow nothing")
 _HELD = {
     "autoApprove": Phrase("each of its calls is asked about"),
+    "callRules": NOTHING_BY_THEM,
     "profile": Phrase("it sees nothing"),
     "flowGuard": Phrase("the flow guard is on for it"),
 }
@@ -125,7 +128,8 @@ class ClientSettings(JsonModel):
     Attributes:
         mode: how tools are shown to it; None: as the servers' settings say.
         profile: that its sessions get unless they ask for another.
-        auto_approve: which of its calls go through unasked, in the place of the servers' own `autoApprove`.
+        auto_approve: which of its calls go through unasked, in the place of the servers' own `autoApprove` and `callRules`.
+        call_rules: which further ones do, by what they are called with, in the place of the servers' own `callRules`.
         flow_guard: as in ApprovalSettings; None: as there.
     """
 
@@ -133,6 +137,7 @@ class ClientSettings(JsonModel):
     profile: StrictStr | None = None
     auto_approve: tuple[StrictStr, ...] | None = None
     flow_guard: StrictBool | None = None
+    call_rules: CallRules | None = None
 
 
 class PublishSettings(JsonModel):
@@ -263,6 +268,7 @@ class FileServerSettings(JsonModel):
 
     disable: StrictBool | None = None
     auto_approve: tuple[StrictStr, ...] | None = None
+    call_rules: CallRules | None = None
     disabled_tools: tuple[StrictStr, ...] | None = None
     disabled_skills: tuple[StrictStr, ...] | None = None
     call_timeout: Seconds | None = None
@@ -400,24 +406,37 @@ def check_runs_outside(name: str, config: MCPServerConfig) -> None:
         raise UnusableEntry(title, "", Phrase("Add it yourself, at a terminal: tooltray servers add NAME --inmemory ENTRY"), path=("type",))
 
 
-def read_usable_entry(name: str, entry: object) -> tuple[MCPServerConfig, tuple[Problem, ...]]:
-    """One entry without those of its overrides that cannot be used: how a tool is shown is no reason to lose a server.
+def read_usable_entry(name: str, entry: object) -> tuple[MCPServerConfig, Mapping[str, Problem]]:
+    """One entry without those of its overrides and rules on arguments that cannot be used: these are no reason to lose a server.
+
+    Returns:
+        It, and what of it is not used, by the members of the entry.
 
     Raises:
         UnusableEntry: the rest cannot be used, either.
     """
-    if not isinstance(entry, Mapping) or (overrides := entry.get("toolOverrides")) is None:
-        return read_entry(name, entry), ()
+    if not isinstance(entry, Mapping):
+        return read_entry(name, entry), {}
+    usable, problems = dict(entry), dict[str, Problem]()
+    if (overrides := entry.get("toolOverrides")) is not None:
+        usable["toolOverrides"], odd = _usable_overrides(overrides)
+        if odd:
+            title = Phrase("The overrides of tools of server '{server}' are not fully used", server=name)
+            problems["toolOverrides"] = Problem(title, joined(odd), CORRECT_IT)
+    if (rules := entry.get("callRules")) is not None:
+        usable["callRules"], odd = read_rules(rules)
+        if odd:
+            title = Phrase("The rules on arguments of server '{server}' are not fully used", server=name)
+            problems["callRules"] = Problem(title, joined(odd), correct_it(NOTHING_BY_THEM))
+    return read_entry(name, usable), problems
+
+
+def _usable_overrides(given: object) -> tuple[Mapping[str, object], list[str]]:
+    if not isinstance(given, Mapping):
+        return {}, [of_field("toolOverrides", MUST_BE_OBJECT)]
     odd: list[str] = []
-    usable: dict[str, object] = {}
-    if isinstance(overrides, Mapping):
-        read = read_members(ToolOverride, overrides, lambda _, why: odd.append(of_member("toolOverrides", why)))
-        usable = {tool: overrides[tool] for tool in read}
-    else:
-        odd.append(of_field("toolOverrides", MUST_BE_OBJECT))
-    config = read_entry(name, {**entry, "toolOverrides": usable})
-    title = Phrase("The overrides of tools of server '{server}' are not fully used", server=name)
-    return config, (Problem(title, joined(odd), CORRECT_IT),) if odd else ()
+    read = read_members(ToolOverride, given, lambda _, why: odd.append(of_member("toolOverrides", why)))
+    return {tool: given[tool] for tool in read}, odd
 
 
 def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading:
@@ -466,7 +485,7 @@ def _read_servers(entries: object, reserved: Collection[str], slips: list[Slip])
         try:
             check_name(name, reserved)
             servers[name], odd = read_usable_entry(name, entry)
-            slips.extend(Slip(problem, ("mcpServers", name, "toolOverrides")) for problem in odd)
+            slips.extend(Slip(problem, ("mcpServers", name, member)) for member, problem in odd.items())
         except TooltrayError as error:
             path = error.path if isinstance(error, UnusableEntry) else ()
             slips.append(Slip(error.problem, ("mcpServers", name, *path), name))
@@ -540,14 +559,16 @@ def _read_client(name: str, given: object, slips: list[Slip]) -> ClientSettings:
         slips.append(Slip(problem, ("publish", "clients", name, *list(odd)[:1])))
     held: dict[str, object] = {"auto_approve": ()} if "autoApprove" in fields else {}
     held |= {"flow_guard": True} if "flowGuard" in fields else {}
+    held |= {"call_rules": ()} if "callRules" in fields else {}
     return client.model_copy(update=held | ({"profile": UNREADABLE_PROFILE} if "profile" in fields else {}))
 
 
 def _held_back(fields: Collection[str]) -> str:
-    said, *others = [words for field_name, words in _HELD.items() if field_name in fields] or [Phrase("")]
-    for other in others:
-        said = Phrase("{one} and {other}", one=said, other=other)
-    return said
+    words: list[str] = [words for field_name, words in _HELD.items() if field_name in fields]
+    text = words[0] if words else ""
+    for other in words[1:]:
+        text = Phrase("{one} and {other}", one=text, other=other)
+    return text
 
 
 def _read_profiles(given: object, slips: list[Slip]) -> dict[str, ProfileSettings]:

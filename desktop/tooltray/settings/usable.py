@@ -29,6 +29,7 @@ MUST_BE_NUMBER = Phrase("must be a number")
 _IN_WORDS = {
     "bool_type": Phrase("must be true or false"),
     "dict_type": MUST_BE_OBJECT,
+    "extra_forbidden": Phrase("is not known"),
     "finite_number": MUST_BE_NUMBER,
     "float_type": MUST_BE_NUMBER,
     "greater_than": Phrase("must be more than 0"),
@@ -38,7 +39,10 @@ _IN_WORDS = {
     "mapping_type": MUST_BE_OBJECT,
     "missing": Phrase("is missing"),
     "model_type": MUST_BE_OBJECT,
+    "string_too_long": Phrase("is too long"),
     "string_type": MUST_BE_TEXT,
+    "too_long": Phrase("has too many values"),
+    "too_short": Phrase("must not be empty"),
     "tuple_type": MUST_BE_LIST,
 }
 

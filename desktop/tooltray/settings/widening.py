@@ -7,6 +7,7 @@ looked at here.
 
 from collections.abc import Callable, Collection, Mapping
 
+from tooltray.settings.call_rule import CallRule, read_rule, read_rules
 from tooltray.settings.server_config import MCPServerConfig, ToolFilter
 from tooltray.settings.settings import ProfileSettings, Settings, read_entry
 
@@ -22,6 +23,11 @@ def rules_widen(before: Collection[str], after: Collection[str]) -> bool:
     """Whether rules of `autoApprove` let calls go unasked that others do not."""
     asks_before, asks_after = _exceptions(before), _exceptions(after)
     return not (asks_before <= asks_after and (ALL in before or set(after) - asks_after <= set(before)))
+
+
+def call_rules_widen(before: Collection[CallRule], after: Collection[CallRule]) -> bool:
+    """Whether rules on arguments let calls go unasked that others do not; one that differs in anything may be the wider one."""
+    return not {rule.text for rule in after} <= {rule.text for rule in before}
 
 
 def _exceptions(rules: Collection[str]) -> set[str]:
@@ -58,6 +64,7 @@ def _filter_widens(was: ToolFilter | None, now: ToolFilter | None) -> bool:
 
 _WIDENS: Mapping[str, Callable[[MCPServerConfig, MCPServerConfig], bool]] = {
     "auto_approve": lambda was, now: rules_widen(was.auto_approve, now.auto_approve),
+    "call_rules": lambda was, now: call_rules_widen(was.call_rules, now.call_rules),
     "disable": lambda was, now: not now.disable,
     "disabled_tools": lambda was, now: not set(was.disabled_tools) <= set(now.disabled_tools),
     "disabled_skills": lambda was, now: not set(was.disabled_skills) <= set(now.disabled_skills),
@@ -126,7 +133,17 @@ def _client_widens(name: str, member: Mapping[str, object], settings: Settings) 
         return True
     if "flowGuard" in member and member["flowGuard"] is not True and (here is None or here.flow_guard is not False):
         return True
+    if "callRules" in member and _client_call_rules_widen(here.call_rules if here else None, member["callRules"]):
+        return True
     return "autoApprove" in member and client_rules_widen(here.auto_approve if here else None, member["autoApprove"])
+
+
+def _client_call_rules_widen(before: Collection[CallRule] | None, after: object) -> bool:
+    """Without any, those of the servers count; none of its own let nothing through."""
+    if after is None or not isinstance(after, list | tuple):
+        return after is not None or before is not None
+    usable, odd = read_rules(after)
+    return bool(odd) or call_rules_widen(before or (), [read_rule(each) for each in usable])
 
 
 def client_rules_widen(before: Collection[str] | None, after: object) -> bool:

@@ -1,13 +1,17 @@
 """Scenes of the window that asks whether a call may run."""
 
 import time
+from typing import Any
 
 from msgspec.structs import replace
 from tests.ui.scenes.shot import Shot, shot_of
 
+from tooltray.approvals.rule_words import brief
+from tooltray.approvals.rule_words import words as rule_words
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
-from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.settings.call_rule import read_rule
+from tooltray.snapshots.approvals import ApprovalSnapshot, JudgedCall, OfferedRule, RulePreview
 from tooltray.ui.approvals.approval_window import ApprovalWindow
 from tooltray.ui.theme import Theme
 
@@ -71,6 +75,44 @@ async def approval_guarded(theme: Theme) -> Shot:
     return shot_of(window)
 
 
+COMMAND: dict[str, Any] = {"command": {"command": ["git", "status"]}, "cwd": {"inside": ["/home/me/code/shop"]}}
+RULES: list[dict[str, Any]] = [
+    {"tool": "run_command", "arguments": COMMAND | {"command": {"command": ["git", "status"], "more": "none"}}},
+    {"tool": "run_command", "arguments": COMMAND},
+    {"tool": "run_command", "arguments": COMMAND, "others": ["timeout"]},
+]
+RUN = replace(
+    EDIT,
+    tool="run_command",
+    arguments='{\n  "command": "git status",\n  "cwd": "/home/me/code/shop"\n}',
+    diff=(),
+    description="Runs a command.",
+    rules=tuple(
+        OfferedRule(f"rule-{number}", brief(read_rule(rule)), rule_words(read_rule(rule)), rule) for number, rule in enumerate(RULES, 1)
+    ),
+)
+PREVIEW = RulePreview(
+    RUN.rules[1].words,
+    RULES[1],
+    cautions=(Phrase("what else a call is given is not looked at"),),
+    calls=tuple(
+        JudgedCall(time.time() - number * 4000, "run_command", "Claude Code", f'{{"command":"git {what}"}}', what == "status")
+        for number, what in enumerate(("status", "status", "push --force-with-lease origin main:a-branch-with-a-long-name", "status"))
+    ),
+    unknown=12,
+)
+
+
+async def approval_rule(theme: Theme) -> Shot:
+    window = ApprovalWindow(theme, guard_ms=0)
+    window.ask(replace(RUN, ends_at=time.time() + 86.4), 2)
+    window.go_there()
+    assert window.request is not None
+    window._begin_rule(window.request)
+    window.show_preview(RUN.rules[0], PREVIEW)
+    return shot_of(window)
+
+
 async def approval_late(theme: Theme) -> Shot:
     window = ApprovalWindow(theme, guard_ms=0)
     window.ask(replace(EDIT, ends_at=time.time()), 1)
@@ -92,5 +134,6 @@ SCENES = (
     approval_flow,
     approval_changed,
     approval_guarded,
+    approval_rule,
     approval_late,
 )

@@ -24,6 +24,7 @@ LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 DESCRIPTION_COLUMNS = 100  # of each tool that consent covers; there may be dozens, and each is shown on one line
 SOON_S = 7 * 86_400.0  # of what ends sooner, the time left is said
 QUESTION = Phrase("Allow this?")
+RULE = "rule"  # of `--rule`
 
 
 def approve(args: argparse.Namespace, home: Home) -> int:
@@ -70,6 +71,8 @@ def _answer(hub: Hub, id: str, answer: str) -> int:
         tool = clean_line(tr("{tool} of {server}", tool=call.tool, server=call.server))
         print(tr("{tool} has changed since this call was refused; this is the call of the tool as it is now.", tool=tool))
     _print_call(call)
+    if answer == RULE:
+        answer = _narrowest_rule(call)
     typed = typed_answer(QUESTION)
     if typed in YES:
         hub.ask(hub.api.approvals.answer_approval(id=call.id, answer=answer))
@@ -81,6 +84,20 @@ def _answer(hub: Hub, id: str, answer: str) -> int:
     else:
         print(tr("Nothing was allowed, nothing refused. To refuse it: tooltray approve refuse {id}", id=clean_line(call.id)))
     return 1
+
+
+def _narrowest_rule(call: ApprovalSnapshot) -> str:
+    """Prints the rule, and returns the answer that makes it.
+
+    Raises:
+        TooltrayError: none can be made of the call.
+    """
+    if not call.rules:
+        raise TooltrayError(tr("No rule can be made of this call"), "", tr("Allow it once: tooltray approve {id}", id=clean_line(call.id)))
+    rule = call.rules[0]
+    print(tr("From now on goes through without asking, for {client}:", client=clean_line(call.client) or tr("this AI client")))
+    print("  " + clean_line(rule.words))
+    return rule.answer
 
 
 def _waiting(hub: Hub, id: str) -> ApprovalSnapshot:
@@ -277,7 +294,7 @@ def _print_lines(title: str, lines: Sequence[str]) -> None:
 
 
 def _grant_row(grant: GrantSnapshot) -> list[str]:
-    what = tr("all reads") if grant.kind == "reads" else grant.tool
+    what = tr("all reads") if grant.kind == "reads" else grant.words or grant.tool
     for_whom = (grant.client or tr("every client")) + (tr(" (this session)") if grant.session else "")
     until = _ends(grant)
     return [grant.id, grant.server, what, for_whom, day(grant.created_at), until, ", ".join(grant.held_tools)]

@@ -19,7 +19,7 @@ def declare_approve(commands: Commands) -> None:
         check=check_approve,
     )
     approve.usage = (
-        "tooltray approve [list] | ID [--once | --session | --hour | --day | --until-lock | --always | --reads] | refuse ID\n"
+        "tooltray approve [list] | ID [--once | --session | --hour | --day | --until-lock | --always | --reads | --rule] | refuse ID\n"
         "       tooltray approve SERVER TOOL [--client NAME] [--for TIME | --until-lock]\n"
         "       tooltray approve SERVER --all-reads [--client NAME] [--for TIME | --until-lock]\n"
         "       tooltray approve [--client NAME] [--for TIME] -- SERVER TOOL   (also where a server is called refuse)"
@@ -35,6 +35,9 @@ def declare_approve(commands: Commands) -> None:
         ("reads", tr("every tool of the server that reads, for this AI client, until it is taken back")),
     ):
         approve.add_argument(f"--{answer}", dest="answer", action="store_const", const=answer, help=f"with ID: {text}")
+    approve.add_argument(
+        "--rule", dest="answer", action="store_const", const="rule", help=tr("with ID: every call like this one, by the rule that is shown")
+    )
     approve.add_argument("--all-reads", action="store_true", help=tr("with SERVER: every tool of it that reads now"))
     approve.add_argument("--client", metavar="NAME", help=tr("for this AI client alone, as it names itself"))
     approve.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help=tr("for so long: 90s, 30m, 8h or 7d"))
@@ -44,6 +47,12 @@ def declare_approve(commands: Commands) -> None:
 def declare_grants(commands: Commands) -> None:
     grants = group(commands, "grants", tr("list what is allowed for longer than one call, and take it back"))
     command(grants, "list", tr("list what is allowed for longer than one call"), "approve_command:list_grants")
+    rule = command(grants, "rule", tr("let calls through that a rule on arguments covers"), "rule_command:add_rule")
+    rule.add_argument("server", metavar="SERVER")
+    rule.add_argument("rule", metavar="JSON", help=tr("the rule, as callRules has it"))
+    rule.add_argument("--preview", action="store_true", help=tr("say what it means and what it would have covered, and allow nothing"))
+    rule.add_argument("--client", metavar="NAME", help=tr("for this AI client alone, as it names itself"))
+    rule.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help=tr("for so long: 90s, 30m, 8h or 7d"))
     command(grants, "remove", tr("take back what was allowed"), "approve_command:remove").add_argument("id", metavar="ID")
     preview = command(grants, "preview", tr("list the tools that a grant would allow"), "approve_command:preview")
     preview.add_argument("server", metavar="SERVER")

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot
 from tooltray.ui.figures import moment
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
@@ -74,6 +74,8 @@ def granted(grant: GrantSnapshot) -> str:
     """Returns what was allowed."""
     if grant.kind == "reads":
         return tr("Everything of {server} that reads", server=grant.server)
+    if grant.kind == "rule":
+        return tr("By a rule, of {server}: {calls}", server=grant.server, calls=say(grant.words))
     return tr("{tool} of {server}", tool=grant.tool, server=grant.server)
 
 

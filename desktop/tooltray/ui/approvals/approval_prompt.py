@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot, OfferedRule
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.approvals.approval_window import ApprovalWindow
 from tooltray.ui.pages.approval_line import ApprovalLine
@@ -105,6 +105,7 @@ class ApprovalPrompt(QObject):
             self._window = ApprovalWindow(self._theme, guard_ms=self._guard_ms)
             self._window.answered.connect(self._on_answered)
             self._window.put_away.connect(self._on_put_away)
+            self._window.preview_requested.connect(self._on_preview_requested)
         return self._window
 
     def _on_answered(self, id: str, answer: str) -> None:
@@ -123,6 +124,17 @@ class ApprovalPrompt(QObject):
         if self._fault is None:
             self._line.drop(id)
         self._show()
+
+    def _on_preview_requested(self, server: str, rule: OfferedRule) -> None:
+        self._tasks.spawn(self._preview(server, rule), name="what a rule would have covered")
+
+    async def _preview(self, server: str, rule: OfferedRule) -> None:
+        try:
+            preview = await self._hub.approvals.preview_rule(server, rule.rule)
+        except TooltrayError:
+            return  # the server has just gone, and the call with it
+        if self._window is not None:
+            self._window.show_preview(rule, preview)
 
     def _on_put_away(self) -> None:
         self._fault = None

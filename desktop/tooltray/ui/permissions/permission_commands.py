@@ -31,6 +31,7 @@ class PermissionCommands(Commands):
     read_failed = Signal(object)  # Problem of the last read, or None
     changed = Signal(str, object)  # what was done, and what takes it back: Callable[[], None]
     answered = Signal(str)  # the id of a call
+    rule_previewed = Signal(str, object)  # as whoever asked has called it, and RulePreview
 
     def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
         super().__init__(hub=hub, tasks=tasks)
@@ -119,12 +120,17 @@ class PermissionCommands(Commands):
 
     @action()
     async def answer(self, id: str, answer: str) -> None:
-        """Answers a call that waits: one of its choices, or "refuse"."""
+        """Answers a call that waits: one of its choices, that of a rule, or "refuse"."""
         try:
             await self._hub.approvals.answer_approval(id, answer)
         finally:
             await self._look_waiting()
         self.answered.emit(id)
+
+    @action(clears=False)
+    async def preview_rule(self, name: str, server: str, rule: dict[str, object]) -> None:
+        """Asks what a rule on arguments would have covered: `rule_previewed`; `name`: what it is called there."""
+        self.rule_previewed.emit(name, await self._hub.approvals.preview_rule(server, rule))
 
     @action(clears=False)
     async def look_answers(self, server: str, tool: str) -> None:

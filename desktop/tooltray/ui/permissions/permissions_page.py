@@ -25,6 +25,7 @@ from tooltray.ui.permissions.grant_sheets import GrantSheets
 from tooltray.ui.permissions.granted_tab import GrantedTab
 from tooltray.ui.permissions.permission_commands import PermissionCommands
 from tooltray.ui.permissions.permission_words import ToolRow
+from tooltray.ui.permissions.rule_sheet import RulePanel
 from tooltray.ui.permissions.rules_tab import RulesTab
 from tooltray.ui.permissions.tool_sheet import ToolPanel
 from tooltray.ui.permissions.trusted_tab import TrustedTab
@@ -226,6 +227,8 @@ class PermissionsPage(Page):
         if self._context.sheets.sheet is None:
             panel = CallPanel(self._context.theme, call)
             panel.answered.connect(self.commands.answer)
+            panel.preview_requested.connect(lambda server, rule: self.commands.preview_rule(rule.answer, server, rule.rule))
+            self.commands.rule_previewed.connect(panel.show_preview)
             panel.close_requested.connect(self._context.sheets.open(panel).dismiss)
 
     def open_tool(self, of: ToolRow) -> None:
@@ -262,8 +265,20 @@ class PermissionsPage(Page):
         self._context.links.part_asked.emit("activity", "filter", json.dumps(wanted))
 
     def _on_grant_opened(self, grant: GrantSnapshot) -> None:
-        if grant.kind == "tool" and (of := self.rules.tool(grant.server, grant.tool)) is not None:
+        if grant.kind == "rule":
+            self.open_rule(grant)
+        elif grant.kind == "tool" and (of := self.rules.tool(grant.server, grant.tool)) is not None:
             self.open_tool(of)
+
+    def open_rule(self, grant: GrantSnapshot) -> None:
+        """Opens the sheet of a rule on arguments; an open sheet of any kind stays."""
+        if self._context.sheets.sheet is not None:
+            return
+        panel = RulePanel(self._context.theme, grant)
+        panel.take_back_requested.connect(self.grants.take_back)
+        self.commands.rule_previewed.connect(panel.show_preview)
+        panel.close_requested.connect(self._context.sheets.open(panel).dismiss)
+        self.commands.preview_rule(grant.id, grant.server, grant.rule)
 
     # what is taken back
 
