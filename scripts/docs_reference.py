@@ -26,6 +26,7 @@ from tooltray.settings.server_config import SPELLINGS, MCPServerConfig, OAuthSet
 from tooltray.settings.settings import (
     ActivitySettings,
     ApiSettings,
+    ApprovalSettings,
     ClientSettings,
     DiscoverySettings,
     FileServerSettings,
@@ -65,6 +66,7 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "`discovery`": DiscoverySettings,
     "`window`": WindowSettings,
     "`activity`": ActivitySettings,
+    "`approvals`": ApprovalSettings,
     "`telemetry`": TelemetrySettings,
 }
 """The models by where they stand in the file."""

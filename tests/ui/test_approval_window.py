@@ -440,6 +440,48 @@ def test_long_lines_of_a_diff_are_wrapped_since_what_is_hidden_may_be_what_matte
     assert DiffView(theme, ["+" + "word " * 60_000], "Changes", width=400).height() < 400
 
 
+async def test_a_call_that_waits_quietly_opens_no_window_until_a_person_goes_there(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    waiting: list[int] = []
+    asked.prompt.waiting_changed.connect(lambda calls: waiting.append(len(calls)))
+    asked.engine.ask_approval(replace(WRITE, is_quiet=True, ends_at=time.time() + 60))
+    await until(lambda: waiting == [1])
+    assert asked.prompt.window is None
+    asked.prompt.go_there()
+    assert asked.id == "1"
+    asked.engine.end_approval("1")
+    await until(lambda: asked.prompt.window is None)
+    asked.engine.ask_approval(replace(WRITE, id="2", is_quiet=True, ends_at=time.time() + 60))
+    await until(lambda: waiting[-1:] == [1] and len(waiting) == 3)
+    assert asked.prompt.window is None
+
+
+async def test_after_any_answer_what_waits_quietly_is_asked_too_and_a_loud_call_goes_before(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    asked.engine.ask_approval(replace(WRITE, is_quiet=True, ends_at=time.time() + 60))
+    window = await asked.open(replace(WRITE, id="2", client="Zed"))
+    button(window, "Not now").click()
+    await until(lambda: asked.id == "1")
+    assert asked.answers == [("2", "refuse")]
+
+
+async def test_a_loud_call_that_nobody_answered_leaves_the_quiet_ones_quiet(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    asked.engine.ask_approval(replace(WRITE, is_quiet=True, ends_at=time.time() + 60))
+    await asked.open(replace(WRITE, id="2", client="Zed"))
+    asked.engine.end_approval("2")
+    await until(lambda: asked.prompt.window is None)
+
+
+async def test_a_call_after_a_read_of_strangers_says_so_on_top_and_not_twice(ask: Callable[..., Asked]) -> None:
+    flow = "it has read evil.example with fetch of web, and now wants to send with mail_send"
+    window = await ask().open(replace(WRITE, flow=flow, why=flow, choices=("once", "session")))
+    said = [label.text() for label in window.findChildren(QLabel)]
+    assert sum("evil.example" in text for text in said) == 1
+    assert "It has read what strangers may have written" in said
+    assert buttons(window) == ["Allow this session", "Not now", "Allow once"]
+
+
 RULES = tuple(OfferedRule(f"rule-{number}", f"short {number}", f"whole words {number}", {"tool": str(number)}) for number in (1, 2))
 PREVIEW = RulePreview("w", {}, cautions=("mind this one",), calls=(JudgedCall(0.0, "t", "c", "{}", is_covered=True),), unknown=3)
 
@@ -487,45 +529,3 @@ async def test_a_call_of_which_no_rule_can_be_made_offers_none(ask: Callable[...
     assert isinstance(menu, QMenu)
     assert "Make a rule…" not in [each.text() for each in menu.actions()]
     menu.close()
-
-
-async def test_a_call_that_waits_quietly_opens_no_window_until_a_person_goes_there(ask: Callable[..., Asked]) -> None:
-    asked = ask()
-    waiting: list[int] = []
-    asked.prompt.waiting_changed.connect(lambda calls: waiting.append(len(calls)))
-    asked.engine.ask_approval(replace(WRITE, is_quiet=True, ends_at=time.time() + 60))
-    await until(lambda: waiting == [1])
-    assert asked.prompt.window is None
-    asked.prompt.go_there()
-    assert asked.id == "1"
-    asked.engine.end_approval("1")
-    await until(lambda: asked.prompt.window is None)
-    asked.engine.ask_approval(replace(WRITE, id="2", is_quiet=True, ends_at=time.time() + 60))
-    await until(lambda: waiting[-1:] == [1] and len(waiting) == 3)
-    assert asked.prompt.window is None
-
-
-async def test_after_any_answer_what_waits_quietly_is_asked_too_and_a_loud_call_goes_before(ask: Callable[..., Asked]) -> None:
-    asked = ask()
-    asked.engine.ask_approval(replace(WRITE, is_quiet=True, ends_at=time.time() + 60))
-    window = await asked.open(replace(WRITE, id="2", client="Zed"))
-    button(window, "Not now").click()
-    await until(lambda: asked.id == "1")
-    assert asked.answers == [("2", "refuse")]
-
-
-async def test_a_loud_call_that_nobody_answered_leaves_the_quiet_ones_quiet(ask: Callable[..., Asked]) -> None:
-    asked = ask()
-    asked.engine.ask_approval(replace(WRITE, is_quiet=True, ends_at=time.time() + 60))
-    await asked.open(replace(WRITE, id="2", client="Zed"))
-    asked.engine.end_approval("2")
-    await until(lambda: asked.prompt.window is None)
-
-
-async def test_a_call_after_a_read_of_strangers_says_so_on_top_and_not_twice(ask: Callable[..., Asked]) -> None:
-    flow = "it has read evil.example with fetch of web, and now wants to send with mail_send"
-    window = await ask().open(replace(WRITE, flow=flow, why=flow, choices=("once", "session")))
-    said = [label.text() for label in window.findChildren(QLabel)]
-    assert sum("evil.example" in text for text in said) == 1
-    assert "It has read what strangers may have written" in said
-    assert buttons(window) == ["Allow this session", "Not now", "Allow once"]

@@ -152,9 +152,9 @@ class Circumstances(msgspec.Struct, frozen=True):
     has_session: bool
     note: str = ""
     replaces: str = ""
+    home: str = ""
     has_lock: bool = False
     like_for_s: int = 0
-    home: str = ""
 
 
 def snapshot(call: AskedCall, circumstances: Circumstances, *, id: str, ends_at: float, masked: Masked) -> ApprovalSnapshot:
@@ -180,7 +180,7 @@ def snapshot(call: AskedCall, circumstances: Circumstances, *, id: str, ends_at:
         replaces=circumstances.replaces,
         like_for_s=circumstances.like_for_s,
         flow=call.decision.flow,
-        rules=_offered(call, circumstances.home, masked),
+        rules=() if call.decision.flow else _offered(call, circumstances.home, masked),
     )
 
 
@@ -195,9 +195,7 @@ def _choices(call: AskedCall, circumstances: Circumstances) -> tuple[str, ...]:
 
 
 def _offered(call: AskedCall, home: str, masked: Masked) -> tuple[OfferedRule, ...]:
-    """Rules that the call may be answered with; none where the flow guard asks, and none that has a secret in it: it would be kept."""
-    if call.decision.flow:
-        return ()
+    """Rules that the call may be answered with; none that has a secret in it, since it would be kept."""
     made = rule_maker.offers(call.route.definition.name, bytes(call.arguments), Place(call.project, home))
     harmless = (rule for rule in made if masked(rule.text) == rule.text)
     return tuple(OfferedRule(f"{RULE}-{place}", brief(rule), words(rule), rule.members()) for place, rule in enumerate(harmless, 1))

@@ -77,9 +77,9 @@ class ApprovalRounds:
         grants: GrantBook,
         waiting: WaitingApprovals,
         rules: ApprovalRules,
-        call_rules: CallRules,
         recent: RecentYeses,
         screen_lock: ScreenLock,
+        call_rules: CallRules,
         masked: Masked,
         spawn: Spawn,
     ) -> None:
@@ -200,8 +200,8 @@ class ApprovalRounds:
             await self._keep(question, answer)
             question.answered_by = by
             question.end(answer)
-            if answer in LASTING:
-                self._release(by)
+            if answer in LASTING or is_rule(answer):
+                await self._release(by)
             elif answer == ONCE and question.is_asked:
                 self._recent.remember(question.call)
         finally:
@@ -234,11 +234,14 @@ class ApprovalRounds:
                 raise Conflict(Phrase("This rule would not mean what it says"), Phrase("nothing was allowed"), hint)
             await self._grants.allow(server, "rule", one, client=call.client, is_seen=True, rule=rule.members())
 
-    def _release(self, by: str) -> None:
+    async def _release(self, by: str) -> None:
         """Other calls that wait, and that a yes which lasts covers as well, are not asked about one by one."""
         for other in self._waiting.asked:
             call = other.call
-            if not call.decision.flow and not other.is_being_answered and self._grants.allows(call.route, call.state, call.client):
+            if call.decision.flow:
+                continue
+            is_covered = self._grants.allows(call.route, call.state, call.client) or bool(await self._call_rules.allowed_by(call))
+            if is_covered and not (other.is_being_answered or other.answer.done()):
                 other.answered_by = by
                 other.end(SESSION)
 
@@ -286,7 +289,7 @@ class ApprovalRounds:
         is_new_read = self._grants.has_all_reads(call.route.server, call.client)
         has_session = self._states.find(call.state.id) is call.state
         has_lock, like_for_s, home = self._screen_lock.is_awaited, self._recent.like_for_s(call), self._call_rules.place("").home
-        circumstances = Circumstances(before, is_new_read, has_session, note, replaces, has_lock, like_for_s, home)
+        circumstances = Circumstances(before, is_new_read, has_session, note, replaces, home, has_lock, like_for_s)
         return snapshot(call, circumstances, id=id, ends_at=ends_at, masked=self._masked)
 
 

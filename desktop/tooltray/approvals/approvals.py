@@ -69,8 +69,8 @@ class Approvals:
             is_paused: whether the person has paused everything.
         """
         self._servers, self._tools, self._rules, self._grants, self._skills = servers, tools, rules, grants, skill_book
-        self._call_rules = call_rules
         self._waiting, self._rounds, self._recent, self._is_paused = waiting, rounds, recent, is_paused
+        self._call_rules = call_rules
         self._shown: dict[tuple[str, str, str, str], dict[str, str]] = {}  # what previews have shown, until a grant is given
 
     @property
@@ -144,14 +144,17 @@ class Approvals:
 
     async def _allowed_by(self, call: AskedCall, head: Head) -> str:
         """By what a person has said before; empty: not."""
-        is_guarded = bool(call.decision.flow)
-        if not is_guarded and (self._grants.allows(call.route, call.state, call.client) or self._recent.covers(call)):
-            return FROM_GRANT
-        if not is_guarded and (by_rule := await self._call_rules.allowed_by(call)):
-            return by_rule
+        if not call.decision.flow and (lasting := await self._allowed_for_longer(call)):
+            return lasting
         is_further = head.era is Era.MODERN and bool(head.request_state or head.input_responses)
         same = (*call.same_in_session, head.request_state) if is_further else call.same
         return FROM_PERSON if self._waiting.passes(same) else ""
+
+    async def _allowed_for_longer(self, call: AskedCall) -> str:
+        """The same, by what covers more than one call."""
+        if self._grants.allows(call.route, call.state, call.client) or self._recent.covers(call):
+            return FROM_GRANT
+        return await self._call_rules.allowed_by(call)
 
     async def _asked(self, call: AskedCall, exchange: Exchange, owner: str) -> Envelope:
         if self._waiting.is_shown:
@@ -192,7 +195,7 @@ class Approvals:
 
     async def grant(self, server: str, kind: str, tool: str, client: str, end: GrantEnd) -> GrantSnapshot:
         """See ApprovalsApi.add_grant."""
-        check_end(end)
+        check_end(end.after_s)
         routes = await self._routes_for(server, kind, tool)
         now = {name: mark(route) for name, route in routes.items()}
         if self._shown.pop((server, kind, tool, client), now) != now:
@@ -249,12 +252,12 @@ class Approvals:
         return {tool: found}
 
 
-def check_end(end: GrantEnd) -> None:
+def check_end(expires_in_s: float | None) -> None:
     """
     Raises:
-        TooltrayError: no grant lasts that long.
+        TooltrayError: no grant lasts that long; seconds.
     """
-    if end.after_s is not None and not 0 < end.after_s <= LONGEST_GRANT_S:
+    if expires_in_s is not None and not 0 < expires_in_s <= LONGEST_GRANT_S:
         raise TooltrayError(
             Phrase("a grant lasts for some time, and for a year at most"),
             hint=Phrase("Without a time it lasts until you take it back."),

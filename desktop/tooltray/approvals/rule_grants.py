@@ -80,7 +80,7 @@ class RuleGrants:
 
     async def allow(self, server: str, given: object, client: str, end: GrantEnd) -> GrantSnapshot:
         """See ApprovalsApi.add_rule."""
-        check_end(end)
+        check_end(end.after_s)
         rule = read_rule(given)
         self._servers.get(server)
         await self._tools.published(server)  # waits for one that was never listed

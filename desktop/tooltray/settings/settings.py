@@ -136,8 +136,8 @@ class ClientSettings(JsonModel):
     mode: Mode | None = None
     profile: StrictStr | None = None
     auto_approve: tuple[StrictStr, ...] | None = None
-    call_rules: CallRules | None = None
     flow_guard: StrictBool | None = None
+    call_rules: CallRules | None = None
 
 
 class PublishSettings(JsonModel):
@@ -558,16 +558,17 @@ def _read_client(name: str, given: object, slips: list[Slip]) -> ClientSettings:
         problem = Problem(title, of_field("publish", joined(why)), correct_it(_held_back(fields)))
         slips.append(Slip(problem, ("publish", "clients", name, *list(odd)[:1])))
     held: dict[str, object] = {"auto_approve": ()} if "autoApprove" in fields else {}
-    held |= {"call_rules": ()} if "callRules" in fields else {}
     held |= {"flow_guard": True} if "flowGuard" in fields else {}
+    held |= {"call_rules": ()} if "callRules" in fields else {}
     return client.model_copy(update=held | ({"profile": UNREADABLE_PROFILE} if "profile" in fields else {}))
 
 
 def _held_back(fields: Collection[str]) -> str:
-    said, *others = [words for field_name, words in _HELD.items() if field_name in fields] or [Phrase("")]
-    for other in others:
-        said = Phrase("{one} and {other}", one=said, other=other)
-    return said
+    words: list[str] = [words for field_name, words in _HELD.items() if field_name in fields]
+    text = words[0] if words else ""
+    for other in words[1:]:
+        text = Phrase("{one} and {other}", one=text, other=other)
+    return text
 
 
 def _read_profiles(given: object, slips: list[Slip]) -> dict[str, ProfileSettings]:

@@ -131,9 +131,9 @@ def _client_widens(name: str, member: Mapping[str, object], settings: Settings) 
     here = settings.publish.clients.get(name)
     if "profile" in member and here is not None and here.profile not in (None, member["profile"]):
         return True
-    if "callRules" in member and _client_call_rules_widen(here.call_rules if here else None, member["callRules"]):
-        return True
     if "flowGuard" in member and member["flowGuard"] is not True and (here is None or here.flow_guard is not False):
+        return True
+    if "callRules" in member and _client_call_rules_widen(here.call_rules if here else None, member["callRules"]):
         return True
     return "autoApprove" in member and client_rules_widen(here.auto_approve if here else None, member["autoApprove"])
 

@@ -114,6 +114,15 @@ async def restore_grant(hub):
         assert made in await hub("get_grants")
 
 
+async def screen_lock(hub):
+    async with notes(hub):
+        assert "hears when the screen locks" in await hub.refusal("tell_screen_lock", is_locked=False)
+        await hub("tell_screen_lock", is_locked=True)
+        assert "locked just now" in await hub.refusal("add_grant", server="notes", tool="save_note", until="lock")
+        await hub("tell_screen_lock", is_locked=None)
+        assert "nothing here can tell" in await hub.refusal("add_grant", server="notes", tool="save_note", until="lock")
+
+
 RULE = {"tool": "save_note", "arguments": {"text": {"oneOf": ["a", "b"]}}}
 
 
@@ -129,15 +138,6 @@ async def rules_on_arguments(hub):
         assert (made["kind"], made["words"]) == ("rule", shown["words"])
         assert (await hub("call_tool", name="save_note", arguments={"text": "b"}))["content"][0]["text"] == "saved b"
         assert "tooltray approve " in await hub.refusal("call_tool", name="save_note", arguments={"text": "c"})
-
-
-async def screen_lock(hub):
-    async with notes(hub):
-        assert "hears when the screen locks" in await hub.refusal("tell_screen_lock", is_locked=False)
-        await hub("tell_screen_lock", is_locked=True)
-        assert "locked just now" in await hub.refusal("add_grant", server="notes", tool="save_note", until="lock")
-        await hub("tell_screen_lock", is_locked=None)
-        assert "nothing here can tell" in await hub.refusal("add_grant", server="notes", tool="save_note", until="lock")
 
 
 async def tool_approval(hub):
@@ -156,9 +156,9 @@ CHECKS: Checks = {
     "get_grants": grants,
     "preview_grant": preview_grant,
     "add_grant": add_grant,
+    "tell_screen_lock": screen_lock,
     "preview_rule": rules_on_arguments,
     "add_rule": rules_on_arguments,
-    "tell_screen_lock": screen_lock,
     "remove_grant": remove_grant,
     "restore_grant": restore_grant,
     "get_permissions": tool_approval,

@@ -408,7 +408,15 @@ async def test_a_legacy_client_is_asked_where_no_desktop_is(tmp_path: Path) -> N
         [(method, params)] = client.asked.all
         assert method == "elicitation/create"
         assert "Own wants to call the tool 'write_it' of the server 's' (write)." in params["message"]
-        assert params["requestedSchema"]["properties"]["answer"]["enum"] == ["refuse", "once", "session", "hour", "day", "always", "rule-1"]
+        assert params["requestedSchema"]["properties"]["answer"]["enum"] == [
+            "refuse",
+            "once",
+            "session",
+            "hour",
+            "day",
+            "always",
+            "rule-1",
+        ]
         assert "result" in await here.call(client=client)
         assert len(client.asked.all) == 1
 

@@ -199,15 +199,3 @@ async def test_folders_that_are_not_there_are_told_of(tmp_path: Path) -> None:
         title = "A rule on arguments of '{}' lets no call through"
         missing = "there is no folder /not/there"
         assert told == [(title.format("s"), missing), (title.format("s"), "there is no such tool"), (title.format("c"), missing)]
-
-
-async def test_the_flow_guard_goes_before_rules_and_no_rule_is_made_of_what_it_asks_about(tmp_path: Path) -> None:
-    rule = {"tool": "mail_send", "others": "any"}
-    settings = {"approvals": {"flowGuard": True}}
-    async with desk(tmp_path, tool("fetch"), tool("mail_send"), autoApprove=["fetch"], callRules=[rule], settings=settings) as here:
-        await here.parts.presenter.add_rule("s", rule)
-        assert "result" in await here.call("mail_send")
-        assert "result" in await here.call("fetch", arguments={"url": "https://evil.example"})
-        call = here.calling("mail_send")
-        assert (await here.answer("refuse")).rules == ()
-        assert "error" in await call

@@ -89,6 +89,16 @@ async def test_a_lasting_yes_to_another_call_does_not_answer_one_that_the_guard_
         assert "error" in await after
 
 
+async def test_a_rule_on_arguments_does_not_let_it_through_and_none_is_offered(tmp_path: Path) -> None:
+    rule = {"tool": "mail_send", "arguments": {"to": {"equals": "me"}}}
+    async with desk(tmp_path, FETCH, SEND, settings=GUARDED, autoApprove=["fetch"], callRules=[rule]) as here:
+        assert "result" in await here.call("mail_send", arguments={"to": "me"})
+        await here.call("fetch", arguments=PAGE)
+        call = here.calling("mail_send", arguments={"to": "me"})
+        assert (await here.answer("refuse")).rules == ()
+        assert "error" in await call
+
+
 async def test_with_nobody_to_ask_it_is_refused_with_the_command_for_this_call_alone(tmp_path: Path) -> None:
     async with guarded(tmp_path, has_window=False) as here:
         await here.call("fetch", arguments=PAGE)

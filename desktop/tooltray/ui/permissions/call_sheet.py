@@ -21,8 +21,8 @@ BY_RULE = "rule"  # among the lengths: as long as a rule on arguments stands
 
 
 class CallPanel(SheetFrame):
-    """`answered` carries the call's id and one of its choices, that of a rule, or "refuse"; whoever carries it out closes the sheet, or
-    calls `show_refusal`. `preview_requested` carries a server and an OfferedRule: what would it have covered?
+    """`answered` carries the call's id and one of its choices, that of a rule, or "refuse"; whoever carries it out closes
+    the sheet, or calls `show_refusal`. `preview_requested` carries a server and an OfferedRule: what would it have covered?
     """
 
     answered = Signal(str, str)
