@@ -6,11 +6,13 @@ these pages say is what the program does. `make docs` builds them into the site;
 
 import argparse
 import inspect
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 from pydantic import BaseModel
@@ -19,11 +21,13 @@ from pydantic.fields import FieldInfo
 from tooltray.cli.arguments import command_parser
 from tooltray.events import EVENTS
 from tooltray.rest.openapi import document
+from tooltray.settings.call_rule import CallRule, Condition, NumberBounds
 from tooltray.settings.confinement import Confinement
 from tooltray.settings.server_config import SPELLINGS, MCPServerConfig, OAuthSettings, ServerOptions, ToolFilter
 from tooltray.settings.settings import (
     ActivitySettings,
     ApiSettings,
+    ApprovalSettings,
     ClientSettings,
     DiscoverySettings,
     FileServerSettings,
@@ -49,6 +53,9 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "`toolOverrides.TOOL` of a server": ToolOverride,
     "`toolOverrides.TOOL.annotations`": ToolHints,
     "`toolOverrides.TOOL.icons[]`": ToolIcon,
+    "`callRules[]` of a server or an AI client": CallRule,
+    "`callRules[].arguments.PATH`": Condition,
+    "`callRules[].arguments.PATH.number`": NumberBounds,
     "`options` of a server": ServerOptions,
     "`publish`": PublishSettings,
     "`publish.http`": HttpSettings,
@@ -61,6 +68,7 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "`discovery`": DiscoverySettings,
     "`window`": WindowSettings,
     "`activity`": ActivitySettings,
+    "`approvals`": ApprovalSettings,
     "`telemetry`": TelemetrySettings,
 }
 """The models by where they stand in the file."""
@@ -152,6 +160,15 @@ def _fields(model: type[BaseModel]) -> Iterator[str]:
 
 
 def _type(annotation: Any) -> str:
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _type(parts[0])
+    if origin in (Union, UnionType):
+        return " or ".join(dict.fromkeys(_type(each) for each in parts if each is not NoneType))
+    if origin is tuple and parts[1:] == (...,):
+        return f"list of {_type(parts[0])}"
+    if origin is Mapping:
+        return f"object of {_type(parts[1])}"
     text = inspect.formatannotation(annotation)
     text = re.sub(r"Annotated\[((?:[^\[\],]|\[[^\]]*\])+),.*?\)\]", r"\1", text)
     text = re.sub(r"\b(?:typing|collections\.abc|tooltray(?:\.\w+)+)\.", "", text)
@@ -189,6 +206,21 @@ def _json(value: Any) -> str:
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_json, value)) + "]"
     return "{}" if isinstance(value, Mapping) else f"{value}"
+
+
+def call_rule_page() -> str:
+    """The JSON schema of a rule on arguments."""
+    schema = json.dumps(CallRule.model_json_schema(by_alias=True), indent=2)
+    lines = [
+        GENERATED,
+        "# Rules on arguments: the schema\n",
+        "One element of `callRules`, and the `rule` of REST and of `tooltray grants rule`, as JSON Schema. "
+        "[What rules cover](../guides/approvals.md#rules-on-arguments) is in the guide. What a schema cannot say is checked besides: one "
+        "kind of condition for each path, `min` not above `max`, folders that are whole paths, words without signs of a shell, hosts in "
+        "plain letters.\n",
+        f"```json\n{schema}\n```",
+    ]
+    return "\n".join(lines) + "\n"
 
 
 def rest_page() -> str:
@@ -276,6 +308,7 @@ def _escaped(text: str) -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "commands.md": commands_page,
     "settings.md": settings_page,
+    "call-rule.md": call_rule_page,
     "rest.md": rest_page,
     "events.md": events_page,
 }

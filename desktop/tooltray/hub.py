@@ -37,9 +37,15 @@ from tooltray.approvals.api import ApprovalsApi
 from tooltray.approvals.approval_rounds import ApprovalRounds
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
+from tooltray.approvals.call_rules import CallRules
+from tooltray.approvals.flow_guard import FlowGuard
 from tooltray.approvals.grant_book import GrantBook
+from tooltray.approvals.grant_ends import GrantEnds
 from tooltray.approvals.grants import GrantStore
 from tooltray.approvals.permissions import Permissions
+from tooltray.approvals.recent_yeses import RecentYeses
+from tooltray.approvals.rule_grants import RuleGrants
+from tooltray.approvals.screen_lock import ScreenLock
 from tooltray.approvals.skill_book import SkillBook, SkillStore
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.builtin import hub_server
@@ -476,15 +482,21 @@ class Hub(Composition):
     # consent, projects, reports, files
 
     grant_store: GrantStore = read(lambda hub: GrantStore(hub.home.grants))
+    screen_lock: ScreenLock = part()
     grants: GrantBook = part(
         store="grant_store", is_of_file=lambda hub: lambda server: hub.project_servers.keeps(server), now=lambda hub: SteadyWallClock()
     )
+    grant_ends: GrantEnds = part()
+    flow_guard: FlowGuard = part()
+    recent: RecentYeses = part(now=lambda hub: SteadyWallClock())
     skill_store: SkillStore = read(lambda hub: SkillStore(hub.home.skills))
     skill_book: SkillBook = part(store="skill_store", is_of_file=lambda hub: lambda server: hub.project_servers.keeps(server))
     rules: ApprovalRules = part()
+    call_rules: CallRules = part()
     waiting: WaitingApprovals = part()
     rounds: ApprovalRounds = part(masked="mask.masked_whole")
     approvals: Approvals = part()
+    rule_grants: RuleGrants = part(masked="mask.masked_whole")
     permissions: Permissions = part()
     skill_catalogue: SkillCatalogue = part(lists="skill_lists", looks="skill_looks", uris="skill_uris", book="skill_book")
     skills: Skills = part(catalogue="skill_catalogue", book="skill_book")
@@ -699,6 +711,7 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield hub.profiles.problems
     yield lambda: hub.sign_ins.problems
     yield lambda: hub.approvals.problems
+    yield hub.call_rules.problems
     yield hub.project_choices.problems
     yield hub.files.problems
     yield lambda: hub.stops.problems

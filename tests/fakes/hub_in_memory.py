@@ -21,7 +21,7 @@ from tooltray.events import (
 )
 from tooltray.snapshots.activity import ActivityRow, CallNow, JournalStatus
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.discovery import (
     BundleOffer,
@@ -96,6 +96,7 @@ class HubInMemory:
         self.taken_back: dict[str, GrantSnapshot] = {}
         self.permissions: list[ServerPermissions] = []
         self.tool_changes: list[ToolChange] = []
+        self.rule_preview = RulePreview("", {})
         self.feedback: list[FeedbackSnapshot] = []
         self.feedback_history: list[FeedbackEntry] = []
         self.ready_answers: list[str] = []

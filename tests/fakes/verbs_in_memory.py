@@ -14,7 +14,7 @@ from tooltray.errors import Problem
 from tooltray.events import ElicitationEnded, ServerFilesChanged, ServerRemoved, ToolListChanged
 from tooltray.files.json_text import check_revision, revision_of
 from tooltray.settings.entry_text import check_entry
-from tooltray.snapshots.approvals import GrantSnapshot, ToolPermission
+from tooltray.snapshots.approvals import GrantSnapshot, RulePreview, ToolPermission
 from tooltray.snapshots.edited_entries import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.feedback import FeedbackAttachment
 from tooltray.snapshots.files import ReloadChange
@@ -241,6 +241,9 @@ class VerbsInMemory(HubInMemory):
             for each in self.tools
             if each.server == server and (each.original_name == tool if kind == "tool" else each.category == "read")
         ]
+
+    def preview_rule(self, server: str, rule: Mapping[str, Any]) -> RulePreview:
+        return self.rule_preview
 
     def answer_feedback(self, id: str, text: str, attachments: Sequence[FeedbackAttachment] = ()) -> None:
         self.end_feedback(id)

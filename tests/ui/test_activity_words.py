@@ -37,6 +37,7 @@ def test_a_time_of_today_has_seconds_and_an_older_one_its_day() -> None:
         ("failure", "", "Failed", "state-error"),
         ("approval", "once", "Allowed once", ""),
         ("approval", "session", "Allowed for the session", ""),
+        ("approval", "hour", "Allowed for a time", ""),
         ("approval", "reads", "Always allowed", ""),
         ("approval", "refused", "Not allowed", "state-waiting"),
         ("approval", "late", "Nobody answered", "state-waiting"),

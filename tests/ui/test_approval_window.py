@@ -13,7 +13,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot, JudgedCall, OfferedRule, RulePreview
 from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
 from tooltray.ui.approvals.approval_window import ApprovalWindow
 from tooltray.ui.theme import Theme
@@ -30,7 +30,8 @@ WRITE = ApprovalSnapshot(
     arguments='{\n  "path": "a.txt"\n}',
     why="The server marks it as one that writes.",
     ends_at=0.0,
-    choices=("once", "session", "always", "reads"),
+    choices=("once", "like", "session", "hour", "day", "lock", "always", "reads"),
+    like_for_s=30,
     project="/somewhere/shop",
     description="Changes lines.",
     diff=(" same", "-old", "+new"),
@@ -143,7 +144,7 @@ async def test_the_title_is_the_question(ask: Callable[..., Asked], category: st
 
 async def test_only_choices_that_make_sense_are_offered(ask: Callable[..., Asked]) -> None:
     asked = ask()
-    assert buttons(await asked.open()) == ["Allow this session", "Always…", "Not now", "Allow once"]
+    assert buttons(await asked.open()) == ["Allow this session", "For longer…", "Not now", "Allow once"]
     asked.engine.end_approval("1")
     assert buttons(await asked.open(replace(WRITE, id="2", choices=("once",)))) == ["Not now", "Allow once"]
 
@@ -156,11 +157,21 @@ async def test_a_button_answers_and_the_window_goes(ask: Callable[..., Asked], p
     assert asked.answers == [("1", answer)]
 
 
-@pytest.mark.parametrize(("place", "answer", "text"), [(0, "always", "edit_file of files"), (1, "reads", "everything of files that reads")])
+@pytest.mark.parametrize(
+    ("place", "answer", "text"),
+    [
+        (0, "like", "Allow edit_file for 30 seconds, whatever it is called with"),
+        (1, "hour", "Allow edit_file for an hour"),
+        (2, "day", "Allow edit_file for a day"),
+        (3, "lock", "Allow edit_file until the screen locks"),
+        (4, "always", "Always allow edit_file of files"),
+        (5, "reads", "Always allow everything of files that reads"),
+    ],
+)
 async def test_what_lasts_is_chosen_from_a_menu_in_words(ask: Callable[..., Asked], place: int, answer: str, text: str) -> None:
     asked = ask()
     window = await asked.open()
-    button(window, "Always…").click()
+    button(window, "For longer…").click()
     menu = window.findChild(QMenu)
     assert asked.answers == []
     assert text in menu.actions()[place].text()
@@ -172,7 +183,7 @@ async def test_what_lasts_is_chosen_from_a_menu_in_words(ask: Callable[..., Aske
 async def test_a_choice_from_a_menu_that_was_opened_for_something_else_is_none(ask: Callable[..., Asked]) -> None:
     asked = ask()
     window = await asked.open()
-    button(window, "Always…").click()
+    button(window, "For longer…").click()
     menu, answers = window.findChild(QMenu), heard(window)
     await asked.shown(replace(WRITE, arguments='{"path": "other"}'))
     await until(lambda: "other" in words(window) and window.takes_answers)
@@ -346,7 +357,7 @@ async def test_a_new_call_takes_the_place_of_what_has_ended(ask: Callable[..., A
     asked.engine.end_approval("1")
     await until(lambda: buttons(window) == ["Close"])
     await asked.open(replace(WRITE, id="2"))
-    assert buttons(window) == ["Allow this session", "Always…", "Not now", "Allow once"]
+    assert buttons(window) == ["Allow this session", "For longer…", "Not now", "Allow once"]
 
 
 async def test_a_call_waits_on_where_the_answer_could_not_be_kept(ask: Callable[..., Asked]) -> None:
@@ -427,3 +438,94 @@ def test_long_lines_of_a_diff_are_wrapped_since_what_is_hidden_may_be_what_matte
     assert long.height() > short.height()
     assert not long.horizontalScrollBar().isVisibleTo(long)
     assert DiffView(theme, ["+" + "word " * 60_000], "Changes", width=400).height() < 400
+
+
+async def test_a_call_that_waits_quietly_opens_no_window_until_a_person_goes_there(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    waiting: list[int] = []
+    asked.prompt.waiting_changed.connect(lambda calls: waiting.append(len(calls)))
+    asked.engine.ask_approval(replace(WRITE, is_quiet=True, ends_at=time.time() + 60))
+    await until(lambda: waiting == [1])
+    assert asked.prompt.window is None
+    asked.prompt.go_there()
+    assert asked.id == "1"
+    asked.engine.end_approval("1")
+    await until(lambda: asked.prompt.window is None)
+    asked.engine.ask_approval(replace(WRITE, id="2", is_quiet=True, ends_at=time.time() + 60))
+    await until(lambda: waiting[-1:] == [1] and len(waiting) == 3)
+    assert asked.prompt.window is None
+
+
+async def test_after_any_answer_what_waits_quietly_is_asked_too_and_a_loud_call_goes_before(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    asked.engine.ask_approval(replace(WRITE, is_quiet=True, ends_at=time.time() + 60))
+    window = await asked.open(replace(WRITE, id="2", client="Zed"))
+    button(window, "Not now").click()
+    await until(lambda: asked.id == "1")
+    assert asked.answers == [("2", "refuse")]
+
+
+async def test_a_loud_call_that_nobody_answered_leaves_the_quiet_ones_quiet(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    asked.engine.ask_approval(replace(WRITE, is_quiet=True, ends_at=time.time() + 60))
+    await asked.open(replace(WRITE, id="2", client="Zed"))
+    asked.engine.end_approval("2")
+    await until(lambda: asked.prompt.window is None)
+
+
+async def test_a_call_after_a_read_of_strangers_says_so_on_top_and_not_twice(ask: Callable[..., Asked]) -> None:
+    flow = "it has read evil.example with fetch of web, and now wants to send with mail_send"
+    window = await ask().open(replace(WRITE, flow=flow, why=flow, choices=("once", "session")))
+    said = [label.text() for label in window.findChildren(QLabel)]
+    assert sum("evil.example" in text for text in said) == 1
+    assert "It has read what strangers may have written" in said
+    assert buttons(window) == ["Allow this session", "Not now", "Allow once"]
+
+
+RULES = tuple(OfferedRule(f"rule-{number}", f"short {number}", f"whole words {number}", {"tool": str(number)}) for number in (1, 2))
+PREVIEW = RulePreview("w", {}, cautions=("mind this one",), calls=(JudgedCall(0.0, "t", "c", "{}", is_covered=True),), unknown=3)
+
+
+def begin_rule(window: ApprovalWindow) -> None:
+    button(window, "For longer…").click()
+    menu = window.findChild(QMenu)
+    assert isinstance(menu, QMenu)
+    menu.actions()[-1].trigger()
+    menu.close()
+
+
+async def test_a_rule_is_read_in_whole_with_what_it_would_have_covered_before_it_is_made(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    asked.engine.rule_preview = PREVIEW
+    window = await asked.open(replace(WRITE, rules=RULES))
+    begin_rule(window)
+    await until(lambda: window.takes_answers and "Of 1 recent calls it covers 1." in words(window))
+    assert buttons(window)[-2:] == ["Back", "Allow, and make the rule"]
+    assert "Goes through without asking: whole words 1." in words(window)
+    button(window, "short 2").click()
+    await until(lambda: "whole words 2" in words(window) and "3 more cannot be judged" in words(window))
+    await until(lambda: "Mind this one." in words(window))
+    button(window, "Allow, and make the rule").click()
+    await until(lambda: asked.answers == [("1", "rule-2")])
+    assert [call for call in asked.engine.calls if call[0] == "preview_rule"][-1] == ("preview_rule", "files", {"tool": "2"})
+
+
+async def test_back_shows_the_call_and_allows_nothing(ask: Callable[..., Asked]) -> None:
+    asked = ask()
+    window = await asked.open(replace(WRITE, rules=RULES))
+    begin_rule(window)
+    await until(lambda: window.takes_answers)
+    asked.engine.ask_approval(replace(WRITE, id="2", ends_at=time.time() + 60))  # another call changes nothing of what is chosen
+    button(window, "Back").click()
+    await until(lambda: window.takes_answers and "Changes lines." in words(window))
+    assert "Allow once" in buttons(window)
+    assert asked.answers == []
+
+
+async def test_a_call_of_which_no_rule_can_be_made_offers_none(ask: Callable[..., Asked]) -> None:
+    window = await ask().open()
+    button(window, "For longer…").click()
+    menu = window.findChild(QMenu)
+    assert isinstance(menu, QMenu)
+    assert "Make a rule…" not in [each.text() for each in menu.actions()]
+    menu.close()

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from tooltray.snapshots.approvals import GrantSnapshot
-from tooltray.ui.approvals.approval_body import details, ends, granted, granted_to, granted_until, minutes
+from tooltray.ui.approvals.approval_body import details, ends, granted, granted_to, granted_until, minutes, time_left
 from tooltray.ui.figures import moment
 from tooltray.ui.shell.hub_words import waiting_calls
 
@@ -45,7 +45,6 @@ def test_a_moment_is_said_as_shortly_as_it_is_clear(app: QApplication, unix: flo
     ("fields", "what", "whom", "until"),
     [
         ({}, "write_file of files", "All clients", "You take it back"),
-        ({"client": "Cursor", "expires_at": at(hours=-1)}, "write_file of files", "Cursor", "15:30"),
         ({"kind": "reads", "tool": ""}, "Everything of files that reads", "All clients", "You take it back"),
         ({"session": "s", "client": "Cursor"}, "write_file of files", "Cursor", "The session ends"),
         ({"session": "s"}, "write_file of files", "One session", "The session ends"),
@@ -56,6 +55,34 @@ def test_a_grant_says_what_for_whom_and_until_when(app: QApplication, fields: di
     assert (granted(shown), granted_to(shown), granted_until(shown, NOW)) == (what, whom, until)
     assert ends(shown, NOW) == (until, "")
     assert details(shown, NOW) == f"Until: {until}"
+
+
+@pytest.mark.parametrize(
+    ("fields", "chip", "until"),
+    [
+        ({"expires_at": at(hours=-1)}, "1 h 0 min left", "15:30"),
+        ({"expires_at": at(days=-30)}, "12/22/26", "12/22/26"),
+        ({"until": "lock"}, "The screen locks", "The screen locks"),
+        ({"until": "lock", "expires_at": at(minutes=-5)}, "5 min left", "The screen locks or 14:35"),
+    ],
+)
+def test_a_grant_that_ends_says_how_long_it_lasts_on(app: QApplication, fields: dict[str, object], chip: str, until: str) -> None:
+    shown = grant(**fields)
+    assert (ends(shown, NOW), details(shown, NOW)) == ((chip, ""), f"Until: {until}")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (-1.0, "1 s left"),
+        (60.0, "1 min left"),
+        (3599.0, "59 min left"),
+        (5400.0, "1 h 30 min left"),
+        (2e5, "2 d left"),
+    ],
+)
+def test_a_time_left_is_as_short_as_it_is_clear(app: QApplication, seconds: float, text: str) -> None:
+    assert time_left(seconds) == text
 
 
 def test_a_held_grant_says_which_tools_have_changed(app: QApplication) -> None:

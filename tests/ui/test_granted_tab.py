@@ -203,7 +203,7 @@ async def test_all_reads_of_a_server_are_allowed_after_a_look_at_what_that_cover
         go.setFocus()
         await until(go.hasFocus)
         QTest.keyClick(go, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-        await desk.asked("add_grant", "files", "reads", "", "cursor-vscode", 3600.0)
+        await desk.asked("add_grant", "files", "reads", "", "cursor-vscode", 3600.0, "")
         await until(lambda: desk.window.sheet is None)
 
 
@@ -216,9 +216,9 @@ async def test_one_tool_is_allowed_until_it_is_taken_back(theme: Theme) -> None:
         choose(panel, "Tool", "write_file")
         choose(panel, "Ends", "When you take it back")
         await until(lambda: "Allows 1 tool, as it is defined now:" in words(panel) and button(panel, "Allow").isEnabled())
-        assert panel.wish == GrantWish("files", "tool", "write_file", "", None)
+        assert panel.wish == GrantWish("files", "tool", "write_file", "", None, "")
         button(panel, "Allow").click()
-        await desk.asked("add_grant", "files", "tool", "write_file", "", None)
+        await desk.asked("add_grant", "files", "tool", "write_file", "", None, "")
 
 
 async def test_a_server_that_reads_nothing_can_be_allowed_nothing(theme: Theme) -> None:

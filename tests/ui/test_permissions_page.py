@@ -17,11 +17,21 @@ from tests.ui.test_accessibility import nameless
 from tooltray.errors import TooltrayError
 from tooltray.events import ClientListUpdated, ServerFilesChanged
 from tooltray.snapshots.activity import ActivityEntry, ActivityRow
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolPermission
+from tooltray.snapshots.approvals import (
+    ApprovalSnapshot,
+    GrantSnapshot,
+    JudgedCall,
+    OfferedRule,
+    RulePreview,
+    ServerPermissions,
+    ToolPermission,
+)
 from tooltray.snapshots.clients import ClientModeSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
-from tooltray.ui.permissions.permissions_page import CLIENTS, TRUSTED, PermissionsPage
+from tooltray.ui.permissions.call_sheet import CallPanel
+from tooltray.ui.permissions.permissions_page import CLIENTS, GRANTED, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Switch
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.toast import Toast
 
@@ -271,11 +281,28 @@ async def test_an_ai_client_gets_rules_of_its_own_and_loses_them_again(theme: Th
     async with Desk(fake, theme) as desk:
         page = await opened(desk, CLIENTS)
         assert "names:*" in drawn(page)
-        assert [each.chosen for each in page.clients.findChildren(Choice)] == ["", "own"]
+        assert [each.chosen for each in page.clients.findChildren(Choice)] == ["0", "", "own"]
         choice(page.clients, "What runs without asking for Zed").chosen_changed.emit("reads")
         await desk.asked("set_client_auto_approve", "zed", ["read"])
         assert await undone(desk) == "What runs without asking for Zed is changed"
         assert ("set_client_auto_approve", "zed", None) in fake.calls
+
+
+async def test_when_calls_ask_is_chosen_for_all_clients_and_can_be_undone(theme: Theme) -> None:
+    fake = engine()
+    fake.settings = {"approvals": {"flowGuard": True, "sameForSeconds": 45}}
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk, CLIENTS)
+        asking = page.clients.asking
+        switch, seconds = asking.findChild(Switch), asking.findChild(Choice)
+        await until(lambda: switch.isChecked() and seconds.chosen == "45")
+        switch.click()
+        await desk.asked("change_settings", {"approvals": {"flowGuard": False}}, "")
+        assert await undone(desk) == "When calls ask is changed"
+        assert ("change_settings", {"approvals": {"flowGuard": True}}, "") in fake.calls
+        seconds.chosen_changed.emit("10")
+        await desk.asked("change_settings", {"approvals": {"sameForSeconds": 10}}, "")
+        await until(lambda: seconds.chosen == "10")
 
 
 async def test_a_hub_that_cannot_say_is_not_taken_for_one_that_allows_nothing(theme: Theme) -> None:
@@ -293,3 +320,51 @@ async def test_a_hub_that_cannot_say_is_not_taken_for_one_that_allows_nothing(th
         desk.link.detach()
         desk.hub.forget()
         assert page.waiting.count == 0
+
+
+RULE = GrantSnapshot("r", "rule", "files", "write_it", created_at=time.time(), rule={"tool": "write_it"}, words="write_it, where a is 1")
+JUDGED = tuple(JudgedCall(0.0, "write_it", "c", f'{{"a":{number}}}', is_covered=number == 1) for number in (1, 2))
+
+
+async def test_a_rule_is_said_in_words_with_the_calls_it_covers_and_can_be_taken_back(theme: Theme) -> None:
+    fake = engine(replace(FILES, call_rules=("read_it, where path is x",)), GIT)
+    fake.grants, fake.rule_preview = [RULE], RulePreview("w", {}, problems=("there is no folder /x",), calls=JUDGED)
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        page.rules.choose("files")
+        assert "Goes through without asking: read_it, where path is x." in words(page)
+        page.rules.choose("git")
+        assert "read_it, where path is x" not in words(page)
+        page.show_tab(GRANTED)
+        await until(lambda: page.granted.grants)
+        page.granted.opened.emit(RULE)
+        await until(lambda: desk.window.sheet is not None and "Not covered" in words(desk.window.sheet))
+        sheet = desk.window.sheet
+        assert sheet is not None
+        for said in ("write_it, where a is 1", "There is no folder /x.", "Of 2 recent calls it covers 1.", '{"a":1}', '{"a":2}'):
+            assert said in words(sheet)
+        page.granted.opened.emit(RULE)  # an open sheet stays
+        assert desk.window.sheet is sheet
+        button(sheet, "Take it back").click()
+        await until(lambda: ("remove_grant", "r") in fake.calls)
+
+
+async def test_a_call_is_answered_by_a_rule_in_its_sheet(theme: Theme) -> None:
+    fake = engine()
+    rules = tuple(OfferedRule(f"rule-{number}", f"short {number}", f"whole {number}", {"tool": str(number)}) for number in (1, 2))
+    fake.approvals, fake.rule_preview = [replace(CALL, rules=rules, ends_at=time.time() + 60)], RulePreview("w", {}, calls=JUDGED)
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk)
+        await until(lambda: page.waiting.calls)
+        page.open_call(page.waiting.calls[0])
+        panel = desk.window.sheet.panel if desk.window.sheet else None
+        assert isinstance(panel, CallPanel)
+        await until(lambda: button(panel, "Allow").isEnabled())
+        choice = panel.findChild(Choice)
+        assert choice is not None
+        choice.choose("rule")
+        choice.chosen_changed.emit("rule")
+        button(panel, "short 2").click()
+        await until(lambda: "whole 2" in words(panel) and "Of 2 recent calls" in words(panel))
+        button(panel, "Allow").click()
+        await until(lambda: ("answer_approval", "c", "rule-2") in fake.calls)

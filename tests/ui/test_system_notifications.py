@@ -108,6 +108,8 @@ async def test_each_kind_says_whose_it_is_and_a_click_leads_there(theme: Theme) 
         assert told.panel.shown == [("claude-code wants to use read_file", "files · shop")]
         assert told.click() == ("approvals",)
         told.panel.shown.clear()
+        told.teller.on_approvals([approval("1", project="/srv/shop"), approval("2", is_quiet=True)])
+        assert told.panel.shown == []  # the last questions of its client were not answered
         engine.bus.publish(ElicitationAsked(ElicitationSnapshot("q", "files", "form", "Your password?", 0.0)))
         assert await told.next() == "files asks you something"
         told.panel.message_clicked.emit()

@@ -1,6 +1,7 @@
 """The generated pages of the reference hold every command, setting, route and event."""
 
 import argparse
+import json
 import re
 import runpy
 from collections.abc import Iterator
@@ -11,7 +12,7 @@ from pydantic import BaseModel
 from tooltray.cli.arguments import command_parser
 from tooltray.events import EVENTS
 from tooltray.rest.openapi import document
-from tooltray.settings import server_config, settings
+from tooltray.settings import call_rule, server_config, settings
 
 PAGES = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "docs_reference.py"))["PAGES"]
 
@@ -37,7 +38,7 @@ def test_every_setting_is_on_the_page() -> None:
     page = PAGES["settings.md"]()
     models = [
         kind
-        for module in (settings, server_config)
+        for module in (settings, server_config, call_rule)
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, BaseModel)
     ]
@@ -45,6 +46,14 @@ def test_every_setting_is_on_the_page() -> None:
     for model in models:
         for name, field in model.model_fields.items():
             assert f"`{field.alias or name}`" in page, (model, name)
+
+
+def test_the_schema_of_rules_on_arguments_is_on_its_page() -> None:
+    schema = json.loads(re.findall(r"^```json\n(.*?)^```", PAGES["call-rule.md"](), re.MULTILINE | re.DOTALL)[0])
+
+    assert schema["properties"].keys() == {"tool", "arguments", "others", "server"}
+    assert schema["additionalProperties"] is False
+    assert set(schema["$defs"]["Condition"]["properties"]) == {*call_rule.KINDS, "more", "args", "optional"} - {"one_of"} | {"oneOf"}
 
 
 def test_every_route_is_on_the_page() -> None:

@@ -3,25 +3,40 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from tooltray.api import JsonObject
+from tooltray.approvals.grant_ends import end_of
 from tooltray.catalogue import approval
 from tooltray.confirmation import YES_TO_CALLS, confirm_widening
-from tooltray.errors import TooltrayError
+from tooltray.errors import Denied, TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.widening import ALL, rules_widen
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
+from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
 from tooltray.snapshots.tools import ToolSnapshot
 
 if TYPE_CHECKING:
     from tooltray.approvals.approvals import Approvals
     from tooltray.approvals.permissions import Permissions
+    from tooltray.approvals.rule_grants import RuleGrants
+    from tooltray.approvals.screen_lock import ScreenLock
 
 ASK = "ask"  # of a tool
 REFUSE = "refuse"  # the one answer that allows nothing
 
 
 class ApprovalsApi:
-    def __init__(self, *, config: McpConfHelper, approvals: "Approvals", permissions: "Permissions") -> None:
-        self._config, self._approvals, self._permissions = config, approvals, permissions
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        approvals: "Approvals",
+        permissions: "Permissions",
+        rule_grants: "RuleGrants",
+        screen_lock: "ScreenLock",
+        has_window: bool,
+    ) -> None:
+        self._config, self._approvals, self._permissions, self._rule_grants = config, approvals, permissions, rule_grants
+        self._screen_lock, self._has_window = screen_lock, has_window
 
     async def get_approvals(self) -> list[ApprovalSnapshot]:
         """The calls that wait for a person's yes, the oldest first."""
@@ -31,7 +46,7 @@ class ApprovalsApi:
         """A person's answer to a call that waits.
 
         Args:
-            answer: "once", "session", "always" (this tool), "reads" (all reads of this server) or "refuse".
+            answer: one of its choices (see CHOICES), that of one of its `rules`, or "refuse".
 
         Raises:
             TooltrayError: it waits no longer, this is no answer to it, or what lasts cannot be written (the call waits on).
@@ -54,7 +69,7 @@ class ApprovalsApi:
         return await self._approvals.preview(server, kind, tool, client)
 
     async def add_grant(
-        self, server: str, kind: str = "tool", tool: str = "", client: str = "", expires_in_s: float | None = None
+        self, server: str, kind: str = "tool", tool: str = "", client: str = "", expires_in_s: float | None = None, until: str = ""
     ) -> GrantSnapshot:
         """Allows calls for longer than one call, as the tools are defined now.
 
@@ -63,13 +78,55 @@ class ApprovalsApi:
             tool: of the kind "tool": the server's own name.
             client: for this AI client alone, as it names itself; empty: for all.
             expires_in_s: seconds; None: until it is taken back.
+            until: "lock": until the screen locks, at the latest when the hub ends; empty: not.
 
         Raises:
             NotFound: there is no such server or tool.
-            TooltrayError: there is no such kind, or the grant cannot be written.
+            Conflict: the screen is locked.
+            TooltrayError: there is no such kind or end, nothing can tell when the screen locks, or the grant cannot be written.
         """
         await confirm_widening(YES_TO_CALLS)
-        return await self._approvals.grant(server, kind, tool, client, expires_in_s)
+        return await self._approvals.grant(server, kind, tool, client, end_of(expires_in_s, until))
+
+    async def tell_screen_lock(self, is_locked: bool | None) -> None:
+        """The desktop says whether the screen is locked, or that the computer goes to sleep: grants until then end.
+
+        Args:
+            is_locked: None: nobody can tell any more.
+
+        Raises:
+            Denied: this hub has no window, so nobody would tell it of the next lock.
+        """
+        if is_locked is False and not self._has_window:
+            raise Denied(Phrase("Only a hub with a window hears when the screen locks"))
+        self._screen_lock.tell(is_locked)
+
+    async def preview_rule(self, server: str, rule: JsonObject) -> RulePreview:
+        """What a rule on arguments means, in words, and which calls of late it would have let through.
+
+        Args:
+            rule: as `callRules` of an entry has them; of a call that waits `rules` has some that cover it.
+
+        Raises:
+            NotFound: there is no such server.
+            TooltrayError: the rule cannot be used; says why.
+        """
+        return await self._rule_grants.preview(server, rule)
+
+    async def add_rule(
+        self, server: str, rule: JsonObject, client: str = "", expires_in_s: float | None = None, until: str = ""
+    ) -> GrantSnapshot:
+        """Lets calls of a server through that a rule on arguments covers, for tools as they are defined now. It is listed with the grants.
+
+        Args:
+            rule, client, expires_in_s, until: as in `preview_rule` and `add_grant`.
+
+        Raises:
+            NotFound: there is no such server, or no tool of which the rule speaks.
+            TooltrayError: no call could be covered by this rule, or it cannot be written.
+        """
+        await confirm_widening(YES_TO_CALLS)
+        return await self._rule_grants.allow(server, rule, client, end_of(expires_in_s, until))
 
     async def remove_grant(self, id: str) -> None:
         """Takes back what was allowed.

@@ -13,7 +13,10 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from tooltray.approvals import edits, suspicion
+from tooltray.approvals import edits, rule_maker, suspicion
+from tooltray.approvals.grant_ends import ALWAYS, DAY, HOUR, LIKE, LOCK
+from tooltray.approvals.path_rules import Place
+from tooltray.approvals.rule_words import brief, words
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.definition import TwiceNamed, canonical, definition_text, digest, fingerprint, read_once_named
 from tooltray.catalogue.tool_routes import Route
@@ -24,19 +27,27 @@ from tooltray.protocol.member_scanner import opened
 from tooltray.sessions.elicitation_form import is_persons_no, plain
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
-from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.settings.call_rule import CallRule, read_rule
+from tooltray.snapshots.approvals import ApprovalSnapshot, OfferedRule
 
 LONGEST_ARGUMENTS = 20_000  # characters that are shown; a cut is marked
 READ_BELOW_BYTES = 262_144  # larger arguments are shown by their beginning: reading them would keep the loop from other calls
 LONGEST_DESCRIPTION, LONGEST_NAME = 1_000, 200  # characters
-ONCE, SESSION, ALWAYS, READS, REFUSE = "once", "session", "always", "reads", "refuse"
+ONCE, SESSION, READS, REFUSE = "once", "session", "reads", "refuse"
+RULE = "rule"
+"""The answers that make a rule on arguments are `rule-1` and so on."""
 FIELD = "answer"
+LONGEST_TITLE = 300  # characters of a choice in a form
 MOST_LINES = 60  # of each part; a form in a terminal is small
 LONGEST_IN_FORM = 4_000  # characters
 TITLES = {
     REFUSE: "No",
     ONCE: "Yes, this once",
+    LIKE: "Yes, and the like of it for some seconds",
     SESSION: "Yes, for this session",
+    HOUR: "Yes, for an hour",
+    DAY: "Yes, for a day",
+    LOCK: "Yes, until the screen locks",
     ALWAYS: "Yes, always for this tool",
     READS: "Yes, for all tools of this server that read",
 }
@@ -56,6 +67,7 @@ class AskedCall(msgspec.Struct, frozen=True):
         arguments: as they came.
         digest: the same for the same arguments.
         project: the folder on which the session works, where that is known.
+        params: of the `tools/call`.
         current: the same tool as it is defined now, as far as that is known; None if it is not offered any more.
         confirmed: the same as its server, which is started if need be, says now; raises TooltrayError where it does not.
     """
@@ -69,6 +81,7 @@ class AskedCall(msgspec.Struct, frozen=True):
     project: str
     current: Callable[[], Route | None]
     confirmed: Callable[[], Coroutine[Any, Any, Route | None]]
+    params: Raw = NOTHING
 
     @property
     def same_in_session(self) -> tuple[str, ...]:
@@ -99,7 +112,7 @@ def asked_call(
     """A call as a person is asked about it. Who calls is named as the session's state has it, or else as its records name it."""
     state, arguments = exchange.session.state, opened(exchange.request.params).get("arguments", NOTHING)
     name, digest = state.client or exchange.client, _digest(bytes(arguments))
-    return AskedCall(route, decision, state, name, arguments, digest, project_of(state), current, confirmed)
+    return AskedCall(route, decision, state, name, arguments, digest, project_of(state), current, confirmed, exchange.request.params)
 
 
 def project_of(state: SessionState) -> str:
@@ -129,6 +142,9 @@ class Circumstances(msgspec.Struct, frozen=True):
         has_session: "for this session" makes sense.
         note: stands before the reason.
         replaces: the id of the same question about the tool as it was.
+        has_lock: it will be heard of when the screen locks.
+        like_for_s: for how many seconds the like of it may be allowed; 0: not.
+        home: the person's own folder, of which no rule is offered.
     """
 
     before: str | None
@@ -136,14 +152,15 @@ class Circumstances(msgspec.Struct, frozen=True):
     has_session: bool
     note: str = ""
     replaces: str = ""
+    home: str = ""
+    has_lock: bool = False
+    like_for_s: int = 0
 
 
 def snapshot(call: AskedCall, circumstances: Circumstances, *, id: str, ends_at: float, masked: Masked) -> ApprovalSnapshot:
     """What the person reads."""
     tool, before, note = call.route.definition, circumstances.before, circumstances.note
     text, value, warnings = _read(call.arguments)
-    has_reads = call.route.decision.is_plain_read
-    choices = (ONCE, *([SESSION] if circumstances.has_session else []), ALWAYS, *([READS] if has_reads else []))
     why = _why(call, before, circumstances.is_new_read)
     return ApprovalSnapshot(
         id=id,
@@ -154,14 +171,44 @@ def snapshot(call: AskedCall, circumstances: Circumstances, *, id: str, ends_at:
         arguments=suspicion.visible(_cut(masked(text))),
         why=Phrase("{note}; {why}", note=note, why=why) if note else why,
         ends_at=ends_at,
-        choices=choices,
+        choices=_choices(call, circumstances),
         project=suspicion.visible(call.project),
         description=plain(tool.description, LONGEST_DESCRIPTION, keeps_lines=True),
         diff=edits.of_arguments(value, masked),
         definition_diff=edits.of_definitions(before, definition_text(tool)) if before is not None else (),
         warnings=(*warnings, *suspicion.warnings(tool)),
         replaces=circumstances.replaces,
+        like_for_s=circumstances.like_for_s,
+        flow=call.decision.flow,
+        rules=() if call.decision.flow else _offered(call, circumstances.home, masked),
     )
+
+
+def _choices(call: AskedCall, circumstances: Circumstances) -> tuple[str, ...]:
+    """The yeses that make sense; where the flow guard asks, only those after which it is not asked again by itself."""
+    of_session = [SESSION] if circumstances.has_session else []
+    if call.decision.flow:
+        return (ONCE, *of_session)
+    like, lock = [LIKE] if circumstances.like_for_s else [], [LOCK] if circumstances.has_lock else []
+    reads = [READS] if call.route.decision.is_plain_read else []
+    return (ONCE, *like, *of_session, HOUR, DAY, *lock, ALWAYS, *reads)
+
+
+def _offered(call: AskedCall, home: str, masked: Masked) -> tuple[OfferedRule, ...]:
+    """Rules that the call may be answered with; none that has a secret in it, since it would be kept."""
+    made = rule_maker.offers(call.route.definition.name, bytes(call.arguments), Place(call.project, home))
+    harmless = (rule for rule in made if masked(rule.text) == rule.text)
+    return tuple(OfferedRule(f"{RULE}-{place}", brief(rule), words(rule), rule.members()) for place, rule in enumerate(harmless, 1))
+
+
+def rule_answered(question: ApprovalSnapshot, answer: str) -> CallRule | None:
+    """The rule that an answer makes; None: it makes none."""
+    offered = next((each for each in question.rules if each.answer == answer), None)
+    return read_rule(offered.rule) if offered else None
+
+
+def is_rule(answer: str) -> bool:
+    return answer.startswith(f"{RULE}-")
 
 
 def _why(call: AskedCall, before: str | None, is_new_read: bool) -> str:
@@ -169,6 +216,8 @@ def _why(call: AskedCall, before: str | None, is_new_read: bool) -> str:
         return OTHER_SETTINGS
     if before is not None:
         return Phrase("the tool is defined in another way than when it was allowed or shown")
+    if call.decision.flow:
+        return call.decision.flow
     if call.decision.is_excepted:
         return Phrase("asked because you chose that this tool asks first")
     if is_new_read and call.route.decision.category == "read":
@@ -203,12 +252,13 @@ def _cut(text: str) -> str:
 
 def form_params(question: ApprovalSnapshot) -> Raw:
     """The params of the request to the client."""
-    values = [REFUSE, *question.choices]
+    values = [REFUSE, *question.choices, *(each.answer for each in _in_form(question))]
+    titles = TITLES | {each.answer: _rule_title(each) for each in _in_form(question)}
     field = {
         "type": "string",
         "title": "Allow this call?",
         "enum": values,
-        "enumNames": [TITLES[value] for value in values],
+        "enumNames": [titles[value] for value in values],
         "default": REFUSE,
     }
     schema = {"type": "object", "properties": {FIELD: field}, "required": [FIELD]}
@@ -231,9 +281,18 @@ def form_answer(reply: Envelope, question: ApprovalSnapshot, waited_s: float) ->
         return None
     action, content = result.get("action"), result.get("content")
     answer = content.get(FIELD) if action == "accept" and isinstance(content, dict) else None
-    if isinstance(answer, str) and answer in question.choices:
+    if isinstance(answer, str) and answer in (*question.choices, *(each.answer for each in _in_form(question))):
         return answer
     return REFUSE if is_persons_no(action, waited_s) else None
+
+
+def _in_form(question: ApprovalSnapshot) -> tuple[OfferedRule, ...]:
+    """The narrowest rule alone: a form in another program is read in a hurry."""
+    return tuple(each for each in question.rules[:1] if len(each.words) <= LONGEST_TITLE)
+
+
+def _rule_title(offered: OfferedRule) -> str:
+    return f"Yes, always: {offered.words}"
 
 
 def _message(question: ApprovalSnapshot) -> list[str]:

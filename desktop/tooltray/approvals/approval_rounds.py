@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from tooltray.approvals import suspicion
 from tooltray.approvals.approval_questions import (
-    ALWAYS,
     ONCE,
     OTHER_SETTINGS,
     READS,
@@ -21,11 +20,17 @@ from tooltray.approvals.approval_questions import (
     Masked,
     form_answer,
     form_params,
+    is_rule,
     mark,
+    rule_answered,
     snapshot,
 )
 from tooltray.approvals.approval_rules import ApprovalRules
+from tooltray.approvals.call_rules import CallRules
 from tooltray.approvals.grant_book import GrantBook
+from tooltray.approvals.grant_ends import ENDS, LIKE, LOCK, GrantEnd
+from tooltray.approvals.recent_yeses import RecentYeses
+from tooltray.approvals.screen_lock import ScreenLock
 from tooltray.approvals.waiting_approvals import (
     CHANGED,
     EXPIRED,
@@ -48,7 +53,8 @@ from tooltray.shell_words import joined
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.tasks import Spawn
 
-YES = (ONCE, SESSION, ALWAYS, READS)
+LASTING = (SESSION, LIKE, *ENDS, READS)
+YES = (ONCE, *LASTING)
 MOST_ROUNDS = 6  # of one call; a tool that is another one each time a person looks is not to be called
 MOST_FORMS = 3  # of one question, where the answer cannot be written
 ELICITATION = "elicitation/create"
@@ -71,6 +77,9 @@ class ApprovalRounds:
         grants: GrantBook,
         waiting: WaitingApprovals,
         rules: ApprovalRules,
+        recent: RecentYeses,
+        screen_lock: ScreenLock,
+        call_rules: CallRules,
         masked: Masked,
         spawn: Spawn,
     ) -> None:
@@ -79,7 +88,8 @@ class ApprovalRounds:
             masked: takes known secrets out of what is shown.
         """
         self._tools, self._states, self._grants, self._waiting = tools, states, grants, waiting
-        self._rules, self._masked, self._spawn = rules, masked, spawn
+        self._rules, self._call_rules, self._masked, self._spawn = rules, call_rules, masked, spawn
+        self._recent, self._screen_lock = recent, screen_lock
 
     async def decided(self, call: AskedCall, exchange: Exchange, *, has_window: bool = False) -> Envelope:
         """APPROVED, or why not.
@@ -96,10 +106,11 @@ class ApprovalRounds:
         before = self._grants.seen_before(call.route, call.state, call.client)
         for _ in range(MOST_ROUNDS):
             answer = await self._answered(call, asked, before)
-            if answer not in (CHANGED, *YES):
+            is_yes = answer in YES or is_rule(answer)
+            if not is_yes and answer != CHANGED:
                 return self._outcome(call, answer)
-            now = await self.renewed(call, is_started=answer in YES)
-            if (now is call and answer in YES) or now.decision.is_approved:
+            now = await self.renewed(call, is_started=is_yes)
+            if (now is call and is_yes) or now.decision.is_approved:
                 return APPROVED
             if before is None and mark(now.route) != mark(call.route):
                 before = definition_text(call.route.definition)
@@ -118,7 +129,7 @@ class ApprovalRounds:
         now = await call.confirmed() if is_started else call.current()
         if now is None:
             raise NotFound(f"the tool '{_name(call)}' is not offered any more")
-        return call if call.is_for(now) else call.of(now, self._rules.decision(now, call.state))
+        return call if call.is_for(now) else call.of(now, self._rules.decision(now, call.state, call.params))
 
     def unasked(self, call: AskedCall, how: str = "Nobody can be asked here") -> Envelope:
         """Refused without a person's answer, and remembered: the command that is named allows the next call that is the same.
@@ -137,6 +148,9 @@ class ApprovalRounds:
         why = call.decision.message if before is None else f"the tool '{_name(call)}' is defined in another way than when it was allowed"
         if before == definition_text(call.route.definition):
             why = f"'{_name(call)}' was allowed, but {OTHER_SETTINGS}"
+        if call.decision.flow:
+            way = f"To allow it, a person types in a terminal: {command}"
+            return _failure(f"{why}. {how}. {way} (the next call that is the same, within 10 minutes)")
         return _failure(
             f"{why}. {how}. To allow it, a person types in a terminal: {command} (the next call that is the same, "
             f"within 10 minutes) or {lasting_command(call) or f'{command} --always'} (always, for this AI client alone), "
@@ -154,7 +168,7 @@ class ApprovalRounds:
         if now is None or mark(now) == mark(call.route):
             return question.snapshot.id
         self._waiting.forget(question)
-        other = call.of(now, self._rules.decision(now, call.state))
+        other = call.of(now, self._rules.decision(now, call.state, call.params))
         if other.decision.is_approved:
             return ""
         before = definition_text(call.route.definition)
@@ -173,17 +187,23 @@ class ApprovalRounds:
         """
         if question.answer.done() or question.is_being_answered:
             raise Conflict("This call waits no longer", "it was answered, or the tool has changed since this was shown")
-        if answer not in (REFUSE, *question.snapshot.choices):
-            options = ", ".join((*question.snapshot.choices, REFUSE))
-            raise TooltrayError(f"'{suspicion.visible(answer)}' is no answer to this call", hint=f"Answer with one of {options}.")
+        choices = (*question.snapshot.choices, *(each.answer for each in question.snapshot.rules))
+        if answer not in (REFUSE, *choices):
+            options = ", ".join((*choices, REFUSE))
+            reason = "nothing here can tell when the screen locks, or it is locked now" if answer == LOCK else ""
+            raise TooltrayError(f"'{suspicion.visible(answer)}' is no answer to this call", reason, f"Answer with one of {options}.")
         if not question.is_asked and answer != REFUSE and (id := self._renew(question)) != question.snapshot.id:
             hint = f"Look at it as it is now: tooltray approve {id}" if id else "It goes through now: call again."
             raise Conflict("The tool has changed since this was shown", "nothing was allowed", hint)
         question.is_being_answered = True
         try:
-            await self._keep(question.call, answer)
+            await self._keep(question, answer)
             question.answered_by = by
             question.end(answer)
+            if answer in LASTING or is_rule(answer):
+                await self._release(by)
+            elif answer == ONCE and question.is_asked:
+                self._recent.remember(question.call)
         finally:
             question.is_being_answered = False
             if question.is_overdue:
@@ -196,14 +216,34 @@ class ApprovalRounds:
             elif answer == REFUSE:
                 self._waiting.remember_refusal(question.call.same)
 
-    async def _keep(self, call: AskedCall, answer: str) -> None:
-        server, name = call.route.server, call.route.definition.name
+    async def _keep(self, question: Question, answer: str) -> None:
+        call = question.call
+        server, name, one = call.route.server, call.route.definition.name, {call.route.definition.name: call.route}
         if answer == SESSION:
-            self._grants.allow_in_session(call.route, call.state, call.client)
-        elif answer == ALWAYS:
-            await self._grants.allow(server, "tool", {name: call.route}, client=call.client, is_seen=True)
+            self._grants.allow_in_session(call.route, call.state, call.client, knows_flow=bool(call.decision.flow))
         elif answer == READS:
             await self._grants.allow(server, "reads", {**reads(self._tools, server), name: call.route}, client=call.client, is_seen=True)
+        elif answer == LIKE:
+            end = GrantEnd(float(self._recent.like_for_s(call)))
+            await self._grants.allow(server, "tool", one, client=call.client, end=end, is_seen=True)
+        elif answer in ENDS:
+            await self._grants.allow(server, "tool", one, client=call.client, end=ENDS[answer], is_seen=True)
+        elif rule := rule_answered(question.snapshot, answer):
+            if not await self._call_rules.is_plain_for(rule, bytes(call.arguments), call.project):
+                hint = Phrase("A path in it leads elsewhere, by a link.")
+                raise Conflict(Phrase("This rule would not mean what it says"), Phrase("nothing was allowed"), hint)
+            await self._grants.allow(server, "rule", one, client=call.client, is_seen=True, rule=rule.members())
+
+    async def _release(self, by: str) -> None:
+        """Other calls that wait, and that a yes which lasts covers as well, are not asked about one by one."""
+        for other in self._waiting.asked:
+            call = other.call
+            if call.decision.flow:
+                continue
+            is_covered = self._grants.allows(call.route, call.state, call.client) or bool(await self._call_rules.allowed_by(call))
+            if is_covered and not (other.is_being_answered or other.answer.done()):
+                other.answered_by = by
+                other.end(SESSION)
 
     async def _answered(self, call: AskedCall, asked: Exchange | None, before: str | None) -> str:
         while same := self._waiting.same(call):
@@ -248,7 +288,8 @@ class ApprovalRounds:
     def _snapshot(self, call: AskedCall, before: str | None, note: str, id: str, ends_at: float, *, replaces: str = "") -> ApprovalSnapshot:
         is_new_read = self._grants.has_all_reads(call.route.server, call.client)
         has_session = self._states.find(call.state.id) is call.state
-        circumstances = Circumstances(before, is_new_read, has_session, note, replaces)
+        has_lock, like_for_s, home = self._screen_lock.is_awaited, self._recent.like_for_s(call), self._call_rules.place("").home
+        circumstances = Circumstances(before, is_new_read, has_session, note, replaces, home, has_lock, like_for_s)
         return snapshot(call, circumstances, id=id, ends_at=ends_at, masked=self._masked)
 
 

@@ -1,35 +1,68 @@
-"""Whether the settings alone allow a tool call: the rules of the AI client, else those of the server.
+"""Whether the settings alone allow a tool call: the rules of the AI client, else those of the server; and the flow guard against both.
 
-Above it: Approvals and ApprovalRounds. Below it: Modes, for a client's rules, and catalogue/approval. Asked with each call: awaits nothing.
+Above it: Approvals and ApprovalRounds. Below it: Modes, for a client's rules, catalogue/approval, and FlowGuard. Asked with each call:
+awaits nothing.
 """
 
+from msgspec import Raw
 from msgspec.structs import replace
 
+from tooltray.approvals import suspicion
+from tooltray.approvals.flow_guard import FlowGuard
 from tooltray.catalogue import approval
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.tool_routes import Route
+from tooltray.phrases import Phrase
+from tooltray.sessions.elicitation_form import plain
+from tooltray.sessions.session_flow import SessionFlow
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.modes import Modes
 
+LONGEST_PLACE = 120  # characters of a host or a path
+WITHOUT_GUARD = Phrase('switches "flowGuard" off in settings.json')
 OWN_RULES = "changes what goes through unasked for this AI client (`tooltray clients approve`)"
 
 
 class ApprovalRules:
     """Has no state of its own."""
 
-    def __init__(self, *, config: McpConfHelper, servers: ServerManager, modes: Modes) -> None:
-        self._config, self._servers, self._modes = config, servers, modes
+    def __init__(self, *, config: McpConfHelper, servers: ServerManager, modes: Modes, flow_guard: FlowGuard) -> None:
+        self._config, self._servers, self._modes, self._guard = config, servers, modes, flow_guard
 
-    def allow(self, route: Route, state: SessionState) -> bool:
-        """Whether a call goes through without anybody's consent."""
-        return self._config.settings.mcp_enabled and self.decision(route, state).is_approved
+    def allow(self, route: Route, state: SessionState, params: Raw) -> bool:
+        """Whether a call goes through without anybody's consent. `params`: of the `tools/call`."""
+        return self._config.settings.mcp_enabled and self.decision(route, state, params).is_approved
 
-    def decision(self, route: Route, state: SessionState) -> Decision:
+    def decision(self, route: Route, state: SessionState, params: Raw) -> Decision:
+        """What the rules say, unless the flow guard has the call ask."""
+        decision = self._by_rules(route, state)
+        if self._guard.is_on and (read := self._guard.asks(route, state, params)):
+            return _guarded(decision, route, read)
+        return decision
+
+    def _by_rules(self, route: Route, state: SessionState) -> Decision:
         """The client's own rules count in the place of the server's, except for tools that ask always; built-in servers keep theirs."""
         rules = self._modes.auto_approve(state)
         if rules is None or route.decision.is_excepted or self._servers.get(route.server).is_builtin:
             return route.decision
         decision = approval.decide(route.server, route.definition.name, route.hints, rules)
         return decision if decision.is_approved else replace(decision, hint=OWN_RULES)
+
+
+def _guarded(decision: Decision, route: Route, read: SessionFlow) -> Decision:
+    what, tool = in_words(read), suspicion.visible(route.definition.name)
+    message = Phrase("this session has {read}, and '{tool}' sends or publishes", read=what, tool=tool)
+    flow = Phrase("it has {read}, and now wants to send with {tool}", read=what, tool=tool)
+    return replace(decision, is_approved=False, rule="", message=message, hint=WITHOUT_GUARD, flow=flow)
+
+
+def in_words(read: SessionFlow) -> Phrase:
+    """What was read, behind "has"; texts of servers and models made harmless."""
+    server, tool, place = suspicion.visible(read.server), suspicion.visible(read.tool), plain(read.place, LONGEST_PLACE)
+    if place:
+        return Phrase("read {place} with {tool} of {server}", place=place, tool=tool, server=server)
+    if tool:
+        return Phrase("read what strangers may have written, with {tool} of {server}", tool=tool, server=server)
+    return Phrase("read what strangers may have written, from {server}", server=server)

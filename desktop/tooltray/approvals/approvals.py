@@ -3,7 +3,8 @@
 Above it: ToolCalls, which asks before each call, and ApprovalsApi, whose verbs answer and revoke. Below it: ApprovalRules, GrantBook,
 WaitingApprovals, and ApprovalRounds, which asks the person at the desktop or the one at the AI client.
 
-Rules first (`autoApprove`; nothing is awaited for what they allow), then what a person has allowed, then the person. With nobody to ask a
+Rules first (`autoApprove`; nothing is awaited for what they allow), then what a person has allowed, then rules on arguments, then the
+person. With nobody to ask a
 call is refused at once, with the command that would allow it.
 """
 
@@ -17,7 +18,10 @@ from tooltray.approvals import suspicion
 from tooltray.approvals.approval_questions import AskedCall, asked_call, mark
 from tooltray.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRounds, reads
 from tooltray.approvals.approval_rules import ApprovalRules
+from tooltray.approvals.call_rules import CallRules
 from tooltray.approvals.grant_book import GrantBook
+from tooltray.approvals.grant_ends import GrantEnd
+from tooltray.approvals.recent_yeses import RecentYeses
 from tooltray.approvals.skill_book import SKILL, SkillBook
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.catalogue.approval import Decision
@@ -52,10 +56,12 @@ class Approvals:
         servers: ServerManager,
         tools: ToolManager,
         rules: ApprovalRules,
+        call_rules: CallRules,
         grants: GrantBook,
         skill_book: SkillBook,
         waiting: WaitingApprovals,
         rounds: ApprovalRounds,
+        recent: RecentYeses,
         is_paused: Callable[[], bool],
     ) -> None:
         """
@@ -63,7 +69,8 @@ class Approvals:
             is_paused: whether the person has paused everything.
         """
         self._servers, self._tools, self._rules, self._grants, self._skills = servers, tools, rules, grants, skill_book
-        self._waiting, self._rounds, self._is_paused = waiting, rounds, is_paused
+        self._waiting, self._rounds, self._recent, self._is_paused = waiting, rounds, recent, is_paused
+        self._call_rules = call_rules
         self._shown: dict[tuple[str, str, str, str], dict[str, str]] = {}  # what previews have shown, until a grant is given
 
     @property
@@ -83,7 +90,7 @@ class Approvals:
             return paused()
         request, head = exchange.request, exchange.head
         request.params = named_once(request.params, "name", "arguments")  # the server reads what the person has read
-        call = self._call(route, self._rules.decision(route, exchange.session.state), exchange)
+        call = self._call(route, self._decision(route, exchange), exchange)
         owner = f"approval {route.server} {call.digest}"
         is_answer = exchange.era is Era.MODERN and exchange.held.is_held(head.request_state, owner)
         if not is_answer:
@@ -104,12 +111,15 @@ class Approvals:
 
     def answered(self, route: Route, exchange: Exchange, reply: Envelope) -> None:
         """A call has gone through. A modern one whose server asks for more comes again, and is then the call that was allowed."""
-        if exchange.era is Era.LEGACY or (decision := self._rules.decision(route, exchange.session.state)).is_approved:
+        if exchange.era is Era.LEGACY or (decision := self._decision(route, exchange)).is_approved:
             return
         state = _state_to_come_with(reply)
         if state is not None:
             call = self._call(route, decision, exchange)
             self._waiting.let_pass((*call.same_in_session, state))
+
+    def _decision(self, route: Route, exchange: Exchange) -> Decision:
+        return self._rules.decision(route, exchange.session.state, exchange.request.params)
 
     def _call(self, route: Route, decision: Decision, exchange: Exchange) -> AskedCall:
         current = partial(self._tools.current, route, exchange)
@@ -124,7 +134,7 @@ class Approvals:
         """
         if self._tools.is_outdated(call.route, exchange):
             call = await self._rounds.renewed(call)
-        while allowed_by := self._allowed_by(call, exchange.head):
+        while allowed_by := await self._allowed_by(call, exchange.head):
             exchange.course.allowed_by = allowed_by
             now = await self._rounds.renewed(call)
             if now is call or now.decision.is_approved:
@@ -132,13 +142,19 @@ class Approvals:
             call = now
         return False, call
 
-    def _allowed_by(self, call: AskedCall, head: Head) -> str:
+    async def _allowed_by(self, call: AskedCall, head: Head) -> str:
         """By what a person has said before; empty: not."""
-        if self._grants.allows(call.route, call.state, call.client):
-            return FROM_GRANT
+        if not call.decision.flow and (lasting := await self._allowed_for_longer(call)):
+            return lasting
         is_further = head.era is Era.MODERN and bool(head.request_state or head.input_responses)
         same = (*call.same_in_session, head.request_state) if is_further else call.same
         return FROM_PERSON if self._waiting.passes(same) else ""
+
+    async def _allowed_for_longer(self, call: AskedCall) -> str:
+        """The same, by what covers more than one call."""
+        if self._grants.allows(call.route, call.state, call.client) or self._recent.covers(call):
+            return FROM_GRANT
+        return await self._call_rules.allowed_by(call)
 
     async def _asked(self, call: AskedCall, exchange: Exchange, owner: str) -> Envelope:
         if self._waiting.is_shown:
@@ -177,18 +193,14 @@ class Approvals:
         listed = [(each, routes.get(each.original_name)) for each in await self._tools.snapshots(server)]
         return [CoveredTool(**asdict(each), warnings=suspicion.warnings(route.definition)) for each, route in listed if route]
 
-    async def grant(self, server: str, kind: str, tool: str, client: str, expires_in_s: float | None) -> GrantSnapshot:
+    async def grant(self, server: str, kind: str, tool: str, client: str, end: GrantEnd) -> GrantSnapshot:
         """See ApprovalsApi.add_grant."""
-        if expires_in_s is not None and not 0 < expires_in_s <= LONGEST_GRANT_S:
-            raise TooltrayError(
-                Phrase("a grant lasts for some time, and for a year at most"),
-                hint=Phrase("Without a time it lasts until you take it back."),
-            )
+        check_end(end.after_s)
         routes = await self._routes_for(server, kind, tool)
         now = {name: mark(route) for name, route in routes.items()}
         if self._shown.pop((server, kind, tool, client), now) != now:
             raise Conflict(Phrase("the tools have changed since they were shown"), hint=Phrase("Look at them once more."))
-        return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, expires_in_s=expires_in_s)
+        return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, end=end)
 
     async def take_back(self, id: str) -> None:
         """See ApprovalsApi.remove_grant."""
@@ -238,6 +250,18 @@ class Approvals:
                 hint=Phrase("The server's own name is wanted; see `tooltray tools list --json`."),
             )
         return {tool: found}
+
+
+def check_end(expires_in_s: float | None) -> None:
+    """
+    Raises:
+        TooltrayError: no grant lasts that long; seconds.
+    """
+    if expires_in_s is not None and not 0 < expires_in_s <= LONGEST_GRANT_S:
+        raise TooltrayError(
+            Phrase("a grant lasts for some time, and for a year at most"),
+            hint=Phrase("Without a time it lasts until you take it back."),
+        )
 
 
 def _first(head: Head) -> Head:

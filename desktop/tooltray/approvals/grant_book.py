@@ -6,6 +6,7 @@ another is held until a person has seen how it differs.
 """
 
 import asyncio
+import json
 import logging
 import secrets
 import time
@@ -16,7 +17,10 @@ import msgspec
 
 from tooltray.approvals import edits, suspicion
 from tooltray.approvals.approval_questions import OTHER_SETTINGS, mark
-from tooltray.approvals.grants import Grant, GrantKind, GrantStore
+from tooltray.approvals.grant_ends import LOCK, NEVER, GrantEnd
+from tooltray.approvals.grants import Grant, GrantKind, GrantStore, PassingGrant
+from tooltray.approvals.kept_rules import words_of
+from tooltray.approvals.screen_lock import ScreenLock, ScreenLocked
 from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
@@ -34,7 +38,11 @@ CLOCK_SLACK_S = 300.0  # a clock is put right by so much; one that is set back f
 
 
 class SessionGrant(NamedTuple):
-    """In SessionState.allowed."""
+    """In SessionState.allowed.
+
+    Attributes:
+        knows_flow: a person knew that the session had read what strangers wrote, see FlowGuard.
+    """
 
     id: str
     client: str
@@ -43,6 +51,7 @@ class SessionGrant(NamedTuple):
     mark: str
     definition: str
     created_at: float
+    knows_flow: bool = False
 
 
 class _Taken(NamedTuple):
@@ -64,6 +73,7 @@ class GrantBook:
         tools: ToolManager,
         bus: EventBus,
         spawn: Spawn,
+        screen_lock: ScreenLock,
         is_of_file: Callable[[str], bool],
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -73,13 +83,15 @@ class GrantBook:
             now: unix seconds.
         """
         self._is_of_file = is_of_file
-        self._store, self._states, self._tools, self._bus, self._spawn, self._now = store, states, tools, bus, spawn, now
+        self._store, self._states, self._tools, self._bus, self._spawn, self.now = store, states, tools, bus, spawn, now
+        self._screen_lock = screen_lock
         self._shown: dict[tuple[str, str], str] = {}  # the marks of changed tools as a person was last shown them, by (server, tool)
         self._gone: set[str] = set()  # grants of servers that were removed; they do not count while the disk is not written, either
         self._taken: dict[str, _Taken] = {}  # what was taken back, until it cannot be undone any more
         self._lock = asyncio.Lock()  # a change is worked out from what the last one has written
         bus.subscribe(ConfigChanged, self._on_config_changed)
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
+        bus.subscribe(ScreenLocked, self._on_screen_locked)
 
     @property
     def problem(self) -> Problem | None:
@@ -94,7 +106,19 @@ class GrantBook:
         if any(each.mark == now for each in _of_session(state, route, client)):
             return True
         is_read = route.decision.is_plain_read
-        return any(grant.tools.get(tool) == now and (is_read or grant.kind == "tool") for grant in self._live(route.server, client))
+        return any(grant.tools.get(tool) == now and _is_for_all(grant.kind, is_read) for grant in self._live(route.server, client))
+
+    def rules(self, route: Route, client: str) -> list[Grant]:
+        """Those that let some calls of a tool go through, as it is defined now, by what it is called with; the newest first."""
+        tool, now = route.definition.name, mark(route)
+        return [grant for grant in self._live(route.server, client) if grant.kind == "rule" and grant.tools.get(tool) == now]
+
+    def knows_flow(self, route: Route, state: SessionState) -> bool:
+        """Whether a person allowed a tool, as it is now, in a session of which they knew what it had read."""
+        if not state.allowed:
+            return False
+        now = mark(route)
+        return any(each.knows_flow and each.mark == now for each in _of_session(state, route, state.client))
 
     def seen_before(self, route: Route, state: SessionState, client: str) -> str | None:
         """The definition that was allowed, where the tool has another one now; None if there is no such."""
@@ -110,11 +134,11 @@ class GrantBook:
 
     # saying yes
 
-    def allow_in_session(self, route: Route, state: SessionState, client: str) -> None:
+    def allow_in_session(self, route: Route, state: SessionState, client: str, *, knows_flow: bool = False) -> None:
         """Allows a client a tool as it is defined now for as long as the session lasts; requests over HTTP of several may share one."""
         name, definition = route.definition.name, definition_text(route.definition)
         state.allowed -= set(_of_session(state, route, client))
-        state.allowed.add(SessionGrant(_new_id(), client, route.server, name, mark(route), definition, self._now()))
+        state.allowed.add(SessionGrant(_new_id(), client, route.server, name, mark(route), definition, self.now(), knows_flow))
         self._bus.publish(GrantsChanged())
 
     async def allow(
@@ -124,29 +148,34 @@ class GrantBook:
         routes: Mapping[str, Route],
         *,
         client: str = "",
-        expires_in_s: float | None = None,
+        end: GrantEnd = NEVER,
         is_seen: bool = False,
+        rule: Mapping[str, object] | None = None,
     ) -> GrantSnapshot:
         """Allows tools as they are defined now; what was allowed in the same way before is replaced.
 
         Args:
             routes: by the server's own names; the one, or those that read.
             is_seen: a person has seen how the last of them is defined; other grants then count for it as it is.
+            rule: of the kind "rule": on the arguments of their calls.
 
         Raises:
-            TooltrayError: it cannot be written; nothing has changed.
+            TooltrayError: it cannot be written, or nobody can tell when the screen locks; nothing has changed.
         """
-        created_at = self._now()
+        created_at = self.now()
         grant = Grant(
             id=_new_id(),
             kind=kind,
             server=server,
-            tool=next(iter(routes)) if kind == "tool" else "",
+            tool=next(iter(routes)) if kind == "tool" or (kind == "rule" and len(routes) == 1) else "",
             client=client,
             created_at=created_at,
-            expires_at=created_at + expires_in_s if expires_in_s is not None else 0.0,
+            expires_at=created_at + end.after_s if end.after_s is not None else 0.0,
             tools={name: mark(route) for name, route in routes.items()},
+            rule=dict(rule or {}),
         )
+        if end.at_lock:
+            grant = self._until_lock(grant)
         async with self._lock:
             others = [each for each in self._all() if _scope(each) != _scope(grant)]
             if is_seen:
@@ -154,6 +183,16 @@ class GrantBook:
                 others = [_accepted(each, name, routes[name], grant.tools[name]) if each.server == server else each for each in others]
             await self._write([*others, grant], routes)
         return self._snapshot(grant)
+
+    def _until_lock(self, grant: Grant) -> Grant:
+        if self._screen_lock.is_locked:
+            raise Conflict(Phrase("the screen is locked just now"), Phrase("what lasts until it locks would end at once"))
+        if not self._screen_lock.is_awaited:
+            raise TooltrayError(
+                Phrase("nothing here can tell when the screen locks"),
+                hint=Phrase("Tooltray's window has to run, on a desktop that tells of it. Choose an hour or a day."),
+            )
+        return PassingGrant(**msgspec.structs.asdict(grant), lock=self._screen_lock.number)
 
     # what was said
 
@@ -187,7 +226,7 @@ class GrantBook:
             seen = {each: self._store.definition(each) for each in gone.tools.values()}
             await self._write(kept)
         self._forget_taken()
-        self._taken[id] = _Taken(gone, seen, self._now())
+        self._taken[id] = _Taken(gone, seen, self.now())
 
     async def give_back(self, id: str) -> GrantSnapshot:
         """Allows again what was taken back a moment ago, until its own end; of a tool that has changed meanwhile, as it was.
@@ -208,7 +247,7 @@ class GrantBook:
         return self._snapshot(taken.grant)
 
     def _forget_taken(self) -> None:
-        now = self._now()
+        now = self.now()
         self._taken = {id: each for id, each in self._taken.items() if 0 <= now - each.at < UNDO_S}
 
     def _is_known(self, server: str) -> bool:
@@ -257,7 +296,7 @@ class GrantBook:
         of_sessions = (each for state in self._states for each in _session_grants(state) if each.server == server)
         for id, kind, name, allowed in (*lasting, *((each.id, "tool", each.tool, each.mark) for each in of_sessions)):
             route = routes.get(name)
-            if route and allowed == mark(route) and (kind == "tool" or route.decision.is_plain_read):
+            if route and allowed == mark(route) and _is_for_all(kind, route.decision.is_plain_read):
                 found[name] = (*found.get(name, ()), id)
         return found
 
@@ -267,10 +306,23 @@ class GrantBook:
 
     # inside
 
+    @property
+    def next_end(self) -> float:
+        """When the next of the grants ends by its time, in unix seconds; 0: none does."""
+        return min((grant.expires_at for grant in self._all() if grant.expires_at), default=0.0)
+
     def _all(self) -> list[Grant]:
-        now = self._now()
-        listed = (grant for grant in self._store.grants if grant.id not in self._gone)
+        now = self.now()
+        listed = (grant for grant in self._store.grants if grant.id not in self._gone and self._is_before_its_lock(grant))
         return [grant for grant in listed if not grant.expires_at or grant.created_at - CLOCK_SLACK_S <= now < grant.expires_at]
+
+    def _is_before_its_lock(self, grant: Grant) -> bool:
+        return not isinstance(grant, PassingGrant) or grant.lock == self._screen_lock.number
+
+    def _on_screen_locked(self, event: ScreenLocked) -> None:
+        self._taken = {id: each for id, each in self._taken.items() if self._is_before_its_lock(each.grant)}
+        if any(not self._is_before_its_lock(grant) for grant in self._store.grants):
+            self._bus.publish(GrantsChanged())
 
     def _live(self, server: str, client: str) -> Iterator[Grant]:
         """Those that speak of a server and a client, the newest first."""
@@ -291,8 +343,11 @@ class GrantBook:
             client=grant.client,
             created_at=grant.created_at,
             expires_at=grant.expires_at,
+            until=LOCK if isinstance(grant, PassingGrant) else "",
             is_held=bool(held),
             held_tools=held,
+            rule=grant.rule,
+            words=words_of(grant),
         )
 
     async def _write(self, grants: list[Grant], seen: Mapping[str, Route] | None = None) -> None:
@@ -327,8 +382,13 @@ class GrantBook:
             self._bus.publish(GrantsChanged())
 
 
-def _scope(grant: Grant) -> tuple[str, str, str, str]:
-    return grant.kind, grant.server, grant.tool, grant.client
+def _scope(grant: Grant) -> tuple[str, ...]:
+    return grant.kind, grant.server, grant.tool, grant.client, json.dumps(grant.rule, sort_keys=True)
+
+
+def _is_for_all(kind: str, is_read: bool) -> bool:
+    """Whether a grant is for every call of a tool, whatever it is called with."""
+    return kind == "tool" or (kind == "reads" and is_read)
 
 
 def _accepted(grant: Grant, tool: str, route: Route, now: str) -> Grant:
@@ -336,7 +396,7 @@ def _accepted(grant: Grant, tool: str, route: Route, now: str) -> Grant:
     if grant.tools.get(tool, now) == now:
         return grant
     others = {name: each for name, each in grant.tools.items() if name != tool}
-    is_kept = grant.kind == "tool" or route.decision.is_plain_read
+    is_kept = grant.kind != "reads" or route.decision.is_plain_read
     return msgspec.structs.replace(grant, tools=others | ({tool: now} if is_kept else {}))
 
 

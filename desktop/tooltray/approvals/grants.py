@@ -19,17 +19,18 @@ LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
 LAST_TIME_S = 1e11  # the year 5138
 LONGEST_DEFINITION = 65536  # characters that are kept of what a person has seen; a longer one is known by its fingerprint alone
 
-GrantKind = Literal["tool", "reads"]
+GrantKind = Literal["tool", "reads", "rule"]
 
 
 class Grant(msgspec.Struct, rename="camel", frozen=True):
     """
     Attributes:
-        kind: one tool, or every tool of the server that read when it was given.
-        tool: of the kind "tool": the server's own name.
+        kind: one tool, every tool of the server that read when it was given, or the calls of some that a rule on arguments covers.
+        tool: of the kinds "tool" and "rule": the server's own name; empty: of a rule for several.
         client: for this AI client alone; empty: for all.
         created_at, expires_at: unix seconds; 0: it does not expire.
         tools: what each tool was that it is for: the mark of its definition and of its server.
+        rule: of the kind "rule": a CallRule as JSON.
     """
 
     id: str
@@ -40,11 +41,22 @@ class Grant(msgspec.Struct, rename="camel", frozen=True):
     created_at: float = 0.0
     expires_at: float = 0.0
     tools: dict[str, str] = {}
+    rule: dict[str, object] = {}
 
     def __post_init__(self) -> None:
         """Times that no clock shows were not written by us."""
         if not all(0 <= time_s < LAST_TIME_S for time_s in (self.created_at, self.expires_at)):
             raise ValueError("a time is out of range")
+
+
+class PassingGrant(Grant, frozen=True):
+    """One that ends when the screen locks. It is in no file: another hub, also one of an older version, must not take it for a lasting one.
+
+    Attributes:
+        lock: the number of that lock, see ScreenLock.
+    """
+
+    lock: int = 0
 
 
 class _File(msgspec.Struct):
@@ -62,6 +74,8 @@ class GrantStore:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file = _File()
+        self._passing: tuple[PassingGrant, ...] = ()
+        self._texts: dict[str, str] = {}  # of definitions that these alone need
         self.problem: Problem | None = None
         try:
             self._file = msgspec.convert(json.loads(read_own(path, LARGEST_BYTES)), type=_File)
@@ -74,14 +88,14 @@ class GrantStore:
 
     @property
     def grants(self) -> tuple[Grant, ...]:
-        return tuple(self._file.grants)
+        return (*self._file.grants, *self._passing)
 
     def definition(self, fingerprint: str) -> str:
         """What a person has seen under a fingerprint; empty if that is not kept."""
-        return self._file.definitions.get(fingerprint, "")
+        return self._file.definitions.get(fingerprint, "") or self._texts.get(fingerprint, "")
 
     def write(self, grants: Iterable[Grant], definitions: Mapping[str, str]) -> None:
-        """Replaces all grants.
+        """Replaces all grants; those that pass are kept in memory alone.
 
         Args:
             definitions: texts by fingerprint, besides those that are kept already; what no grant needs is left out.
@@ -89,22 +103,28 @@ class GrantStore:
         Raises:
             TooltrayError: the file cannot be written; what was allowed before stays as it was.
         """
-        kept = list(grants)
-        needed = {each for grant in kept for each in grant.tools.values()}
-        texts = {key: text for key, text in (self._file.definitions | dict(definitions)).items() if key in needed}
-        file = _File(grants=kept, definitions={key: text for key, text in texts.items() if len(text) <= LONGEST_DEFINITION})
+        given = list(grants)
+        passing = tuple(grant for grant in given if isinstance(grant, PassingGrant))
+        kept = [grant for grant in given if not isinstance(grant, PassingGrant)]
+        texts = self._file.definitions | self._texts | dict(definitions)
+        file = _File(grants=kept, definitions=_needed(kept, texts))
         try:
             write_atomically(self._path, _encoded(file))
         except OSError as error:
             message = f"{self._path}: {error.strerror or error}"
             raise TooltrayError(Phrase("what is allowed cannot be saved"), message, Phrase("Nothing has changed.")) from None
-        self._file = file
+        self._file, self._passing, self._texts = file, passing, _needed(passing, texts)
 
     def _set_aside(self) -> None:
         aside = set_aside(self._path)
         self.problem = _unusable(
             f"what was in {self._path.name} is now in {aside}", "Calls ask again; answer with 'always' what you allow."
         )
+
+
+def _needed(grants: Iterable[Grant], texts: Mapping[str, str]) -> dict[str, str]:
+    needed = {each for grant in grants for each in grant.tools.values()}
+    return {key: text for key, text in texts.items() if key in needed and len(text) <= LONGEST_DEFINITION}
 
 
 def _encoded(file: _File) -> bytes:

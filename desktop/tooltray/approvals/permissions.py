@@ -7,6 +7,7 @@ ApprovalRules and GrantBook do.
 from collections.abc import Mapping, Sequence
 from typing import get_args
 
+from tooltray.approvals import rule_words
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.catalogue import approval, tool_settings, tool_words
 from tooltray.catalogue.approval import Choice, Decision
@@ -74,7 +75,7 @@ class Permissions:
             TooltrayError: that cannot be written.
         """
         for grant in self._grants.snapshots():
-            if (grant.kind, grant.server, grant.tool) == ("tool", server, tool):
+            if grant.kind != "reads" and (grant.server, grant.tool) == (server, tool):
                 await self._grants.take_back(grant.id)
 
     async def _of(self, server: ManagedServer) -> ServerPermissions:
@@ -99,7 +100,8 @@ class Permissions:
         tools = await in_slices(permission, self._tools.definitions(server.name))
         single = tuple(filter(approval.is_about_one, rules))
         is_listed = self._tools.is_listed(server.name)
-        return ServerPermissions(server.name, rules, single, not server.is_builtin, is_listed, tuple(tools))
+        call_rules = tuple(map(rule_words.words, server.config.call_rules))
+        return ServerPermissions(server.name, rules, single, not server.is_builtin, is_listed, tuple(tools), call_rules)
 
 
 def why(decision: Decision) -> str:

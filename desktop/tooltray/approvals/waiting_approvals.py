@@ -10,7 +10,10 @@ import time
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial
 
-from tooltray.approvals.approval_questions import REFUSE, AskedCall, mark
+from msgspec.structs import replace
+
+from tooltray.approvals.approval_questions import REFUSE, RULE, AskedCall, is_rule, mark
+from tooltray.approvals.ignored_questions import SEEN_AFTER_S, IgnoredQuestions
 from tooltray.events import ApprovalAsked, ApprovalEnded, EventBus, ToolListChanged
 from tooltray.journal.happenings import APPROVAL, Happened
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
@@ -42,10 +45,11 @@ class Question:
 
     def __init__(self, call: AskedCall, snapshot: ApprovalSnapshot, *, is_asked: bool = True) -> None:
         self.call, self.snapshot, self.is_asked = call, snapshot, is_asked
-        self.answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()
+        self.answer: asyncio.Future[str] = self._loop.create_future()
         self.is_being_answered = self.is_overdue = False
         self.answered_by = ""
-        self.asked_at, self._clock = time.time(), time.perf_counter()
+        self.asked_at, self._clock = time.time(), self._loop.time()
         self.deadline: Deadline
 
     def end(self, answer: str) -> None:
@@ -55,7 +59,7 @@ class Question:
 
     @property
     def waited_s(self) -> float:
-        return time.perf_counter() - self._clock
+        return self._loop.time() - self._clock
 
     async def ended(self) -> str:
         """Who waits may be cancelled; others wait on."""
@@ -78,6 +82,7 @@ class WaitingApprovals:
         self._bus, self._deadlines, self._has_window = bus, deadlines, has_window
         self._asked: dict[str, Question] = {}
         self._refused: dict[str, Question] = {}
+        self._ignored = IgnoredQuestions()
         self._passes, self._refusals = _Remembered(deadlines), _Remembered(deadlines)
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
 
@@ -91,6 +96,11 @@ class WaitingApprovals:
         return self._has_window and self._bus.is_heard(ApprovalAsked)
 
     @property
+    def asked(self) -> list[Question]:
+        """Those that have no answer yet."""
+        return [question for question in self._asked.values() if not question.answer.done()]
+
+    @property
     def refused(self) -> list[Question]:
         """Of calls that were refused because nobody could be asked."""
         return list(self._refused.values())
@@ -100,8 +110,7 @@ class WaitingApprovals:
 
     def same(self, call: AskedCall) -> Question | None:
         """The question that waits about the same call of the same session."""
-        waiting = (each for each in self._asked.values() if not each.answer.done())
-        return next((each for each in waiting if each.call.same_in_session == call.same_in_session), None)
+        return next((each for each in self.asked if each.call.same_in_session == call.same_in_session), None)
 
     def has_room(self, server: str) -> bool:
         of_this = sum(each.call.route.server == server for each in self._asked.values())
@@ -113,7 +122,8 @@ class WaitingApprovals:
         Args:
             shown: makes what the person reads, of an id and of the time at which the question ends.
         """
-        question = Question(call, shown(secrets.token_hex(ID_BYTES), time.time() + WAIT_S))
+        snapshot = shown(secrets.token_hex(ID_BYTES), time.time() + WAIT_S)
+        question = Question(call, replace(snapshot, is_quiet=self._ignored.is_ignored(call.client)))
         self._asked[question.snapshot.id] = question
         question.deadline = self._deadlines.add(WAIT_S, partial(self._expire, question))
         self._bus.publish(ApprovalAsked(question.snapshot))
@@ -130,11 +140,15 @@ class WaitingApprovals:
     def note(self, question: Question) -> None:
         """For the journal: a question has its answer, or will have none."""
         call, answer = question.call, question.answer.result()
+        if question.answered_by:
+            self._ignored.answered()
+        elif answer == EXPIRED or (answer == WITHDRAWN and question.waited_s >= SEEN_AFTER_S):
+            self._ignored.ran_out(call.client)
         self._bus.publish(
             Happened(
                 kind=APPROVAL,
                 at=question.asked_at,
-                outcome=OUTCOMES.get(answer, answer),
+                outcome=RULE if is_rule(answer) else OUTCOMES.get(answer, answer),
                 duration_s=question.waited_s,
                 client=call.client,
                 session=call.state.id,
@@ -142,6 +156,7 @@ class WaitingApprovals:
                 server=call.route.server,
                 tool=call.route.definition.name,
                 reason=question.answered_by or (answer if answer in OUTCOMES else ""),
+                line=_flow(call),
             )
         )
 
@@ -193,6 +208,12 @@ class WaitingApprovals:
         question.is_overdue = True
         if not question.is_being_answered:  # else the person was in time, and the disk is slow
             question.end(EXPIRED)
+
+
+def _flow(call: AskedCall) -> str:
+    """What the session had read, and what it wanted to send with: why the flow guard has a call ask."""
+    read = call.state.flow if call.decision.flow else None
+    return f"{' '.join(filter(None, [read.tool or read.server, read.place]))} → {call.route.definition.name}" if read else ""
 
 
 class _Remembered:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
+from tooltray.approvals.flow_guard import FlowGuard
 from tooltray.calls.app_calls import AppCalls
 from tooltray.calls.completion import Completion
 from tooltray.calls.extension_routes import ExtensionRoutes
@@ -31,6 +32,7 @@ from tooltray.server_tasks.server_tasks import ServerTasks
 from tooltray.sessions.caller import MAY_ASK, Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.own_results import own_result
+from tooltray.sessions.session_state import SessionState
 from tooltray.skills.skills import GET as GET_SKILL
 from tooltray.skills.skills import LIST as LIST_SKILLS
 from tooltray.skills.skills import Skills
@@ -69,12 +71,13 @@ class AllServers:
         extensions: ExtensionRoutes,
         server_tasks: ServerTasks,
         skills: Skills,
+        flow_guard: FlowGuard,
     ) -> None:
         """
         Args:
             extensions: answers what no table here knows.
         """
-        self._servers, self._views, self._prompts = servers, views, prompts
+        self._servers, self._views, self._prompts, self._guard = servers, views, prompts, flow_guard
         self._resources, self._completion, self._extensions, self._skills = resources, completion, extensions, skills
         of_all: dict[str, Handler] = {
             **dict.fromkeys(LISTS, self._list),
@@ -107,7 +110,12 @@ class AllServers:
     def _bounds(self, exchange: Exchange) -> tuple[Callable[[str], bool], Callable[[str], None]]:
         """Whether the session may have anything of a server, and what is called with the name of the one that it uses."""
         state = exchange.session.state
-        return partial(self._views.reaches, state), partial(self._views.used, state)
+        return partial(self._views.reaches, state), partial(self._used, state)
+
+    def _used(self, state: SessionState, server: str) -> None:
+        self._views.used(state, server)
+        if self._guard.is_on:
+            self._guard.note_other(server, state)
 
     async def _list(self, exchange: Exchange) -> Envelope:
         """A list of all servers, or of those that are shown."""
@@ -159,8 +167,9 @@ class OneServer:
         notifications: Notifications,
         server_tasks: ServerTasks,
         skills: Skills,
+        flow_guard: FlowGuard,
     ) -> None:
-        self._servers, self._views, self._relay = servers, views, relay
+        self._servers, self._views, self._relay, self._guard = servers, views, relay, flow_guard
         self._notifications, self._skills = notifications, skills
         self._handlers: dict[str, ServerHandler] = {
             **dict.fromkeys(SHARED, self._share),
@@ -183,6 +192,8 @@ class OneServer:
 
     async def _use(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
         self._views.used(exchange.session.state, managed.name)
+        if self._guard.is_on:
+            self._guard.note_other(managed.name, exchange.session.state)
         send = partial(self._relay.send_with_retry, managed, exchange)
         return await (self._skills.read_of_one(managed, exchange, send) if exchange.request.method == READ else send())
 

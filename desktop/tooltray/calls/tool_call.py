@@ -14,6 +14,7 @@ from typing import Any
 from tooltray.activity.call_stats import CallStats
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
+from tooltray.approvals.flow_guard import FlowGuard
 from tooltray.calls.equal_reads import EqualReads
 from tooltray.calls.server_limits import ServerLimits
 from tooltray.catalogue import tool_settings
@@ -87,7 +88,7 @@ class ToolResolver:
             return route
         server, is_reached = exchange.server, partial(self._views.reaches, exchange.session.state)
         alone = self._tools.unlisted_route(exchange.head.name, server) if server and is_reached(server) else None
-        if alone and self._rules.allow(alone, exchange.session.state):
+        if alone and self._rules.allow(alone, exchange.session.state, exchange.request.params):
             return alone
         if self._is_paused():  # nothing is started or asked
             return alone
@@ -102,7 +103,7 @@ class ToolResolver:
         await self._looks.look(TOOLS, [self._servers.get(route.server)], is_listed)
         found = self.now(exchange)
         is_other = found is not None and found.definition.raw != route.definition.raw
-        return found if is_other and found and self._rules.allow(found, exchange.session.state) else None
+        return found if is_other and found and self._rules.allow(found, exchange.session.state, exchange.request.params) else None
 
     async def _in_project(self, exchange: Exchange) -> Route | None:
         """To a tool of the session's own project, which a client may know by heart before anybody here has read the project's file."""
@@ -238,8 +239,9 @@ class ToolCalls:
         recorder: CallRecorder,
         result_limits: ResultLimits,
         result_fitting: ResultFitting,
+        flow_guard: FlowGuard,
     ) -> None:
-        self._limits, self._fitting = result_limits, result_fitting
+        self._limits, self._fitting, self._guard = result_limits, result_fitting, flow_guard
         self._views, self._meta, self._resolver, self._rules = views, meta, resolver, rules
         self._approvals, self._forwarder, self._recorder = approvals, forwarder, recorder
         self.target = resolver.target
@@ -262,7 +264,7 @@ class ToolCalls:
         outcome, reply, answered_at = CANCELLED, None, 0.0
         self._recorder.under_way.begin(exchange, route.server, route.definition.name)
         try:
-            is_free = self._rules.allow(route, state)  # authorize
+            is_free = self._rules.allow(route, state, exchange.request.params)  # authorize
             if is_free:
                 exchange.course.allowed_by = FROM_RULES
             if not is_free and (reply := await self._approvals.refusal(route, exchange)):
@@ -279,6 +281,8 @@ class ToolCalls:
                 reply = await self._forwarder.forward(anew, exchange)
             if not is_free:
                 self._approvals.answered(route, exchange, reply)
+            if self._guard.is_on:
+                self._guard.note(route, exchange)
             outcome = ERROR if is_error(reply) else OK
             if reply.result and (terms := self._limits.of_call(route, state)):
                 answered_at = time.perf_counter()  # what comes now is not the server's time

@@ -133,6 +133,7 @@ class Decision(msgspec.Struct, frozen=True):
         hint: what a person does to allow it; empty if it is approved.
         is_excepted: this tool asks, whatever else is allowed.
         rule: the first entry of `autoApprove` that approves it; empty if none does.
+        flow: of a call that the flow guard has ask, whatever else is allowed: why, in words.
     """
 
     is_approved: bool
@@ -141,6 +142,7 @@ class Decision(msgspec.Struct, frozen=True):
     hint: str = ""
     is_excepted: bool = False
     rule: str = ""
+    flow: str = ""
 
     @property
     def is_plain_read(self) -> bool:
@@ -155,10 +157,11 @@ def category(name: str, annotations: object) -> Category:
         name: the server's own name for the tool.
         annotations: `annotations` of its definition as Python values, of whatever type the server sent; None if there are none.
     """
-    return _tool(name, annotations).category
+    return tool_of(name, annotations).category
 
 
-def _tool(name: str, annotations: object) -> Tool:
+def tool_of(name: str, annotations: object) -> Tool:
+    """What rules may know of a tool; the arguments are those of `category`."""
     hints = annotations if isinstance(annotations, dict) else {}
     verbs = _verbs_in(name)
     # `destructiveHint: "yes"` is no boolean; what is meant as a warning is taken as one
@@ -176,7 +179,7 @@ def decide(server: str, original_name: str, annotations: object, auto_approve: C
         annotations: as in `category`.
         auto_approve: the server's `autoApprove`: rules of RULES, and names of tools.
     """
-    tool = _tool(original_name, annotations)
+    tool = tool_of(original_name, annotations)
     rules = _rules(tuple(auto_approve))
     if original_name in rules.exceptions:
         return _exception(server, original_name, tool.category)
@@ -326,10 +329,7 @@ def _quoted(text: str) -> str:
 
 @lru_cache(NAMES_REMEMBERED)
 def _verbs_in(name: str) -> _Verbs:
-    name = unicodedata.normalize("NFKC", name)
-    words = {word.lower() for word in _CAMEL_WORD.findall(name)}
-    runs = {run.lower() for run in _SAME_CASE_RUN.findall(name)}  # the DELETE of `DELETEfile`, where camelCase sees `DELET` and `Efile`
-    every = words | runs
+    words, every = _camel_words(name), words_of(name)
     return _Verbs(
         reads=not words.isdisjoint(READ_VERBS),
         writes=not every.isdisjoint(WRITE_VERBS),
@@ -337,3 +337,12 @@ def _verbs_in(name: str) -> _Verbs:
         repeats=not every.isdisjoint(REPEATING_VERBS),
         reaches_out=not every.isdisjoint(OUTWARD_WORDS),
     )
+
+
+def words_of(name: str) -> frozenset[str]:
+    """The words in a name, in lower case. `DELETEfile` has `delete`, which camelCase alone would not see."""
+    return _camel_words(name) | {run.lower() for run in _SAME_CASE_RUN.findall(unicodedata.normalize("NFKC", name))}
+
+
+def _camel_words(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in _CAMEL_WORD.findall(unicodedata.normalize("NFKC", name)))

@@ -253,7 +253,7 @@ def read_once_named(text: bytes) -> Any:
         ValueError: it is no JSON, or a `TwiceNamed`.
         RecursionError: it is deeper than can be looked at.
     """
-    return json.loads(text, object_pairs_hook=_once_named)
+    return json.loads(text, object_pairs_hook=_once_named, parse_constant=_refuse_constant)
 
 
 def definition_text(definition: ToolDefinition) -> str:

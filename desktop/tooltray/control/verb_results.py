@@ -16,6 +16,7 @@ from tooltray.errors import TooltrayError
 RESULTS: Mapping[str, str] = {
     "add_grant": "snapshots.approvals:GrantSnapshot",
     "allow_refused": "snapshots.confinement:ConfinementSnapshot",
+    "add_rule": "snapshots.approvals:GrantSnapshot",
     "anthropic_tool_use_to_mcp_tool": "snapshots.calls:MCPToolCall",
     "apply_client_edits": "snapshots.ai_clients:ClientChange[]",
     "apply_proposal": "snapshots.confinement:ConfinementSnapshot",
@@ -106,6 +107,7 @@ RESULTS: Mapping[str, str] = {
     "test_npm_registry": "snapshots.registries:RegistryMeasurement",
     "try_tool": "snapshots.calls:MCPToolResponse",
     "undo_client_change": "snapshots.ai_clients:ClientChange",
+    "preview_rule": "snapshots.approvals:RulePreview",
     "preview_server_update": "snapshots.edited_entries:ServerUpdatePreview",
     "test_server": "snapshots.edited_entries:ServerTest",
     "watch_server": "snapshots.watch:WatchSnapshot",

@@ -8,8 +8,10 @@ Settings that belong to one machine are not exported: HTTP access of AI clients,
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from tooltray.approvals import rule_words
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
+from tooltray.settings.call_rule import read_rule
 from tooltray.settings.document import Document
 from tooltray.settings.server_config import shown_url
 from tooltray.settings.settings import Settings, read_settings
@@ -83,8 +85,11 @@ def _paths(setup: Mapping[str, object]) -> Iterator[Path]:
 
 def _in_words(path: Path, value: Any) -> str:
     """Describes an AI client's approval rules, which a person has to check in a foreign file; empty for other settings."""
-    rules = value.get("autoApprove") if path[:-1] == ("publish", "clients") else None
-    return "" if rules is None else f"approved without asking: {', '.join(rules) or 'nothing'}"
+    given = path[:-1] == ("publish", "clients") and not (value.get("autoApprove") is None and value.get("callRules") is None)
+    if not given:
+        return ""
+    by_rules = [rule_words.words(read_rule(each)) for each in value.get("callRules") or ()]
+    return f"approved without asking: {', '.join([*(value.get('autoApprove') or ()), *by_rules]) or 'nothing'}"
 
 
 def _harmless(value: object, known: Collection[str]) -> object:

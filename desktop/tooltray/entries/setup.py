@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from tooltray.approvals import rule_words
 from tooltray.entries import carried_settings
 from tooltray.entries.portable_entry import without_secrets
 from tooltray.errors import TooltrayError
@@ -292,7 +293,8 @@ def _wanted_secrets(servers: Mapping[str, Any]) -> tuple[str, ...]:
 def _in_words(name: str, entry: Mapping[str, Any]) -> str:
     """Describes what would run and its approval rules, which a person has to check in a foreign file."""
     config = read_entry(name, entry)
-    return f"{config.target} (approved without asking: {', '.join(config.auto_approve) or 'nothing'})"
+    by_rules = [rule_words.words(rule) for rule in config.call_rules]
+    return f"{config.target} (approved without asking: {', '.join([*config.auto_approve, *by_rules]) or 'nothing'})"
 
 
 def _difference(before: object, after: Mapping[str, object]) -> str:

@@ -151,8 +151,8 @@ class RawEntry:
         """
         config, odd = read_usable_entry(self.name, entry)
         check_runs_outside(self.name, config)
-        for problem in odd:
-            self.source.remark(visible(problem.message), self.place_of("toolOverrides"))
+        for member, problem in odd.items():
+            self.source.remark(visible(problem.message), self.place_of(member))
         return config
 
 

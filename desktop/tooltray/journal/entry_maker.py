@@ -41,7 +41,7 @@ class EntryMaker:
 
     def entry(self, event: Happened) -> NewEntry:
         wanted = self._wanted()
-        line = touched.touched(event.params) if event.kind == CALL and wanted.line else ""
+        line = (event.line or (touched.touched(event.params) if event.kind == CALL else "")) if wanted.line else ""
         said = f"{self._text(line, touched.LONGEST)}\n{self._text(event.reason or _reason(event), LONGEST_REASON)}"
         names = (event.client, kept_session(event.session, self._run), event.project, event.server, event.tool, event.published)
         course = event.course

@@ -17,6 +17,7 @@ class Happened(Event, frozen=True, kw_only=True):
     """Something that belongs into the journal; the fields are those of ActivityEntry, and these:
 
     Attributes:
+        line: what it touched, where that is not read from the params.
         params: of a call, as they came.
         reply: its result or error, as it came; empty: there is none.
         is_fault: the reply is an error of JSON-RPC, or a result that says that the call failed.
@@ -36,6 +37,7 @@ class Happened(Event, frozen=True, kw_only=True):
     argument_bytes: int = 0
     result_bytes: int = 0
     reason: str = ""
+    line: str = ""
     params: Raw = NOTHING
     reply: Raw = NOTHING
     is_fault: bool = False

@@ -106,6 +106,11 @@ class JournalReader:
         with self._opened() as database:
             return next(self._details(database, self._where(database, ActivityFilter()).also("entries.id = ?", as_id(id)), 1), None)
 
+    def latest_details(self, wanted: ActivityFilter, limit: int) -> list[ActivityDetails]:
+        """So many entries in full, the newest first."""
+        with self._opened() as database:
+            return list(self._details(database, self._where(database, wanted), limit))
+
     def all_details(self, wanted: ActivityFilter) -> Iterator[ActivityDetails]:
         """All entries in full, the oldest first, as they are when it begins."""
         with self._opened() as database:

@@ -17,7 +17,7 @@ from tooltray.protocol.envelope import NOTHING
 LONGEST = 120  # characters
 READ_BELOW_BYTES = 65_536  # larger arguments are a file's content; reading them would cost the journal's thread milliseconds
 LONGEST_COMMAND = 2_000  # characters that are split into words
-COMMANDS = ("command", "cmd", "shell_command", "commandline")
+COMMANDS = ("command", "cmd", "shellcommand", "commandline")
 PATHS = (
     *("path", "filepath", "file", "filename", "source", "sourcepath", "oldpath", "src", "notebookpath", "targetfile", "relativepath"),
     *("absolutepath", "directory", "directorypath", "dir", "folder", "repopath", "rootpath", "paths", "files", "filepaths"),
@@ -42,7 +42,7 @@ def touched(params: Raw) -> str:
         given = msgspec.json.decode(arguments_of(params) or b"{}")
     except (ValueError, RecursionError):
         return ""
-    return _line({_plain(name): value for name, value in given.items()}) if isinstance(given, Mapping) else ""
+    return _line({plain_name(name): value for name, value in given.items()}) if isinstance(given, Mapping) else ""
 
 
 def arguments_of(params: Raw) -> Raw:
@@ -53,7 +53,7 @@ def arguments_of(params: Raw) -> Raw:
         return NOTHING
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """`file_path`, `filePath` and `file-path` are one name."""
     return name.replace("_", "").replace("-", "").lower()
 

@@ -164,6 +164,8 @@ _QUESTIONS = (
         summary="The tools that a grant with the same content would allow",
         scope="read",
     ),
+    Operation("POST", "/mcp/grants/rules", ApprovalsApi.add_rule, status=201),
+    Operation("POST", "/mcp/grants/rules/preview", ApprovalsApi.preview_rule),
     Operation("DELETE", "/mcp/grants/{id}", ApprovalsApi.remove_grant, status=204),
     Operation("POST", "/mcp/grants/{id}/restore", ApprovalsApi.restore_grant),
     Operation("GET", "/mcp/permissions", ApprovalsApi.get_permissions, page_key=_server),

@@ -20,6 +20,8 @@ OPERATIONS: tuple[Operation, ...] = (
 
 NOT_OFFERED = frozenset({"set_api_enabled", "get_api_token", "rotate_api_token", "list_api_tokens", "create_api_token", "revoke_api_token"})
 """Verbs without an operation: only the person who gives tokens to programs may use them."""
+OF_THE_DESKTOP = frozenset({"tell_screen_lock"})
+"""And those by which the desktop tells its own hub what it hears from the system."""
 
 
 def operations_at(segments: Sequence[str]) -> dict[str, tuple[Operation, dict[str, str]]]:

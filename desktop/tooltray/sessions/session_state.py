@@ -15,6 +15,7 @@ import msgspec
 from tooltray.events import Event, EventBus, SessionListChanged
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.protocol.declarations import Declarations
+from tooltray.sessions.session_flow import SessionFlow
 from tooltray.snapshots.clients import SessionProject
 
 KEPT_FOR_S = 600.0  # a bridge reconnects within seconds; a client whose person looks for a dialog may need minutes
@@ -54,6 +55,7 @@ class SessionState(msgspec.Struct):
         read_views: servers of which it read views, the last one first; a client may read them long before it shows one.
         owner: tells whose something is that lasts longer than a session; the same for all sessions of one token or one bridge, also in the
             next hub. Empty: nobody can tell.
+        flow: what it has read that strangers wrote, as far as the flow guard looks; None: nothing yet.
     """
 
     id: str
@@ -77,6 +79,7 @@ class SessionState(msgspec.Struct):
     read_views: tuple[str, ...] = ()
     listed_views: frozenset[str] | None = None
     owner: str = ""
+    flow: SessionFlow | None = None
 
     @property
     def project(self) -> SessionProject | None:

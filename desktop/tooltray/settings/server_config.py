@@ -31,6 +31,7 @@ from pydantic import (
 )
 
 from tooltray.phrases import Phrase
+from tooltray.settings.call_rule import CallRules
 from tooltray.settings.confinement import OPEN, Confinement
 from tooltray.settings.json_model import JsonModel, without_null
 from tooltray.settings.tool_override import Tokens, ToolOverride
@@ -162,6 +163,7 @@ class MCPServerConfig(JsonModel):
     Attributes:
         call_timeout: seconds without progress after which a call is given up; None: the hub's own limit.
         auto_approve: which calls go through unasked: rules, or names of tools; catalogue/approval.py says which.
+        call_rules: which further ones do, by what they are called with.
         disable: never start this server.
         isolation: one copy for all AI clients, or one for each AI client's session.
         idle_stop: seconds without a call after which a server that does not start with the hub is stopped again; None: never.
@@ -192,6 +194,7 @@ class MCPServerConfig(JsonModel):
     base_url: Target = None
     custom_headers: Words = Field(default_factory=dict)
     auto_approve: tuple[StrictStr, ...] = ("read",)
+    call_rules: CallRules = ()
     icons: Shown = ""
     descriptions: Shown = ""
     disable: StrictBool = False

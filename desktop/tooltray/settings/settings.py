@@ -25,6 +25,7 @@ from tooltray.languages import languages
 from tooltray.moments import LAST_TIME_S
 from tooltray.phrases import Phrase
 from tooltray.secrets.vaults import SecretBackend
+from tooltray.settings.call_rule import CallRules, read_rules
 from tooltray.settings.confinement import Confinement
 from tooltray.settings.document import CURRENT_VERSION, Document, version_of
 from tooltray.settings.json_model import JsonModel
@@ -67,8 +68,15 @@ _MEANWHILE = {
     "line": Phrase("the journal does not keep what calls touched"),
     "contents": _NO_CONTENTS,
     "contentsUntil": _NO_CONTENTS,
+    "flowGuard": Phrase("the flow guard is on"),
 }
-_HELD = {"autoApprove": Phrase("each of its calls is asked about"), "profile": Phrase("it sees nothing")}
+NOTHING_BY_THEM = Phrase("these rules allow nothing")
+_HELD = {
+    "autoApprove": Phrase("each of its calls is asked about"),
+    "callRules": NOTHING_BY_THEM,
+    "profile": Phrase("it sees nothing"),
+    "flowGuard": Phrase("the flow guard is on for it"),
+}
 _NOT_STARTED = Phrase("it does not start")
 ANY_SERVER = "/"
 """Among the choices for servers of other files: for all of them. No server is called that."""
@@ -105,13 +113,31 @@ class HttpSettings(JsonModel):
     api: ApiSettings = ApiSettings()
 
 
+LONGEST_SAME_S = 300  # beyond that a yes is one for a time, and is chosen as such
+SameSeconds = Annotated[int, Field(ge=0, le=LONGEST_SAME_S, strict=True)]
+
+
+class ApprovalSettings(JsonModel):
+    """When a person is asked about calls.
+
+    Attributes:
+        same_for_seconds: so long after a yes the same call is not asked about again; 0: each is.
+        flow_guard: calls that send or publish ask first, once a session has read what strangers wrote.
+    """
+
+    same_for_seconds: SameSeconds = 0
+    flow_guard: StrictBool = False
+
+
 class ClientSettings(JsonModel):
     """What one kind of AI client gets, by the name that it gives itself.
 
     Attributes:
         mode: how tools are shown to it; None: as the servers' settings say.
         profile: that its sessions get unless they ask for another.
-        auto_approve: which of its calls go through unasked, in the place of the servers' own `autoApprove`.
+        auto_approve: which of its calls go through unasked, in the place of the servers' own `autoApprove` and `callRules`.
+        call_rules: which further ones do, by what they are called with, in the place of the servers' own `callRules`.
+        flow_guard: as in ApprovalSettings; None: as there.
         result_limit: tokens of a result that it gets at once; the smaller one counts where its server or tool has one, too.
         reads: which one its model gets of a result that says the same as text and as structured content; the other is left out.
     """
@@ -121,6 +147,8 @@ class ClientSettings(JsonModel):
     auto_approve: tuple[StrictStr, ...] | None = None
     result_limit: Tokens | None = None
     reads: Literal["text", "structured"] | None = None
+    flow_guard: StrictBool | None = None
+    call_rules: CallRules | None = None
 
 
 class PublishSettings(JsonModel):
@@ -261,6 +289,7 @@ class FileServerSettings(JsonModel):
 
     disable: StrictBool | None = None
     auto_approve: tuple[StrictStr, ...] | None = None
+    call_rules: CallRules | None = None
     disabled_tools: tuple[StrictStr, ...] | None = None
     disabled_skills: tuple[StrictStr, ...] | None = None
     call_timeout: Seconds | None = None
@@ -303,6 +332,7 @@ class Settings(JsonModel):
         activity: what the journal keeps.
         telemetry: where traces of calls go.
         results: what is kept of large results.
+        approvals: when a person is asked about calls.
     """
 
     version: int = CURRENT_VERSION
@@ -328,6 +358,7 @@ class Settings(JsonModel):
     activity: ActivitySettings = ActivitySettings()
     telemetry: TelemetrySettings = TelemetrySettings()
     results: ResultSettings = ResultSettings()
+    approvals: ApprovalSettings = ApprovalSettings()
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -405,24 +436,37 @@ def check_runs_outside(name: str, config: MCPServerConfig) -> None:
         raise UnusableEntry(title, "", Phrase("Add it yourself, at a terminal: tooltray servers add NAME --inmemory ENTRY"), path=("type",))
 
 
-def read_usable_entry(name: str, entry: object) -> tuple[MCPServerConfig, tuple[Problem, ...]]:
-    """One entry without those of its overrides that cannot be used: how a tool is shown is no reason to lose a server.
+def read_usable_entry(name: str, entry: object) -> tuple[MCPServerConfig, Mapping[str, Problem]]:
+    """One entry without those of its overrides and rules on arguments that cannot be used: these are no reason to lose a server.
+
+    Returns:
+        It, and what of it is not used, by the members of the entry.
 
     Raises:
         UnusableEntry: the rest cannot be used, either.
     """
-    if not isinstance(entry, Mapping) or (overrides := entry.get("toolOverrides")) is None:
-        return read_entry(name, entry), ()
+    if not isinstance(entry, Mapping):
+        return read_entry(name, entry), {}
+    usable, problems = dict(entry), dict[str, Problem]()
+    if (overrides := entry.get("toolOverrides")) is not None:
+        usable["toolOverrides"], odd = _usable_overrides(overrides)
+        if odd:
+            title = Phrase("The overrides of tools of server '{server}' are not fully used", server=name)
+            problems["toolOverrides"] = Problem(title, joined(odd), CORRECT_IT)
+    if (rules := entry.get("callRules")) is not None:
+        usable["callRules"], odd = read_rules(rules)
+        if odd:
+            title = Phrase("The rules on arguments of server '{server}' are not fully used", server=name)
+            problems["callRules"] = Problem(title, joined(odd), correct_it(NOTHING_BY_THEM))
+    return read_entry(name, usable), problems
+
+
+def _usable_overrides(given: object) -> tuple[Mapping[str, object], list[str]]:
+    if not isinstance(given, Mapping):
+        return {}, [of_field("toolOverrides", MUST_BE_OBJECT)]
     odd: list[str] = []
-    usable: dict[str, object] = {}
-    if isinstance(overrides, Mapping):
-        read = read_members(ToolOverride, overrides, lambda _, why: odd.append(of_member("toolOverrides", why)))
-        usable = {tool: overrides[tool] for tool in read}
-    else:
-        odd.append(of_field("toolOverrides", MUST_BE_OBJECT))
-    config = read_entry(name, {**entry, "toolOverrides": usable})
-    title = Phrase("The overrides of tools of server '{server}' are not fully used", server=name)
-    return config, (Problem(title, joined(odd), CORRECT_IT),) if odd else ()
+    read = read_members(ToolOverride, given, lambda _, why: odd.append(of_member("toolOverrides", why)))
+    return {tool: given[tool] for tool in read}, odd
 
 
 def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading:
@@ -457,6 +501,7 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         activity=_read_activity(document.get("activity"), slips),
         telemetry=_read_part(document, "telemetry", TelemetrySettings, TelemetrySettings(), slips),
         results=_read_part(document, "results", ResultSettings, ResultSettings(), slips),
+        approvals=_read_approvals(document.get("approvals"), slips),
     )
     return Reading(settings, tuple(slips))
 
@@ -472,7 +517,7 @@ def _read_servers(entries: object, reserved: Collection[str], slips: list[Slip])
         try:
             check_name(name, reserved)
             servers[name], odd = read_usable_entry(name, entry)
-            slips.extend(Slip(problem, ("mcpServers", name, "toolOverrides")) for problem in odd)
+            slips.extend(Slip(problem, ("mcpServers", name, member)) for member, problem in odd.items())
         except TooltrayError as error:
             path = error.path if isinstance(error, UnusableEntry) else ()
             slips.append(Slip(error.problem, ("mcpServers", name, *path), name))
@@ -512,6 +557,19 @@ def _read_activity(given: object, slips: list[Slip]) -> ActivitySettings:
     return activity.model_copy(update=less | ({"contents": False} if fields & {"contents", "contentsUntil"} else {}))
 
 
+def _read_approvals(given: object, slips: list[Slip]) -> ApprovalSettings:
+    """By a slip in it more is asked about than its writer meant, and never less."""
+    if given is None:
+        return ApprovalSettings()
+    if not isinstance(given, Mapping):
+        slips.append(_no_object("approvals", _MEANWHILE["flowGuard"]))
+        return ApprovalSettings(flow_guard=True)
+    approvals, odd = read_fields(ApprovalSettings, given)
+    for key, why in odd.items():
+        slips.append(not_used(f"approvals.{key}", of_field("approvals", joined(why)), _MEANWHILE.get(key, "")))
+    return approvals.model_copy(update={"flow_guard": True}) if "flowGuard" in {to_camel(key) for key in odd} else approvals
+
+
 def _read_clients(given: object, slips: list[Slip]) -> dict[str, ClientSettings]:
     if not isinstance(given, Mapping):
         slips.append(not_used("publish.clients", of_field("publish", of_field("clients", MUST_BE_OBJECT))))
@@ -531,13 +589,18 @@ def _read_client(name: str, given: object, slips: list[Slip]) -> ClientSettings:
         title = Phrase("The settings of AI client '{client}' are not fully used", client=_printable(name))
         problem = Problem(title, of_field("publish", joined(why)), correct_it(_held_back(fields)))
         slips.append(Slip(problem, ("publish", "clients", name, *list(odd)[:1])))
-    held = {"auto_approve": ()} if "autoApprove" in fields else {}
+    held: dict[str, object] = {"auto_approve": ()} if "autoApprove" in fields else {}
+    held |= {"flow_guard": True} if "flowGuard" in fields else {}
+    held |= {"call_rules": ()} if "callRules" in fields else {}
     return client.model_copy(update=held | ({"profile": UNREADABLE_PROFILE} if "profile" in fields else {}))
 
 
 def _held_back(fields: Collection[str]) -> str:
-    words = [words for field_name, words in _HELD.items() if field_name in fields]
-    return Phrase("{one} and {other}", one=words[0], other=words[1]) if len(words) > 1 else next(iter(words), "")
+    words: list[str] = [words for field_name, words in _HELD.items() if field_name in fields]
+    text = words[0] if words else ""
+    for other in words[1:]:
+        text = Phrase("{one} and {other}", one=text, other=other)
+    return text
 
 
 def _read_profiles(given: object, slips: list[Slip]) -> dict[str, ProfileSettings]:

@@ -76,6 +76,7 @@ class ToolOverride(JsonModel):
 
     Attributes:
         result_limit: tokens of a result that clients get at once, in the place of the server's; see kept_results.
+        flow: for the flow guard: it "reads" what strangers wrote, "sends" or publishes, "both" or "none"; None: as its name and hints say.
     """
 
     name: Given = None
@@ -84,6 +85,7 @@ class ToolOverride(JsonModel):
     annotations: ToolHints | None = None
     icons: Annotated[tuple[ToolIcon, ...], Field(max_length=MOST_ICONS)] | None = None
     result_limit: Tokens | None = None
+    flow: Literal["reads", "sends", "both", "none"] | None = None
 
 
 def _given(model: JsonModel) -> Mapping[str, object]:

@@ -39,7 +39,10 @@ _IN_WORDS = {
     "mapping_type": MUST_BE_OBJECT,
     "missing": Phrase("is missing"),
     "model_type": MUST_BE_OBJECT,
+    "string_too_long": Phrase("is too long"),
     "string_type": MUST_BE_TEXT,
+    "too_long": Phrase("has too many values"),
+    "too_short": Phrase("must not be empty"),
     "tuple_type": MUST_BE_LIST,
 }
 

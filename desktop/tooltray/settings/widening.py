@@ -7,6 +7,7 @@ looked at here.
 
 from collections.abc import Callable, Collection, Mapping
 
+from tooltray.settings.call_rule import CallRule, read_rule, read_rules
 from tooltray.settings.server_config import MCPServerConfig, ToolFilter
 from tooltray.settings.settings import ProfileSettings, Settings, read_entry
 from tooltray.settings.tool_override import ToolOverride
@@ -25,6 +26,11 @@ def rules_widen(before: Collection[str], after: Collection[str]) -> bool:
     """Whether rules of `autoApprove` let calls go unasked that others do not."""
     asks_before, asks_after = _exceptions(before), _exceptions(after)
     return not (asks_before <= asks_after and (ALL in before or set(after) - asks_after <= set(before)))
+
+
+def call_rules_widen(before: Collection[CallRule], after: Collection[CallRule]) -> bool:
+    """Whether rules on arguments let calls go unasked that others do not; one that differs in anything may be the wider one."""
+    return not {rule.text for rule in after} <= {rule.text for rule in before}
 
 
 def _exceptions(rules: Collection[str]) -> set[str]:
@@ -72,6 +78,7 @@ def _is_more(was: int | None, now: int | None) -> bool:
 _WIDENS: Mapping[str, Callable[[MCPServerConfig, MCPServerConfig], bool]] = {
     "auto_approve": lambda was, now: rules_widen(was.auto_approve, now.auto_approve),
     "confinement": lambda was, now: now.confinement.widens(was.confinement),
+    "call_rules": lambda was, now: call_rules_widen(was.call_rules, now.call_rules),
     "disable": lambda was, now: not now.disable,
     "disabled_tools": lambda was, now: not set(was.disabled_tools) <= set(now.disabled_tools),
     "disabled_skills": lambda was, now: not set(was.disabled_skills) <= set(now.disabled_skills),
@@ -116,7 +123,18 @@ def _setting_widens(key: str, value: object, settings: Settings) -> bool:
             return not isinstance(value, Mapping) or any(name in settings.profiles for name in value)
         case "publish":
             return not isinstance(value, Mapping) or any(_publishing_widens(name, each, settings) for name, each in value.items())
+        case "approvals":
+            return _approvals_widen(value, settings)
     return True
+
+
+def _approvals_widen(value: object, settings: Settings) -> bool:
+    """Whether less is asked about: without the guard, or for a longer time after a yes."""
+    if not isinstance(value, Mapping) or not value.keys() <= {"flowGuard", "sameForSeconds"}:
+        return True
+    before, seconds = settings.approvals, value.get("sameForSeconds", 0)
+    is_longer = not (seconds is None or (isinstance(seconds, int) and seconds <= before.same_for_seconds))
+    return is_longer or (value.get("flowGuard", True) is not True and before.flow_guard)
 
 
 def _publishing_widens(key: str, value: object, settings: Settings) -> bool:
@@ -131,7 +149,19 @@ def _client_widens(name: str, member: Mapping[str, object], settings: Settings) 
     here = settings.publish.clients.get(name)
     if "profile" in member and here is not None and here.profile not in (None, member["profile"]):
         return True
+    if "flowGuard" in member and member["flowGuard"] is not True and (here is None or here.flow_guard is not False):
+        return True
+    if "callRules" in member and _client_call_rules_widen(here.call_rules if here else None, member["callRules"]):
+        return True
     return "autoApprove" in member and client_rules_widen(here.auto_approve if here else None, member["autoApprove"])
+
+
+def _client_call_rules_widen(before: Collection[CallRule] | None, after: object) -> bool:
+    """Without any, those of the servers count; none of its own let nothing through."""
+    if after is None or not isinstance(after, list | tuple):
+        return after is not None or before is not None
+    usable, odd = read_rules(after)
+    return bool(odd) or call_rules_widen(before or (), [read_rule(each) for each in usable])
 
 
 def client_rules_widen(before: Collection[str] | None, after: object) -> bool:

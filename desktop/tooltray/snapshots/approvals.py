@@ -1,6 +1,31 @@
 """Tool calls that wait for a yes, yeses that last, and what runs without asking."""
 
+from typing import Any
+
 import msgspec
+
+CHOICES = ("once", "like", "session", "hour", "day", "lock", "always", "reads")
+"""The yeses to a call: to it alone; to the like of it for some seconds; to its tool for the session, an hour, a day, until the screen
+locks, or until it is taken back; to all tools of its server that read."""
+
+RuleJson = dict[str, Any]
+"""A rule on arguments as it stands in a file: a CallRule."""
+
+
+class OfferedRule(msgspec.Struct, frozen=True):
+    """A rule on arguments that a waiting call may be answered with: it goes through, and from now on so do others like it.
+
+    Attributes:
+        answer: to the call.
+        title: in short, what it says of the arguments.
+        words: the calls that it covers.
+        rule: a CallRule as JSON.
+    """
+
+    answer: str
+    title: str
+    words: str
+    rule: RuleJson
 
 
 class ApprovalSnapshot(msgspec.Struct, frozen=True):
@@ -14,28 +39,71 @@ class ApprovalSnapshot(msgspec.Struct, frozen=True):
     arguments: str  # indented JSON, known secrets masked; cut where it is very long
     why: str  # it asks
     ends_at: float  # unix seconds; then it is refused
-    choices: tuple[str, ...]  # of "once", "session", "always" (this tool) and "reads" (all of this server), those that make sense here
+    choices: tuple[str, ...]  # those of CHOICES that make sense here
     project: str = ""  # path
     description: str = ""  # of the tool
     diff: tuple[str, ...] = ()  # what an edit would change: lines that begin with "+", "-" or " "
     definition_diff: tuple[str, ...] = ()  # how the definition differs from what was allowed before, in the same way
     warnings: tuple[str, ...] = ()  # what is odd in the definition: hidden characters, text that gives orders to a model
     replaces: str = ""  # the id under which this waited before its tool was defined in another way
+    is_quiet: bool = False  # the last questions of this AI client were not answered: nothing calls a person for this one
+    like_for_s: int = 0  # of the choice "like": for how many seconds
+    flow: str = ""  # what the session has read that strangers wrote, where it asks because of that
+    rules: tuple[OfferedRule, ...] = ()  # from narrow to wide
 
 
 class GrantSnapshot(msgspec.Struct, frozen=True):
     """A yes of a person that lasts."""
 
     id: str
-    kind: str  # "tool" or "reads" (every tool of the server that reads)
+    kind: str  # "tool", "reads" (every tool of the server that reads) or "rule" (calls that a rule on arguments covers)
     server: str
-    tool: str = ""  # of the kind "tool": the server's own name
+    tool: str = ""  # of the kinds "tool" and "rule": the server's own name; empty: of a rule for several
     client: str = ""  # for this AI client alone
     session: str = ""  # for this session alone: its id
     created_at: float = 0.0  # unix seconds
     expires_at: float = 0.0  # unix seconds; 0: it does not expire
+    until: str = ""  # "lock": it ends when the screen locks; at `expires_at` if that comes first
     is_held: bool = False  # the definition of its tool, or of a tool of its server, is another one since; such tools ask again
     held_tools: tuple[str, ...] = ()  # which
+    rule: RuleJson = {}  # of the kind "rule": a CallRule as JSON
+    words: str = ""  # of the kind "rule": the calls that it covers
+
+
+class JudgedCall(msgspec.Struct, frozen=True):
+    """A past call, or one that waits, and whether a rule on arguments would have let it through.
+
+    Attributes:
+        at: unix seconds.
+        tool: the server's own name.
+        line: what it was called with, cut; known secrets are masked.
+    """
+
+    at: float
+    tool: str
+    client: str
+    line: str
+    is_covered: bool
+
+
+class RulePreview(msgspec.Struct, frozen=True):
+    """What a rule on arguments means, and what it would have meant for the calls of late.
+
+    Attributes:
+        words: the calls that it covers.
+        rule: a CallRule as JSON.
+        cautions: what a person should know of it that the words do not say.
+        problems: why no call can be covered now, such as a folder that does not exist.
+        calls: the newest first; of those of which the journal keeps what they were called with, and of those that wait.
+        unknown: so many calls of late could not be judged, since nothing is kept of what they were called with.
+    """
+
+    words: str
+    rule: RuleJson
+    cautions: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    calls: tuple[JudgedCall, ...] = ()
+    unknown: int = 0
 
 
 class ToolChange(msgspec.Struct, frozen=True):
@@ -83,6 +151,7 @@ class ServerPermissions(msgspec.Struct, frozen=True):
         single: those of them that speak of one tool by its name.
         is_changeable: a person can choose others; not of what comes with Tooltray.
         is_listed: which tools it has is known.
+        call_rules: in words, its `callRules`.
     """
 
     server: str
@@ -91,3 +160,4 @@ class ServerPermissions(msgspec.Struct, frozen=True):
     is_changeable: bool = True
     is_listed: bool = True
     tools: tuple[ToolPermission, ...] = ()
+    call_rules: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ from tooltray.protocol.eras import ClientInfo
 from tooltray.sessions.elicitation_form import plain
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.settings import view_settings
+from tooltray.settings.call_rule import CallRule
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.snapshots.clients import ClientModeSnapshot, SessionSnapshot
@@ -109,6 +110,14 @@ class Modes:
         if not self._config.settings.publish.clients:  # nobody has any: each call is spared the rest
             return None
         return self._clients.settings(state.client).auto_approve
+
+    def call_rules(self, state: SessionState) -> tuple[CallRule, ...] | None:
+        """The rules on arguments of a session's client, in the place of the servers' own; None: theirs count. A client that has an
+        `autoApprove` of its own, and no such rules, has none."""
+        if not self._config.settings.publish.clients:
+            return None
+        settings = self._clients.settings(state.client)
+        return settings.call_rules if settings.auto_approve is None else settings.call_rules or ()
 
     # what is learnt of a session
 

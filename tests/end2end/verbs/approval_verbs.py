@@ -114,6 +114,32 @@ async def restore_grant(hub):
         assert made in await hub("get_grants")
 
 
+async def screen_lock(hub):
+    async with notes(hub):
+        assert "hears when the screen locks" in await hub.refusal("tell_screen_lock", is_locked=False)
+        await hub("tell_screen_lock", is_locked=True)
+        assert "locked just now" in await hub.refusal("add_grant", server="notes", tool="save_note", until="lock")
+        await hub("tell_screen_lock", is_locked=None)
+        assert "nothing here can tell" in await hub.refusal("add_grant", server="notes", tool="save_note", until="lock")
+
+
+RULE = {"tool": "save_note", "arguments": {"text": {"oneOf": ["a", "b"]}}}
+
+
+async def rules_on_arguments(hub):
+    async with notes(hub):
+        id = await refused_note(hub)
+        assert [each["answer"] for asked in await hub("get_approvals") if asked["id"] == id for each in asked["rules"]] == ["rule-1"]
+        shown = await hub("preview_rule", server="notes", rule=RULE)
+        assert shown["words"] == 'save_note, where text is "a" or "b"; and nothing else is given'
+        assert [each["is_covered"] for each in shown["calls"]] == [True]
+        assert "is not known" in await hub.refusal("add_rule", server="notes", rule={**RULE, "argument": {}})
+        made = await hub("add_rule", server="notes", rule=RULE, client="tooltray")
+        assert (made["kind"], made["words"]) == ("rule", shown["words"])
+        assert (await hub("call_tool", name="save_note", arguments={"text": "b"}))["content"][0]["text"] == "saved b"
+        assert "tooltray approve " in await hub.refusal("call_tool", name="save_note", arguments={"text": "c"})
+
+
 async def tool_approval(hub):
     async with notes(hub):
         await hub("set_tool_approval", server="notes", tool="save_note", approval="always")
@@ -130,6 +156,9 @@ CHECKS: Checks = {
     "get_grants": grants,
     "preview_grant": preview_grant,
     "add_grant": add_grant,
+    "tell_screen_lock": screen_lock,
+    "preview_rule": rules_on_arguments,
+    "add_rule": rules_on_arguments,
     "remove_grant": remove_grant,
     "restore_grant": restore_grant,
     "get_permissions": tool_approval,

@@ -1,13 +1,17 @@
 """Scenes of the window that asks whether a call may run."""
 
 import time
+from typing import Any
 
 from msgspec.structs import replace
 from tests.ui.scenes.shot import Shot, shot_of
 
+from tooltray.approvals.rule_words import brief
+from tooltray.approvals.rule_words import words as rule_words
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
-from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.settings.call_rule import read_rule
+from tooltray.snapshots.approvals import ApprovalSnapshot, JudgedCall, OfferedRule, RulePreview
 from tooltray.ui.approvals.approval_window import ApprovalWindow
 from tooltray.ui.theme import Theme
 
@@ -20,7 +24,7 @@ EDIT = ApprovalSnapshot(
     arguments='{\n  "path": "src/billing/invoice.py",\n  "edits": "see above",\n  "dryRun": false\n}',
     why=Phrase("asked because this tool can change things"),
     ends_at=0.0,
-    choices=("once", "session", "always"),
+    choices=("once", "session", "hour", "day", "lock", "always"),
     project="/home/me/code/shop",
     description="Change single lines and get a diff back.",
     diff=(" def total(lines):", "-    total = sum(lines)", "+    total = sum(line.net for line in lines)", "     return total"),
@@ -45,7 +49,8 @@ CHANGED = replace(
     client="a-client-with-a-very-long-name-that-somebody-has-made-up-to-fill-the-window",
     arguments='{\n  "path": "' + "/a/very/long/path" * 12 + '"\n}',
     why=Phrase("the tool is defined in another way than when it was allowed or shown"),
-    choices=("once", "session", "always", "reads"),
+    choices=("once", "like", "session", "hour", "day", "lock", "always", "reads"),
+    like_for_s=30,
     diff=(),
     definition_diff=DEFINITION,
     warnings=(ODD,),
@@ -70,6 +75,44 @@ async def approval_guarded(theme: Theme) -> Shot:
     return shot_of(window)
 
 
+COMMAND: dict[str, Any] = {"command": {"command": ["git", "status"]}, "cwd": {"inside": ["/home/me/code/shop"]}}
+RULES: list[dict[str, Any]] = [
+    {"tool": "run_command", "arguments": COMMAND | {"command": {"command": ["git", "status"], "more": "none"}}},
+    {"tool": "run_command", "arguments": COMMAND},
+    {"tool": "run_command", "arguments": COMMAND, "others": ["timeout"]},
+]
+RUN = replace(
+    EDIT,
+    tool="run_command",
+    arguments='{\n  "command": "git status",\n  "cwd": "/home/me/code/shop"\n}',
+    diff=(),
+    description="Runs a command.",
+    rules=tuple(
+        OfferedRule(f"rule-{number}", brief(read_rule(rule)), rule_words(read_rule(rule)), rule) for number, rule in enumerate(RULES, 1)
+    ),
+)
+PREVIEW = RulePreview(
+    RUN.rules[1].words,
+    RULES[1],
+    cautions=(Phrase("what else a call is given is not looked at"),),
+    calls=tuple(
+        JudgedCall(time.time() - number * 4000, "run_command", "Claude Code", f'{{"command":"git {what}"}}', what == "status")
+        for number, what in enumerate(("status", "status", "push --force-with-lease origin main:a-branch-with-a-long-name", "status"))
+    ),
+    unknown=12,
+)
+
+
+async def approval_rule(theme: Theme) -> Shot:
+    window = ApprovalWindow(theme, guard_ms=0)
+    window.ask(replace(RUN, ends_at=time.time() + 86.4), 2)
+    window.go_there()
+    assert window.request is not None
+    window._begin_rule(window.request)
+    window.show_preview(RUN.rules[0], PREVIEW)
+    return shot_of(window)
+
+
 async def approval_late(theme: Theme) -> Shot:
     window = ApprovalWindow(theme, guard_ms=0)
     window.ask(replace(EDIT, ends_at=time.time()), 1)
@@ -78,9 +121,19 @@ async def approval_late(theme: Theme) -> Shot:
     return shot_of(window)
 
 
+async def approval_flow(theme: Theme) -> Shot:
+    read = Phrase("read {place} with {tool} of {server}", place="forum.example.org", tool="fetch", server="web")
+    why = Phrase("it has {read}, and now wants to send with {tool}", read=read, tool="mail_send")
+    mail = '{\n  "to": "someone@example.org",\n  "body": "The list that was asked for: …"\n}'
+    request = replace(EDIT, server="mail", tool="mail_send", arguments=mail, diff=(), why=why, flow=why, choices=("once", "session"))
+    return await approval(theme, request)
+
+
 SCENES = (
     approval,
+    approval_flow,
     approval_changed,
     approval_guarded,
+    approval_rule,
     approval_late,
 )

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from tests.fakes.desk import until
-from tests.ui.scenes.approval_scenes import DEFINITION, ODD
+from tests.ui.scenes.approval_scenes import DEFINITION, ODD, PREVIEW, RULES, RUN
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
@@ -22,7 +22,10 @@ def grant(number: int, **fields: object) -> GrantSnapshot:
 GRANTED = [
     grant(0, session="s", client="Claude Code"),
     grant(1, client="Cursor", expires_at=time.time() + 7200),
+    grant(4, tool="run_query", server="postgres", until="lock", client="Cursor"),
+    grant(5, tool="create_issue", server="github", expires_at=time.time() + 41),
     grant(2, kind="reads", server="github", tool="", is_held=True, held_tools=("get_issue", "list_issues")),
+    grant(3, kind="rule", client="Claude Code", tool="run_command", rule=RULES[1], words=RUN.rules[1].words),
     grant(30, tool="delete_everything_that_matches_this_pattern", server="my-very-long-server-name-that-somebody-pasted"),
 ]
 CHANGES_SEEN = [ToolChange("github", "get_issue", DEFINITION, (ODD,)), ToolChange("github", "list_issues", DEFINITION)]
@@ -56,6 +59,16 @@ async def grants_100(theme: Theme) -> Shot:
     return await grants(theme, [grant(number, tool=f"tool_{number}") for number in range(100)], ())
 
 
+async def rule_sheet(theme: Theme) -> Shot:
+    shot = await grants(theme)
+    assert shot.desk is not None
+    shot.desk.engine.rule_preview = PREVIEW
+    window = shot.desk.window
+    shot.desk.permissions.granted.opened.emit(GRANTED[3])
+    await until(lambda: window.sheet is not None and "Reading" not in window.sheet.panel._past.text())
+    return shot
+
+
 async def tool_change(theme: Theme) -> Shot:
     shot = await grants(theme)
     assert shot.desk is not None
@@ -86,6 +99,7 @@ SCENES = (
     grants_small,
     grants_empty,
     grants_100,
+    rule_sheet,
     tool_change,
     allow_tools,
     allow_tools_small,

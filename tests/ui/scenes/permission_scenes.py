@@ -10,6 +10,8 @@ from tests.ui.scenes.opened_desk import SERVERS, desk, many
 from tests.ui.scenes.shot import Shot
 
 from tooltray.approvals.permissions import ASKS_WRITING, CHOSEN_ASK, CHOSEN_FREE, REASONS
+from tooltray.approvals.rule_words import words as rule_words
+from tooltray.settings.call_rule import read_rule
 from tooltray.snapshots.activity import ActivityEntry, ActivityRow
 from tooltray.snapshots.approvals import ServerPermissions, ToolPermission
 from tooltray.snapshots.clients import ClientModeSnapshot
@@ -39,8 +41,11 @@ def server(name: str, *rules: str, count: int = 0, single: tuple[str, ...] = (),
     return ServerPermissions(name, (*rules, *single), single, is_listed=is_listed, tools=tools)
 
 
+RULE_WORDS = rule_words(read_rule({"tool": "write_file", "arguments": {"path": {"inside": ["~/notes"]}}, "others": ["content"]}))
 PERMISSIONS = [
-    ServerPermissions("filesystem", ("read", "edit_file", "ask:move_file"), ("edit_file", "ask:move_file"), tools=FILES),
+    ServerPermissions(
+        "filesystem", ("read", "edit_file", "ask:move_file"), ("edit_file", "ask:move_file"), tools=FILES, call_rules=(RULE_WORDS,)
+    ),
     server("github", "all", count=38),
     server("playwright", "all", count=22),
     server("serena", "read", count=29),

@@ -324,7 +324,7 @@ async def test_a_refused_call_of_a_tool_that_changed_is_shown_anew_under_another
         assert "result" in await here.call()
 
 
-@pytest.mark.parametrize("answer", ["once", "session", "always"])
+@pytest.mark.parametrize("answer", ["once", "session", "hour", "day", "always"])
 async def test_a_yes_to_a_refused_call_allows_nothing_once_its_tool_has_changed(tmp_path: Path, answer: str) -> None:
     async with desk(tmp_path, has_window=False) as here:
         id = await refused_id(here)
@@ -408,7 +408,15 @@ async def test_a_legacy_client_is_asked_where_no_desktop_is(tmp_path: Path) -> N
         [(method, params)] = client.asked.all
         assert method == "elicitation/create"
         assert "Own wants to call the tool 'write_it' of the server 's' (write)." in params["message"]
-        assert params["requestedSchema"]["properties"]["answer"]["enum"] == ["refuse", "once", "session", "always"]
+        assert params["requestedSchema"]["properties"]["answer"]["enum"] == [
+            "refuse",
+            "once",
+            "session",
+            "hour",
+            "day",
+            "always",
+            "rule-1",
+        ]
         assert "result" in await here.call(client=client)
         assert len(client.asked.all) == 1
 

@@ -10,6 +10,7 @@ from tooltray.approvals.approval_rules import OWN_RULES, ApprovalRules
 from tooltray.catalogue import approval
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
+from tooltray.protocol.envelope import NOTHING
 from tooltray.sessions.session_state import SessionState
 
 
@@ -43,13 +44,14 @@ def test_the_servers_own_decision_counts_without_rules_of_the_client_and_for_bui
     servers = SimpleNamespace(get=lambda name: SimpleNamespace(is_builtin=is_builtin))
     tool = read_definition(b'{"name":"write_it"}')
     route = Route("s", tool, approval.decide("s", tool.name, None, ["all"]))
-    found = ApprovalRules(config=None, servers=servers, modes=modes).decision(route, SessionState("1"))
+    guard = SimpleNamespace(is_on=False)
+    found = ApprovalRules(config=None, servers=servers, modes=modes, flow_guard=guard).decision(route, SessionState("1"), NOTHING)
     assert (found.is_approved, found.hint == OWN_RULES) == (is_approved, not is_approved)
 
 
 async def test_while_paused_nothing_is_allowed(tmp_path: Path) -> None:
     async with desk(tmp_path, autoApprove=["all"], has_window=False) as here:
         [route] = [each for each in here.parts.tools.routes("s").values() if each.definition.name == "read_it"]
-        assert here.parts.rules.allow(route, here.client.state)
+        assert here.parts.rules.allow(route, here.client.state, NOTHING)
         await here.parts.presenter.set_mcp_enabled(False)
-        assert not here.parts.rules.allow(route, here.client.state)
+        assert not here.parts.rules.allow(route, here.client.state, NOTHING)

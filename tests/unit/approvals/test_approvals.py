@@ -39,7 +39,7 @@ async def test_the_person_sees_what_is_called_by_whom_and_why(tmp_path: Path) ->
         assert (question.project, question.description) == ("/a/b", "Writes it")
         assert question.arguments == '{\n  "path": "x",\n  "content": "one\\n***\\u200b"\n}'
         assert question.diff == ("+one", "+***\\u200b")
-        assert question.choices == ("once", "session", "always")
+        assert question.choices == ("once", "session", "hour", "day", "always")
         assert question.why == "asked because this tool can change things"
         assert (question.warnings, question.definition_diff) == ((), ())
         assert await here.parts.presenter.get_approvals() == [question]
@@ -70,7 +70,7 @@ async def test_a_session_is_allowed_a_tool_and_another_session_is_not(tmp_path: 
 async def test_a_caller_without_a_session_is_not_offered_one(tmp_path: Path) -> None:
     async with desk(tmp_path) as here:
         call = here.calling(client=here.parts.client())
-        assert (await here.answer("refuse")).choices == ("once", "always")
+        assert (await here.answer("refuse")).choices == ("once", "hour", "day", "always")
         await call
 
 
@@ -99,18 +99,21 @@ async def test_identical_calls_of_one_session_are_one_question_and_once_is_for_o
         assert (here.calls, here.questions) == (1, 2)
 
 
-async def test_what_lasts_is_for_all_identical_calls_that_wait(tmp_path: Path) -> None:
+async def test_what_lasts_is_for_all_calls_that_wait_and_are_covered_by_it(tmp_path: Path) -> None:
     async with desk(tmp_path) as here:
         calls = [here.calling(arguments={"a": 1, "b": 2}), here.calling(arguments={"b": 2, "a": 1})]
         question = await here.asked()
         await settled()
-        other = here.calling(arguments={"a": 2})
-        second = await here.asked()
-        assert here.questions == 2
+        calls.append(here.calling(arguments={"a": 2}))
+        await here.asked()
+        other_tool, other_session = here.calling("read_it"), here.calling(client=here.session("Cursor", "2"))
+        left = [await here.asked(), await here.asked()]
+        assert here.questions == 4
         await here.parts.presenter.answer_approval(question.id, "session")
         assert all("result" in reply for reply in await asyncio.gather(*calls))
-        await here.parts.presenter.answer_approval(second.id, "refuse")
-        assert "error" in await other
+        for each in left:
+            await here.parts.presenter.answer_approval(each.id, "refuse")
+        assert all("error" in reply for reply in await asyncio.gather(other_tool, other_session))
 
 
 async def test_a_call_that_shared_a_question_asks_itself_when_the_first_is_given_up(tmp_path: Path) -> None:

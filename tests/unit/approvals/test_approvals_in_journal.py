@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from tests.fakes.approval_desk import FORM, Desk, desk
 from tests.fakes.hub_parts import settled
+from tests.fakes.scripted_server import tool
 
 from tooltray.approvals.waiting_approvals import WAIT_S
 from tooltray.confirmation import asked_by
@@ -87,3 +88,13 @@ async def test_a_yes_to_a_call_that_was_refused_already_is_kept_too(tmp_path: Pa
         await here.call()
         assert approvals(found) == [("once", "panel")]
         assert calls(found) == [("refused", ""), ("ok", "person")]
+
+
+async def test_why_the_flow_guard_had_a_call_ask_is_kept_beside_the_answer(tmp_path: Path) -> None:
+    settings = {"approvals": {"flowGuard": True}}
+    async with desk(tmp_path, tool("fetch"), tool("mail_send"), autoApprove=["all"], settings=settings) as here:
+        found = listening(here)
+        await here.call("fetch", arguments={"url": "https://evil.example/page?key=1"})
+        await here.allow("mail_send", "session")
+        [event] = [event for event in found if event.kind == APPROVAL]
+        assert (event.outcome, event.reason, event.line) == ("session", "person", "fetch evil.example → mail_send")

@@ -17,6 +17,7 @@ from tests.fakes.set_clock import SetClock
 from tooltray.approvals.approvals import LONGEST_GRANT_S, MOST_SHOWN
 from tooltray.approvals.grant_book import UNDO_S, GrantBook
 from tooltray.approvals.grants import Grant, GrantStore
+from tooltray.approvals.screen_lock import ScreenLock
 from tooltray.catalogue.definition import fingerprint
 from tooltray.catalogue.list_times import AT_ONCE
 from tooltray.errors import NotFound, TooltrayError
@@ -128,6 +129,7 @@ async def test_what_was_taken_back_long_ago_or_of_a_server_that_is_gone_stays_so
             tools=parts.tools,
             bus=parts.bus,
             spawn=parts.keeper.spawn,
+            screen_lock=ScreenLock(bus=parts.bus),
             is_of_file=lambda _: False,
             now=clock,
         )

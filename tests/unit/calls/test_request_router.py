@@ -45,6 +45,20 @@ async def test_what_is_asked_of_all_servers_goes_to_the_one_that_has_it(tmp_path
         assert completed["result"] == {"completion": {"values": ["p"]}}
 
 
+async def test_what_is_read_of_a_server_is_told_to_the_flow_guard_where_it_is_on(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, **one_server(server_with())) as parts:
+        await ready(parts)
+        noted: list[str] = []
+        parts.flow_guard.note_other = lambda server, state: noted.append(server)
+        for is_on in (False, True):
+            parts.flow_guard.is_on = is_on
+            await answered(parts, "prompts/list")
+            await answered(parts, "prompts/get", name="p")
+            await answered(parts, "resources/read", uri="x://t/7")
+            await answered(parts, "resources/read", server="s", uri="x://t/7")
+        assert noted == ["s", "s", "s"]
+
+
 @pytest.mark.parametrize(("method", "is_modern"), [("later/method", False), ("resources/subscribe", True), ("logging/setLevel", True)])
 async def test_what_no_server_can_be_told_from_is_an_unknown_method(tmp_path: Path, method: str, is_modern: bool) -> None:
     async with hub_parts(tmp_path, **one_server(server_with())) as parts:

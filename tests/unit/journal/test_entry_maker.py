@@ -57,6 +57,7 @@ def test_what_it_touched_is_there_unless_a_person_wants_it_not() -> None:
     assert said(event) == ["/home/***/a b", ""]
     assert said(event, line=False) == ["", ""]
     assert said(Happened(kind="start", at=NOW, outcome="ok", params=event.params)) == ["", ""]
+    assert said(Happened(kind="approval", at=NOW, outcome="once", line="fetch a.example → send")) == ["fetch a.example → send", ""]
 
 
 @pytest.mark.parametrize(

@@ -200,3 +200,8 @@ def test_several_may_read_at_once_and_few_stay_open(path: Path) -> None:
 def test_hundreds_of_names_are_found(path: Path) -> None:
     with journal_of(path, *(entry(tool=f"t{number}", published=f"p{number}") for number in range(400))) as reader:
         assert {row.entry.published for row in reader.rows(ALL, 0, 400, collapsed=False)} == {f"p{number}" for number in range(400)}
+
+
+def test_some_entries_in_full_are_the_newest(path: Path) -> None:
+    with journal_of(path, *(entry(tool=f"t{number}") for number in range(3))) as reader:
+        assert [each.entry.tool for each in reader.latest_details(ActivityFilter(tools=("t0", "t1", "t2")), 2)] == ["t2", "t1"]

@@ -20,6 +20,11 @@ WIDENING: dict[str, Verb] = {
     "a yes to what a program wants": lambda hub, folder: hub.trust_entries("", {"a": "x"}),
     "a yes to a call": lambda hub, folder: hub.answer_approval("x", "once"),
     "a grant": lambda hub, folder: hub.add_grant("s", "reads"),
+    "a rule on arguments": lambda hub, folder: hub.add_rule("s", {"tool": "t"}),
+    "a rule made of a call": lambda hub, folder: hub.answer_approval("x", "rule-1"),
+    "rules on arguments of a client": lambda hub, folder: hub.change_settings(
+        {"publish": {"clients": {"c": {"callRules": [{"tool": "t"}]}}}}
+    ),
     "a changed tool": lambda hub, folder: hub.accept_tool_change("s", "t"),
     "an allowed folder": lambda hub, folder: hub.allow_folder(folder),
     "a server for a folder": lambda hub, folder: hub.start_for_project("d", folder),

@@ -6,6 +6,7 @@ from tooltray.errors import TooltrayError
 from tooltray.settings.settings import (
     UNREADABLE_PROFILE,
     ActivitySettings,
+    ApprovalSettings,
     ClientSettings,
     Settings,
     UnusableEntry,
@@ -182,6 +183,7 @@ def test_a_slip_in_what_ai_clients_see_costs_nothing_else_of_it() -> None:
         ({"autoApprove": "none", "auto_approve": ["all"]}, ClientSettings(auto_approve=()), "each of its calls is asked about"),
         (["read"], ClientSettings(auto_approve=()), "each of its calls is asked about"),
         ({"profile": ["work"]}, ClientSettings(profile=UNREADABLE_PROFILE), "it sees nothing"),
+        ({"flowGuard": 0}, ClientSettings(flow_guard=True), "the flow guard is on for it"),
         (
             {"profile": 1, "autoApprove": 2},
             ClientSettings(profile=UNREADABLE_PROFILE, auto_approve=()),
@@ -298,6 +300,23 @@ def test_by_a_slip_the_journal_keeps_less_and_never_more(given: Any, kept: Activ
     assert [str(problem.message) for problem in reading.problems] == ([message] if message else [])
 
 
+@pytest.mark.parametrize(
+    ("given", "used", "problem"),
+    [
+        (None, ApprovalSettings(), ""),
+        ({"sameForSeconds": 30}, ApprovalSettings(same_for_seconds=30), ""),
+        ("on", ApprovalSettings(flow_guard=True), "approvals: must be an object"),
+        ({"flowGuard": "yes"}, ApprovalSettings(flow_guard=True), "approvals: flowGuard: must be true or false"),
+        ({"sameForSeconds": 301, "flowGuard": False}, ApprovalSettings(), "approvals: sameForSeconds: is too large"),
+        ({"sameForSeconds": True}, ApprovalSettings(), "approvals: sameForSeconds: must be a whole number"),
+    ],
+)
+def test_by_a_slip_more_is_asked_about_and_never_less(given: Any, used: ApprovalSettings, problem: str) -> None:
+    reading = read_settings({"approvals": given})
+    assert reading.settings.approvals == used
+    assert [str(each.message) for each in reading.problems] == ([problem] if problem else [])
+
+
 def test_contents_are_kept_until_their_time_is_over() -> None:
     assert not ActivitySettings().keeps_contents(1.0)
     assert ActivitySettings(contents=True).keeps_contents(1e10)
@@ -328,6 +347,7 @@ NOT_THE_DEFAULT: dict[str, object] = {
     "activity": {"days": 9},
     "telemetry": {"otlp": "http://127.0.0.1:4318"},
     "results": {"megabytes": 5},
+    "approvals": {"flowGuard": True},
 }
 
 

@@ -133,7 +133,8 @@ SETTINGS = read_settings(
     {
         "profiles": {"few": {"servers": []}},
         "autoDetectNpmRegistry": False,
-        "publish": {"clients": {"c": {"profile": "few", "autoApprove": ["read"]}}},
+        "publish": {"clients": {"c": {"profile": "few", "autoApprove": ["read"], "flowGuard": True}, "e": {"flowGuard": False}}},
+        "approvals": {"flowGuard": True, "sameForSeconds": 20},
     }
 ).settings
 
@@ -156,6 +157,14 @@ SETTINGS = read_settings(
         {"publish": {"clients": {"c": {"autoApprove": None}}}},
         {"publish": {"clients": {"d": {"autoApprove": ["read"]}}}},
         {"publish": {"clients": {"d": {"autoApprove": "all"}}}},
+        {"publish": {"clients": {"c": {"flowGuard": False}}}},
+        {"publish": {"clients": {"d": {"flowGuard": None}}}},
+        {"approvals": None},
+        {"approvals": {"flowGuard": False}},
+        {"approvals": {"flowGuard": None}},
+        {"approvals": {"sameForSeconds": 21}},
+        {"approvals": {"sameForSeconds": "20"}},
+        {"approvals": {"ofALaterVersion": True}},
     ],
 )
 def test_settings_that_let_more_happen_widen(changes: dict[str, Any]) -> None:
@@ -172,6 +181,9 @@ def test_settings_that_let_more_happen_widen(changes: dict[str, Any]) -> None:
         {"publish": {"naming": "always", "mode": "search", "lazyLoad": True, "feedback": False, "odd": 1}},
         {"publish": {"clients": {"c": {"mode": "lazy", "profile": "few", "autoApprove": []}}}},
         {"publish": {"clients": {"d": {"profile": "few", "autoApprove": None}}}},
+        {"publish": {"clients": {"c": {"flowGuard": True}, "e": {"flowGuard": None}}}},
+        {"approvals": {"flowGuard": True, "sameForSeconds": 20}},
+        {"approvals": {"sameForSeconds": None}},
     ],
 )
 def test_settings_that_are_narrower_or_show_tools_otherwise_widen_nothing(changes: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ client that starts the command by itself must not allow its own calls.
 """
 
 import argparse
+import math
 import time
 from collections.abc import Sequence
 
@@ -21,7 +22,9 @@ from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
 
 LIST_TIMEOUT_S = 60.0  # servers that were never listed are waited for
 DESCRIPTION_COLUMNS = 100  # of each tool that consent covers; there may be dozens, and each is shown on one line
+SOON_S = 7 * 86_400.0  # of what ends sooner, the time left is said
 QUESTION = Phrase("Allow this?")
+RULE = "rule"  # of `--rule`
 
 
 def approve(args: argparse.Namespace, home: Home) -> int:
@@ -34,7 +37,7 @@ def approve(args: argparse.Namespace, home: Home) -> int:
     check_terminal()
     with started_hub(home) as hub:
         if len(words) == 1 and not args.all_reads:
-            return _answer(hub, words[0], args.answer or "once")
+            return _answer(hub, words[0], "lock" if args.until_lock else args.answer or "once")
         return _grant(hub, args, words)
 
 
@@ -68,6 +71,8 @@ def _answer(hub: Hub, id: str, answer: str) -> int:
         tool = clean_line(tr("{tool} of {server}", tool=call.tool, server=call.server))
         print(tr("{tool} has changed since this call was refused; this is the call of the tool as it is now.", tool=tool))
     _print_call(call)
+    if answer == RULE:
+        answer = _narrowest_rule(call)
     typed = typed_answer(QUESTION)
     if typed in YES:
         hub.ask(hub.api.approvals.answer_approval(id=call.id, answer=answer))
@@ -79,6 +84,20 @@ def _answer(hub: Hub, id: str, answer: str) -> int:
     else:
         print(tr("Nothing was allowed, nothing refused. To refuse it: tooltray approve refuse {id}", id=clean_line(call.id)))
     return 1
+
+
+def _narrowest_rule(call: ApprovalSnapshot) -> str:
+    """Prints the rule, and returns the answer that makes it.
+
+    Raises:
+        TooltrayError: none can be made of the call.
+    """
+    if not call.rules:
+        raise TooltrayError(tr("No rule can be made of this call"), "", tr("Allow it once: tooltray approve {id}", id=clean_line(call.id)))
+    rule = call.rules[0]
+    print(tr("From now on goes through without asking, for {client}:", client=clean_line(call.client) or tr("this AI client")))
+    print("  " + clean_line(rule.words))
+    return rule.answer
 
 
 def _waiting(hub: Hub, id: str) -> ApprovalSnapshot:
@@ -102,10 +121,11 @@ def _grant(hub: Hub, args: argparse.Namespace, words: Sequence[str]) -> int:
     for change in hub.ask(api.get_tool_changes()):
         if change.server == server and change.tool in names:
             _print_change(change)
-    print(tr("For {client}, {until}.", client=clean_line(client) or tr("every AI client"), until=_until(args.duration)))
+    print(tr("For {client}, {until}.", client=clean_line(client) or tr("every AI client"), until=_until(args)))
     if not _is_meant():
         return 1
-    adding = api.add_grant(server=server, kind=kind, tool=tool, client=client, expires_in_s=args.duration)
+    lock = {"until": "lock"} if args.until_lock else {}  # of which an older hub knows nothing
+    adding = api.add_grant(server=server, kind=kind, tool=tool, client=client, expires_in_s=args.duration, **lock)
     grant = hub.ask(adding, timeout_s=LIST_TIMEOUT_S)
     print(tr("Allowed. To take it back: tooltray grants remove {id}", id=clean_line(grant.id)))
     return 0
@@ -274,11 +294,33 @@ def _print_lines(title: str, lines: Sequence[str]) -> None:
 
 
 def _grant_row(grant: GrantSnapshot) -> list[str]:
-    what = tr("all reads") if grant.kind == "reads" else grant.tool
+    what = tr("all reads") if grant.kind == "reads" else grant.words or grant.tool
     for_whom = (grant.client or tr("every client")) + (tr(" (this session)") if grant.session else "")
-    until = day(grant.expires_at) if grant.expires_at else tr("you take it back")
+    until = _ends(grant)
     return [grant.id, grant.server, what, for_whom, day(grant.created_at), until, ", ".join(grant.held_tools)]
 
 
-def _until(duration_s: float | None) -> str:
-    return tr("until you take it back") if duration_s is None else tr("until {time}", time=day(time.time() + duration_s))
+def _ends(grant: GrantSnapshot) -> str:
+    ends = [tr("the screen locks")] if grant.until == "lock" else []
+    if grant.expires_at:
+        left_s = grant.expires_at - time.time()
+        end = tr("{time} ({left} left)", time=day(grant.expires_at), left=_left(left_s)) if left_s < SOON_S else day(grant.expires_at)
+        ends.append(end)
+    if grant.session:
+        ends.append(tr("the session ends"))
+    return tr("{one} or {other}", one=ends[0], other=ends[1]) if len(ends) > 1 else next(iter(ends), tr("you take it back"))
+
+
+def _left(seconds: float) -> str:
+    """A time left, as people say it: rounded up, so that what counts still never has nothing left."""
+    whole = max(1, math.ceil(seconds))
+    for unit, name in ((86_400, "d"), (3600, "h"), (60, "min")):
+        if whole >= unit:
+            return f"{whole // unit} {name}"
+    return f"{whole} s"
+
+
+def _until(args: argparse.Namespace) -> str:
+    if args.until_lock:
+        return tr("until the screen locks")
+    return tr("until you take it back") if args.duration is None else tr("until {time}", time=day(time.time() + args.duration))

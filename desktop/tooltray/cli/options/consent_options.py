@@ -19,27 +19,40 @@ def declare_approve(commands: Commands) -> None:
         check=check_approve,
     )
     approve.usage = (
-        "tooltray approve [list] | ID [--once | --session | --always | --reads] | refuse ID\n"
-        "       tooltray approve SERVER TOOL [--client NAME] [--for TIME]\n"
-        "       tooltray approve SERVER --all-reads [--client NAME] [--for TIME]\n"
+        "tooltray approve [list] | ID [--once | --session | --hour | --day | --until-lock | --always | --reads | --rule] | refuse ID\n"
+        "       tooltray approve SERVER TOOL [--client NAME] [--for TIME | --until-lock]\n"
+        "       tooltray approve SERVER --all-reads [--client NAME] [--for TIME | --until-lock]\n"
         "       tooltray approve [--client NAME] [--for TIME] -- SERVER TOOL   (also where a server is called refuse)"
     )
     approve.add_argument("words", metavar="WORDS", nargs="*", help=tr("which call, as `tooltray approve list` names it, or which tool"))
     for answer, text in (
         ("once", tr("this call alone (the default)")),
+        ("like", tr("the like of it for some seconds, as `approvals.sameForSeconds` says")),
         ("session", tr("this tool, until the AI client ends")),
+        ("hour", tr("this tool, for an hour")),
+        ("day", tr("this tool, for a day")),
         ("always", tr("this tool, for this AI client, until it is taken back")),
         ("reads", tr("every tool of the server that reads, for this AI client, until it is taken back")),
     ):
         approve.add_argument(f"--{answer}", dest="answer", action="store_const", const=answer, help=f"with ID: {text}")
+    approve.add_argument(
+        "--rule", dest="answer", action="store_const", const="rule", help=tr("with ID: every call like this one, by the rule that is shown")
+    )
     approve.add_argument("--all-reads", action="store_true", help=tr("with SERVER: every tool of it that reads now"))
     approve.add_argument("--client", metavar="NAME", help=tr("for this AI client alone, as it names itself"))
     approve.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help=tr("for so long: 90s, 30m, 8h or 7d"))
+    approve.add_argument("--until-lock", action="store_true", help=tr("until the screen locks; where Tooltray's window runs"))
 
 
 def declare_grants(commands: Commands) -> None:
     grants = group(commands, "grants", tr("list what is allowed for longer than one call, and take it back"))
     command(grants, "list", tr("list what is allowed for longer than one call"), "approve_command:list_grants")
+    rule = command(grants, "rule", tr("let calls through that a rule on arguments covers"), "rule_command:add_rule")
+    rule.add_argument("server", metavar="SERVER")
+    rule.add_argument("rule", metavar="JSON", help=tr("the rule, as callRules has it"))
+    rule.add_argument("--preview", action="store_true", help=tr("say what it means and what it would have covered, and allow nothing"))
+    rule.add_argument("--client", metavar="NAME", help=tr("for this AI client alone, as it names itself"))
+    rule.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help=tr("for so long: 90s, 30m, 8h or 7d"))
     command(grants, "remove", tr("take back what was allowed"), "approve_command:remove").add_argument("id", metavar="ID")
     preview = command(grants, "preview", tr("list the tools that a grant would allow"), "approve_command:preview")
     preview.add_argument("server", metavar="SERVER")
@@ -65,12 +78,14 @@ def declare_permissions(commands: Commands) -> None:
 
 def check_approve(usage: Usage, args: argparse.Namespace) -> None:
     args.is_refusal = len(args.words) == 2 and args.words[0] == "refuse" and not args.is_marked
-    if args.is_refusal and (args.client or args.duration is not None):
-        usage.error(tr("--client and --for do not go with refuse ID; a server called refuse is named so: -- refuse TOOL"))
-    if len(args.words) != (1 if args.all_reads else 2) and (args.all_reads or args.client or args.duration is not None):
+    lasts = args.duration is not None or args.until_lock
+    if args.is_refusal and (args.client or lasts):
+        usage.error(tr("--client, --for and --until-lock do not go with refuse ID; a server called refuse is named so: -- refuse TOOL"))
+    is_for_tools = args.client or args.duration is not None or (args.until_lock and len(args.words) != 1)
+    if len(args.words) != (1 if args.all_reads else 2) and (args.all_reads or is_for_tools):
         usage.error(tr("--all-reads goes with SERVER alone, --client and --for with SERVER TOOL or SERVER --all-reads"))
-    if args.answer and (len(args.words) != 1 or args.all_reads):
-        usage.error(tr("--once, --session, --always and --reads go with an ID"))
+    if args.answer and (len(args.words) != 1 or args.all_reads or args.until_lock):
+        usage.error(tr("--once, --like, --session, --hour, --day, --always and --reads go with an ID, one of them"))
     if len(args.words) > 2:
         usage.error(tr("an ID, or SERVER TOOL; quote a name that has spaces"))
     if args.json and args.words not in ([], ["list"]):

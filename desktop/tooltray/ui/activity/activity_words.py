@@ -150,8 +150,12 @@ def _approval_look(outcome: str) -> Look:
             return Look("", PLAIN, tr("Allowed once"))
         case "session":
             return Look("", PLAIN, tr("Allowed for the session"))
+        case "hour" | "day" | "lock" | "like":
+            return Look("", PLAIN, tr("Allowed for a time"))
         case "always" | "reads":
             return Look("", PLAIN, tr("Always allowed"))
+        case "rule":
+            return Look("", PLAIN, tr("Allowed, and a rule made of it"))
         case "refused":
             return Look("state-waiting", "warning", tr("Not allowed"))
         case "late":

@@ -1,5 +1,6 @@
 """What a waiting tool call is: who wants what, with which arguments, what it would change, and why somebody is asked."""
 
+import math
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -9,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot
 from tooltray.ui.figures import moment
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
@@ -19,6 +20,7 @@ from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
 HOUR_S, DAY_S = 3600.0, 86400.0
+SOON_S = 7 * DAY_S  # what ends later is said by its day
 
 
 def question(request: ApprovalSnapshot) -> str:
@@ -45,11 +47,21 @@ def warnings(found: Sequence[str]) -> str:
     return "\n".join(whole(Problem(warning)) for warning in found)
 
 
+LASTING = ("like", "hour", "day", "lock", "always", "reads")
+"""Answers in a menu, the shortest first."""
+
+
 def lasting_choice(choice: str, request: ApprovalSnapshot) -> str:
-    """Returns the words of "always" or "reads"."""
-    if choice == "reads":
-        return tr("Always allow everything of {server} that reads", server=request.server)
-    return tr("Always allow {tool} of {server}", tool=request.tool, server=request.server)
+    """Returns the words of one of LASTING."""
+    tool, server = request.tool, request.server
+    words = {
+        "like": tr("Allow {tool} for {count} seconds, whatever it is called with", tool=tool, count=request.like_for_s),
+        "hour": tr("Allow {tool} for an hour", tool=tool),
+        "day": tr("Allow {tool} for a day", tool=tool),
+        "lock": tr("Allow {tool} until the screen locks", tool=tool),
+        "reads": tr("Always allow everything of {server} that reads", server=server),
+    }
+    return words.get(choice) or tr("Always allow {tool} of {server}", tool=tool, server=server)
 
 
 def minutes(seconds: float) -> str:
@@ -62,6 +74,8 @@ def granted(grant: GrantSnapshot) -> str:
     """Returns what was allowed."""
     if grant.kind == "reads":
         return tr("Everything of {server} that reads", server=grant.server)
+    if grant.kind == "rule":
+        return tr("By a rule, of {server}: {calls}", server=grant.server, calls=say(grant.words))
     return tr("{tool} of {server}", tool=grant.tool, server=grant.server)
 
 
@@ -76,12 +90,30 @@ def granted_until(grant: GrantSnapshot, now: datetime) -> str:
     """Returns how long it lasts."""
     if grant.session:
         return tr("The session ends")
+    if grant.until == "lock":
+        lock = tr("The screen locks")
+        return tr("{one} or {other}", one=lock, other=moment(grant.expires_at, now)) if grant.expires_at else lock
     return moment(grant.expires_at, now) if grant.expires_at else tr("You take it back")
 
 
+def time_left(seconds: float) -> str:
+    """Returns how long something lasts on, rounded up: what lasts never has nothing left."""
+    whole = max(1, math.ceil(seconds))
+    if whole < 60:
+        return tr("{count} s left", count=whole)
+    if whole < HOUR_S:
+        return tr("{count} min left", count=whole // 60)
+    if whole < DAY_S:
+        return tr("{hours} h {minutes} min left", hours=whole // 3600, minutes=whole % 3600 // 60)
+    return tr("{count} d left", count=int(whole // DAY_S))
+
+
 def ends(grant: GrantSnapshot, now: datetime) -> tuple[str, str]:
-    """Returns the chip of a grant: how long it lasts, or that it is held, which is what matters more."""
-    return (tr("Held"), "warning") if grant.is_held else (granted_until(grant, now), "")
+    """Returns the chip of a grant: how long it lasts on, or that it is held, which is what matters more."""
+    if grant.is_held:
+        return tr("Held"), "warning"
+    left_s = grant.expires_at - now.timestamp()
+    return (time_left(left_s) if grant.expires_at and left_s < SOON_S else granted_until(grant, now)), ""
 
 
 def details(grant: GrantSnapshot, now: datetime) -> str:
@@ -128,6 +160,8 @@ class ApprovalBody(QWidget):
         layout.addLayout(self._title(place))
         if request.warnings:
             layout.addWidget(Banner(theme, "warning", tr("Look closely at this tool"), warnings(request.warnings)))
+        if request.flow:
+            layout.addWidget(Banner(theme, "warning", tr("It has read what strangers may have written"), because(request)))
         if request.definition_diff:
             layout.addWidget(Label(theme, tr("The tool is defined in another way since you allowed it:"), "strong", wrap=True))
             name = tr("What is different in the tool's definition")
@@ -135,7 +169,8 @@ class ApprovalBody(QWidget):
         layout.addWidget(self._facts())
         for part in self._content():
             layout.addWidget(part)
-        layout.addLayout(self._reason())
+        if not request.flow:  # said above
+            layout.addLayout(self._reason())
         layout.addStretch(1)
 
     def set_place(self, place: str) -> None:

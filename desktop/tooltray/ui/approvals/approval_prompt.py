@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication
 
 from tooltray.errors import Problem, TooltrayError
+from tooltray.snapshots.approvals import ApprovalSnapshot, OfferedRule
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.approvals.approval_window import ApprovalWindow
 from tooltray.ui.pages.approval_line import ApprovalLine
@@ -31,6 +32,7 @@ class ApprovalPrompt(QObject):
         self._window: ApprovalWindow | None = None
         self._answering = ""  # the id of a call whose answer is on its way
         self._fault: Problem | None = None  # why the last answer does not count, until there is another one or it is put away
+        self._is_sought = False  # the person is there: what waits quietly is shown, too, until nothing waits
         self._is_known = False  # what waited before the engine was listened to
         self._line.changed.connect(self._on_line_changed)
         hub.snapshot_changed.connect(self._on_snapshot_changed)
@@ -42,6 +44,9 @@ class ApprovalPrompt(QObject):
 
     def go_there(self) -> None:
         """Gives the window the keyboard, if a call waits: the person came from somewhere else of Tooltray."""
+        self._is_sought = len(self._line) > 0
+        if self._is_sought and not self._answering:
+            self._show()
         if self._window is not None:
             self._window.go_there()
 
@@ -70,12 +75,13 @@ class ApprovalPrompt(QObject):
             return  # the engine has just left; what waited has ended with it
 
     def _on_line_changed(self) -> None:
+        self._is_sought = self._is_sought and len(self._line) > 0
         self.waiting_changed.emit(self._line.waiting)
         if not self._answering:
             self._show()
 
     def _show(self) -> None:
-        first = self._line.first
+        first = self._next()
         if first is not None:
             window = self._opened()
             window.ask(first, len(self._line))
@@ -89,15 +95,21 @@ class ApprovalPrompt(QObject):
         else:
             self.close()
 
+    def _next(self) -> ApprovalSnapshot | None:
+        """What is asked now: the oldest, and while nobody seems to be there the oldest that calls a person."""
+        waiting = self._line.waiting
+        return next((each for each in waiting if self._is_sought or not each.is_quiet), None)
+
     def _opened(self) -> ApprovalWindow:
         if self._window is None:
             self._window = ApprovalWindow(self._theme, guard_ms=self._guard_ms)
             self._window.answered.connect(self._on_answered)
             self._window.put_away.connect(self._on_put_away)
+            self._window.preview_requested.connect(self._on_preview_requested)
         return self._window
 
     def _on_answered(self, id: str, answer: str) -> None:
-        self._answering, self._fault = id, None
+        self._answering, self._fault, self._is_sought = id, None, True
         if self._window is not None:
             self._window.set_busy()
         self._tasks.spawn(self._answer(id, answer), name="answer to an approval")
@@ -112,6 +124,17 @@ class ApprovalPrompt(QObject):
         if self._fault is None:
             self._line.drop(id)
         self._show()
+
+    def _on_preview_requested(self, server: str, rule: OfferedRule) -> None:
+        self._tasks.spawn(self._preview(server, rule), name="what a rule would have covered")
+
+    async def _preview(self, server: str, rule: OfferedRule) -> None:
+        try:
+            preview = await self._hub.approvals.preview_rule(server, rule.rule)
+        except TooltrayError:
+            return  # the server has just gone, and the call with it
+        if self._window is not None:
+            self._window.show_preview(rule, preview)
 
     def _on_put_away(self) -> None:
         self._fault = None

@@ -13,9 +13,10 @@ from PySide6.QtGui import QAction, QCloseEvent, QKeySequence, QShortcut, QShowEv
 from PySide6.QtWidgets import QHBoxLayout, QLayout, QMenu, QPushButton, QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot, OfferedRule, RulePreview
 from tooltray.ui import icons
-from tooltray.ui.approvals.approval_body import WIDTH, ApprovalBody, because, lasting_choice, minutes, question, wish
+from tooltray.ui.approvals.approval_body import LASTING, MARGIN, WIDTH, ApprovalBody, because, lasting_choice, minutes, question, wish
+from tooltray.ui.approvals.rule_choice import RuleChoice
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
@@ -27,6 +28,7 @@ from tooltray.ui.widgets.page_frame import FittedScroll
 from tooltray.ui.widgets.sheet import GUARD_MS
 from tooltray.ui.widgets.surface import clear, column, divider, height_at, row
 
+MAKE_RULE = "make a rule"  # in the menu of lasting answers
 GAP = 24  # px from the screen's edges
 TICK_MS = 500
 WHOLE_S = 120.0  # how long a call waits at most, for the bar; the engine decides
@@ -34,7 +36,8 @@ FLAGS = Qt.WindowType.Window | Qt.WindowType.WindowStaysOnTopHint | Qt.WindowTyp
 
 
 class ApprovalWindow(QWidget):
-    """`answered` carries the request's id and "once", "session", "always", "reads" or "refuse"; `put_away`: what has ended was read.
+    """`answered` carries the request's id and one of its choices, that of a rule, or "refuse"; `put_away`: what has ended was read;
+    `preview_requested` carries a server and an OfferedRule: what would it have covered?
 
     Args:
         guard_ms: how long it takes no answer after each change.
@@ -42,13 +45,16 @@ class ApprovalWindow(QWidget):
 
     answered = Signal(str, str)
     put_away = Signal()
+    preview_requested = Signal(str, object)
 
     def __init__(self, theme: Theme, *, guard_ms: int = GUARD_MS) -> None:
         super().__init__(None, FLAGS)
         self._theme = theme
         self._request: ApprovalSnapshot | None = None
         self._body: ApprovalBody | None = None
+        self._rule: RuleChoice | None = None  # a rule is being made of the call
         self._is_busy = False
+        self._count = 1  # of calls that wait
         self._fault: Problem | None = None
         self.setObjectName("Window")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -57,6 +63,7 @@ class ApprovalWindow(QWidget):
         self.setWindowIcon(icons.app_icon())
         self._guard = _timer(self, guard_ms, self._on_guard_over)
         self._arrival = _timer(self, guard_ms)  # keys are no answer until then, after the window was activated
+        self._refit = _timer(self, 0, self._fit)  # once all layouts know what they show now
         self._clock = _timer(self, TICK_MS, self._tick, repeats=True)
         layout = column(self)
         self._faults = column()
@@ -80,11 +87,14 @@ class ApprovalWindow(QWidget):
 
     def ask(self, request: ApprovalSnapshot, count: int) -> None:
         """Shows a call, one of `count` that wait; what is shown already stays as it is."""
+        self._count = count
+        if request == self._request and self._rule is not None:
+            return
         place = tr("1 of {count}", count=count) if count > 1 else ""
         if request == self._request and self._body is not None:
             self._body.set_place(place)
             return
-        self._request, self._is_busy = request, False
+        self._request, self._is_busy, self._rule = request, False, None
         self._body = ApprovalBody(self._theme, request, place)
         self._scroll.setWidget(self._body)
         self._scroll.show()
@@ -93,7 +103,8 @@ class ApprovalWindow(QWidget):
         self.setAccessibleDescription(f"{wish(request)} {because(request)}")
         self._once.setVisible("once" in request.choices)
         self._session.setVisible("session" in request.choices)
-        self._always.setVisible(bool(self._lasting()))
+        self._always.setVisible(bool(self._lasting() or request.rules))
+        self._once.setText(tr("Allow once"))
         self._refuse.setText(tr("Not now"))
         self._bar.show()
         self._left.show()
@@ -123,7 +134,7 @@ class ApprovalWindow(QWidget):
 
     def show_ended(self, problem: Problem) -> None:
         """Shows why an answer came too late, where nothing else waits."""
-        self._request, self._body = None, None
+        self._request, self._body, self._rule = None, None, None
         self._scroll.hide()
         self._clear_fault()
         self.show_fault(problem)
@@ -131,6 +142,12 @@ class ApprovalWindow(QWidget):
             widget.hide()
         self._refuse.setText(tr("Close"))
         self._fit()
+
+    def show_preview(self, rule: OfferedRule, preview: RulePreview) -> None:
+        """Shows what a rule would have covered."""
+        if self._rule is not None:
+            self._rule.show_preview(rule, preview)
+            self._refit.start()
 
     def go_there(self) -> None:
         """Gives it the keyboard: the person wants to answer."""
@@ -150,12 +167,12 @@ class ApprovalWindow(QWidget):
         theme = self._theme
         line = row(margins=(24, 16, 24, 12))
         self._session = Button(theme, tr("Allow this session"), heeds_enter=False)
-        self._always = Button(theme, tr("Always…"), "ghost")
+        self._always = Button(theme, tr("For longer…"), "ghost")
         self._refuse = Button(theme, tr("Not now"), heeds_enter=False)
         self._once = Button(theme, tr("Allow once"), "primary", heeds_enter=False)
         self._once.setToolTip("Ctrl+Enter")
         self._session.clicked.connect(self._on_session)
-        self._always.clicked.connect(self._on_always)
+        self._always.clicked.connect(self.open_longer)
         self._refuse.clicked.connect(self._on_refuse)
         self._once.clicked.connect(self._on_once)
         line.addWidget(self._session)
@@ -183,7 +200,7 @@ class ApprovalWindow(QWidget):
 
     def _lasting(self) -> list[str]:
         choices = self._request.choices if self._request is not None else ()
-        return [each for each in ("always", "reads") if each in choices]
+        return [each for each in LASTING if each in choices]
 
     # time
 
@@ -222,23 +239,27 @@ class ApprovalWindow(QWidget):
     # answers
 
     def _on_once(self) -> None:
-        self._answer("once")
+        self._answer("once" if self._rule is None else self._rule.chosen.answer)
 
     def _on_once_key(self) -> None:
         if self._request is not None and "once" in self._request.choices and not self._arrival.isActive():
-            self._answer("once")
+            self._on_once()
 
     def _on_refuse_key(self) -> None:
         if not self._arrival.isActive():
-            self._answer("refuse")
+            self._on_refuse()
 
     def _on_session(self) -> None:
         self._answer("session")
 
     def _on_refuse(self) -> None:
-        self._answer("refuse")
+        if self._rule is not None and self.takes_answers:
+            self._end_rule()
+        else:
+            self._answer("refuse")
 
-    def _on_always(self) -> None:
+    def open_longer(self) -> None:
+        """Opens the menu of answers that last."""
         assert self._request is not None
         menu = QMenu(self)
         menu.setFont(self._theme.font())
@@ -246,13 +267,40 @@ class ApprovalWindow(QWidget):
         for choice in self._lasting():
             action = menu.addAction(lasting_choice(choice, self._request).replace("&", "&&"))
             action.setData((self._request, choice))
+        if self._request.rules:
+            menu.addAction(tr("Make a rule…")).setData((self._request, MAKE_RULE))
         menu.triggered.connect(self._on_lasting)
         menu.popup(self._always.mapToGlobal(QPoint(0, -menu.sizeHint().height() - 4)))
 
     def _on_lasting(self, action: QAction) -> None:
         request, choice = action.data()
-        if request == self._request:  # it may have become another one while the menu was open
+        if request != self._request:  # it may have become another one while the menu was open
+            return
+        if choice == MAKE_RULE:
+            self._begin_rule(request)
+        else:
             self._answer(choice)
+
+    def _begin_rule(self, request: ApprovalSnapshot) -> None:
+        """Shows the rules that could be made of the call, in the place of what it is."""
+        rule = self._rule = RuleChoice(self._theme, request, margin=MARGIN)
+        self._body = None
+        rule.preview_requested.connect(self.preview_requested)
+        self._scroll.setWidget(rule)
+        self._session.hide()
+        self._always.hide()
+        self._refuse.setText(tr("Back"))
+        self._once.setText(tr("Allow, and make the rule"))
+        self._once.show()
+        self._begin_guard()
+        self._refit.start()
+        rule.ask_for_preview()
+
+    def _end_rule(self) -> None:
+        """Back to the call."""
+        self._rule = None
+        if (request := self._request) is not None:
+            self.ask(request, self._count)
 
     def _answer(self, answer: str) -> None:
         if not self.takes_answers:

@@ -22,7 +22,7 @@ from tooltray.ui.widgets.table import Table
 
 WIDTH, LABEL_WIDTH = 620, 96
 ROW_HEIGHT, MOST_ROWS = 34, 6  # tools in sight at once; the rest scrolls
-FOREVER = "forever"
+FOREVER, LOCK = "forever", "lock"
 FIRST_CHOICE = str(DAY_S)  # what lasts longer is chosen on purpose
 
 
@@ -62,7 +62,8 @@ class AllowToolsPanel(SheetFrame):
             kind,
             self._tool.chosen if kind == "tool" else "",
             self._client.chosen,
-            None if until == FOREVER else float(until),
+            None if until in (FOREVER, LOCK) else float(until),
+            LOCK if until == LOCK else "",
         )
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -101,6 +102,7 @@ class AllowToolsPanel(SheetFrame):
         ends = [
             (str(HOUR_S), tr("In an hour")),
             (FIRST_CHOICE, tr("In a day")),
+            (LOCK, tr("When the screen locks")),
             (str(7 * DAY_S), tr("In 7 days")),
             (str(30 * DAY_S), tr("In 30 days")),
             (FOREVER, tr("When you take it back")),

@@ -7,8 +7,9 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 
 from tooltray.errors import Problem
-from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.snapshots.approvals import ApprovalSnapshot, RulePreview
 from tooltray.ui.approvals.approval_body import WIDTH, ApprovalBody, lasting_choice, question
+from tooltray.ui.approvals.rule_choice import RuleChoice
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
@@ -16,21 +17,29 @@ from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.sheet import GUARD_MS, SheetFrame
 
 CHOICE_WIDTH = 230  # px
+BY_RULE = "rule"  # among the lengths: as long as a rule on arguments stands
 
 
 class CallPanel(SheetFrame):
-    """`answered` carries the call's id and "once", "session", "always", "reads" or "refuse"; whoever carries it out closes the sheet, or
-    calls `show_refusal`.
+    """`answered` carries the call's id and one of its choices, that of a rule, or "refuse"; whoever carries it out closes
+    the sheet, or calls `show_refusal`. `preview_requested` carries a server and an OfferedRule: what would it have covered?
     """
 
     answered = Signal(str, str)
+    preview_requested = Signal(str, object)
 
     def __init__(self, theme: Theme, call: ApprovalSnapshot, *, guard_ms: int = GUARD_MS) -> None:
         super().__init__(theme, tr("A call waits for your answer"), WIDTH)
         self._call = call
         self.setAccessibleDescription(question(call))
         self.body.addWidget(ApprovalBody(theme, call, "", has_margins=False))
+        self._rule = RuleChoice(theme, call) if call.rules else None
+        if self._rule is not None:
+            self._rule.preview_requested.connect(self.preview_requested)
+            self.body.addWidget(self._rule)
+            self._rule.hide()
         self._how_long = Choice(theme, _lengths(call), name=tr("If you allow it"))
+        self._how_long.chosen_changed.connect(self._on_chosen)
         self._how_long.setMaximumWidth(CHOICE_WIDTH)
         self.buttons.addWidget(self._how_long, 1)
         self.buttons.addStretch(0)
@@ -61,6 +70,18 @@ class CallPanel(SheetFrame):
         self._set_usable(True)
         self.show_fault(problem)
 
+    def show_preview(self, answer: str, preview: RulePreview) -> None:
+        """Shows what a rule would have covered; `answer`: the one that makes it."""
+        rule = next((each for each in self._call.rules if each.answer == answer), None)
+        if self._rule is not None and rule is not None:
+            self._rule.show_preview(rule, preview)
+
+    def _on_chosen(self, how_long: str) -> None:
+        if self._rule is not None:
+            self._rule.setVisible(how_long == BY_RULE)
+            if how_long == BY_RULE:
+                self._rule.ask_for_preview()
+
     def _on_guard_over(self) -> None:
         self._set_usable(True)
         self._refuse.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -74,7 +95,8 @@ class CallPanel(SheetFrame):
 
     def _on_allow(self) -> None:
         if self._allow.isEnabled():
-            self._answer(self._how_long.chosen)
+            is_rule = self._rule is not None and self._how_long.chosen == BY_RULE
+            self._answer(self._rule.chosen.answer if self._rule and is_rule else self._how_long.chosen)
 
     def _answer(self, answer: str) -> None:
         self._set_usable(False)
@@ -84,4 +106,5 @@ class CallPanel(SheetFrame):
 
 def _lengths(call: ApprovalSnapshot) -> list[tuple[str, str]]:
     words = {"once": tr("This once"), "session": tr("For this session")}
-    return [(choice, words.get(choice) or lasting_choice(choice, call)) for choice in call.choices]
+    by_rule = [(BY_RULE, tr("By a rule…"))] if call.rules else []
+    return [*((choice, words.get(choice) or lasting_choice(choice, call)) for choice in call.choices), *by_rule]

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.snapshots.clients import ClientModeSnapshot
 from tooltray.ui.i18n import tr
+from tooltray.ui.permissions.asking_section import AskingSection
 from tooltray.ui.permissions.permission_words import BASES, OWN, client_choices, client_mode, mode_name
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
@@ -19,11 +20,15 @@ from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.setting_rows import heading, setting_row
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
-CONTENT_WIDTH, CHOICE_WIDTH = 920, 220
+CONTENT_WIDTH, CHOICE_WIDTH, GAP = 920, 220, 10
 
 
 class ClientsSection(PageScroll):
-    """`rules_requested` carries a client, its title, the rules that it is to have (None: those of the servers) and those of now."""
+    """`rules_requested` carries a client, its title, the rules that it is to have (None: those of the servers) and those of now.
+
+    Attributes:
+        asking: what counts for all of them.
+    """
 
     rules_requested = Signal(str, str, object, object)
 
@@ -38,6 +43,9 @@ class ClientsSection(PageScroll):
         body = column(inner, spacing=10)
         line.addWidget(inner, 1)
         line.addStretch(0)
+        self.asking = AskingSection(theme)
+        body.addWidget(self.asking)
+        body.addSpacing(GAP)
         text = tr("In the place of what the servers say. A tool that asks first does so for every client.")
         body.addLayout(heading(theme, tr("What runs without asking, for one AI client"), ElidedLabel(theme, text, "caption", "muted")))
         box = Surface(theme)

@@ -24,6 +24,7 @@ class GrantWish(msgspec.Struct, frozen=True):
     tool: str = ""  # of the kind "tool": the server's own name
     client: str = ""  # as it names itself; empty: for all
     expires_in_s: float | None = None  # None: until it is taken back
+    until: str = ""  # "lock": until the screen locks
 
 
 class GrantSubjects(msgspec.Struct, frozen=True):
@@ -93,7 +94,7 @@ class GrantCommands(Commands):
     @action(at_sheet)
     async def allow(self, wish: GrantWish) -> None:
         """Allows it: `saved` or `refused`."""
-        await self._hub.approvals.add_grant(wish.server, wish.kind, wish.tool, wish.client, wish.expires_in_s)
+        await self._hub.approvals.add_grant(wish.server, wish.kind, wish.tool, wish.client, wish.expires_in_s, wish.until)
         self.saved.emit()
         self.done.emit(tr("Allowed"))
         await self._look()

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, Signal
+from PySide6.QtCore import QModelIndex, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
@@ -23,6 +24,7 @@ from tooltray.ui.widgets.surface import column, row
 from tooltray.ui.widgets.table import Table
 
 CONTENT_WIDTH = 920
+TICK_MS = 1000
 
 
 class GrantedTab(QStackedWidget):
@@ -38,6 +40,8 @@ class GrantedTab(QStackedWidget):
         self._grants: Sequence[GrantSnapshot] = ()
         self._changes: Sequence[ToolChange] = ()
         text = tr("A call that is not allowed asks you first. What you allow for longer is listed here, and you can take it back.")
+        self._clock = QTimer(self, interval=TICK_MS)
+        self._clock.timeout.connect(self._tick)
         self._none = EmptyState(theme, own_permissions(0), text, ())
         self.addWidget(self._none)
         self.addWidget(self._lists())
@@ -59,6 +63,26 @@ class GrantedTab(QStackedWidget):
         self._table.viewport().update()  # a switch that a refused wish has moved stands as before
         self._granted.setVisible(bool(grants))
         self._draw()
+        self._follow_time()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._tick()
+        self._follow_time()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._clock.stop()
+
+    def _follow_time(self) -> None:
+        """One timer counts down for all rows, while somebody looks at one that ends."""
+        if self.isVisible() and any(grant.expires_at for grant in self._grants):
+            self._clock.start()
+        else:
+            self._clock.stop()
+
+    def _tick(self) -> None:
+        self._table.viewport().update()
 
     def show_changes(self, changes: Sequence[ToolChange]) -> None:
         self._changes = changes

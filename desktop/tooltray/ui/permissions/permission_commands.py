@@ -3,7 +3,7 @@
 Above it: the page and its tabs. Below it: the Qt presenter layer. Knows no widget.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
@@ -21,6 +21,7 @@ MOST_ANSWERS = 8  # of the last ones to be seen at once; all are on the Activity
 class PermissionCommands(Commands):
     permissions_changed = Signal(object)  # list[ServerPermissions]
     clients_changed = Signal(object)  # list[ClientModeSnapshot]
+    asking_changed = Signal(object)  # `approvals` of the settings
     folders_changed = Signal(object)  # list[str]
     trusted_changed = Signal(object)  # list[TrustedEntry]
     calls_changed = Signal(object)  # list[ApprovalSnapshot] that wait
@@ -30,6 +31,7 @@ class PermissionCommands(Commands):
     read_failed = Signal(object)  # Problem of the last read, or None
     changed = Signal(str, object)  # what was done, and what takes it back: Callable[[], None]
     answered = Signal(str)  # the id of a call
+    rule_previewed = Signal(str, object)  # as whoever asked has called it, and RulePreview
 
     def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
         super().__init__(hub=hub, tasks=tasks)
@@ -77,6 +79,15 @@ class PermissionCommands(Commands):
         self.changed.emit(text, partial(self.set_client, client, title, before, rules))
 
     @action()
+    async def set_asking(self, changes: Mapping[str, object], back: Mapping[str, object]) -> None:
+        """Changes `approvals` of the settings: when calls ask."""
+        try:
+            await self._hub.settings.change_settings({"approvals": changes})
+        finally:
+            await self._look_asking()
+        self.changed.emit(tr("When calls ask is changed"), partial(self.set_asking, back, changes))
+
+    @action()
     async def allow_folder(self, path: str) -> None:
         """Lets servers work in a folder, and in those below it."""
         allowed = await self._hub.projects.allow_folder(path)
@@ -109,12 +120,17 @@ class PermissionCommands(Commands):
 
     @action()
     async def answer(self, id: str, answer: str) -> None:
-        """Answers a call that waits: "once", "session", "always", "reads" or "refuse"."""
+        """Answers a call that waits: one of its choices, that of a rule, or "refuse"."""
         try:
             await self._hub.approvals.answer_approval(id, answer)
         finally:
             await self._look_waiting()
         self.answered.emit(id)
+
+    @action(clears=False)
+    async def preview_rule(self, name: str, server: str, rule: dict[str, object]) -> None:
+        """Asks what a rule on arguments would have covered: `rule_previewed`; `name`: what it is called there."""
+        self.rule_previewed.emit(name, await self._hub.approvals.preview_rule(server, rule))
 
     @action(clears=False)
     async def look_answers(self, server: str, tool: str) -> None:
@@ -130,11 +146,16 @@ class PermissionCommands(Commands):
     async def _look(self) -> None:
         await self._look_permissions()
         await self._look_clients()
+        await self._look_asking()
         await self._look_folders()
         await self._look_trusted()
 
     async def _look_permissions(self) -> None:
         self.permissions_changed.emit(await self._hub.approvals.get_permissions())
+
+    async def _look_asking(self) -> None:
+        said = (await self._hub.settings.get_settings()).settings.get("approvals")
+        self.asking_changed.emit(said if isinstance(said, Mapping) else {})
 
     async def _look_clients(self) -> None:
         self.clients_changed.emit(await self._hub.views.get_client_modes())

@@ -166,6 +166,10 @@ def answer_word(entry: ActivityEntry) -> str:
     words = {
         "once": tr("Allowed once"),
         "session": tr("Allowed for the session"),
+        "like": tr("Allowed for some seconds"),
+        "hour": tr("Allowed for an hour"),
+        "day": tr("Allowed for a day"),
+        "lock": tr("Allowed until the screen locks"),
         "always": tr("Allowed always"),
         "reads": tr("All reads allowed"),
         "refused": tr("Refused"),

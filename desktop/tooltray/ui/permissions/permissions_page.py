@@ -25,6 +25,7 @@ from tooltray.ui.permissions.grant_sheets import GrantSheets
 from tooltray.ui.permissions.granted_tab import GrantedTab
 from tooltray.ui.permissions.permission_commands import PermissionCommands
 from tooltray.ui.permissions.permission_words import ToolRow
+from tooltray.ui.permissions.rule_sheet import RulePanel
 from tooltray.ui.permissions.rules_tab import RulesTab
 from tooltray.ui.permissions.tool_sheet import ToolPanel
 from tooltray.ui.permissions.trusted_tab import TrustedTab
@@ -90,6 +91,7 @@ class PermissionsPage(Page):
         self.granted.change_requested.connect(self._sheets.open_change)
         self.granted.opened.connect(self._on_grant_opened)
         self.clients.rules_requested.connect(commands.set_client)
+        self.clients.asking.change_requested.connect(commands.set_asking)
         self.trusted.allow_requested.connect(self._on_allow_folder)
         self.trusted.disallow_requested.connect(commands.disallow_folder)
         self.trusted.distrust_requested.connect(commands.distrust)
@@ -103,6 +105,7 @@ class PermissionsPage(Page):
         self.look_requested.connect(grants.look)
         commands.permissions_changed.connect(self.show_permissions)
         commands.clients_changed.connect(self.show_clients)
+        commands.asking_changed.connect(self.clients.asking.show_asking)
         commands.folders_changed.connect(self.show_folders)
         commands.trusted_changed.connect(self.show_trusted)
         commands.calls_changed.connect(self.show_calls)
@@ -224,6 +227,8 @@ class PermissionsPage(Page):
         if self._context.sheets.sheet is None:
             panel = CallPanel(self._context.theme, call)
             panel.answered.connect(self.commands.answer)
+            panel.preview_requested.connect(lambda server, rule: self.commands.preview_rule(rule.answer, server, rule.rule))
+            self.commands.rule_previewed.connect(panel.show_preview)
             panel.close_requested.connect(self._context.sheets.open(panel).dismiss)
 
     def open_tool(self, of: ToolRow) -> None:
@@ -260,8 +265,20 @@ class PermissionsPage(Page):
         self._context.links.part_asked.emit("activity", "filter", json.dumps(wanted))
 
     def _on_grant_opened(self, grant: GrantSnapshot) -> None:
-        if grant.kind == "tool" and (of := self.rules.tool(grant.server, grant.tool)) is not None:
+        if grant.kind == "rule":
+            self.open_rule(grant)
+        elif grant.kind == "tool" and (of := self.rules.tool(grant.server, grant.tool)) is not None:
             self.open_tool(of)
+
+    def open_rule(self, grant: GrantSnapshot) -> None:
+        """Opens the sheet of a rule on arguments; an open sheet of any kind stays."""
+        if self._context.sheets.sheet is not None:
+            return
+        panel = RulePanel(self._context.theme, grant)
+        panel.take_back_requested.connect(self.grants.take_back)
+        self.commands.rule_previewed.connect(panel.show_preview)
+        panel.close_requested.connect(self._context.sheets.open(panel).dismiss)
+        self.commands.preview_rule(grant.id, grant.server, grant.rule)
 
     # what is taken back
 

@@ -12,6 +12,7 @@ from PySide6.QtGui import QAction, QActionGroup, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
 from tooltray.snapshots.approvals import GrantSnapshot, ServerPermissions
+from tooltray.ui.approvals.rule_sentences import covered
 from tooltray.ui.i18n import tr
 from tooltray.ui.permissions.permission_words import (
     OWN,
@@ -73,6 +74,9 @@ class RulesTab(QWidget):
         right = column()
         right.addLayout(self._head())
         right.addLayout(self._filters())
+        self._call_rules = Label(theme, "", "caption", "secondary", wrap=True)
+        self._call_rules.setContentsMargins(24, 0, 24, 10)
+        right.addWidget(self._call_rules)
         right.addWidget(divider())
         self.tools = Table(theme, self._tool_columns(), tr("Tools"), lambda each: each.key)
         self.tools.row_chosen.connect(self.tool_opened)
@@ -175,6 +179,9 @@ class RulesTab(QWidget):
         if server is not None:
             self._rules.set_options(modes_for(server))
             self._rules.choose(mode_of(server))
+        rules = [covered(each) for each in server.call_rules] if server is not None else []
+        self._call_rules.setText("\n".join([tr("Rules on arguments in its settings:"), *rules]))
+        self._call_rules.setVisible(bool(rules))
         self._fit_columns()
         self._draw_tools()
 

@@ -32,6 +32,7 @@ from tooltray.ui.shell.appearance import Appearance
 from tooltray.ui.shell.bug_report import BugWatch
 from tooltray.ui.shell.motion import MotionSetting
 from tooltray.ui.shell.news_teller import NewsTeller, advice
+from tooltray.ui.shell.screen_lock_watch import ScreenLockWatch
 from tooltray.ui.shell.system_notifications import Notifications
 from tooltray.ui.shell.tray import Tray
 from tooltray.uncaught import log_loop_exception, logging_uncaught
@@ -129,6 +130,7 @@ class Desktop:
         self._reason = ""  # why all this ends; empty until then
         self._notifications = Notifications(tray, chosen=lambda: appearance.preferences.notifications)
         self._teller = NewsTeller(self._notifications, self, hub=hub, tasks=tasks, is_first=start.is_first)
+        self._screen_lock = ScreenLockWatch(hub=hub, tasks=tasks)
         appearance.language_changed.connect(self._on_language_changed)
         tray.menu.quit_requested.connect(self._on_quit)
         tray.open_requested.connect(self._on_opened_early)
@@ -192,6 +194,7 @@ class Desktop:
             with self._telling_of_bugs():
                 if not self._reason:
                     await self._show()
+                    self._screen_lock.begin()
                     if self._asked_link:
                         self._window.open_link(self._asked_link)
                     await self._window.build_pages()

@@ -81,7 +81,7 @@ class NewsTeller(QObject):
 
     def on_approvals(self, waiting: Sequence[ApprovalSnapshot]) -> None:
         """These calls wait for a yes now."""
-        new = [each for each in waiting if each.id not in self._waiting and each.replaces not in self._waiting]
+        new = [each for each in waiting if not (each.is_quiet or each.id in self._waiting or each.replaces in self._waiting)]
         self._waiting = {each.id for each in waiting}
         if not new or self._places.is_in_front():
             return

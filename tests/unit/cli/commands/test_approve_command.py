@@ -1,6 +1,7 @@
 """`tooltray approve ...` and `tooltray grants ...`, with a running hub and a person at a terminal, or without one."""
 
 import json
+import re
 import time
 from typing import Any
 
@@ -80,7 +81,17 @@ def test_empty_lists_are_said(tooltray: Tooltray, hub_home: Home) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "answer"), [((), "once"), (("--session",), "session"), (("--always",), "always"), (("--reads",), "reads")]
+    ("option", "answer"),
+    [
+        ((), "once"),
+        (("--session",), "session"),
+        (("--always",), "always"),
+        (("--reads",), "reads"),
+        (("--hour",), "hour"),
+        (("--day",), "day"),
+        (("--like",), "like"),
+        (("--until-lock",), "lock"),
+    ],
 )
 def test_a_call_is_allowed_after_the_person_has_read_what_it_is(
     person: Tooltray, hub_home: Home, option: tuple[str, ...], answer: str
@@ -209,6 +220,34 @@ def test_all_reads_are_allowed_for_a_client_and_a_time(person: Tooltray, hub_hom
     assert fake.params_of("add_grant") == {"server": "files", "kind": "reads", "tool": "", "client": "Cursor", "expires_in_s": 28800.0}
 
 
+def test_a_tool_is_allowed_until_the_screen_locks_or_a_time_is_over(person: Tooltray, hub_home: Home) -> None:
+    with hub(hub_home) as fake:
+        result = person("approve", "files", "write_file", "--until-lock", "--for", "1h")
+    assert "For every AI client, until the screen locks" in result.out
+    wanted = {"server": "files", "kind": "tool", "tool": "write_file", "client": "", "expires_in_s": 3600.0, "until": "lock"}
+    assert fake.params_of("add_grant") == wanted
+
+
+@pytest.mark.parametrize(
+    ("grant", "ends"),
+    [
+        ({"until": "lock"}, "the screen locks"),
+        ({"session": "s1"}, "the session ends"),
+        ({"until": "lock", "expires_at": 3700.0}, r" \(1 h left\)"),
+        ({"expires_at": 50.0}, r" \([345]\d s left\)"),
+        ({"expires_at": 1770.0}, r" \(29 min left\)"),
+        ({"expires_at": 2 * 86_400.0 + 100.0}, r" \(2 d left\)"),
+        ({"expires_at": -5.0}, r" \(1 s left\)"),
+    ],
+)
+def test_live_grants_are_listed_with_their_time_left(tooltray: Tooltray, hub_home: Home, grant: dict[str, Any], ends: str) -> None:
+    at = {"expires_at": time.time() + grant["expires_at"]} if "expires_at" in grant else {}
+    with hub(hub_home, get_grants=[{**GRANT, **grant, **at}]):
+        line = tooltray("grants", "list").out.splitlines()[1]
+    assert re.search(f"{ends}$", line)
+    assert ("the screen locks or " in line) is (grant.keys() >= {"until", "expires_at"})
+
+
 def test_grants_are_listed_in_words(tooltray: Tooltray, hub_home: Home) -> None:
     reads = {**GRANT, "id": "g2", "kind": "reads", "client": "Cursor", "session": "s1", "expires_at": 1e300, "held_tools": ["a", "b"]}
     with hub(hub_home, get_grants=[GRANT, reads]):
@@ -258,6 +297,9 @@ def test_a_changed_tool_is_accepted_after_the_person_has_seen_how_it_differs(per
         ("--all-reads",),
         ("a", "--all-reads", "--reads"),
         ("--always",),
+        ("--until-lock",),
+        ("refuse", "ab12", "--until-lock"),
+        ("ab12", "--hour", "--until-lock"),
         ("a", "b", "--for", "0s"),
         ("a", "b", "--for", "1y"),
         ("a", "b", "--for", "1.5h"),

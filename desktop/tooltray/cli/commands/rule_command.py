@@ -1,0 +1,70 @@
+"""`tooltray grants rule ...`: a rule on arguments, as JSON; what it means and what it would have covered is read before the yes.
+
+Above it: run. Below it: the running hub. Like every consent it needs a terminal at both ends.
+"""
+
+import argparse
+import json
+
+from tooltray.cli.commands.approve_command import LIST_TIMEOUT_S, QUESTION
+from tooltray.cli.hubs import started_hub
+from tooltray.cli.person import YES, check_terminal, typed_answer
+from tooltray.cli.speech import tr
+from tooltray.cli.terminal import answer, clean_line, cut, day, print_json, print_table
+from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
+from tooltray.snapshots.approvals import RulePreview
+
+LINE_COLUMNS = 80  # of what each call of late was called with
+MOST_SHOWN = 20  # calls of late
+
+
+def add_rule(args: argparse.Namespace, home: Home) -> int:
+    """Shows what a rule means, and adds it after a yes."""
+    rule = _read(args.rule)
+    if not args.preview:
+        check_terminal()
+    with started_hub(home) as hub:
+        preview = hub.ask(hub.api.approvals.preview_rule(server=args.server, rule=rule), timeout_s=LIST_TIMEOUT_S)
+        if args.preview and args.json:
+            print_json(preview)
+            return 0
+        _print(preview)
+        if args.preview:
+            return 0
+        if typed_answer(QUESTION) not in YES:
+            print(tr("Nothing was allowed."))
+            return 1
+        adding = hub.api.approvals.add_rule(server=args.server, rule=rule, client=args.client or "", expires_in_s=args.duration)
+        grant = hub.ask(adding, timeout_s=LIST_TIMEOUT_S)
+    return answer(args, grant, tr("Allowed. To take it back: tooltray grants remove {id}", id=clean_line(grant.id)))
+
+
+def _read(text: str) -> dict[str, object]:
+    """
+    Raises:
+        TooltrayError: it is no JSON object.
+    """
+    try:
+        rule = json.loads(text)
+    except (ValueError, RecursionError):
+        rule = None
+    if not isinstance(rule, dict):
+        raise TooltrayError(tr("This is no rule"), tr("a JSON object is wanted"), tr("Put it in quotation marks of your shell."))
+    return rule
+
+
+def _print(preview: RulePreview) -> None:
+    print(tr("Goes through without asking: {calls}.", calls=clean_line(preview.words)))
+    for said in (*preview.problems, *preview.cautions):
+        print(tr("Careful: {warning}", warning=clean_line(said)))
+    through = sum(each.is_covered for each in preview.calls)
+    print(tr("Of {known} recent calls it covers {through}.", known=len(preview.calls), through=through))
+    if preview.unknown:
+        print(tr("{count} more cannot be judged: their arguments are not kept.", count=preview.unknown))
+    rows = [
+        [tr("yes") if each.is_covered else tr("no"), day(each.at), each.tool, cut(clean_line(each.line), LINE_COLUMNS)]
+        for each in preview.calls[:MOST_SHOWN]
+    ]
+    if rows:
+        print_table((tr("COVERED"), tr("WHEN"), tr("TOOL"), tr("CALLED WITH")), rows)

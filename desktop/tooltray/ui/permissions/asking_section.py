@@ -1,0 +1,74 @@
+"""When calls ask, for all AI clients: the flow guard, and how long a yes is one to the same call.
+
+Above it: the section of AI clients. Below it: rows of settings. Draws what the settings say.
+"""
+
+from collections.abc import Mapping
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QWidget
+
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Switch
+from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.label import ElidedLabel
+from tooltray.ui.widgets.setting_rows import group, heading, setting_row
+from tooltray.ui.widgets.surface import column
+
+CHOICE_WIDTH = 220
+SECONDS = (0, 10, 30, 60)
+
+
+class AskingSection(QWidget):
+    """`change_requested` carries what is to change of `approvals` in the settings, and what takes that back."""
+
+    change_requested = Signal(object, object)
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._guard = Switch(theme, tr("Flow guard"))
+        self._guard.clicked.connect(self._on_guard)
+        self._seconds = Choice(theme, [], name=tr("The same call again"))
+        self._seconds.setFixedWidth(CHOICE_WIDTH)
+        self._seconds.chosen_changed.connect(self._on_seconds)
+        self._shown: Mapping[str, object] = {}
+        body = column(self, spacing=10)
+        text = tr("For all AI clients. What you chose for a tool or a session counts besides.")
+        body.addLayout(heading(theme, tr("When calls ask"), ElidedLabel(theme, text, "caption", "muted")))
+        reads = tr("Sending and publishing ask first, once a session has read the web, mail or issues.")
+        same = tr("After your yes, the same call with the same arguments.")
+        body.addWidget(
+            group(
+                theme,
+                setting_row(theme, tr("Flow guard"), reads, self._guard),
+                setting_row(theme, tr("The same call again"), same, self._seconds),
+            )
+        )
+        self.show_asking({})
+
+    def show_asking(self, shown: Mapping[str, object]) -> None:
+        """Shows what `approvals` of the settings says."""
+        self._shown = shown
+        self._guard.set_on(shown.get("flowGuard", False) is not False)
+        now = self._now
+        self._seconds.set_options([(str(each), _words(each)) for each in sorted({*SECONDS, now})])
+        self._seconds.choose(str(now))
+
+    @property
+    def _now(self) -> int:
+        seconds = self._shown.get("sameForSeconds")
+        return seconds if isinstance(seconds, int) and seconds >= 0 else 0
+
+    def _on_guard(self, is_on: bool) -> None:
+        self.change_requested.emit({"flowGuard": is_on}, {"flowGuard": not is_on})
+
+    def _on_seconds(self, chosen: str) -> None:
+        before = self._now
+        self._seconds.choose(str(before))  # until it is so
+        if int(chosen) != before:
+            self.change_requested.emit({"sameForSeconds": int(chosen)}, {"sameForSeconds": before})
+
+
+def _words(seconds: int) -> str:
+    return tr("Goes through for {count} s", count=seconds) if seconds else tr("Asks each time")

@@ -1,0 +1,40 @@
+"""When the screen locks, on Windows: the session's notifications, and those of a sleep.
+
+Above it: screen_lock_watch. Below it: win32/session_notices. Nothing says at the beginning whether the screen is locked; a person who
+starts an app has it open.
+"""
+
+import sys
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+
+if sys.platform == "win32":
+    from tooltray.win32.session_notices import SessionNotices
+
+SESSION_CHANGE, POWER = 0x02B1, 0x0218  # WM_WTSSESSION_CHANGE, WM_POWERBROADCAST
+LOCK, UNLOCK, REMOTE_DISCONNECT = 0x7, 0x8, 0x4  # of the first: WTS_SESSION_LOCK, ...
+SUSPEND, RESUME = 0x4, 0x12  # of the second: PBT_APMSUSPEND, PBT_APMRESUMEAUTOMATIC
+
+
+class ScreenLockSource(QObject):
+    """Tells once what is so, and then of each change; see ScreenLockWatch."""
+
+    def __init__(self, told: Callable[[bool | None], None], parent: QObject | None = None) -> None:
+        """
+        Args:
+            told: called with what `ScreenLockWatch.told` carries.
+        """
+        super().__init__(parent)
+        self._told, self._is_locked = told, False
+        if sys.platform == "win32":
+            self._notices = SessionNotices(self.on_message)
+        told(False)
+
+    def on_message(self, message: int, detail: int) -> None:
+        """One message of the system to a window of ours. `detail`: its wParam."""
+        if message == SESSION_CHANGE and detail in (LOCK, REMOTE_DISCONNECT, UNLOCK):
+            self._is_locked = detail != UNLOCK
+            self._told(self._is_locked)
+        elif message == POWER and detail in (SUSPEND, RESUME):
+            self._told(detail == SUSPEND or self._is_locked)

@@ -1,0 +1,89 @@
+"""approvals/rule_words.py: a rule says in words what it covers."""
+
+from typing import Any
+
+import pytest
+
+from tooltray.approvals.path_rules import Place
+from tooltray.approvals.rule_words import brief, cautions, is_wide, words
+from tooltray.settings.call_rule import read_rule
+
+HERE = Place("/work/p", "/home/ann")
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ({}, "t: without arguments"),
+        ({"others": "any"}, "t: whatever is given"),
+        ({"tool": "names:get_*", "others": "any"}, "tools named like get_*: whatever is given"),
+        ({"server": "s", "arguments": {"a": {"equals": "x"}}}, 't of s, where a is "x"; and nothing else is given'),
+        ({"arguments": {"a": {"oneOf": [1, True]}}, "others": "any"}, "t, where a is 1 or true; whatever else is given"),
+        ({"arguments": {"a": {"inside": ["~/n", "{project}"]}}}, "t, where a is in ~/n or the project's folder; and nothing else is given"),
+        ({"arguments": {"a": {"inside": ["{project}/src"]}}}, "t, where a is in src of the project; and nothing else is given"),
+        (
+            {"arguments": {"a": {"hosts": ["x.org"]}}, "others": ["b", "c"]},
+            "t, where a is at x.org; whatever is given as b, c, and nothing else",
+        ),
+        (
+            {"arguments": {"a": {"command": ["ls", "-l"], "more": "none"}}},
+            "t, where a is `ls -l` without another word; and nothing else is given",
+        ),
+        (
+            {"arguments": {"a": {"command": ["git"], "args": "b"}}},
+            "t, where a with b is `git`, and what follows are words but no options; and nothing else is given",
+        ),
+        (
+            {"arguments": {"a": {"command": ["ls"], "more": "any"}}},
+            "t, where a begins with `ls`, whatever words follow; and nothing else is given",
+        ),
+        ({"arguments": {"a": {"number": {"min": 1, "max": 2}}}}, "t, where a is from 1 to 2; and nothing else is given"),
+        ({"arguments": {"a": {"number": {"max": 2}}}}, "t, where a is at most 2; and nothing else is given"),
+        (
+            {"arguments": {"a": {"number": {"min": 1}}, "b": {"equals": "x" * 300, "optional": True}}},
+            f't, where a is at least 1, b is "{"x" * 199}…, or is not given; and nothing else is given',
+        ),
+        ({"tool": "tool:read\u202e", "others": "any"}, "read\\u202e: whatever is given"),
+    ],
+)
+def test_words(rule: dict[str, Any], said: str) -> None:
+    assert words(read_rule({"tool": "t", **rule})) == said
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ({"arguments": {"a": {"command": ["ls"], "more": "none"}, "b": {"inside": ["/x"]}}}, "`ls`, in /x"),
+        ({"arguments": {"a": {"command": ["ls"]}, "n": {"number": {"min": 1}}}}, "`ls` …"),
+        (
+            {"arguments": {"a": {"hosts": ["x.org", "y.org"]}, "b": {"equals": 1}, "c": {"oneOf": [1, "x"]}}},
+            'at x.org or y.org, 1, 1 or "x"',
+        ),
+        ({}, "without arguments"),
+        ({"others": "any"}, "whatever it is called with"),
+    ],
+)
+def test_in_short(rule: dict[str, Any], said: str) -> None:
+    assert brief(read_rule({"tool": "t", **rule})) == said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"a": {"inside": ["/home"]}}, ["almost everything of yours is in /home"]),
+        ({"a": {"inside": ["/home/ann/n", "{project}"]}}, []),
+        ({"a": {"command": ["/bin/sh"]}}, ["sh runs other programs, and any word behind it may be one"]),
+        ({"a": {"command": ["sh", "x"], "more": "none"}, "b": {"command": ["git"]}}, []),
+        ({"a": {"hosts": ["x.org"]}}, ["where a host sends a request on to is not known here"]),
+    ],
+)
+def test_cautions(arguments: dict[str, Any], said: list[str]) -> None:
+    assert list(cautions(read_rule({"tool": "t", "arguments": arguments}), HERE)) == said
+
+
+def test_a_rule_that_looks_at_nothing_else_says_so() -> None:
+    assert list(cautions(read_rule({"tool": "t", "others": "any"}), HERE)) == ["what else a call is given is not looked at"]
+
+
+def test_folders_with_almost_everything_in_them() -> None:
+    assert [is_wide(each, HERE) for each in ("/", "/home", "/home/ann", "/home/ann/n", "")] == [True, True, True, False, False]
