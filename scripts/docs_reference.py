@@ -25,6 +25,7 @@ from tooltray.settings.call_rule import CallRule, Condition, NumberBounds
 from tooltray.settings.server_config import SPELLINGS, MCPServerConfig, OAuthSettings, ServerOptions, ToolFilter
 from tooltray.settings.settings import (
     ActivitySettings,
+    ApprovalSettings,
     ApiSettings,
     ClientSettings,
     DiscoverySettings,
@@ -66,6 +67,7 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "`window`": WindowSettings,
     "`activity`": ActivitySettings,
     "`telemetry`": TelemetrySettings,
+    "`approvals`": ApprovalSettings,
 }
 """The models by where they stand in the file."""
 
