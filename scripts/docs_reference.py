@@ -25,8 +25,8 @@ from tooltray.settings.call_rule import CallRule, Condition, NumberBounds
 from tooltray.settings.server_config import SPELLINGS, MCPServerConfig, OAuthSettings, ServerOptions, ToolFilter
 from tooltray.settings.settings import (
     ActivitySettings,
-    ApprovalSettings,
     ApiSettings,
+    ApprovalSettings,
     ClientSettings,
     DiscoverySettings,
     FileServerSettings,
