@@ -70,6 +70,7 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "`activity`": ActivitySettings,
     "`approvals`": ApprovalSettings,
     "`telemetry`": TelemetrySettings,
+    "`approvals`": ApprovalSettings,
 }
 """The models by where they stand in the file."""
 
