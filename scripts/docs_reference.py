@@ -70,7 +70,6 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "`activity`": ActivitySettings,
     "`approvals`": ApprovalSettings,
     "`telemetry`": TelemetrySettings,
-    "`approvals`": ApprovalSettings,
 }
 """The models by where they stand in the file."""
 

@@ -96,7 +96,7 @@ def test_a_slip_in_a_rule_of_the_settings_takes_that_rule_alone_away() -> None:
     assert found.file_servers["f"].call_rules == (read_rule(RULE),)
     assert [problem.message for problem in reading.problems] == [
         "toolOverrides.t: must be an object",
-        "callRules.1: tol: is not known",
+        "callRules.1: tol: is not known here",
         "publish: clients.c.callRules.1.tool: must be text",
     ]
     assert [problem.hint for problem in reading.problems][1:] == ["Correct it in settings.json; until then these rules allow nothing"] * 2
