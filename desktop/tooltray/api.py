@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from tooltray.access.api import AccessApi
     from tooltray.ai_clients.api import AiClientsApi
     from tooltray.approvals.api import ApprovalsApi
+    from tooltray.audit.api import AuditApi
     from tooltray.bundles.api import BundlesApi
     from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
     from tooltray.calls.tries_api import TriesApi
+    from tooltray.consent.api import ConfirmationsApi
     from tooltray.discovery.api import DiscoveryApi
     from tooltray.entries.api import ServersApi
     from tooltray.entries.files_api import FilesApi
@@ -71,6 +73,8 @@ class Api:
     settings: "SettingsApi"
     activity: "ActivityApi"
     server_tasks: "ServerTasksApi"
+    confirmations: "ConfirmationsApi"
+    audit: "AuditApi"
     program: "ProgramApi"
 
 

@@ -330,7 +330,8 @@ class EngineThread:
         """In the GUI thread."""
         assert self._engine is not None
         assert self._loop is not None
-        link.attach(self._engine.hub.presenter.verbs, self._engine.hub.bus, self._loop)
+        hub = self._engine.hub
+        link.attach(hub.presenter.verbs, hub.bus, self._loop, hub.consent.window())
 
     async def _started(self, options: "HubOptions") -> "Engine | None":
         """Starts an engine; takes over from a hub without a window or of an older version, and else raises its window.

@@ -42,6 +42,8 @@ from tooltray.approvals.grants import GrantStore
 from tooltray.approvals.permissions import Permissions
 from tooltray.approvals.skill_book import SkillBook, SkillStore
 from tooltray.approvals.waiting_approvals import WaitingApprovals
+from tooltray.audit.api import AuditApi
+from tooltray.audit.audit_trail import AuditTrail
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
 from tooltray.bundles.api import BundlesApi
@@ -86,6 +88,12 @@ from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.composition import Composition, made, part, read
+from tooltray.consent.ancestry import read_known_programs
+from tooltray.consent.api import ConfirmationsApi
+from tooltray.consent.askers import Consent
+from tooltray.consent.confirmations import Confirmations
+from tooltray.consent.passphrase import Passphrase
+from tooltray.consent.seen_decisions import SeenDecisions
 from tooltray.control.control_session import HubControl
 from tooltray.discovery.api import DiscoveryApi
 from tooltray.discovery.registry_copy import RegistryCopy, default_registry
@@ -302,6 +310,7 @@ class Hub(Composition):
         )
     )
     hub_log: HubLog = part()
+    trail: AuditTrail = made(lambda hub: AuditTrail(hub.home.audit))
     run: str = made(lambda hub: hub.control.execution_id[:8])
     journal: Journal = part(journal_file="home.activity", run="run", release="journal_reader.close")
     failures: Failures = part()
@@ -460,6 +469,14 @@ class Hub(Composition):
     files: ServerFiles = part(watching="hot_reload")
     project_servers: ProjectServers = part()
 
+    passphrase: Passphrase = made(lambda hub: Passphrase(hub.home.passphrase))
+    confirmations: Confirmations = part(masked="mask.masked_whole")
+    known_programs: Callable[[], Mapping[str, str]] = made(
+        lambda hub: lambda: read_known_programs(resource("ai-clients.json").read_bytes())
+    )
+    consent: Consent = part(confirmations="confirmations")
+    seen_decisions: SeenDecisions = part()
+
     # requests of AI clients
 
     stats: CallStats = part()
@@ -586,11 +603,13 @@ class Hub(Composition):
     settings_api: SettingsApi = part()
     activity_api: ActivityApi = part()
     server_tasks_api: ServerTasksApi = part(book="task_book", places="task_places")
+    confirmations_api: ConfirmationsApi = part()
+    audit_api: AuditApi = part()
     program_api: ProgramApi = part()
     api: Api = made(lambda hub: Api(**{name: getattr(hub, f"{name}_api") for name in PARTS}))
     presenter: McpPresenter = part(snapshots="hub_snapshots")
     sessions: Sessions = part()
-    http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted))
+    http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted, hub.trail))
     served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ), schemas="presenter")
     doors: Doors = part()
 

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tooltray.catalogue import approval
-from tooltray.confirmation import YES_TO_CALLS, confirm_widening
+from tooltray.confirmation import YES_TO_CALLS, confirm_answer, confirm_widening, note_narrowing
 from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.widening import ALL, rules_widen
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 ASK = "ask"  # of a tool
 REFUSE = "refuse"  # the one answer that allows nothing
+TAKEN_BACK = Phrase("What was allowed for longer")
 
 
 class ApprovalsApi:
@@ -37,7 +39,7 @@ class ApprovalsApi:
             TooltrayError: it waits no longer, this is no answer to it, or what lasts cannot be written (the call waits on).
         """
         if answer != REFUSE:
-            await confirm_widening(YES_TO_CALLS)
+            await confirm_answer(YES_TO_CALLS, answer=answer, **self._call(id))
         await self._approvals.answer(id, answer)
 
     async def get_grants(self) -> list[GrantSnapshot]:
@@ -68,7 +70,8 @@ class ApprovalsApi:
             NotFound: there is no such server or tool.
             TooltrayError: there is no such kind, or the grant cannot be written.
         """
-        await confirm_widening(YES_TO_CALLS)
+        about = {"server": server, "kind": kind, "tool": tool, "client": client, "expires_in_s": expires_in_s}
+        await confirm_widening(YES_TO_CALLS, **about, definitions=self._approvals.definitions(server, kind, tool))
         return await self._approvals.grant(server, kind, tool, client, expires_in_s)
 
     async def remove_grant(self, id: str) -> None:
@@ -78,7 +81,9 @@ class ApprovalsApi:
             NotFound: there is no such grant.
             TooltrayError: that cannot be written.
         """
+        about = next((_about(grant) for grant in self._approvals.grants() if grant.id == id), {"grant": id})
         await self._approvals.take_back(id)
+        await note_narrowing(TAKEN_BACK, **about)
 
     async def restore_grant(self, id: str) -> GrantSnapshot:
         """Allows again what was taken back less than half a minute ago, until its own end.
@@ -87,7 +92,7 @@ class ApprovalsApi:
             NotFound: it cannot be undone any more.
             TooltrayError: that cannot be written.
         """
-        await confirm_widening(YES_TO_CALLS)
+        await confirm_widening(YES_TO_CALLS, grant=id)
         return await self._approvals.give_back(id)
 
     async def get_permissions(self) -> list[ServerPermissions]:
@@ -107,8 +112,7 @@ class ApprovalsApi:
             TooltrayError: this is no choice, or the settings cannot be written.
         """
         before, after = self._permissions.rules(server), self._permissions.rules_with(server, tool, approval)
-        if rules_widen(before, after):
-            await confirm_widening(YES_TO_CALLS)
+        await _decide_rules(before, after, server=server, tool=tool, approval=approval)
         if after != before:
             await self._config.change_server(server, auto_approve=after)
         if approval == ASK:
@@ -126,8 +130,7 @@ class ApprovalsApi:
         """
         if problem := approval.problem_of(server, rules, ()):
             raise TooltrayError(problem.title, problem.message, problem.hint)
-        if rules_widen(self._rules(server), rules):
-            await confirm_widening(YES_TO_CALLS)
+        await _decide_rules(self._rules(server), rules, server=server)
         await self._config.change_server(server, auto_approve=tuple(rules))
 
     async def get_tool_changes(self) -> list[ToolChange]:
@@ -144,10 +147,26 @@ class ApprovalsApi:
         Raises:
             TooltrayError: it has not changed, or that cannot be written.
         """
-        await confirm_widening(YES_TO_CALLS)
+        await confirm_widening(YES_TO_CALLS, server=server, tool=tool, kind=kind)
         await self._approvals.accept(server, tool, kind)
+
+    def _call(self, id: str) -> dict[str, object]:
+        """What a call that waits is, by its names."""
+        call = next((each for each in self._approvals.waiting() if each.id == id), None)
+        return {"server": call.server, "tool": call.tool, "client": call.client, "project": call.project} if call else {"call": id}
 
     def _rules(self, server: str) -> Sequence[str]:
         """Those that count now; none for a server that there is not, which is told when its entry is changed."""
         config = self._config.settings.mcp_servers.get(server)
         return config.auto_approve if config else (ALL,)
+
+
+async def _decide_rules(before: Sequence[str], after: Sequence[str], **about: object) -> None:
+    if rules_widen(before, after):
+        await confirm_widening(YES_TO_CALLS, **about, rules=list(after), rules_before=list(before))
+    elif list(before) != list(after):
+        await note_narrowing(YES_TO_CALLS, **about, rules=list(after), rules_before=list(before))
+
+
+def _about(grant: GrantSnapshot) -> dict[str, object]:
+    return {"grant": grant.id, "server": grant.server, "kind": grant.kind, "tool": grant.tool, "client": grant.client}

@@ -39,6 +39,7 @@ from tooltray.upstream.relay import paused
 from tooltray.upstream.server_manager import ServerManager
 
 LONGEST_GRANT_S = 366 * 86_400.0
+MARK_LENGTH = 16  # of a mark in the audit trail
 MOST_SHOWN = 64  # previews to which no grant was given yet
 QUESTIONS_BELOW_BYTES = 262_144  # a result that only asks is small; larger ones are not looked into
 
@@ -189,6 +190,12 @@ class Approvals:
         if self._shown.pop((server, kind, tool, client), now) != now:
             raise Conflict(Phrase("the tools have changed since they were shown"), hint=Phrase("Look at them once more."))
         return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, expires_in_s=expires_in_s)
+
+    def definitions(self, server: str, kind: str, tool: str) -> list[str]:
+        """The tools that a grant would be for, as far as they are known now, each with the beginning of its definition's mark."""
+        routes = reads(self._tools, server) if kind == "reads" else self._tools.routes(server)
+        wanted = routes if kind == "reads" else {tool: routes[tool]} if tool in routes else {}
+        return [f"{suspicion.visible(name)} {mark(route)[:MARK_LENGTH]}" for name, route in wanted.items()]
 
     async def take_back(self, id: str) -> None:
         """See ApprovalsApi.remove_grant."""

@@ -219,7 +219,7 @@ class ServersApi:
             TooltrayError: the entry is not valid, or too many tests run already.
         """
         if config is not None:
-            await confirm_widening("Running a server to test it")
+            await confirm_widening(Phrase("Running a server to test it"), server=name)
         else:
             self._proposals.check_may_run(name)
             check_is_in_settings(self._servers, name)

@@ -142,7 +142,7 @@ class ActivityApi:
         Raises:
             TooltrayError: it cannot be written, or no person has confirmed it: who has done something must not be able to hide it.
         """
-        await confirm_widening("Emptying the journal")
+        await confirm_widening(Phrase("Emptying the journal"))
         await self._journal.do(JournalFile.clear)
         self._bus.publish(ActivityWritten(0))
 

@@ -14,10 +14,12 @@ from tooltray.access.api import AccessApi
 from tooltray.ai_clients.api import AiClientsApi
 from tooltray.api import Api, remote_parts
 from tooltray.approvals.api import ApprovalsApi
+from tooltray.audit.api import AuditApi
 from tooltray.catalogue.published_names import PublishedNames
-from tooltray.confirmation import confirm_widening
+from tooltray.confirmation import confirm_widening, note_narrowing
+from tooltray.consent.api import ConfirmationsApi
 from tooltray.entries.api import ServersApi
-from tooltray.entries.files_api import FilesApi, distrust_other, trust_others
+from tooltray.entries.files_api import YES_TO_SERVERS, FilesApi, about_entries, distrust_other, trust_others
 from tooltray.entries.outgoing_links import client_links
 from tooltray.entries.secrets_api import SecretsApi
 from tooltray.entries.setup_api import SetupApi
@@ -31,7 +33,7 @@ from tooltray.phrases import Phrase
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.unstarted_parts import UnstartedParts
 from tooltray.programs import is_frozen
-from tooltray.projects.api import ProjectsApi
+from tooltray.projects.api import ALLOWING, ProjectsApi
 from tooltray.registries.api import RegistriesApi
 from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.settings.settings import BUILTIN_NAMES
@@ -58,6 +60,8 @@ def unstarted_api(parts: UnstartedParts) -> Api:
         "registries": lambda: RegistriesApi(registries=parts.registries),
         "setup": lambda: _SetupApi(parts),
         "activity": lambda: _ActivityApi(parts),
+        "confirmations": lambda: ConfirmationsApi(consent=parts.consent),
+        "audit": lambda: AuditApi(trail=parts.trail),
     }
     return Api(**remote_parts(_not_offered) | {name: _Lazy(make) for name, make in made.items()})
 
@@ -265,11 +269,12 @@ class _ProjectsApi(_Unstarted, ProjectsApi):
         return self._folders.listed()
 
     async def allow_folder(self, path: str) -> str:
-        await confirm_widening("Allowing a folder")
+        await confirm_widening(ALLOWING, folder=path)
         return await self._folders.allow(path)
 
     async def disallow_folder(self, path: str) -> None:
         await self._folders.disallow(path)
+        await note_narrowing(ALLOWING, folder=path)
 
 
 class _ActivityApi(_Unstarted, ActivityApi):
@@ -291,7 +296,7 @@ class _FilesApi(_Unstarted, FilesApi):
         return await self._parts.trust_decisions.requests(file, file.running)
 
     async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
-        await confirm_widening("A yes to a project's servers")
+        await confirm_widening(YES_TO_SERVERS, project=project, **about_entries(await self.get_trust_requests(project), entries))
         if not project:
             return await trust_others(entries, self._parts.inmemory_trust, self._parts.proposals)
         _, names = await self._parts.trust_decisions.trust(project, entries)
@@ -302,6 +307,7 @@ class _FilesApi(_Unstarted, FilesApi):
             await self._parts.trust_decisions.distrust(project, entry)
         else:
             await distrust_other(entry, self._parts.inmemory_trust, self._parts.proposals)
+        await note_narrowing(YES_TO_SERVERS, project=project, entry=entry)
 
     async def get_trusted_entries(self) -> list[TrustedEntry]:
         return list(self._parts.trust.entries())
