@@ -86,7 +86,7 @@ def read_known_programs(data: bytes) -> dict[str, str]:
     return {program: client.name for client in reversed(clients) for program in client.signs.programs}
 
 
-class _Signs(msgspec.Struct):
+class _Signs(msgspec.Struct, frozen=True):
     programs: tuple[str, ...] = ()
 
 
@@ -135,8 +135,13 @@ def _table() -> dict[int, tuple[int, str]]:
         from tooltray.win32 import processes
 
         return processes.named_parents()
+    return table_by_ps()
+
+
+def table_by_ps(ps: str = "/bin/ps") -> dict[int, tuple[int, str]]:
+    """Parents and names of all processes; empty where they cannot be asked for."""
     try:
-        asked = subprocess.run(["/bin/ps", "-axo", "pid=,ppid=,comm="], capture_output=True, timeout=PS_TIMEOUT_S, check=False)
+        asked = subprocess.run([ps, "-axo", "pid=,ppid=,comm="], capture_output=True, timeout=PS_TIMEOUT_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return {}
     return table_of_ps(asked.stdout.decode("utf-8", "replace"))

@@ -136,8 +136,7 @@ class Confirmations:
         self._refused[key] = self._deadlines.add(REFUSED_FOR_S, partial(self._forget_refusal, key))
 
     def _forget_refusal(self, key: Key) -> None:
-        if deadline := self._refused.pop(key, None):
-            deadline.cancel()
+        self._refused.pop(key).cancel()
 
     def _snapshot(self, wish: Wish, origin: Origin) -> ConfirmationSnapshot:
         return ConfirmationSnapshot(

@@ -41,7 +41,7 @@ class _Kept(msgspec.Struct, rename="camel"):
 
     salt: str
     hash: str
-    cost: int = COST
+    cost: int
     wrong: int = 0
     not_before: float = 0.0
     version: int = 1
@@ -50,8 +50,13 @@ class _Kept(msgspec.Struct, rename="camel"):
 class Passphrase:
     """Of one home. Its methods block for a tenth of a second: call them in a thread, one at a time."""
 
-    def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
-        self._path, self._now = path, now
+    def __init__(self, path: Path, now: Callable[[], float] = time.time, *, cost: int = COST) -> None:
+        """
+        Args:
+            now: unix seconds.
+            cost: of the hash of a new one, a power of two.
+        """
+        self._path, self._now, self._cost = path, now, cost
 
     @property
     def is_set(self) -> bool:
@@ -78,7 +83,7 @@ class Passphrase:
             message = Phrase("it needs {least} characters at least, and {most} at most", least=SHORTEST, most=LONGEST)
             raise TooltrayError(Phrase("This passphrase cannot be used"), message)
         salt = os.urandom(SALT_BYTES)
-        self._write(_Kept(salt.hex(), _hashed(passphrase, salt, COST).hex()))
+        self._write(_Kept(salt.hex(), _hashed(passphrase, salt, self._cost).hex(), self._cost))
 
     def remove(self) -> None:
         """

@@ -1,9 +1,10 @@
 """The API about files with servers in them: what they define, which entries need a person's consent, and reading them again."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tooltray.confirmation import confirm_widening, note_narrowing
+from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
@@ -106,7 +107,15 @@ class FilesApi:
         return await self._files.reload()
 
     async def _about(self, project: str, entries: Mapping[str, str]) -> dict[str, object]:
-        return about_entries(await self.get_trust_requests(project), entries)
+        return about_entries(await known_requests(self.get_trust_requests(project)), entries)
+
+
+async def known_requests(asked: Awaitable[list[TrustRequest]]) -> list[TrustRequest]:
+    """What waits, for who is asked about it; none where that cannot be read, which is told by what comes behind."""
+    try:
+        return await asked
+    except TooltrayError:
+        return []
 
 
 def about_entries(requests: Sequence[TrustRequest], entries: Mapping[str, str]) -> dict[str, object]:

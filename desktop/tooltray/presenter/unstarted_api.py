@@ -19,7 +19,7 @@ from tooltray.catalogue.published_names import PublishedNames
 from tooltray.confirmation import confirm_widening, note_narrowing
 from tooltray.consent.api import ConfirmationsApi
 from tooltray.entries.api import ServersApi
-from tooltray.entries.files_api import YES_TO_SERVERS, FilesApi, about_entries, distrust_other, trust_others
+from tooltray.entries.files_api import YES_TO_SERVERS, FilesApi, about_entries, distrust_other, known_requests, trust_others
 from tooltray.entries.outgoing_links import client_links
 from tooltray.entries.secrets_api import SecretsApi
 from tooltray.entries.setup_api import SetupApi
@@ -281,7 +281,7 @@ class _ActivityApi(_Unstarted, ActivityApi):
     """Reads the file. Nothing is written into it where no hub runs."""
 
     def __init__(self, parts: UnstartedParts) -> None:
-        self._reader = parts.journal_reader
+        self._reader, self._trail = parts.journal_reader, parts.trail
         self._journal = Journal(journal_file=parts.home.activity, config=parts.config, bus=parts.bus, known_values=tuple)
 
 
@@ -296,7 +296,8 @@ class _FilesApi(_Unstarted, FilesApi):
         return await self._parts.trust_decisions.requests(file, file.running)
 
     async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
-        await confirm_widening(YES_TO_SERVERS, project=project, **about_entries(await self.get_trust_requests(project), entries))
+        requests = await known_requests(self.get_trust_requests(project))
+        await confirm_widening(YES_TO_SERVERS, project=project, **about_entries(requests, entries))
         if not project:
             return await trust_others(entries, self._parts.inmemory_trust, self._parts.proposals)
         _, names = await self._parts.trust_decisions.trust(project, entries)

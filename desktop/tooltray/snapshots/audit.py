@@ -1,5 +1,7 @@
 """What people decided: who allowed or refused what, by which way, and whether that record is whole."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 
@@ -14,7 +16,7 @@ class AuditEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     who: str = ""  # the name of a program's token, or of an AI client
     origin: str = ""  # the processes that it came from, the nearest first
     verb: str = ""  # of the API
-    about: dict[str, str] = {}  # names of what it is about: server, tool, folder, definition, ...
+    about: Mapping[str, str] = {}  # names of what it is about: server, tool, folder, definition, ...
     previous: str = ""  # SHA-256 of the line before
 
 
