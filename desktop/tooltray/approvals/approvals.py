@@ -15,7 +15,7 @@ from msgspec.structs import asdict, replace
 
 from tooltray.approvals import suspicion
 from tooltray.approvals.approval_questions import AskedCall, asked_call, mark
-from tooltray.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRounds, reads
+from tooltray.approvals.approval_rounds import APPROVED, ELICITATION, MARK_LENGTH, ApprovalRounds, reads
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.skill_book import SKILL, SkillBook
@@ -39,7 +39,6 @@ from tooltray.upstream.relay import paused
 from tooltray.upstream.server_manager import ServerManager
 
 LONGEST_GRANT_S = 366 * 86_400.0
-MARK_LENGTH = 16  # of a mark in the audit trail
 MOST_SHOWN = 64  # previews to which no grant was given yet
 QUESTIONS_BELOW_BYTES = 262_144  # a result that only asks is small; larger ones are not looked into
 

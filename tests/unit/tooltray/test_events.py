@@ -9,10 +9,10 @@ import pytest
 from tooltray import events
 from tooltray.events import (
     EVENTS,
+    FOR_THE_WINDOW,
     ClientListUpdated,
     Event,
     EventBus,
-    FOR_THE_WINDOW,
     ServerStarted,
     ServerStopped,
     SessionsChanged,
