@@ -182,6 +182,8 @@ from tooltray.server_files.inmemory_trust import InMemoryTrust
 from tooltray.server_files.project_edits import ProjectEdits
 from tooltray.server_files.project_servers import ProjectServers
 from tooltray.server_files.server_files import ServerFiles
+from tooltray.server_files.started_checks import StartedChecks
+from tooltray.server_files.started_files import StartedTexts
 from tooltray.server_files.trust_decisions import ReadFile, TrustDecisions
 from tooltray.server_files.trust_store import TrustStore
 from tooltray.server_tasks.api import ServerTasksApi
@@ -340,6 +342,7 @@ class Hub(Composition):
         authorize="sign_ins.authorization",
         tool_schema=lambda hub: lambda server, tool: hub.tools.input_schema(server, tool),
         may_run="inmemory_trust.allows",
+        check_files=lambda hub: lambda server: hub.started_checks.check(server),
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
     client_extensions: ClientExtensions = read(lambda hub: ClientExtensions(hub.home.client_extensions, bus=hub.bus, spawn=hub.spawn))
@@ -464,10 +467,12 @@ class Hub(Composition):
     hot_reload: HotReload = part(make_watcher=lambda hub: FileWatcher)
     read_file: ReadFile = made(lambda hub: in_surroundings(read_file, os.environ))
     files_in_use: FilesInUse = part(store="trust_store", configs="options.configs", project="options.project")
+    texts: StartedTexts = made(lambda hub: StartedTexts(hub.home.started_files))
     decisions: TrustDecisions = part(trust="files_in_use.trust", read="read_file")
     edits: ProjectEdits = part(history="history")
     files: ServerFiles = part(watching="hot_reload")
-    project_servers: ProjectServers = part()
+    started_checks: StartedChecks = part()
+    project_servers: ProjectServers = part(start=lambda hub: lambda name: hub.servers.begin_start(name))
 
     passphrase: Passphrase = made(lambda hub: Passphrase(hub.home.passphrase))
     confirmations: Confirmations = part(masked="mask.masked_whole")
@@ -534,6 +539,7 @@ class Hub(Composition):
         authorize="sign_ins.settled_authorization",
         tool_schema=lambda hub: lambda server, tool: None,
         may_run="inmemory_trust.allows",
+        check_files=lambda hub: lambda server: hub.started_checks.check(server),
     )
     server_tests: ServerTests = part()
     entry_edits: EntryEdits = part()

@@ -232,10 +232,18 @@ class UnstartedParts:
     @cached_property
     def trust_decisions(self) -> "TrustDecisions":
         from tooltray.foreign_configs.reading import read_file
+        from tooltray.server_files.started_files import StartedTexts
         from tooltray.server_files.trust_decisions import TrustDecisions
 
         environ = self._servers_shell.environ
-        return TrustDecisions(config=self.config, trust=self.trust, folders=self.folders, read=read_file, environ=environ)
+        return TrustDecisions(
+            config=self.config,
+            trust=self.trust,
+            folders=self.folders,
+            read=read_file,
+            environ=environ,
+            texts=StartedTexts(self.home.started_files),
+        )
 
     @cached_property
     def inmemory_trust(self) -> "InMemoryTrust":
