@@ -22,6 +22,7 @@ from tooltray.events import (
 from tooltray.snapshots.activity import ActivityRow, CallNow, JournalStatus
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
+from tooltray.snapshots.audit import AuditCheck, AuditEntry
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.discovery import (
     BundleOffer,
@@ -96,6 +97,8 @@ class HubInMemory:
         self.taken_back: dict[str, GrantSnapshot] = {}
         self.permissions: list[ServerPermissions] = []
         self.tool_changes: list[ToolChange] = []
+        self.decisions: list[AuditEntry] = []
+        self.audit_check = AuditCheck(True, 0, 0)
         self.feedback: list[FeedbackSnapshot] = []
         self.feedback_history: list[FeedbackEntry] = []
         self.ready_answers: list[str] = []

@@ -152,7 +152,7 @@ class ApprovalsApi:
 
     def _call(self, id: str) -> dict[str, object]:
         """What a call that waits is, by its names."""
-        call = next((each for each in self._approvals.waiting() if each.id == id), None)
+        call = self._approvals.question(id)
         return {"server": call.server, "tool": call.tool, "client": call.client, "project": call.project} if call else {"call": id}
 
     def _rules(self, server: str) -> Sequence[str]:

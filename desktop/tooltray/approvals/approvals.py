@@ -157,6 +157,11 @@ class Approvals:
         self._rounds.renew_refused()
         return [question.snapshot for question in self._waiting if not question.answer.done()]
 
+    def question(self, id: str) -> ApprovalSnapshot | None:
+        """What a person is asked about a call; None where it waits no longer."""
+        found = self._waiting.find(id)
+        return found.snapshot if found else None
+
     async def answer(self, id: str, answer: str) -> None:
         """See ApprovalsApi.answer_approval."""
         question = self._waiting.find(id)

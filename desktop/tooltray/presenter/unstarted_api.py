@@ -18,7 +18,7 @@ from tooltray.audit.api import AuditApi
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.confirmation import confirm_widening, note_narrowing
 from tooltray.consent.api import ConfirmationsApi
-from tooltray.entries.api import ServersApi
+from tooltray.entries.api import ServersApi, confirm_rules
 from tooltray.entries.files_api import YES_TO_SERVERS, FilesApi, about_entries, distrust_other, known_requests, trust_others
 from tooltray.entries.outgoing_links import client_links
 from tooltray.entries.secrets_api import SecretsApi
@@ -173,6 +173,7 @@ class _ServersApi(_Unstarted, ServersApi):
         return name
 
     async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
+        await confirm_rules(self._config, name, config)
         await self._config.set_server(name, config, revision=revision)
         self._forget_stop(name)
 

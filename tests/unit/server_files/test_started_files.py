@@ -51,7 +51,6 @@ def test_modules_and_folders_are_looked_into(project: Path) -> None:
     assert paths(project, "python", "-mmod") == ["mod/__init__.py"]
     assert paths(project, "node", "build") == ["build/index.js"]
     assert paths(project, "node.exe", ".") == ["package.json"]
-    assert paths(project, "python", "pkg\0", "-m") == []
 
 
 def test_a_server_elsewhere_and_what_lies_elsewhere_have_none(project: Path) -> None:
