@@ -28,7 +28,10 @@ def used_names(twin: Path) -> set[str]:
     """The names that the rest of the product takes from either of the two."""
     stems, used = {twin.stem, twin.stem.replace("_posix", "_windows")}, set()
     for module in DESKTOP.rglob("*.py"):
-        tree = ast.parse(module.read_text())
+        text = module.read_text()
+        if not any(stem in text for stem in stems):
+            continue
+        tree = ast.parse(text)
         aliases = set()
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom):
