@@ -70,10 +70,10 @@ class Consent:
         if isinstance(asker, CommandAsker):
             await asker.unlock(passphrase)
 
-    async def compare(self, given: str) -> None:
+    async def compare(self, given: str) -> str:
         """See Passphrase.check; one at a time, so that nobody gets more tries by typing in two places."""
         async with self._comparing:
-            await finish_in_thread(self.passphrase.check, given)
+            return await finish_in_thread(self.passphrase.check, given)
 
 
 class WindowAsker(Person):
@@ -102,7 +102,7 @@ class CommandAsker(Person):
 
     def __init__(self, consent: Consent, *, pid: int, is_at_terminal: bool) -> None:
         self._consent, self._pid, self._is_at_terminal = consent, pid, is_at_terminal
-        self._is_unlocked = False
+        self._unlocked = ""  # the mark of the passphrase that was given
         self.on_asked: Callable[[float], None] = lambda seconds: None
         self.type_passphrase: Callable[[], str] | None = None
 
@@ -117,8 +117,7 @@ class CommandAsker(Person):
         """
         if not self._consent.passphrase.is_set:
             raise Denied(Phrase("No passphrase is set"), hint=Phrase("Set one with: tooltray passphrase set"))
-        await self._consent.compare(passphrase)
-        self._is_unlocked = True
+        self._unlocked = await self._consent.compare(passphrase)
 
     async def confirm(self, wish: Wish) -> None:
         if wish.is_reading:
@@ -138,7 +137,7 @@ class CommandAsker(Person):
             await self._ask_window(wish, origin)
             return WINDOW
         if self._consent.passphrase.is_set:
-            if not self._is_unlocked:
+            if self._unlocked != await finish_in_thread(self._consent.passphrase.mark):
                 await self._ask_passphrase(wish)
             return BY_PASSPHRASE
         self._check_terminal(wish)

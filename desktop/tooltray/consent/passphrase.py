@@ -95,8 +95,16 @@ class Passphrase:
         except OSError as error:
             raise _unusable(self._path, error.strerror or str(error)) from None
 
-    def check(self, given: str) -> None:
-        """Compares what was typed.
+    def mark(self) -> str:
+        """By which it is known that another one was set meanwhile.
+
+        Raises:
+            TooltrayError: the file cannot be read.
+        """
+        return self._read().salt
+
+    def check(self, given: str) -> str:
+        """Compares what was typed; returns the mark of the one that it is.
 
         Raises:
             Denied: it is another one, or too many were wrong; says when there may be a further try.
@@ -108,7 +116,7 @@ class Passphrase:
         self._write(_counted(kept, self._now()))  # first, so that whoever ends the hub meanwhile has no further try
         if len(given) <= LONGEST and hmac.compare_digest(_hashed(given, bytes.fromhex(kept.salt), kept.cost).hex(), kept.hash):
             self._write(msgspec.structs.replace(kept, wrong=0, not_before=0.0))
-            return
+            return kept.salt
         logger.warning("a wrong passphrase was given (%d in a row)", kept.wrong + 1)
         left = FREE_TRIES - kept.wrong - 1
         message = Phrase("{count} more tries before you have to wait", count=left) if left > 0 else Phrase("the next try has to wait")

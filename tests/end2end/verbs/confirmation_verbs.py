@@ -22,7 +22,9 @@ async def passphrase(hub):
 
 
 async def audit(hub):
-    path = await hub("allow_folder", path=str(hub.world.home))
+    folder = hub.world.home / "audited"
+    folder.mkdir(exist_ok=True)
+    path = await hub("allow_folder", path=str(folder))
     [entry] = await hub("get_audit", limit=1)
     assert (entry["what"], entry["verb"], entry["way"], entry["about"]["folder"]) == ("Allowing a folder", "allow_folder", "terminal", path)
     await hub("disallow_folder", path=path)

@@ -164,6 +164,10 @@ async def test_the_first_passphrase_is_set_at_the_terminal_and_another_one_needs
             with pytest.raises(NeedsPassphrase):
                 await asked()
         await api.confirm_with_passphrase(PASSPHRASE)
+        await api.set_passphrase("another one")
+        with pytest.raises(NeedsPassphrase):
+            await api.remove_passphrase()
+        await api.confirm_with_passphrase("another one")
         await api.remove_passphrase()
     assert not (await api.get_passphrase_state()).is_set
 

@@ -25,7 +25,10 @@ def test_what_was_set_is_known_and_the_file_does_not_say_it(tmp_path: Path) -> N
     here = made(tmp_path)
     assert here.state() == PassphraseState(False, FREE_TRIES)
     here.set(RIGHT)
-    here.check(RIGHT)
+    first = here.check(RIGHT)
+    assert first == here.mark()
+    here.set(RIGHT)
+    assert here.mark() != first  # another one, even if it is the same
     assert here.state() == PassphraseState(True, FREE_TRIES)
     file = tmp_path / "passphrase.json"
     assert RIGHT.encode() not in file.read_bytes()

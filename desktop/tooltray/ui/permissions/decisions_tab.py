@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.audit import AuditCheck, AuditEntry
 from tooltray.ui.figures import moment
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.i18n import shipped, tr
 from tooltray.ui.problem_words import title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
@@ -56,7 +56,7 @@ def about_words(entry: AuditEntry) -> str:
 
 def details(entry: AuditEntry) -> str:
     """Returns all that is known of it, a line each."""
-    lines = [say(entry.what), *(f"{name}: {value}" for name, value in entry.about.items())]
+    lines = [shipped(entry.what), *(f"{name}: {value}" for name, value in entry.about.items())]
     return "\n".join([*lines, *([tr("From: {origin}", origin=entry.origin)] if entry.origin else [])])
 
 
@@ -103,7 +103,7 @@ class DecisionsTab(PageScroll):
         return [
             Column(tr("When"), lambda each: moment(each.at, datetime.now()), Kind.QUIET, 96),
             Column(tr("Answer"), answer_words, Kind.TEXT, 110),
-            Column(tr("What"), lambda each: say(each.what), Kind.TEXT, 220, details),
+            Column(tr("What"), lambda each: shipped(each.what), Kind.TEXT, 220, details),
             Column(tr("About"), about_words, Kind.QUIET, tip=details),
             Column(tr("By"), way_words, Kind.QUIET, 130, details),
         ]
