@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QStackedWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
+from tooltray.snapshots.audit import AuditEntry
 from tooltray.snapshots.clients import ClientModeSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.ui.i18n import tr
@@ -107,7 +108,7 @@ class PermissionsPage(Page):
         commands.clients_changed.connect(self.show_clients)
         commands.folders_changed.connect(self.show_folders)
         commands.trusted_changed.connect(self.show_trusted)
-        commands.decisions_changed.connect(self.decisions.show_entries)
+        commands.decisions_changed.connect(self.show_decisions)
         commands.decisions_checked.connect(self.decisions.show_check)
         commands.calls_changed.connect(self.show_calls)
         commands.requests_changed.connect(self.show_requests)
@@ -181,6 +182,10 @@ class PermissionsPage(Page):
     def show_trusted(self, entries: Sequence[TrustedEntry]) -> None:
         self.trusted.show_entries(entries)
         self._count_trusted()
+
+    def show_decisions(self, entries: Sequence[AuditEntry]) -> None:
+        self.decisions.show_entries(entries)
+        self._count(DECISIONS, len(entries))
 
     def show_calls(self, calls: Sequence[ApprovalSnapshot]) -> None:
         self.waiting.show_calls(calls)
