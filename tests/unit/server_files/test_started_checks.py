@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from tests.fakes.file_hub import FileHub, file_hub
-from tests.fakes.full_disk import full_disk
 
 from tooltray.errors import Conflict, TooltrayError
 from tooltray.launch.program_launch import CannotStart
@@ -81,8 +80,12 @@ async def test_a_consent_of_before_takes_the_files_as_they_are(tmp_path: Path) -
         trust = hub.parts.files_in_use.trust
         await trust.say_yes(folder, {"one": trust.digest(folder, "one")})
         assert kept(hub)["files"] is None
-        with full_disk(16):
-            await hub.parts.started_checks.check(server(hub))
+        path = hub.parts.home.trust
+        path.rename(path.with_suffix(".aside"))
+        path.mkdir()  # so that nothing can be written there
+        await hub.parts.started_checks.check(server(hub))
+        path.rmdir()
+        path.with_suffix(".aside").rename(path)
         assert kept(hub)["files"] is None
         await hub.parts.started_checks.check(server(hub))
         assert list(kept(hub)["files"]) == ["srv.py"]  # type: ignore[call-overload]
