@@ -38,7 +38,8 @@ bench: prepare
 soak: .venv/.dev
 	.venv/bin/python tests/bench/soak.py
 
-conformance: .venv/.dev tests/npm/node_modules/.installed
+conformance: .venv/.dev tests/npm/node_modules/.installed .cache/fastmcp/.installed .cache/serena/.installed .cache/confined/.installed \
+    tests/confined/node_modules/.installed
 	@scripts/system_packages.sh browser
 	.venv/bin/python -m pytest tests/conformance
 	.venv/bin/python tests/conformance/run.py
@@ -105,6 +106,12 @@ prepare: .venv/.dev .cache/fastmcp/.installed .cache/serena/.installed tests/npm
 	@.cache/serena/bin/python $(LOCKED) --no-binary proxy-tools -r requirements/serena.txt
 	@touch $@
 
+.cache/confined/.installed: requirements/confined.txt
+	@scripts/make_venv.sh .cache/confined
+	@echo "Installing the servers that are tried confined into .cache/confined ..."
+	@.cache/confined/bin/python $(LOCKED) -r requirements/confined.txt
+	@touch $@
+
 .cache/package/.installed: requirements/package.txt requirements/build.txt
 	@scripts/make_venv.sh .cache/package
 	@echo "Installing what makes the packages into .cache/package ..."
@@ -133,6 +140,11 @@ prepare: .venv/.dev .cache/fastmcp/.installed .cache/serena/.installed tests/npm
 tests/npm/node_modules/.installed: tests/npm/package.json tests/npm/package-lock.json requirements/node.txt
 	@echo "Installing the npm servers of the tests ..."
 	@scripts/npm_install.sh tests/npm
+	@touch $@
+
+tests/confined/node_modules/.installed: tests/confined/package.json tests/confined/package-lock.json requirements/node.txt
+	@echo "Installing the npm servers that are tried confined ..."
+	@scripts/npm_install.sh tests/confined
 	@touch $@
 
 tests/ai_clients/node_modules/.installed: tests/ai_clients/package.json tests/ai_clients/package-lock.json requirements/node.txt

@@ -42,7 +42,7 @@ Architecture: {architecture}
 Maintainer: {maintainer()}
 Installed-Size: {size_kb}
 Depends: {DEPENDS}
-Recommends: gnome-keyring | kwalletmanager
+Recommends: bubblewrap, gnome-keyring | kwalletmanager
 Section: devel
 Priority: optional
 Description: one home for your MCP servers

@@ -19,6 +19,7 @@ from pydantic.fields import FieldInfo
 from tooltray.cli.arguments import command_parser
 from tooltray.events import EVENTS
 from tooltray.rest.openapi import document
+from tooltray.settings.confinement import Confinement
 from tooltray.settings.server_config import SPELLINGS, MCPServerConfig, OAuthSettings, ServerOptions, ToolFilter
 from tooltray.settings.settings import (
     ActivitySettings,
@@ -44,6 +45,7 @@ MODELS: Mapping[str, type[BaseModel]] = {
     "A server (`mcpServers.NAME`)": MCPServerConfig,
     "`oauth` of a server": OAuthSettings,
     "`toolFilter` of a server": ToolFilter,
+    "`confinement` of a server": Confinement,
     "`toolOverrides.TOOL` of a server": ToolOverride,
     "`toolOverrides.TOOL.annotations`": ToolHints,
     "`toolOverrides.TOOL.icons[]`": ToolIcon,

@@ -16,6 +16,7 @@ lock requirements/dev.txt pyproject.toml --extra dev --constraints requirements/
 lock requirements/otlp.txt pyproject.toml --extra otlp --constraints requirements/run.txt
 lock requirements/fastmcp.txt requirements/fastmcp.in
 lock requirements/serena.txt requirements/serena.in
+lock requirements/confined.txt requirements/confined.in
 lock requirements/node.txt requirements/node.in
 lock requirements/docs.txt requirements/docs.in
 lock requirements/audit.txt requirements/audit.in
@@ -25,10 +26,10 @@ lock requirements/package.txt requirements/package.in pyproject.toml --constrain
     --no-header --no-annotate --no-emit-index-url --no-emit-find-links --output-file requirements/windows.txt \
     pyproject.toml requirements/windows.in --constraints requirements/run.txt --constraints requirements/package.txt
 lock requirements/windows-python.txt requirements/windows-python.in
-for project in tests/npm tests/ai_clients; do
+for project in tests/npm tests/confined tests/ai_clients; do
     npm --prefix "$project" update --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts --no-audit --no-fund
 done
-if grep -nE '://|^--' requirements/*.txt || grep -n '"resolved"' tests/npm/package-lock.json tests/ai_clients/package-lock.json; then
+if grep -nE '://|^--' requirements/*.txt || grep -n '"resolved"' tests/npm/package-lock.json tests/confined/package-lock.json tests/ai_clients/package-lock.json; then
     echo "An address stands in a lock file." >&2
     exit 1
 fi

@@ -16,7 +16,8 @@ freezing=("libpython$(python3 -c 'import sys; print("%d.%d" % sys.version_info[:
 # a Windows that is none, a compiler for what it lacks and for the launcher, and an installer's maker
 windows=(wine wine64 gcc-mingw-w64-x86-64 nsis xvfb xauth python3-pip fonts-inter fonts-jetbrains-mono)
 browser=(chromium)  # what renders the views of MCP Apps
-session=(dbus gnome-keyring)
+session=(dbus gnome-keyring pass)  # places of secrets
+confinement=(bubblewrap)  # around confined servers
 fonts=(fonts-inter fonts-jetbrains-mono fonts-noto-cjk fonts-noto-color-emoji fonts-dejavu-core)
 
 case ${1:-} in
@@ -24,7 +25,7 @@ python) wanted=("${python[@]}") ;;
 package) wanted=("${qt[@]}" "${xcb[@]}" "${freezing[@]}") ;;
 windows) wanted=("${windows[@]}") ;;
 package-test) wanted=(mmdebstrap util-linux mount lintian dbus) ;;
-tests) wanted=("${qt[@]}" "${xcb[@]}" "${screen[@]}" "${session[@]}" "${fonts[@]}") ;;
+tests) wanted=("${qt[@]}" "${xcb[@]}" "${screen[@]}" "${session[@]}" "${confinement[@]}" "${fonts[@]}") ;;
 browser) wanted=("${browser[@]}") ;;
 *)
     echo "usage: $0 python|tests|browser|package|package-test|windows" >&2

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tooltray.bundles.api import BundlesApi
     from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
     from tooltray.calls.tries_api import TriesApi
+    from tooltray.confinement.api import ConfinementApi
     from tooltray.consent.api import ConfirmationsApi
     from tooltray.discovery.api import DiscoveryApi
     from tooltray.entries.api import ServersApi
@@ -49,6 +50,7 @@ class Api:
 
     hub: "HubApi"
     servers: "ServersApi"
+    confinement: "ConfinementApi"
     logs: "LogsApi"
     tools: "ToolsApi"
     tries: "TriesApi"

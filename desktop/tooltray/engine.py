@@ -169,6 +169,7 @@ class Engine:
             self.hub.doors.close,
             self.hub.sign_ins.close,
             self.hub.servers.close,
+            self.hub.host_proxies.close,
             self.hub.log_keeper.close,
             self.hub.traces.close,
             self.hub.tasks.close,

@@ -8,9 +8,9 @@ Above it: the engine, which starts and ends what is made here, and the tests, wh
 tests/contract/test_hub.py holds every parameter to the type of its part.
 """
 
-import asyncio
 import os
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -88,6 +88,15 @@ from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.catalogue.tool_copies import read_tools
 from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
 from tooltray.composition import Composition, made, part, read
+from tooltray.confinement.allowances import Allowances
+from tooltray.confinement.api import ConfinementApi, MakeGuarded
+from tooltray.confinement.confined_starts import ConfinedStarts
+from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.guarded_folders import GuardedFolders
+from tooltray.confinement.host_proxies import HostProxies
+from tooltray.confinement.refusals import Refusals
+from tooltray.confinement.support import Support, probe
+from tooltray.confinement.watches import Watches
 from tooltray.consent.ancestry import read_known_programs
 from tooltray.consent.api import ConfirmationsApi
 from tooltray.consent.askers import Consent
@@ -142,6 +151,7 @@ from tooltray.journal.recorded_failures import Failures
 from tooltray.launch.command_lookup import COMMON
 from tooltray.launch.login_shell import LoginShell, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
+from tooltray.launch.program_output import Printed, printed_by
 from tooltray.launch.remembered_variables import RememberedVariables
 from tooltray.launch.variable_sources import ServerEnvironment, VariableSources
 from tooltray.logs.api import LogsApi
@@ -175,6 +185,8 @@ from tooltray.registries.measuring import RegistrySources
 from tooltray.registries.npm_registries import NpmRegistries
 from tooltray.registries.registry_cache import RegistryCache
 from tooltray.resources import resource
+from tooltray.secrets.provided_secrets import ProvidedSecrets, UnfetchedSecrets
+from tooltray.secrets.provider import FETCH_S, MAX_VALUE_BYTES
 from tooltray.secrets.secrets import SecretStore, take_passphrase
 from tooltray.server_files.files_in_use import FilesInUse
 from tooltray.server_files.hot_reload import HotReload
@@ -203,7 +215,7 @@ from tooltray.sign_ins.token_store import TokenStore
 from tooltray.skills.api import SkillsApi
 from tooltray.skills.skill_catalogue import SkillCatalogue
 from tooltray.skills.skills import Skills
-from tooltray.tasks import TaskKeeper
+from tooltray.tasks import TaskKeeper, finish_in_thread
 from tooltray.telemetry.trace_export import TraceExport
 from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.stdio_transport import StdioTransport
@@ -280,7 +292,8 @@ class Hub(Composition):
     async def build(self) -> None:
         """Reads the settings and all stores, and makes every part; nothing runs yet."""
         await self.config.load()
-        await asyncio.to_thread(self.make, [name for name, each in self.parts().items() if each.reads])
+        # to its end: what is started meanwhile (`probe`) holds the hub's lock for a moment, as a copy of this process
+        await finish_in_thread(self.make, [name for name, each in self.parts().items() if each.reads])
         self.make(self.parts())
         self.servers.load()
 
@@ -323,6 +336,9 @@ class Hub(Composition):
     login_shell: LoginShell = part(own=lambda hub: own_environ(is_foreign=hub.options.is_child_of_client), complete="sources.complete")
     environ: Callable[[], Awaitable[Mapping[str, str]]] = made(lambda hub: hub.login_shell.environ)
     environment: ServerEnvironment = part()
+    provided_secrets: ProvidedSecrets = part(
+        commands=lambda hub: lambda: hub.config.settings.secret_commands, run=lambda hub: partial(_run_provider, str(hub.user_folder))
+    )
 
     # towards servers
 
@@ -333,16 +349,33 @@ class Hub(Composition):
     sign_in_store: TokenStore = read(lambda hub: TokenStore(hub.home.sign_ins, hub.secrets))
     sign_ins: SignIns = part(store="sign_in_store", servers=lambda hub: lambda: hub.servers)
     visibility: Visibility = part()
+    support: Support = read(lambda hub: probe())
+    unfetched_secrets: UnfetchedSecrets = part(provided="provided_secrets")
+    refusals: Refusals = part()
+    host_proxies: HostProxies = part(note="secrets.note")
+    confinements: Confinements = part(refused="refusals.of")
+    watches: Watches = part(
+        folder="home.watches",
+        restart=lambda hub: lambda name: hub.servers.restart(name),
+        runs=lambda hub: lambda name: (server := hub.servers.find(name)) is not None and bool(server.pids),
+    )
     start_process: StartProcess = made(lambda hub: StdioTransport)
     own_url: Callable[[], str | None] = made(lambda hub: lambda: hub.http.address)
     packages: Path | None = made(lambda hub: hub.home.python if is_frozen() else None)
-    program_starts: ProgramStarts = part(folder="user_folder", registry_variables="registries.variables", packages=lambda hub: hub.packages)
+    confined: ConfinedStarts = part(proxies="host_proxies", watches="watches")
+    program_starts: ProgramStarts = part(
+        folder="user_folder",
+        registry_variables="registries.variables",
+        confined="confined",
+        packages=lambda hub: hub.packages,
+    )
     transports: ServerTransports = part(
         mask="mask.masked",
         authorize="sign_ins.authorization",
         tool_schema=lambda hub: lambda server, tool: hub.tools.input_schema(server, tool),
         may_run="inmemory_trust.allows",
         check_files=lambda hub: lambda server: hub.started_checks.check(server),
+        provided="provided_secrets",
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
     client_extensions: ClientExtensions = read(lambda hub: ClientExtensions(hub.home.client_extensions, bus=hub.bus, spawn=hub.spawn))
@@ -359,7 +392,7 @@ class Hub(Composition):
         ask_person="ask_person",
         of_task=lambda hub: lambda client, params: hub.task_news.question(client, params),
         is_person_there=lambda hub: lambda: hub.elicitations.are_shown,
-        keep_output="log_keeper.keep",
+        keep_output=lambda hub: partial(_keep_output, hub.log_keeper, hub.refusals),
         tap="protocol_log.tap",
         declared="client_extensions.declared",
     )
@@ -518,6 +551,7 @@ class Hub(Composition):
         served=lambda hub: lambda: [reading.path for reading in hub.files.served()],
         lost="files.lost_projects",
         proposed=lambda hub: lambda: hub.proposals.entries,
+        provider_problem="provided_secrets.problem",
     )
     proposal_store: ProposalStore = read(lambda hub: ProposalStore(hub.home.proposals))
     proposals: Proposals = part(
@@ -532,7 +566,7 @@ class Hub(Composition):
     notices: Notices = part(sources=lambda hub: _sources_of_notices(hub))
     starts: ServerStarts = part()
     hub_snapshots: HubSnapshots = part()
-    doctor: Doctor = part(folder="user_folder")
+    doctor: Doctor = part(folder="user_folder", secrets="unfetched_secrets")
     check_up: CheckUp = part()
     test_transports: ServerTransports = part(
         mask="mask.masked",
@@ -540,6 +574,7 @@ class Hub(Composition):
         tool_schema=lambda hub: lambda server, tool: None,
         may_run="inmemory_trust.allows",
         check_files=lambda hub: lambda server: hub.started_checks.check(server),
+        provided="provided_secrets",
     )
     server_tests: ServerTests = part()
     entry_edits: EntryEdits = part()
@@ -568,9 +603,12 @@ class Hub(Composition):
     hub_api: HubApi = part(snapshots="hub_snapshots")
     servers_api: ServersApi = part(
         packages=lambda hub: hub.packages,
-        on_removed=lambda hub: lambda name: hub.bundle_folders.forget(name),
+        on_removed=lambda hub: partial(_forget, hub),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
+    allowances: Allowances = part()
+    make_guarded: MakeGuarded = made(lambda hub: lambda: GuardedFolders(str(hub.user_folder), str(hub.home.root)))
+    confinement_api: ConfinementApi = part(allowances="allowances", guarded="make_guarded", watches="watches")
     log_pages: LogPages = part(files="server_logs", hub_logs="home.logs")
     logs_api: LogsApi = part(keeper="log_keeper", pages="log_pages", messages="protocol_log", mask="mask.masked_whole")
     addition: ServerAddition = part()
@@ -620,12 +658,27 @@ class Hub(Composition):
     doors: Doors = part()
 
 
+async def _run_provider(folder: str, command: Sequence[str], environ: Mapping[str, str]) -> Printed:
+    return await printed_by(command, environ=environ, cwd=folder, timeout_s=FETCH_S, most_bytes=MAX_VALUE_BYTES)
+
+
+def _keep_output(log_keeper: LogKeeper, refusals: Refusals, server: str, line: str) -> None:
+    log_keeper.keep(server, line)
+    refusals.heard(server, line)
+
+
 def _remembered(home: Home, options: HubOptions) -> RememberedVariables:
     remembered = RememberedVariables(home.environment)
     remembered.load()
     if options.remembers != "nothing":
         remembered.remember(os.environ, is_all=options.remembers == "all")
     return remembered
+
+
+async def _forget(hub: Hub, server: str) -> None:
+    """What a server that is removed for good alone had goes."""
+    await hub.bundle_folders.forget(server)
+    await hub.confined.forget(server)
 
 
 def _known_projects(hub: Hub) -> list[str]:

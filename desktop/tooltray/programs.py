@@ -13,10 +13,12 @@ from pathlib import Path
 
 RUN_MODULE = "run-module"
 """The first argument of a frozen `tooltray` that is to run one of MODULES: it has no interpreter that takes `-m`."""
-MODULES = ("tooltray.catalogue.token_counts", "tooltray.copilot.start_hub", "tooltray.win32.ctrl_break")
+MODULES = ("tooltray.catalogue.token_counts", "tooltray.copilot.start_hub", "tooltray.win32.ctrl_break", "tooltray_watch.watching")
 """What may be run that way, each with `main() -> int`."""
 
 _BRIDGE = Path(__file__).absolute().parents[1] / "tooltray_bridge" / "__main__.py"
+_WATCH = _BRIDGE.parents[1] / "tooltray_watch" / "__main__.py"
+_LAUNCHER = Path(__file__).absolute().parents[1] / "tooltray_confine" / "__main__.py"
 _ORIGINAL = "_ORIG"
 _SEARCH_PATHS = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FRAMEWORK_PATH", "LIBPATH")
 # the bootloader's own, and what its run-time hooks set for Qt; only inside a frozen app
@@ -50,6 +52,25 @@ def bridge_command() -> list[str]:
     if is_frozen():
         return [_beside("tooltray-bridge")]
     return [os.path.abspath(sys.executable), "-I", "-S", str(_BRIDGE)]
+
+
+def watch_command(report: str = "", *command: str) -> list[str]:
+    """Runs a program under the tracer, which writes what it does into the file `report`; without a report it only tries whether it can.
+
+    Args:
+        command: the program's absolute path, and its arguments.
+    """
+    arguments = (report, "--", *command) if report else ("--check",)
+    if is_frozen():
+        return tooltray_command(RUN_MODULE, "tooltray_watch.watching", *arguments)
+    return [os.path.abspath(sys.executable), "-I", "-S", "-B", str(_WATCH), *arguments]
+
+
+def launcher_command() -> list[str]:
+    """The launcher of confined servers of this installation. Its interpreter reads no environment variables and no site-packages."""
+    if is_frozen():
+        return [_beside("tooltray-confine")]
+    return [os.path.abspath(sys.executable), "-I", "-S", str(_LAUNCHER)]
 
 
 def module_command(module: str, *arguments: str) -> list[str]:

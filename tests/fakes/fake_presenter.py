@@ -16,14 +16,20 @@ from tests.fakes.verbs_in_memory import VerbsInMemory
 
 from tooltray.snapshots.activity import ActivityChoices
 from tooltray.snapshots.approvals import GrantSnapshot
+from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport
 from tooltray.snapshots.hub import EnvironmentSnapshot
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.registries import RegistryMeasurement
+from tooltray.snapshots.watch import WatchSnapshot
 
 ANSWERS: dict[str, Callable[..., Any]] = {
     "get_snapshot": lambda hub: hub.snapshot,
     "get_mcp_enabled": lambda hub: not hub.snapshot.is_paused,
     "diagnose": lambda hub, **_: list(hub.diagnoses),
+    "get_confinement_support": lambda hub: ConfinementSupport(files=True, network=True, hosts=True),
+    "get_watch": lambda hub, server: getattr(hub, "watch", None) or WatchSnapshot(server),
+    "watch_server": lambda hub, server, **_: WatchSnapshot(server, "watching", 300.0),
+    "stop_watching": lambda hub, server: WatchSnapshot(server, "done"),
     "get_environment": lambda hub: EnvironmentSnapshot((), ()),
     "get_program": lambda hub: hub.program,
     "get_calls_now": lambda hub: list(hub.calls_now),
@@ -45,6 +51,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "list_api_tokens": lambda hub: list(hub.api_tokens.values()),
     "get_activity_choices": lambda hub: ActivityChoices(),
     "get_journal_status": lambda hub: hub.journal_status,
+    "set_confinement": lambda hub, files, network, **_: ConfinementSnapshot(files, network),
     "get_approvals": lambda hub: list(hub.approvals),
     "get_audit": lambda hub, **_: list(hub.decisions),
     "verify_audit": lambda hub: hub.audit_check,
@@ -100,6 +107,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
 }
 UNNOTED = {  # what no test is about
     "get_snapshot",
+    "get_watch",
     "get_mcp_enabled",
     "get_http_status",
     "get_log",

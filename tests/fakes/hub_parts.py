@@ -27,6 +27,7 @@ from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.list_times import FirstPatience
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.composition import made, part
+from tooltray.confinement.support import Support
 from tooltray.confirmation import PERSON, set_asker
 from tooltray.control.control_session import HubControl
 from tooltray.errors import Problem
@@ -161,6 +162,7 @@ class HubParts(Hub):
 
     deadlines: ManualWheel = made(lambda hub: ManualWheel())
     secrets: SecretStore = made(lambda hub: SecretStore(hub.home, "memory", bus=hub.bus))
+    support: Support = made(lambda hub: Support("linux", 7, True, "/usr/bin/bwrap"))
     log: KeptLog = made(lambda hub: KeptLog())
     mask: Mask = made(lambda hub: Mask(lambda: {"hunter2"}))
     sources: VariableSources = part(look_up=lambda hub: lambda _, __: {})
@@ -255,6 +257,7 @@ class HubParts(Hub):
             program.may_end.set()
         await self.sign_ins.close()
         await self.servers.close()
+        await self.host_proxies.close()
         await self.log_keeper.close()
         await self.keeper.close()
         await self.secrets.close()

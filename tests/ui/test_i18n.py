@@ -97,7 +97,7 @@ SAYING = {"Problem", "TooltrayError", "NotFound", "Conflict", "Denied", "CannotU
 """What carries a sentence for a person."""
 OF_STARTS = (
     *("transports/stdio_transport.py", "transports/transports.py", "transports/self_reference.py", "launch/command_lookup.py"),
-    *("launch/login_shell.py", "transports/http/http_*.py", "transports/http/sse_transport.py", "transports/http/proxies.py"),
+    *("launch/login_shell.py", "transports/http/http_*.py", "transports/http/sse_transport.py", "launch/proxies.py"),
     *("upstream/instance.py", "upstream/managed_server.py", "upstream/handshake.py", "presenter/notices.py", "secrets/vaults.py"),
 )
 """Where that is worded which a card says of a server that does not run."""

@@ -15,6 +15,7 @@ from tests.ui.test_accessibility import nameless
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 from tooltray.ui.secrets.secret_entry import SecretEntry
+from tooltray.ui.secrets.secret_sheets import SecretPanel
 from tooltray.ui.secrets.secrets_tab import SecretsTab
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
@@ -55,6 +56,22 @@ async def test_a_missing_secret_is_typed_in_where_it_is_missed(theme: Theme) -> 
         assert toast(desk).text == "git/KEY is stored"
         assert "git/KEY" not in {each.secret_name for each in tab.findChildren(SecretEntry)}
         assert nameless(desk.window) == []
+
+
+async def test_what_is_kept_elsewhere_says_where_and_what_to_do_and_takes_no_value(theme: Theme) -> None:
+    problem = Problem("'op' is not installed", hint="Install it")
+    secret = SecretSnapshot("command:op", None, ("git",), kind="provided", origin="your command 'op'", problem=problem)
+    fake = engine()
+    fake.stored_secrets = StoredSecrets("memory", True, None, (secret, replace(secret, name="pass:a", problem=None)))
+    async with Desk(fake, theme) as desk:
+        tab = await opened(desk)
+        assert cells(tab.table) == ["command:op", "git", "Cannot be had", "Show"]
+        assert cells(tab.table, 1) == ["pass:a", "git", "Fetched", "Show"]
+        tab.open_secret(secret)
+        sheet = desk.window.findChildren(SecretPanel)[-1]
+        assert "fetched from your command 'op' each time a server starts" in drawn(sheet)
+        assert "Install it" in drawn(sheet)
+        assert sheet.findChildren(QLineEdit) == []
 
 
 async def test_what_is_stored_is_replaced_and_its_value_never_shown(theme: Theme) -> None:

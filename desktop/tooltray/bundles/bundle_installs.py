@@ -18,6 +18,7 @@ from tooltray.bundles.bundle_settings import answers_to
 from tooltray.bundles.bundle_start import BundleCommand
 from tooltray.bundles.bundle_store import BundleRecord, BundleStore, ServerChoices, plain_values
 from tooltray.bundles.sources import BundleSources
+from tooltray.confinement.new_servers import as_new
 from tooltray.confirmation import must_wait
 from tooltray.entries.api import ServersApi
 from tooltray.entries.pasted_names import clean_name
@@ -161,10 +162,11 @@ class BundleInstalls:
         entry: dict[str, Any] = {"command": command.command, "args": list(command.args)}
         entry |= {"env": dict(command.env)} if command.env else {}
         entry |= {"cwd": reading.place.folder, ORIGIN: {**origin, "sha256": reading.file.sha256}}
+        description = manifest.description[:LONGEST_DESCRIPTION]
         old = self._store.of_server(before) if before else None
         return _Plan(
             server=server,
-            entry=self._merged(before, entry, old) if before else {**entry, "descriptions": manifest.description[:LONGEST_DESCRIPTION]},
+            entry=self._merged(before, entry, old) if before else as_new({**entry, "descriptions": description}),
             command=command,
             secrets={f"{server}/{key}": value for key, value in answers.secrets.items()},
             record=self._record(reading, source, server, ServerChoices(plain_values(answers.given), tuple(command.env))),

@@ -14,12 +14,12 @@ from yarl import URL
 
 from tooltray import __version__
 from tooltray.errors import TooltrayError
+from tooltray.launch.proxies import is_loopback, proxy_for
 from tooltray.phrases import Phrase
 from tooltray.tasks import finish_in_thread
 from tooltray.transports.http.certificate_trust import tls_context
 from tooltray.transports.http.http_connections import redirection
 from tooltray.transports.http.http_failures import explain_error
-from tooltray.transports.http.proxies import is_loopback, proxy_for
 
 TIMEOUT_S = 1800.0  # for the whole: 300 MB over a slow line
 SILENT_S = 60.0  # without a byte

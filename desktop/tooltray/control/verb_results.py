@@ -15,8 +15,10 @@ from tooltray.errors import TooltrayError
 
 RESULTS: Mapping[str, str] = {
     "add_grant": "snapshots.approvals:GrantSnapshot",
+    "allow_refused": "snapshots.confinement:ConfinementSnapshot",
     "anthropic_tool_use_to_mcp_tool": "snapshots.calls:MCPToolCall",
     "apply_client_edits": "snapshots.ai_clients:ClientChange[]",
+    "apply_proposal": "snapshots.confinement:ConfinementSnapshot",
     "begin_sign_in": "snapshots.questions:SignInSnapshot",
     "change_settings": "snapshots.setup:SettingsDocument",
     "count_activity": "snapshots.activity:ActivityCounts",
@@ -37,6 +39,8 @@ RESULTS: Mapping[str, str] = {
     "get_calls_now": "snapshots.activity:CallNow[]",
     "get_client_changes": "snapshots.ai_clients:ClientChange[]",
     "get_client_modes": "snapshots.clients:ClientModeSnapshot[]",
+    "get_confinement": "snapshots.confinement:ConfinementSnapshot",
+    "get_confinement_support": "snapshots.confinement:ConfinementSupport",
     "get_environment": "snapshots.hub:EnvironmentSnapshot",
     "get_feedback_history": "snapshots.feedback:FeedbackEntry[]",
     "get_feedback_requests": "snapshots.feedback:FeedbackSnapshot[]",
@@ -69,6 +73,7 @@ RESULTS: Mapping[str, str] = {
     "get_trust_requests": "snapshots.trust:TrustRequest[]",
     "get_trusted_entries": "snapshots.trust:TrustedEntry[]",
     "get_program": "snapshots.program:ProgramSnapshot",
+    "get_watch": "snapshots.watch:WatchSnapshot",
     "import_servers": "snapshots.ai_clients:ImportedServer[]",
     "import_setup": "snapshots.setup:SetupChange[]",
     "list_api_tokens": "snapshots.http:ApiTokenSnapshot[]",
@@ -97,14 +102,17 @@ RESULTS: Mapping[str, str] = {
     "search_registry": "snapshots.discovery:RegistrySearch",
     "set_api_enabled": "snapshots.http:HttpStatus",
     "set_auto_detect_npm_registry": "snapshots.registries:NpmRegistryStatus",
+    "set_confinement": "snapshots.confinement:ConfinementSnapshot",
     "set_custom_npm_registry": "snapshots.registries:NpmRegistryStatus",
     "set_http_enabled": "snapshots.http:HttpStatus",
     "set_start_at_login": "snapshots.program:ProgramSnapshot",
+    "stop_watching": "snapshots.watch:WatchSnapshot",
     "test_npm_registry": "snapshots.registries:RegistryMeasurement",
     "try_tool": "snapshots.calls:MCPToolResponse",
     "undo_client_change": "snapshots.ai_clients:ClientChange",
     "preview_server_update": "snapshots.edited_entries:ServerUpdatePreview",
     "test_server": "snapshots.edited_entries:ServerTest",
+    "watch_server": "snapshots.watch:WatchSnapshot",
 }
 
 

@@ -9,6 +9,7 @@ from typing import Protocol
 from msgspec.structs import replace
 
 from tooltray.api import JsonObject
+from tooltray.confinement.new_servers import as_new
 from tooltray.discovery import starters as starter_list
 from tooltray.discovery.package_words import BUNDLE
 from tooltray.discovery.registry_copy import RegistryCopy
@@ -97,7 +98,7 @@ class DiscoveryApi:
             return await self._installer().preview(bundle.identifier, bundle.sha256, values)
         here = self._addition.free_name(_short_name(described.name))
         made = made_of(choice, values, server=here)
-        entry = with_origin(made, choice, described.name, described.version)
+        entry = as_new(with_origin(made, choice, described.name, described.version))
         return _new_server(here, entry, made, choice, f"{described.name} {described.version}")
 
     async def add_registry_server(self, name: str, version: str, option: str, values: Mapping[str, FieldValue], server: str = "") -> str:
@@ -120,7 +121,8 @@ class DiscoveryApi:
             return await self._installer().install(bundle.identifier, bundle.sha256, values, server)
         here = server or self._addition.free_name(_short_name(described.name))
         made = made_of(choice, values, server=here)
-        return await self._addition.add(here, with_origin(made, choice, described.name, described.version), made.secrets)
+        entry = as_new(with_origin(made, choice, described.name, described.version))
+        return await self._addition.add(here, entry, made.secrets)
 
     async def refresh_registry(self) -> RegistryStatus:
         """Asks the registry for what has changed, now; what goes wrong stands in `problem`."""
@@ -157,7 +159,7 @@ class DiscoveryApi:
         starter = self._starters.get(id)
         here = server or self._addition.free_name(id)
         made = made_of(starter.choice, values, server=here)
-        return await self._addition.add(here, starter_list.with_origin(made.entry, starter), made.secrets)
+        return await self._addition.add(here, as_new(starter_list.with_origin(made.entry, starter)), made.secrets)
 
     def _installer(self) -> Bundles:
         if self._bundles is None:

@@ -17,10 +17,10 @@ from yarl import URL
 from tooltray import __version__
 from tooltray.errors import TooltrayError
 from tooltray.launch.program_launch import CannotStart
+from tooltray.launch.proxies import proxy_for
 from tooltray.phrases import Phrase
 from tooltray.transports.http.http_connections import is_same_origin, read_up_to, redirection
 from tooltray.transports.http.http_failures import explain_error
-from tooltray.transports.http.proxies import proxy_for
 
 PAGE = 100  # entries; the most that the official registry gives
 PAGE_LIMIT_S = 30.0  # for one page

@@ -21,8 +21,7 @@ from tooltray.launch.command_lookup import Lookup, look_up, not_found
 from tooltray.launch.login_shell import LoginShell
 from tooltray.phrases import Phrase
 from tooltray.projects.project_copies import ProjectSnapshots
-from tooltray.secrets.secrets import SecretStore
-from tooltray.settings.expansion import ResolvedServer, project_remark, resolve
+from tooltray.settings.expansion import ResolvedServer, SecretSource, project_remark, resolve
 from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.self_reference import leads_back, refusal
@@ -44,9 +43,10 @@ class Reached(msgspec.Struct, frozen=True):
 
 
 class Doctor:
-    def __init__(self, *, secrets: SecretStore, login_shell: LoginShell, remedies: Remedies, folder: Path) -> None:
+    def __init__(self, *, secrets: SecretSource, login_shell: LoginShell, remedies: Remedies, folder: Path) -> None:
         """
         Args:
+            secrets: asks no provider for a value.
             folder: where servers without `cwd` run.
         """
         self._secrets, self._login_shell, self._remedies, self._folder = secrets, login_shell, remedies, folder

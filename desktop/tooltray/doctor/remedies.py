@@ -17,6 +17,7 @@ from tooltray.launch.command_lookup import COMMON, Lookup, comes_with, find_else
 from tooltray.launch.npm_registry import NPM
 from tooltray.phrases import Phrase
 from tooltray.registries.npm_registries import NpmRegistries
+from tooltray.secrets.providers import reference_of
 from tooltray.secrets.secrets import SecretStore
 from tooltray.secrets.vaults import store_command
 from tooltray.settings.expansion import secret_names
@@ -121,7 +122,7 @@ class Remedies:
         return found
 
     async def _of_secrets(self, server: ManagedServer) -> AsyncIterator[Remedy]:
-        wanted = secret_names(server.config)
+        wanted = [name for name in secret_names(server.config) if reference_of(name) is None]
         try:
             here = await self._secrets.names() if wanted else []
         except TooltrayError:  # its own hint says what to do

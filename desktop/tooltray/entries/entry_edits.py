@@ -12,7 +12,7 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.entry_text import check_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.server_config import MCPServerConfig, config_hash
+from tooltray.settings.server_config import MCPServerConfig, runs_otherwise
 from tooltray.settings.settings import check_runs_outside
 from tooltray.snapshots.edited_entries import ServerUpdatePreview
 
@@ -42,7 +42,7 @@ class EntryEdits:
 
     def _runs_another(self, name: str, entry: Mapping[str, object]) -> bool:
         now = self._config.settings.mcp_servers.get(name)
-        return now is None or config_hash(now) != config_hash(MCPServerConfig.model_validate(entry))
+        return now is None or runs_otherwise(now, MCPServerConfig.model_validate(entry))
 
     def _why_not(self, name: str, entry: Mapping[str, object]) -> Problem | None:
         if not (server := self._config.file_server(name)):

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from tooltray.confinement.new_servers import as_new
 from tooltray.entries.pasted_links import is_link, read_link
 from tooltray.entries.pasted_names import ASSIGNMENT, PATH_VALUE, clean_name, guess_name
 from tooltray.entries.pasted_urls import (
@@ -170,7 +171,7 @@ def parse_pasted(text: str) -> list[PastedServer]:
         raise TooltrayError("There is nothing to read yet", "", _EXAMPLE)
     if is_link(text):
         link = read_link(text)
-        return [replace(server, origin=link.origin) for server in _servers(link.value)]
+        return [replace(server, origin=link.origin, config=as_new(server.config)) for server in _servers(link.value)]
     if text.startswith("[mcp_servers"):
         return _servers(_toml(text))
     if text[0] in "{[" or re.match(r'"[^"\n]+"\s*:', text):

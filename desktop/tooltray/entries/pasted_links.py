@@ -19,8 +19,8 @@ from tooltray.phrases import Phrase
 
 LONGEST_LINK = 64 * 1024  # characters; published links have less than 2000, and nobody could read more
 MOST_LAYERS = 5  # of encodings around each other; a redirect with an encoded link with encoded JSON has three
-GRANTS = frozenset({"autoApprove", "alwaysAllow", "auto_approve", "trust", "approval", "autoStart", "enabledByDefault"})
-"""Members of an entry that would let calls through unasked; those of a link do not count."""
+GRANTS = frozenset({"autoApprove", "alwaysAllow", "auto_approve", "trust", "approval", "autoStart", "enabledByDefault", "confinement"})
+"""Members of an entry that would let calls through unasked, or its process do more than a new one may; those of a link do not count."""
 
 Parameters = list[tuple[str, str]]
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import msgspec
 from msgspec.structs import replace
 
+from tooltray.confinement.confinements import Confinements
 from tooltray.confirmation import asker_name
 from tooltray.entries.entry_edits import entry_diff
 from tooltray.entries.portable_entry import without_secrets
@@ -72,6 +73,7 @@ class Proposals:
         environ: Callable[[], Awaitable[Mapping[str, str]]],
         home: Path,
         bus: EventBus,
+        confinements: Confinements,
         snapshot: Callable[[str], ServerSnapshot | None] = lambda name: None,
     ) -> None:
         """
@@ -82,6 +84,7 @@ class Proposals:
             snapshot: returns the snapshot of an existing server.
         """
         self._config, self._store, self._secrets, self._files = config, store, secrets, files
+        self._confinements = confinements
         self._remove_unused, self._environ, self._home, self._bus, self._snapshot = remove_unused, environ, home, bus, snapshot
         self._kept = {name: kept for name, kept in store.kept.items() if _is_usable(name, kept)}
         self._lock = asyncio.Lock()
@@ -340,6 +343,7 @@ class Proposals:
             auto_approve=tuple(config.auto_approve),
             isolation=config.isolation,
             idle_stop_s=config.idle_stop,
+            confinement=self._confinements.of(name, config),
             origin="proposal",
             file=self._file(name, kept),
             project=kept.project,
@@ -359,6 +363,7 @@ class Proposals:
             FileEntry(name, config, kept.entry),
             Place(folder or str(self._home), self._file(name, kept), is_of_project=bool(folder)),
             auto_approve=tuple(config.auto_approve),
+            confinement=self._confinements.of("", config),
             is_change=kept.is_change,
             before=before,
             environ=environ,

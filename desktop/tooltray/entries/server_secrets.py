@@ -5,14 +5,15 @@ on a person's request, and never while they are used: changed files and reloaded
 """
 
 import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from msgspec.structs import replace
 
 from tooltray.access.trusted_tokens import TRUSTED_SECRET
 from tooltray.entries.secret_uses import Names, SecretUses, Uses
-from tooltray.errors import TooltrayError
+from tooltray.errors import Problem, TooltrayError
+from tooltray.secrets.providers import reference_of
 from tooltray.secrets.secrets import BACKUP_SECRET, LIST_TIMEOUT_S, SecretStore
 from tooltray.secrets.vaults import SecretMissing
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -41,6 +42,10 @@ class KeptSignIns(Protocol):
         ...
 
 
+async def _none_known(name: str) -> None:
+    return None
+
+
 class ServerSecrets:
     """Belongs to one event loop."""
 
@@ -54,13 +59,15 @@ class ServerSecrets:
         served: Callable[[], Iterable[str]] = tuple,
         lost: Callable[[], Iterable[str]] = tuple,
         proposed: Callable[[], Mapping[str, Any]] = dict,
+        provider_problem: Callable[[str], Awaitable[Problem | None]] = _none_known,
     ) -> None:
         """
         Args:
+            provider_problem: says why a secret that is kept elsewhere cannot be had.
             projects, served, lost, proposed: see SecretUses.all.
         """
         self._config, self._secrets, self._sign_ins, self._projects, self._served = config, secrets, sign_ins, projects, served
-        self._lost, self._proposed = lost, proposed
+        self._lost, self._proposed, self._provider_problem = lost, proposed, provider_problem
         self._look = SecretUses(config)
 
     async def of(self, server: str) -> ServerRemoval:
@@ -101,8 +108,15 @@ class ServerSecrets:
         with contextlib.suppress(TooltrayError):
             stored = await self._secrets.names(timeout_s=LIST_TIMEOUT_S)
         uses = await self._uses()
-        found = tuple(self._snapshot(name, stored, uses) for name in sorted({*(stored or ()), *uses.users}))
+        names = sorted({*(stored or ()), *uses.users})
+        found = tuple([await self._provided(name, uses) or self._snapshot(name, stored, uses) for name in names])
         return StoredSecrets(self._secrets.kind, self._secrets.is_proven, self._secrets.problem, found)
+
+    async def _provided(self, name: str, uses: Uses) -> SecretSnapshot | None:
+        if (reference := reference_of(name)) is None:
+            return None
+        origin, problem = reference.provider.origin(reference.place), await self._provider_problem(name)
+        return SecretSnapshot(name, None, tuple(sorted(uses.users.get(name, ()))), kind="provided", origin=origin, problem=problem)
 
     def _snapshot(self, name: str, stored: Collection[str] | None, uses: Uses) -> SecretSnapshot:
         is_stored = None if stored is None else name in stored

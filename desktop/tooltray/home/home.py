@@ -244,6 +244,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "bundles"
 
     @property
+    def confined(self) -> Path:
+        """What confined servers may write, each in a folder of its own; 0700."""
+        return self.root / "confined"
+
+    @property
     def catalogue(self) -> Path:
         return self.root / "catalogue"
 
@@ -260,6 +265,11 @@ class Home(msgspec.Struct, frozen=True):
     @property
     def logs(self) -> Path:
         return self.root / "logs"
+
+    @property
+    def watches(self) -> Path:
+        """What watched servers did, as the tracer tells it."""
+        return self.run / "watches"
 
     @property
     def server_logs(self) -> Path:

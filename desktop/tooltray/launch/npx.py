@@ -166,12 +166,12 @@ def _program_in(entry: Path, wanted: Wanted) -> Path | None:
         and not _at(locked, "link")
         and (_at(manifest, "name"), _at(manifest, "version")) == (wanted.package, wanted.version)
     )
-    name, target = _bin(manifest) if is_whole else ("", "")
+    name, target = bin_of(manifest) if is_whole else ("", "")
     program = modules / ".bin" / name
     return program if name and _is_script(program, package / target, inside=package) else None
 
 
-def _bin(manifest: object) -> tuple[str, str]:
+def bin_of(manifest: object) -> tuple[str, str]:
     """The name and the file of the program that a package is run by: the only one, or that of the package's own name."""
     own_name = str(_at(manifest, "name")).rpartition("/")[2]
     bins = _at(manifest, "bin")

@@ -1,6 +1,10 @@
 """A process and all that it starts, ended together: a process group and a mark in the environment; Linux and macOS.
 
 Above it: process_family, which takes this or process_family_windows (the same names). Below it: the kernel and /proc.
+
+A child that opens a session of its own leaves the group, and one that clears its environment as well escapes both. A confined server's
+cannot: with bubblewrap the leader's end takes its whole list of processes along (its first process is in the group, and dies with its
+parent, too); without it `setsid` and `setpgid` do nothing there, so that all stay in the group (confinement/launch_line.py).
 """
 
 import contextlib

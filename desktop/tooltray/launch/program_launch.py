@@ -8,8 +8,8 @@ system allows. Its children get the limit of before: programs that go through al
 
 import contextlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import ClassVar, Protocol
 
 from tooltray.errors import TooltrayError
 from tooltray.hidden_fields import HidesFields
@@ -19,6 +19,39 @@ class CannotStart(TooltrayError):
     """A start failed in a way that a retry would repeat: a person has to change something first."""
 
 
+RunFirst = Callable[[Sequence[str], Mapping[str, str], str], Awaitable[None]]
+"""Runs a command line with an environment in a folder to its end.
+
+Raises:
+    TooltrayError: it fails; says why.
+"""
+
+
+class CommandLine(HidesFields, frozen=True):
+    """What is run, and its whole environment; never displayed."""
+
+    hidden: ClassVar = ("words", "env")
+
+    words: Sequence[str]
+    env: Mapping[str, str]
+
+
+class Around(Protocol):
+    """What is put around the program of a launch: a confinement."""
+
+    async def command(self, program: str, launch: "Launch", run_first: RunFirst) -> CommandLine:
+        """What is run in the place of the program with the launch's arguments and environment.
+
+        Args:
+            program: absolute.
+            run_first: for what has to be run to its end before.
+
+        Raises:
+            TooltrayError: it cannot be run like this; says why.
+        """
+        ...
+
+
 class Launch(HidesFields, frozen=True):
     """A program to run, with secrets and variables expanded; never displayed.
 
@@ -26,10 +59,11 @@ class Launch(HidesFields, frozen=True):
         env: the whole environment of the child process.
         cwd: the folder in which it runs.
         saved_processes: the number of a launcher's processes that are saved by running its program directly.
+        around: what is put around the program; None: nothing.
         on_silent_end: called if the program cannot be run, or ends by itself without having written to its stdout; None: nothing is called.
     """
 
-    hidden: ClassVar = ("args", "env", "on_silent_end")
+    hidden: ClassVar = ("args", "env", "on_silent_end", "around")
 
     command: str
     args: Sequence[str]
@@ -37,6 +71,7 @@ class Launch(HidesFields, frozen=True):
     cwd: str
     saved_processes: int = 0
     on_silent_end: Callable[[], None] | None = None
+    around: Around | None = None
 
 
 class DirectProgram(HidesFields, frozen=True):
@@ -71,6 +106,11 @@ def raise_file_limit() -> None:
     with contextlib.suppress(ValueError, OSError):  # macOS names a limit that it does not grant
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
         _before[:] = [soft]
+
+
+def files_of_children() -> int:
+    """How many files a child may have open by its soft limit; 0: as many as this process."""
+    return _before[0] if _before else 0
 
 
 def restore_limit_for(pid: int) -> None:

@@ -6,7 +6,6 @@ A server's files are `NAME-HASH.NUMBER.log`; the number counts up, and the newes
 alone.
 """
 
-import hashlib
 import os
 import re
 import sys
@@ -15,6 +14,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from tooltray.home.server_stem import file_stem
 from tooltray.logs.log_segments import Segment
 from tooltray.moments import day_of, days_kept
 
@@ -27,14 +27,7 @@ MAX_FILE_BYTES = 5 * 2**20  # an editor still opens it
 KEPT_FILES = 2  # of one server: 5 to 10 MB of its last words
 MAX_TOTAL_BYTES = 200 * 2**20  # of all servers together
 KEPT_DAYS = 14  # besides today, as the hub's own log; days on which something was written count
-NAME_LENGTH = 40  # characters of a server's name in a file's, so that a person finds it; the hash tells servers apart
 _NUMBER = re.compile(r"(.+-[0-9a-f]{12})\.(\d{6})\.log", re.ASCII)
-
-
-def file_stem(server: str) -> str:
-    """What the names of a server's files begin with; of every name that a server may have, and unlike for any two of them."""
-    readable = re.sub(r"[^A-Za-z0-9_]+", "-", server)[:NAME_LENGTH].strip("-") or "server"
-    return f"{readable}-{hashlib.sha256(server.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
 
 
 class ServerLogFiles:

@@ -5,6 +5,7 @@ Above it: whoever subscribes to public events. Below it: ServerManager, and the 
 
 import asyncio
 
+from tooltray.confinement.refusals import SomethingRefused
 from tooltray.events import (
     ClientListUpdated,
     EventBus,
@@ -41,6 +42,7 @@ class ServerNews:
         bus.subscribe(ToolCallResult, self._on_tool_call_result)
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
         bus.subscribe(SessionListChanged, self._on_session_list_changed)
+        bus.subscribe(SomethingRefused, lambda event: self._tell_soon(event.server))
 
     def _on_server_state_changed(self, event: ServerStateChanged) -> None:
         self._publish_status(event.server)
@@ -72,9 +74,12 @@ class ServerNews:
         self._publish_card(event.server)  # its number of tools
 
     def _on_tool_call_result(self, event: ToolCallResult) -> None:
+        self._tell_soon(event.response.server)
+
+    def _tell_soon(self, server: str) -> None:
         if not self._changed_stats:
             asyncio.get_running_loop().call_later(self._stats_told_after_s, self._tell_changed_stats)
-        self._changed_stats.add(event.response.server)
+        self._changed_stats.add(server)
 
     def _tell_changed_stats(self) -> None:
         names, self._changed_stats = self._changed_stats, set()

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from tooltray.activity.call_stats import CallStats
 from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.confinement.confinements import Confinements
 from tooltray.projects.project_copies import ProjectSnapshots
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.sign_ins.sign_ins import SignIns
@@ -28,6 +29,7 @@ class ServerSnapshots:
         project_snapshots: ProjectSnapshots,
         sign_ins: SignIns,
         stats: CallStats,
+        confinements: Confinements,
         waits: Callable[[str], bool] = lambda name: False,
     ) -> None:
         """
@@ -36,6 +38,7 @@ class ServerSnapshots:
         """
         self._config, self._servers, self._tools = config, servers, tools
         self._projects, self._sign_ins, self._stats, self._waits = project_snapshots, sign_ins, stats, waits
+        self._confinements = confinements
 
     def of(self, server: ManagedServer) -> ServerSnapshot:
         """One server at this moment."""
@@ -73,6 +76,7 @@ class ServerSnapshots:
             label=config.label,
             color=config.color,
             projects=tuple(config.projects),
+            confinement=self._confinements.of(server.name, config),
             **self._origin(server),
         )
 

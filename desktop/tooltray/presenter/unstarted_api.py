@@ -16,6 +16,7 @@ from tooltray.api import Api, remote_parts
 from tooltray.approvals.api import ApprovalsApi
 from tooltray.audit.api import AuditApi
 from tooltray.catalogue.published_names import PublishedNames
+from tooltray.confinement.api import ConfinementApi
 from tooltray.confirmation import confirm_widening, note_narrowing
 from tooltray.consent.api import ConfirmationsApi
 from tooltray.entries.api import ServersApi, confirm_rules
@@ -62,6 +63,7 @@ def unstarted_api(parts: UnstartedParts) -> Api:
         "activity": lambda: _ActivityApi(parts),
         "confirmations": lambda: ConfirmationsApi(consent=parts.consent),
         "audit": lambda: AuditApi(trail=parts.trail),
+        "confinement": lambda: _ConfinementApi(parts),
     }
     return Api(**remote_parts(_not_offered) | {name: _Lazy(make) for name, make in made.items()})
 
@@ -131,6 +133,7 @@ class _HubApi(_Unstarted, HubApi):
             is_deferred=config.deferred_startup,
             startup_template=config.template if config.deferred_startup else (),
             waiting=waits,
+            confinement=self._parts.confinements.of(name, config),
         )
 
     async def forget_environment(self) -> None:
@@ -276,6 +279,11 @@ class _ProjectsApi(_Unstarted, ProjectsApi):
     async def disallow_folder(self, path: str) -> None:
         await self._folders.disallow(path)
         await note_narrowing(ALLOWING, folder=path)
+
+
+class _ConfinementApi(_Unstarted, ConfinementApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        super().__init__(config=parts.config, confinements=parts.confinements, guarded=parts.guarded)
 
 
 class _ActivityApi(_Unstarted, ActivityApi):

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tooltray.ai_clients.client_edits import ClientEdits
     from tooltray.ai_clients.client_scans import ClientScans
     from tooltray.audit.audit_trail import AuditTrail
+    from tooltray.confinement.confinements import Confinements
+    from tooltray.confinement.guarded_folders import GuardedFolders
     from tooltray.consent.askers import Consent
     from tooltray.entries.proposals import Proposals
     from tooltray.entries.server_secrets import ServerSecrets
@@ -114,6 +116,18 @@ class UnstartedParts:
     @cached_property
     def stopped(self) -> StoppedServers:
         return StoppedServers(self.home.stopped)
+
+    @cached_property
+    def confinements(self) -> "Confinements":
+        from tooltray.confinement.confinements import Confinements
+        from tooltray.confinement.support import probe
+
+        return Confinements(support=probe())
+
+    def guarded(self) -> "GuardedFolders":
+        from tooltray.confinement.guarded_folders import GuardedFolders
+
+        return GuardedFolders(str(Path.home()), str(self.home.root))
 
     @cached_property
     def setup(self) -> "Setup":
@@ -243,6 +257,7 @@ class UnstartedParts:
             read=read_file,
             environ=environ,
             texts=StartedTexts(self.home.started_files),
+            confinements=self.confinements,
         )
 
     @cached_property
@@ -274,6 +289,7 @@ class UnstartedParts:
             environ=self._servers_shell.environ,
             home=Path.home(),
             bus=self.bus,
+            confinements=self.confinements,
         )
         self._note_problem(proposals.problem)
         return proposals

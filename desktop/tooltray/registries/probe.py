@@ -18,9 +18,9 @@ from yarl import URL
 from tooltray import __version__
 from tooltray.launch.npm_registry import Answer, Registry, has_password
 from tooltray.launch.program_launch import CannotStart
+from tooltray.launch.proxies import proxy_for
 from tooltray.transports.http.http_connections import is_same_origin, read_up_to, redirection
 from tooltray.transports.http.http_failures import explain_error
-from tooltray.transports.http.proxies import proxy_for
 
 LIMIT_S = 10.0  # for all that one registry is asked for; a slower one is of no use
 MAX_DOCUMENT_BYTES = 64 * 2**20  # the largest packages have 20 MB

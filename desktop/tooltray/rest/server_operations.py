@@ -14,6 +14,7 @@ from urllib.parse import quote
 from tooltray.api import JsonObject
 from tooltray.approvals.api import ApprovalsApi
 from tooltray.calls.api import ToolsApi
+from tooltray.confinement.api import ConfinementApi
 from tooltray.confirmation import must_wait
 from tooltray.entries.api import ServersApi
 from tooltray.entries.portable_entry import without_secrets
@@ -253,12 +254,20 @@ OPERATIONS = (
     Operation("POST", "/mcp/servers/{server}/default/toggle", ServersApi.toggle_mcp_default_server, wrap="default"),
     Operation("PUT", "/mcp/servers/{server}/auto-approve", ApprovalsApi.set_server_auto_approve, status=204),
     Operation("PUT", "/mcp/servers/{server}/tool-approval", ApprovalsApi.set_tool_approval, status=204),
+    Operation("GET", "/mcp/servers/{server}/confinement", ConfinementApi.get_confinement),
+    Operation("PUT", "/mcp/servers/{server}/confinement", ConfinementApi.set_confinement),
+    Operation("GET", "/mcp/servers/{server}/watch", ConfinementApi.get_watch),
+    Operation("POST", "/mcp/servers/{server}/watch", ConfinementApi.watch_server),
+    Operation("DELETE", "/mcp/servers/{server}/watch", ConfinementApi.stop_watching),
+    Operation("POST", "/mcp/servers/{server}/watch/apply", ConfinementApi.apply_proposal),
+    Operation("POST", "/mcp/servers/{server}/allow-refused", ConfinementApi.allow_refused),
     Operation("PUT", "/mcp/servers/{server}/lazy-load", ViewsApi.set_lazy_load, status=204),
     Operation("PUT", "/mcp/servers/{server}/deferred", ProjectsApi.set_deferred, status=204, needs_trust=changes_arguments),
     Operation("POST", "/mcp/servers/{server}/start-for-project", ProjectsApi.start_for_project, status=204),
     Operation("POST", "/mcp/servers/{server}/start-without-project", ProjectsApi.start_without_project, status=204),
     Operation("GET", "/mcp/default-servers", ServersApi.get_mcp_default_servers, "The servers that start with the hub"),
     Operation("GET", "/mcp/connections", ServersApi.get_mcp_clients),
+    Operation("GET", "/mcp/confinement-support", ConfinementApi.get_confinement_support),
     Operation("GET", "/mcp/inmemory", ServersApi.get_inmemory_servers),
     Operation("GET", "/mcp/links", ServersApi.get_client_links),
     Operation("GET", "/mcp/diagnosis", HubApi.diagnose),

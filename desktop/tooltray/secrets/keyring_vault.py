@@ -108,6 +108,10 @@ class KeyringVault:
     def get(self, name: str) -> str | None:
         return self._call(lambda keyring: keyring.get_password(SERVICE, name))
 
+    def read(self, service: str, name: str) -> str | None:
+        """An entry of another program."""
+        return self._call(lambda keyring: keyring.get_password(service, name))
+
     def set(self, name: str, value: str) -> None:
         names = {*self.names(), name}
         self._call(lambda keyring: keyring.set_password(SERVICE, name, value), value)

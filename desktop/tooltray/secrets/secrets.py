@@ -21,6 +21,7 @@ from tooltray.hidden_fields import HidesFields
 from tooltray.home.home import Home
 from tooltray.phrases import Phrase
 from tooltray.secrets.keyring_vault import UNLOCK, KeyringVault, SystemKeyring, open_system_keyring
+from tooltray.secrets.providers import reference_of
 from tooltray.secrets.vaults import MemoryVault, SecretBackend, SecretsAbsent, SecretsDenied, SecretsLocked, Vault, missing
 
 PASSPHRASE_VARIABLE = "TOOLTRAY_PASSPHRASE"  # opens the encrypted file where nobody can be asked; no child may get it
@@ -89,6 +90,7 @@ class SecretStore:
         self._open_keyring = open_keyring
         self._timeout_s, self._undo_s = timeout_s, undo_s
         self._worker = SecretWorker()
+        self._foreign = KeyringVault(home.secret_names, open_keyring)
         self._vaults: dict[SecretBackend, Vault] = {}
         self._known: frozenset[str] = frozenset()
         self._hidden: dict[str, tuple[frozenset[str], frozenset[str]]] = {}  # by owner: its values, and those before them
@@ -118,6 +120,17 @@ class SecretStore:
             raise missing(name)
         self._known |= {value}
         return value
+
+    async def get_foreign(self, service: str, name: str) -> str | None:
+        """What another program keeps in the system's keyring, whichever backend was chosen here; None: nothing.
+
+        Raises:
+            SecretsAbsent, SecretsLocked, SecretsDenied: see there.
+        """
+        try:
+            return await self._worker.run(lambda: self._foreign.read(service, name), timeout_s=self._timeout_s)
+        except TimeoutError:
+            raise self._no_answer(self._timeout_s) from None
 
     def note(self, values: Collection[str]) -> None:
         """Masks further values in logs: those of a server's start that may be secrets."""
@@ -234,8 +247,7 @@ class SecretStore:
         try:
             result = await self._worker.run(lambda: call(self._vault(kind)), timeout_s=timeout_s)
         except TimeoutError:
-            message = Phrase("no answer within {seconds} s; it may be showing a prompt", seconds=f"{timeout_s:g}")
-            error = SecretsLocked(Phrase("The secrets cannot be reached"), message, UNLOCK)
+            error = self._no_answer(timeout_s)
             self._note(kind, error.problem)
             raise error from None
         except (SecretsAbsent, SecretsLocked, SecretsDenied) as error:
@@ -244,6 +256,10 @@ class SecretStore:
         if is_proof:
             self._note(kind, None)
         return result
+
+    def _no_answer(self, timeout_s: float) -> SecretsLocked:
+        message = Phrase("no answer within {seconds} s; it may be showing a prompt", seconds=f"{timeout_s:g}")
+        return SecretsLocked(Phrase("The secrets cannot be reached"), message, UNLOCK)
 
     def _note(self, kind: SecretBackend, problem: Problem | None) -> None:
         """Notes how a call went, unless another backend is in use meanwhile."""
@@ -270,6 +286,9 @@ class SecretStore:
 def _check_name(name: str) -> None:
     if not 0 < len(name) <= MAX_NAME_LENGTH or not name.isprintable() or name != name.strip() or set("{}") & set(name):
         reason = Phrase("a name has 1 to {most} printable characters, no curly brackets, and no space around it", most=MAX_NAME_LENGTH)
+        raise TooltrayError(Phrase("This cannot be the name of a secret"), reason, Phrase("Choose another name"))
+    if reference := reference_of(name):
+        reason = Phrase("what begins with '{prefix}:' is fetched and not stored", prefix=reference.prefix)
         raise TooltrayError(Phrase("This cannot be the name of a secret"), reason, Phrase("Choose another name"))
 
 

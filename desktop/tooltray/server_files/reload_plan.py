@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.settings.file_server import FileServer, with_file_servers
-from tooltray.settings.server_config import MCPServerConfig, config_hash
+from tooltray.settings.server_config import MCPServerConfig, runs_otherwise
 from tooltray.settings.settings import Settings
 from tooltray.snapshots.files import FileProblem, ReloadChange
 from tooltray.upstream.project_folder import shown
@@ -100,7 +100,7 @@ def left_out(file: str, problems: Iterable[FileProblem]) -> Iterator[ReloadChang
 def _of_server(name: str, before: Known, after: Known) -> Iterator[ReloadChange]:
     old, new = before.servers[name], after.servers[name]
     fields = list(_fields(old, new, ""))
-    if config_hash(old) != config_hash(new) or _way(before.file_server(name)) != _way(after.file_server(name)):
+    if runs_otherwise(old, new) or _way(before.file_server(name)) != _way(after.file_server(name)):
         yield ReloadChange("restart", name, after.file(name), _named(fields) or Phrase("where it comes from"))
     elif fields:
         yield ReloadChange("change", name, after.file(name), _named(fields))

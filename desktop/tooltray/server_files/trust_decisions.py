@@ -12,6 +12,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.new_servers import CONFINEMENT, OWN_FILES, starts_confined
 from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.projects.project_folders import ProjectFolders
@@ -20,9 +22,10 @@ from tooltray.server_files.project_paths import check_stays_inside
 from tooltray.server_files.started_files import Digests, StartedTexts, seen_digest, shown_files, started_files
 from tooltray.server_files.trust_requests import Place, trust_request, wanted_variables
 from tooltray.server_files.trusted_entries import Trust
+from tooltray.settings.confinement import Confinement
 from tooltray.settings.file_server import FILE_NAME, FileEntry, FileReading, Kind
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.server_edits import all_choices, choices_of
+from tooltray.settings.server_edits import all_choices, choices, choices_of
 from tooltray.snapshots.files import FileProblem
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.upstream.project_folder import shown
@@ -37,14 +40,22 @@ class TrustDecisions:
     """Belongs to one event loop."""
 
     def __init__(
-        self, *, config: McpConfHelper, trust: Trust, folders: ProjectFolders, read: ReadFile, environ: Environ, texts: StartedTexts
+        self,
+        *,
+        config: McpConfHelper,
+        trust: Trust,
+        folders: ProjectFolders,
+        read: ReadFile,
+        environ: Environ,
+        texts: StartedTexts,
+        confinements: Confinements,
     ) -> None:
         """
         Args:
             environ: returns the environment that servers get.
             texts: copies of what was allowed, for differences.
         """
-        self._environ, self._texts = environ, texts
+        self._environ, self._texts, self._confinements = environ, texts, confinements
         self._config, self._trust, self._folders, self._read = config, trust, folders, read
         self._lock = asyncio.Lock()
         self._taken: tuple[tuple[str, str, str], Mapping[str, Any]] | None = None
@@ -84,6 +95,8 @@ class TrustDecisions:
             files = await asyncio.to_thread(lambda: {name: started_files(each.config, file.folder) for name, each in wanted.items()})
             for name, digest in entries.items():
                 _check_is_the_same(file, wanted.get(name), name, digest, files.get(name, {}))
+            for name in entries:
+                await self._confine(file.folder, wanted[name])
             names = await self._trust.say_yes(file.folder, {name: wanted[name].digest for name in entries}, files=files)
             await asyncio.to_thread(self._keep_texts, file.folder, files)
         file.settle()
@@ -103,6 +116,16 @@ class TrustDecisions:
     def _has_changed(self, file: ProjectFile, entry: FileEntry) -> bool:
         allowed = self._trust.files(file.folder, entry.name)
         return allowed is not None and started_files(entry.config, file.folder) != dict(allowed)
+
+    async def _confine(self, folder: str, entry: FileEntry) -> None:
+        """A server that is trusted for the first time is kept to its own files, unless its entry says otherwise, which the person has seen,
+        or something was chosen for it before."""
+        if not self._trust.digest(folder, entry.name) and self._default(folder, entry):
+            await self._config.edit(choices(self._trust.name(folder, entry.name), {CONFINEMENT: OWN_FILES}))
+
+    def _default(self, folder: str, entry: FileEntry) -> bool:
+        chosen = self._config.own_settings.file_servers.get(self._trust.name(folder, entry.name))
+        return (chosen is None or chosen.confinement is None) and starts_confined(entry.config.to_entry())
 
     async def trust_own(self, folder: str, entry: str, digest: str, *, unasked: tuple[str, ...] | None = None) -> list[str]:
         """Trusts an entry that Tooltray itself has written; returns a list with the server's name.
@@ -159,10 +182,14 @@ class TrustDecisions:
         chosen = self._config.own_settings.file_servers.get(self._trust.name(file.folder, entry.name))
         rules = entry.config.auto_approve if chosen is None or chosen.auto_approve is None else chosen.auto_approve
         files, allowed = started_files(entry.config, file.folder), self._trust.files(file.folder, entry.name) or {}
+        config = chosen.applied(entry.config) if chosen else entry.config
+        if not self._trust.digest(file.folder, entry.name) and self._default(file.folder, entry):
+            config = config.model_copy(update={CONFINEMENT: Confinement(files=OWN_FILES)})
         request = trust_request(
             entry,
             Place(file.folder, file.path),
             auto_approve=tuple(rules),
+            confinement=self._confinements.of("", config),
             is_change=bool(self._trust.digest(file.folder, entry.name)),
             before=before,
             environ={**environ, **entry.variables},

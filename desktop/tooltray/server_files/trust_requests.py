@@ -19,11 +19,13 @@ import msgspec
 from tooltray.approvals.suspicion import visible
 from tooltray.foreign_configs.mcp_json import FIELD_SPELLINGS
 from tooltray.phrases import Phrase
+from tooltray.secrets.providers import places_of
 from tooltray.server_files.project_paths import PROJECT_VARIABLES, found_inside, is_writable_by_others
 from tooltray.server_files.project_runners import run_of_project
 from tooltray.settings.expansion import needed_variables, secret_names, variable_names
 from tooltray.settings.file_server import FileEntry
 from tooltray.settings.server_config import MCPServerConfig
+from tooltray.snapshots.confinement import ConfinementSnapshot
 from tooltray.snapshots.trust import TrustRequest
 
 INSIDE = Phrase("it runs inside Tooltray and can read every secret")
@@ -70,6 +72,7 @@ def trust_request(
     place: Place,
     *,
     auto_approve: tuple[str, ...],
+    confinement: ConfinementSnapshot | None = None,
     is_change: bool,
     before: FileEntry | None,
     environ: Mapping[str, str],
@@ -79,6 +82,7 @@ def trust_request(
     Args:
         environ: the environment in which variables would be looked up; their values are not shown.
         auto_approve: the effective approval rules for its calls, with the choices made in Tooltray.
+        confinement: that it would get, with the choices made in Tooltray.
         is_change: a person consented to an earlier content.
         before: the earlier content, if it is known.
     """
@@ -105,6 +109,7 @@ def trust_request(
         others=tuple(_others(entry.written)),
         is_inside=place.is_of_project and is_process and found_inside(config, place.folder),
         auto_approve=auto_approve,
+        confinement=confinement,
         diff=entry_diff(before.written, entry.written) if before else (),
         warnings=tuple(_warnings(entry, place.folder if place.is_of_project else "", place.file, auto_approve))[:MOST_WARNINGS],
         line=entry.line,
@@ -230,6 +235,8 @@ def _about_secrets(config: MCPServerConfig) -> Iterator[str]:
     if not secrets:
         return
     names = ", ".join(visible(name) for name in secrets)
+    if places := places_of(secrets):
+        yield Phrase("some of its secrets would be asked for where you keep them: {places}", places=visible("; ".join(places)))
     if config.transport in ("stdio", "inmemory"):
         yield Phrase("it would get these secrets of yours: {names}", names=names)
     else:

@@ -1,20 +1,45 @@
 """What one entry of `mcpServers` says about its confinement: which files and which hosts its process may reach.
 
 Above it: server_config, and the room confinement, which makes a policy of it. Below it: json_model.
+
+By a slip in it no server is more open than its writer meant: an unknown word, member or path makes the entry one that cannot be used,
+folders without `files` mean "own", and hosts without `network` mean those hosts alone.
 """
 
-from typing import Literal
+import os
+import re
+from collections.abc import Mapping
+from typing import Annotated
 
-from pydantic import StrictStr
+from pydantic import AfterValidator, ConfigDict, StrictStr, model_validator
 
-from tooltray.settings.json_model import JsonModel
+from tooltray.phrases import Phrase
+from tooltray.settings.json_model import JsonModel, without_null
+from tooltray.snapshots.confinement import Files, Net
 
-Files = Literal["open", "own", "read"]
-Net = Literal["open", "none", "hosts"]
+_HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.)?[^\s/\\:*@?#\[\]]+)(?::[1-9]\d{0,4})?")
+_FILES_ORDER: tuple[Files, ...] = ("read", "own", "open")
+"""From the narrowest to the widest."""
+
+
+def _check_path(path: str) -> str:
+    if not (path == "~" or path.startswith("~/") or os.path.isabs(path)) or "\0" in path:
+        raise ValueError(Phrase("must be the whole path of a folder or a file, or begin with ~/"))
+    return path
+
+
+def _check_host(host: str) -> str:
+    if not _HOST.fullmatch(host):
+        raise ValueError(Phrase("must be the name of a host, as api.example.org, *.example.org or example.org:8443"))
+    return host.lower()
+
+
+NamedPath = Annotated[StrictStr, AfterValidator(_check_path)]
+HostName = Annotated[StrictStr, AfterValidator(_check_host)]
 
 
 class Confinement(JsonModel):
-    """`confinement` of an entry. Without it a server is open: it may do whatever its person may do.
+    """`confinement` of an entry; a word alone stands for its `files`. Without it a server is open: it may do whatever its person may do.
 
     Attributes:
         files: "open": all; "own": its package, its caches, the folders named here, the project; "read": the same, nothing changed but its
@@ -25,16 +50,54 @@ class Confinement(JsonModel):
         write: those that it may change, too.
     """
 
+    model_config = ConfigDict(extra="forbid")
+
     files: Files = "open"
     network: Net = "open"
-    hosts: tuple[StrictStr, ...] = ()
-    read: tuple[StrictStr, ...] = ()
-    write: tuple[StrictStr, ...] = ()
+    hosts: tuple[HostName, ...] = ()
+    read: tuple[NamedPath, ...] = ()
+    write: tuple[NamedPath, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_short(cls, data: object) -> object:
+        if isinstance(data, str):
+            return {"files": data}
+        if not isinstance(data, Mapping):
+            return data
+        given = dict(without_null(data))  # type: ignore[call-overload]  # a mapping stays one
+        if "files" not in given and (given.get("read") or given.get("write")):
+            given["files"] = "own"
+        if "network" not in given and "hosts" in given:
+            given["network"] = "hosts"
+        return given
 
     @property
     def is_open(self) -> bool:
         """Whether nothing is put around the process."""
         return self.files == "open" and self.network == "open"
+
+    def needs_start(self, before: "Confinement") -> bool:
+        """Whether a server that runs has to be started anew to be confined like this. Its hosts are what its proxy says, at any moment."""
+        return self != before.model_copy(update={"hosts": self.hosts} if self.network == "hosts" else {})
+
+    def widens(self, before: "Confinement") -> bool:
+        """Whether it lets a server do more than another one."""
+        return self._reaches_more_files(before) or self._reaches_more_hosts(before)
+
+    def _reaches_more_files(self, before: "Confinement") -> bool:
+        if before.files == "open":
+            return False
+        is_wider = _FILES_ORDER.index(self.files) > _FILES_ORDER.index(before.files)
+        return is_wider or not (set(self.write) <= set(before.write) and set(self.read) <= {*before.read, *before.write})
+
+    def _reaches_more_hosts(self, before: "Confinement") -> bool:
+        match before.network:
+            case "open":
+                return False
+            case "none":
+                return self.network != "none"
+        return self.network == "open" or (self.network == "hosts" and not set(self.hosts) <= set(before.hosts))
 
 
 OPEN = Confinement()

@@ -1,6 +1,7 @@
 """Fills in what an entry leaves open: `${secret:NAME}`, `${VAR}`, `${VAR:-default}`, `{project_path}`, `{project_name}`, and `~/`.
 
-Above it: whoever starts a server. Below it: SecretStore, settings. Knows no environment of its own: the variables are handed in.
+Above it: whoever starts a server. Below it: settings; secrets come from a SecretSource. Knows no environment of its own: the variables are
+handed in.
 
 The rules:
 
@@ -19,13 +20,12 @@ The rules:
 
 import re
 from collections.abc import AsyncIterator, Mapping
-from typing import ClassVar
+from typing import ClassVar, Protocol
 from urllib.parse import quote
 
 from tooltray.errors import TooltrayError
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
-from tooltray.secrets.secrets import SecretStore
 from tooltray.secrets.vaults import SecretMissing, missing
 from tooltray.settings.server_config import MCPServerConfig, OAuthSettings
 from tooltray.shell_words import quoted
@@ -39,6 +39,17 @@ _IN_HEADERS = "".join(map(chr, range(0x20, 0x7F)))
 _SECRET = re.compile(r"secret:([^{}]+)")
 VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _VARIABLE = re.compile(rf"({VARIABLE_NAME.pattern})(?::-([^{{}}]*))?")  # a default with a brace in it is half of a nested placeholder
+
+
+class SecretSource(Protocol):
+    """Gives secrets by the names that entries have for them."""
+
+    async def get(self, name: str) -> str:
+        """
+        Raises:
+            TooltrayError: there is none, or it cannot be had.
+        """
+        ...
 
 
 class ResolvedServer(HidesFields, frozen=True):
@@ -63,7 +74,7 @@ class ResolvedServer(HidesFields, frozen=True):
 
 
 async def resolve(
-    config: MCPServerConfig, *, secrets: SecretStore, environ: Mapping[str, str], server: str = "", project: SessionProject | None = None
+    config: MCPServerConfig, *, secrets: SecretSource, environ: Mapping[str, str], server: str = "", project: SessionProject | None = None
 ) -> ResolvedServer:
     """Fills in an entry's placeholders.
 
@@ -95,7 +106,7 @@ async def resolve(
     )
 
 
-async def fill_text(text: str, place: str, *, secrets: SecretStore, environ: Mapping[str, str], server: str) -> str:
+async def fill_text(text: str, place: str, *, secrets: SecretSource, environ: Mapping[str, str], server: str) -> str:
     """Fills in one text that belongs to a server, but is not part of what runs.
 
     Args:
@@ -198,7 +209,7 @@ def _closed(text: str) -> str:
 class _Filler:
     """One resolving: asks for each secret once."""
 
-    def __init__(self, secrets: SecretStore, environ: Mapping[str, str], server: str) -> None:
+    def __init__(self, secrets: SecretSource, environ: Mapping[str, str], server: str) -> None:
         self._secrets = secrets
         self._environ = environ
         self._whose = Phrase("server '{name}'", name=server) if server else Phrase("the server")

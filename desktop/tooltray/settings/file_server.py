@@ -11,7 +11,7 @@ import msgspec
 from tooltray.files.json_text import digest_of
 from tooltray.hidden_fields import HidesFields
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.settings.settings import FileServerSettings, Settings
+from tooltray.settings.settings import ANY_SERVER, FileServerSettings, Settings
 from tooltray.snapshots.files import FileProblem
 
 Kind = Literal["mcp.json", "tbxark", "mcp-hub"]
@@ -124,7 +124,8 @@ def with_file_servers(own: Settings, files: Mapping[str, FileServer]) -> Setting
     others = {name: server for name, server in files.items() if name not in own.mcp_servers}
     if not others:
         return own
-    chosen = {name: own.file_servers.get(name, FileServerSettings()) for name in others}
+    for_all = own.file_servers.get(ANY_SERVER, FileServerSettings())
+    chosen = {name: own.file_servers.get(name, for_all) for name in others}
     configs = {name: chosen[name].applied(server.entry.config) for name, server in others.items()}
     by_default = {name: chosen[name].is_default for name in others}
     defaults = [name for name, server in others.items() if (server.is_default if by_default[name] is None else by_default[name])]

@@ -31,6 +31,7 @@ from pydantic import (
 )
 
 from tooltray.phrases import Phrase
+from tooltray.settings.confinement import OPEN, Confinement
 from tooltray.settings.json_model import JsonModel, without_null
 from tooltray.settings.tool_override import ToolOverride
 from tooltray.shell_words import joined
@@ -174,6 +175,7 @@ class MCPServerConfig(JsonModel):
         label: which of a person's accounts or machines it is, in their words: "work", "private".
         color: the colour of that label, one of LABEL_COLORS; any other word is none.
         projects: folders; sessions that work in one of them, or below it, alone have the server. Empty: all sessions.
+        confinement: which files and hosts its process may reach; of a server that is no process it is of no effect.
     """
 
     command: Target = None
@@ -204,6 +206,7 @@ class MCPServerConfig(JsonModel):
     label: Shown = ""
     color: Shown = ""
     projects: tuple[Folder, ...] = ()
+    confinement: Confinement = OPEN
 
     _spelled: dict[str, str] = PrivateAttr(default_factory=dict)
 
@@ -269,6 +272,12 @@ class MCPServerConfig(JsonModel):
 def config_hash(config: MCPServerConfig) -> str:
     """The same for two configs exactly when the same program runs in the same way; values of placeholders do not count."""
     return hashlib.sha256(what_runs(config).encode()).hexdigest()
+
+
+def runs_otherwise(before: MCPServerConfig, after: MCPServerConfig) -> bool:
+    """Whether what runs has to be started anew: another program, or the same one in another confinement. Whether it is the same program,
+    and what was said yes to, `config_hash` says alone."""
+    return config_hash(before) != config_hash(after) or after.confinement.needs_start(before.confinement)
 
 
 def what_runs(config: MCPServerConfig) -> str:

@@ -25,6 +25,7 @@ from tooltray.languages import languages
 from tooltray.moments import LAST_TIME_S
 from tooltray.phrases import Phrase
 from tooltray.secrets.vaults import SecretBackend
+from tooltray.settings.confinement import Confinement
 from tooltray.settings.document import CURRENT_VERSION, Document, version_of
 from tooltray.settings.json_model import JsonModel
 from tooltray.settings.server_config import GivenMembers, MCPServerConfig, Port, Seconds, Shown, Target, plain_number
@@ -68,6 +69,12 @@ _MEANWHILE = {
     "contentsUntil": _NO_CONTENTS,
 }
 _HELD = {"autoApprove": Phrase("each of its calls is asked about"), "profile": Phrase("it sees nothing")}
+_NOT_STARTED = Phrase("it does not start")
+ANY_SERVER = "/"
+"""Among the choices for servers of other files: for all of them. No server is called that."""
+
+
+SecretCommand = Annotated[tuple[StrictStr, ...], Field(min_length=1)]
 
 
 class ApiSettings(JsonModel):
@@ -248,6 +255,7 @@ class FileServerSettings(JsonModel):
     lazy_load: StrictBool | None = None
     tool_overrides: Annotated[Mapping[str, ToolOverride] | None, GivenMembers] = None
     custom_npm_registry: Target = None
+    confinement: Confinement | None = None
     is_default: StrictBool | None = None
 
     def applied(self, config: MCPServerConfig) -> MCPServerConfig:
@@ -260,6 +268,7 @@ class Settings(JsonModel):
     """The whole file; entries that cannot be used are not in it.
 
     Attributes:
+        secret_commands: programs with their arguments, by the names that `${secret:command:NAME}` has for them.
         auto_detect_npm_registry: whether the fastest registry is found out and used.
         paused_until: unix seconds; while `mcp_enabled` is off, when it goes on by itself; 0: when somebody says so.
         custom_npm_registry: chosen by the person; goes before the fastest.
@@ -284,6 +293,7 @@ class Settings(JsonModel):
     paused_until: float = 0.0
     publish: PublishSettings = PublishSettings()
     secrets: SecretSettings = SecretSettings()
+    secret_commands: Annotated[Mapping[str, SecretCommand], GivenMembers] = Field(default_factory=dict)
     auto_detect_npm_registry: bool = True
     custom_npm_registry: str | None = None
     npm_registries: tuple[RegistryEntry, ...] = ()
@@ -411,6 +421,7 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         paused_until=_read_part(document, "pausedUntil", UnixTime, 0.0, slips),
         publish=_read_publish(document.get("publish"), slips),
         secrets=_read_part(document, "secrets", SecretSettings, SecretSettings(), slips),
+        secret_commands=_read_part(document, "secretCommands", dict[str, SecretCommand], {}, slips),
         auto_detect_npm_registry=_read_part(document, "autoDetectNpmRegistry", StrictBool, True, slips),
         custom_npm_registry=_read_part(document, "customNpmRegistry", Target, None, slips),
         npm_registries=_read_part(document, "npmRegistries", tuple[RegistryEntry, ...], (), slips),
@@ -524,21 +535,29 @@ def _read_profiles(given: object, slips: list[Slip]) -> dict[str, ProfileSetting
 
 
 def _read_file_servers(given: object, slips: list[Slip]) -> dict[str, FileServerSettings]:
-    """By a slip in them no call may go through unasked: of a server whose choices cannot be read each is asked about."""
+    """By a slip in them no call may go through unasked, and no server be more open: of a server whose choices cannot be read each call is
+    asked about, and one whose confinement cannot be read does not start."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        slips.append(_no_object("fileServers"))
-        return {}
+        slips.append(_no_object("fileServers", Phrase("servers of other files do not start") if given else ""))
+        return {ANY_SERVER: FileServerSettings(auto_approve=(), disable=True)} if given else {}
     held: dict[str, FileServerSettings] = {}
 
     def report(name: str, why: str) -> None:
-        held[name] = FileServerSettings(auto_approve=())
+        held[name] = _held_choices(given[name])
+        meanwhile = _NOT_STARTED if held[name].disable else _HELD["autoApprove"]
         title = Phrase("What was chosen for the server '{server}' cannot be used", server=_printable(name))
-        problem = Problem(title, of_field("fileServers", why), correct_it(_HELD["autoApprove"]))
-        slips.append(Slip(problem, ("fileServers", name)))
+        slips.append(Slip(Problem(title, of_field("fileServers", why), correct_it(meanwhile)), ("fileServers", name)))
 
     return read_members(FileServerSettings, given, report) | held
+
+
+def _held_choices(given: object) -> FileServerSettings:
+    if not isinstance(given, Mapping):
+        return FileServerSettings(auto_approve=(), disable=True)
+    chosen, odd = read_fields(FileServerSettings, given)
+    return FileServerSettings(auto_approve=(), confinement=chosen.confinement, disable="confinement" in odd or None)
 
 
 def _printable(name: str) -> str:

@@ -29,6 +29,7 @@ MUST_BE_NUMBER = Phrase("must be a number")
 _IN_WORDS = {
     "bool_type": Phrase("must be true or false"),
     "dict_type": MUST_BE_OBJECT,
+    "extra_forbidden": Phrase("is not known here"),
     "finite_number": MUST_BE_NUMBER,
     "float_type": MUST_BE_NUMBER,
     "greater_than": Phrase("must be more than 0"),

@@ -58,6 +58,7 @@ def _filter_widens(was: ToolFilter | None, now: ToolFilter | None) -> bool:
 
 _WIDENS: Mapping[str, Callable[[MCPServerConfig, MCPServerConfig], bool]] = {
     "auto_approve": lambda was, now: rules_widen(was.auto_approve, now.auto_approve),
+    "confinement": lambda was, now: now.confinement.widens(was.confinement),
     "disable": lambda was, now: not now.disable,
     "disabled_tools": lambda was, now: not set(was.disabled_tools) <= set(now.disabled_tools),
     "disabled_skills": lambda was, now: not set(was.disabled_skills) <= set(now.disabled_skills),

@@ -8,6 +8,7 @@ import msgspec
 
 from tooltray.errors import Problem
 from tooltray.hidden_fields import HidesFields
+from tooltray.snapshots.confinement import ConfinementSnapshot
 
 
 class ServerState(Enum):
@@ -78,6 +79,7 @@ class ServerSnapshot(msgspec.Struct, frozen=True):
     label: str = ""  # which of a person's accounts it is
     color: str = ""  # of the label
     projects: tuple[str, ...] = ()  # as its entry has them: folders whose sessions, and those below, alone have it; empty: all sessions
+    confinement: ConfinementSnapshot | None = None  # of a process; None: it is none
 
 
 class InMemoryServer(msgspec.Struct, frozen=True):

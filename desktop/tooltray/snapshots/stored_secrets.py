@@ -13,14 +13,19 @@ class SecretSnapshot(msgspec.Struct, frozen=True):
         is_stored: None: that could not be read.
         used_by: servers by their names, else files by their paths.
         perhaps_used_by: paths of files that cannot be read, which may use any secret.
-        kind: "own" is kept by Tooltray for itself, "sign-in" holds the tokens of a sign-in to the server in `used_by`.
+        kind: "own" is kept by Tooltray for itself, "sign-in" holds the tokens of a sign-in to the server in `used_by`, "provided" is kept
+            elsewhere and fetched when a server starts.
+        origin: where one that is provided comes from.
+        problem: why one that is provided cannot be had, as far as can be seen without asking for it.
     """
 
     name: str
     is_stored: bool | None
     used_by: tuple[str, ...] = ()
     perhaps_used_by: tuple[str, ...] = ()
-    kind: Literal["value", "sign-in", "own"] = "value"
+    kind: Literal["value", "sign-in", "own", "provided"] = "value"
+    origin: str = ""
+    problem: Problem | None = None
 
 
 class StoredSecrets(msgspec.Struct, frozen=True):

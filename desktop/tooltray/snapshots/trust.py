@@ -2,6 +2,8 @@
 
 import msgspec
 
+from tooltray.snapshots.confinement import ConfinementSnapshot
+
 
 class TrustRequest(msgspec.Struct, frozen=True):
     """An entry that runs only after a person's yes; everything as it is written, nothing filled in."""
@@ -28,6 +30,7 @@ class TrustRequest(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     line: int = 0  # in the file, from 1
     files: tuple[str, ...] = ()  # of the project that it starts, with the beginning of each one's digest; a yes is for these, too
+    confinement: ConfinementSnapshot | None = None  # that it would get; None: it is no process of this computer
     asked_by: str = ""  # the name of the token with which a program has proposed it; empty: it stands in the file
 
 

@@ -159,7 +159,7 @@ def endpoint_of(url: str) -> str:
 
 def _fault(url: str) -> Problem | None:
     """Traces leave this machine encrypted or not at all."""
-    from tooltray.transports.http.proxies import is_loopback  # what it stands on is not needed at a hub's start
+    from tooltray.launch.proxies import is_loopback  # what it stands on is not needed at a hub's start
 
     try:
         parts = urlsplit(url)

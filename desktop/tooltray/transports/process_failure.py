@@ -45,6 +45,11 @@ def _known(pattern: str, title: Callable[[str], Phrase], hint: Phrase, *, is_las
 NETWORK = Phrase("Check your network; see which registries answer: tooltray registry status")
 KNOWN: tuple[Known, ...] = (
     _known(
+        r"^tooltray: cannot be confined: (?P<what>.*)$",
+        lambda what: Phrase("it cannot be confined: {what}", what=what),
+        Phrase("Choose another confinement for it, or correct what is named there."),
+    ),
+    _known(
         r"^npm (?:error|ERR!) 404 .*'(?P<what>[^'\s]+?)@[^'@\s]*'",
         lambda what: Phrase("npm knows no package '{what}'", what=what),
         CHECK_PACKAGE,

@@ -16,12 +16,13 @@ from tooltray.errors import TooltrayError
 from tooltray.launch.command_lookup import look_up, not_found, why_not_run
 from tooltray.launch.npm_config import newest_log
 from tooltray.launch.process_family import INSTANCE_VARIABLE, START_OPTIONS, ProcessFamily, command_line, new_mark
-from tooltray.launch.program_launch import CannotStart, Launch, restore_limit_for
+from tooltray.launch.program_launch import CannotStart, CommandLine, Launch, restore_limit_for
 from tooltray.launch.windows_scripts import ScriptLine
 from tooltray.phrases import Phrase
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.framing import read_in_pieces
 from tooltray.protocol.unsent import Outbox
+from tooltray.transports.first_run import run_first
 from tooltray.transports.process_failure import explain
 from tooltray.transports.server_output import ServerOutput, StderrLines, begin_attempt
 from tooltray.transports.transport import ConnectionFailure
@@ -63,10 +64,11 @@ class StdioTransport:
     async def open(self, dispatcher: RawDispatcher) -> None:
         launch = self._launch
         program = self._find_program()
-        env = {**launch.env, INSTANCE_VARIABLE: self._mark}
         begin_attempt(self._log)
         dispatcher.take_noise = self.output.printed  # before the start: the first lines may arrive before `_spawn` returns
         self._began = time.time()
+        line = await self._line(program)
+        env = {**line.env, INSTANCE_VARIABLE: self._mark}
         try:
             pipes = partial(
                 ChildPipes,
@@ -76,7 +78,7 @@ class StdioTransport:
                 output=self.output,
                 on_silent_end=launch.on_silent_end,
             )
-            self._pipes = await _spawn(pipes, command_line(program, launch.args), env=env, cwd=launch.cwd)
+            self._pipes = await _spawn(pipes, line.words, env=env, cwd=launch.cwd)
         except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             what, hint = why_not_run(program, reason)
@@ -85,6 +87,14 @@ class StdioTransport:
             raise self._not_run(CannotStart(title, where, hint)) from None
         for pid in self._pipes.pids:
             restore_limit_for(pid)
+
+    async def _line(self, program: str) -> CommandLine:
+        """The command line, with what is put around the program."""
+        launch = self._launch
+        if launch.around is None:
+            return CommandLine(command_line(program, launch.args), launch.env)
+        first = partial(run_first, self._name, output=self.output)
+        return await launch.around.command(program, launch, first)
 
     def _find_program(self) -> str:
         launch = self._launch

@@ -16,6 +16,7 @@ from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost
+from tooltray.ui.confinement_words import in_full
 from tooltray.ui.figures import since
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.origins import visible_path
@@ -252,6 +253,8 @@ def facts(server: ServerSnapshot) -> list[tuple[str, str]]:
     by_itself = tr("With the hub") if server.is_default else tr("When a client needs it")
     starts = tr("When a project is known") if server.is_deferred else by_itself
     found = [(tr("Starts"), starts), (tr("Runs without asking"), _rules(server))]
+    if server.confinement is not None:
+        found.append((tr("Confinement"), in_full(server.confinement)))
     if server.isolation == "session":
         found.append((tr("Copies"), tr("One for each AI client")))
     if server.projects:

@@ -301,7 +301,7 @@ class ServerManager:
             if server is None:
                 self._stops.on_added(name, self._hash(name, config))
                 self._servers[name] = self._make(name, config)
-            elif server.config_hash != self._hash(name, config):
+            elif server.config_hash != self._hash(name, config) or config.confinement.needs_start(server.config.confinement):
                 self._replace(server, config)
             else:
                 self._adopt(server, config)

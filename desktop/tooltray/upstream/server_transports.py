@@ -13,6 +13,7 @@ from typing import Protocol
 import msgspec
 from msgspec import Raw
 
+from tooltray.confinement.confined_starts import ConfinedStarts
 from tooltray.launch.child_environment import folder_of, placeholder_variables, prepare_launch
 from tooltray.launch.command_lookup import is_launcher
 from tooltray.launch.direct_starts import DirectStarts
@@ -21,7 +22,7 @@ from tooltray.launch.program_launch import CannotStart, Launch
 from tooltray.launch.variable_commands import values_of
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
-from tooltray.settings.expansion import ResolvedServer, resolve
+from tooltray.settings.expansion import ResolvedServer, SecretSource, resolve
 from tooltray.settings.file_server import FileServer
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.tasks import finish_in_thread
@@ -57,6 +58,7 @@ class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         folder: where servers without `cwd` run.
         registry_variables: tells them where their packages come from.
+        confined: starts those that may do less than their person; None: there are none.
         packages: a folder in which servers inside Tooltray are looked for, too; None: there is none.
     """
 
@@ -64,6 +66,7 @@ class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     folder: Path
     registry_variables: RegistryVariables
     start_process: StartProcess
+    confined: ConfinedStarts | None = None
     packages: Path | None = None
 
 
@@ -81,6 +84,7 @@ class ServerTransports:
         own_url: Callable[[], str | None],
         may_run: Callable[[str, MCPServerConfig], bool] = lambda name, config: True,
         check_files: Callable[[FileServer], Awaitable[None]] | None = None,
+        provided: SecretSource | None = None,
     ) -> None:
         """
         Args:
@@ -90,7 +94,9 @@ class ServerTransports:
             own_url: where the hub itself listens for AI clients, without a path; None if it does not.
             may_run: whether a person said yes to this entry, if it is one that needs a yes.
             check_files: asked last of all about a server of a project's own file; raises CannotStart where what it starts has changed.
+            provided: secrets by the names that entries have for them; None: those in `secrets` alone.
         """
+        self._provided = provided or secrets
         self._secrets, self._mask, self._starts, self._authorize = secrets, mask, program_starts, authorize
         self._tool_schema, self._own_url, self._may_run, self._check_files = tool_schema, own_url, may_run, check_files
         self._direct_starts = DirectStarts()
@@ -111,7 +117,7 @@ class ServerTransports:
             raise CannotStart(title, message, Phrase("Look at it in the window, or with: tooltray trust"))
         environ = await self._starts.login_shell.environ()
         variables = await self._placeholder_variables(server, environ)
-        resolved = await resolve(config, secrets=self._secrets, environ=variables, server=server.name, project=server.project)
+        resolved = await resolve(config, secrets=self._provided, environ=variables, server=server.name, project=server.project)
         order = TransportOrder(
             name=server.name,
             config=config,
@@ -137,11 +143,22 @@ class ServerTransports:
         return placeholder_variables(file, environ, values)
 
     async def _prepare_launch(self, server: ManagedServer, resolved: ResolvedServer, environ: Mapping[str, str]) -> Launch:
-        variables = await self._starts.registry_variables(server.config, environ)
-        launch = prepare_launch(resolved, environ=environ, variables=variables, folder=str(self._starts.folder), file=server.whole.file)
+        variables, folder, confined = await self._starts.registry_variables(server.config, environ), str(self._starts.folder), None
+        if self._starts.confined:
+            confined = await self._starts.confined.begin(server.name, server.config, _project_of(server), environ)
+        if confined:
+            environ, variables, folder = confined.environment, confined.variables(variables), confined.folder
+        launch = prepare_launch(resolved, environ=environ, variables=variables, folder=folder, file=server.whole.file)
+        launch = confined.put_around(launch) if confined else launch
         if server.config.direct_start and is_launcher(launch.command):
             launch = await finish_in_thread(self._direct_starts.shorten, launch)
         server.whole.saved_processes = launch.saved_processes
         if server.whole.file and self._check_files:
             await self._check_files(server.whole.file)
         return launch
+
+
+def _project_of(server: ManagedServer) -> str:
+    """The folder that it works for: of a copy its project, of a server of a project's own file that project; empty: none."""
+    file = server.whole.file
+    return server.project.path if server.project else file.folder if file and file.origin == "project" else ""

@@ -18,6 +18,7 @@ from tooltray.ui.secrets.secrets_tab import SecretsTab
 from tooltray.ui.theme import Theme
 
 S = SecretSnapshot
+NO_OP = Problem(Phrase("'{program}' is not installed", program="op"), hint=Phrase("Install it, or correct secretCommands in the settings"))
 SECRETS = (
     S("github/GITHUB_TOKEN", True, ("github",)),
     S("linear/API_KEY", False, ("linear",)),
@@ -26,6 +27,8 @@ SECRETS = (
     S("old-server/SECRET", True),
     S("postgres/DATABASE_URI", False, ("postgres", "postgres-readonly")),
     S("team/OPENAI_API_KEY", True, ("memory", "search", "/home/me/projects/shop/.mcp.json")),
+    S("pass:work/api-key", None, ("search",), kind="provided", origin="pass, work/api-key"),
+    S("command:op", None, ("fetch",), kind="provided", origin="your command 'op'", problem=NO_OP),
     S("tooltray-backups", True, kind="own"),
     S("密鑰/GITHUB <b>🔑</b> a name that is far longer than any column of this table could ever be", True, ("fetch",)),
 )

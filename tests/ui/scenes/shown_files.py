@@ -2,6 +2,7 @@
 
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
+from tooltray.snapshots.confinement import ConfinementSnapshot
 from tooltray.snapshots.files import FileEntrySnapshot, FileProblem, ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
@@ -59,6 +60,7 @@ DEPLOY = TrustRequest(
     variable_states=("default",),
     is_inside=True,
     auto_approve=("read",),
+    confinement=ConfinementSnapshot("own"),
     line=14,
 )
 DB = TrustRequest(

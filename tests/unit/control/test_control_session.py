@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 import pytest
@@ -144,6 +144,8 @@ def sample(hint: Any) -> Any:
     """A JSON value for a parameter of a verb."""
     if hint in VALUES:
         return VALUES[hint]
+    if get_origin(hint) is Literal:
+        return get_args(hint)[0]
     if type(None) in getattr(hint, "__args__", ()):
         return sample(next(each for each in hint.__args__ if each is not type(None)))
     return {"a": {"b": [1]}}  # a mapping

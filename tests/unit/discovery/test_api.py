@@ -67,7 +67,7 @@ async def test_a_server_is_found_shown_and_added_with_its_secret_among_the_secre
         assert await api.add_registry_server(NAME, "1.0.0", "npm-1", {"KEY": SECRET}) == "notes"
         entry = parts.config.entries["notes"]
         assert entry == {"autoApprove": ["all"], **preview.entry}
-        assert entry["env"] == {"KEY": "${secret:notes/KEY}", "MODE": "fast"}
+        assert (entry["env"], entry["confinement"]) == ({"KEY": "${secret:notes/KEY}", "MODE": "fast"}, "own")
         assert await parts.secrets.get("notes/KEY") == SECRET
         assert (await api.search_registry("notes")).hits[0].here == "notes"
         assert SECRET not in parts.home.settings.read_text()
@@ -142,6 +142,7 @@ async def test_well_known_servers_are_added_by_their_id(tmp_path: Path) -> None:
         api = parts.discovery_api
         assert await api.add_starter_server("filesystem", {"folders": ["/a", "/b"]}) == "filesystem"
         assert parts.config.entries["filesystem"]["args"][-2:] == ["/a", "/b"]
+        assert parts.config.entries["filesystem"]["confinement"] == "own"
         assert await api.add_starter_server("brave-search", {"BRAVE_API_KEY": SECRET}, "brave") == "brave"
         assert await parts.secrets.get("brave/BRAVE_API_KEY") == SECRET
         here = {each.id: each.here for each in await api.get_starter_servers() if each.here}

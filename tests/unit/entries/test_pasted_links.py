@@ -62,6 +62,13 @@ def test_every_form_of_a_link_gives_its_server(link: str, kind: str) -> None:
     assert "any web page" in server.origin
 
 
+def test_what_a_link_brings_is_kept_to_its_own_files_whatever_it_says_and_what_is_typed_is_not() -> None:
+    entry = {"command": "npx", "args": ["x"], "confinement": "open"}
+    assert one("cursor://anysphere.cursor-deeplink/mcp/install?name=thing&config=" + b64(entry)).config["confinement"] == "own"
+    [typed] = parse_pasted(json.dumps({"mcpServers": {"thing": {"command": "npx"}}}))
+    assert "confinement" not in typed.config
+
+
 def test_a_link_for_goose_has_its_server_in_pieces() -> None:
     link = (
         "goose://extension?cmd=npx&arg=-y&arg=%40scope%2Fserver&id=thing&name=The%20thing&description=x&env=API_KEY%3DYour%20key&env=TOKEN"
@@ -129,6 +136,7 @@ def test_a_server_in_memory_is_refused(key: str) -> None:
         ({"command": "npx", "args": ["a\u202egnp.exe"]}, "characters that nobody sees"),
         ({"command": "npx", "env": {"LD_PRELOAD": "/tmp/x.so"}}, "variables that decide what is run"),
         ({"command": "npx", "args": ["${secret:other/KEY}"]}, "secrets of yours: other/KEY"),
+        ({"command": "npx", "args": ["${secret:pass:bank/pin}"]}, "asked for where you keep them: pass, bank/pin"),
         ({"command": "npx", "args": [" " * 200 + "; rm"]}, "long row of blanks"),
     ],
 )

@@ -13,6 +13,7 @@ from tooltray.errors import Denied
 from tooltray.presenter.mcp_presenter import McpPresenter
 
 SERVERS = {"s": {"command": "p", "autoApprove": ["read"]}, "d": {"command": "p", "deferredStartup": True}}
+SERVERS["c"] = {"command": "p", "confinement": "own"}
 Verb = Callable[[McpPresenter, str], Awaitable[object]]
 WIDENING: dict[str, Verb] = {
     "a yes to a project's servers": lambda hub, folder: hub.trust_entries(folder, {"a": "x"}),
@@ -38,6 +39,10 @@ WIDENING: dict[str, Verb] = {
     "an empty journal": lambda hub, folder: hub.clear_activity(),
     "contents of calls in the journal": lambda hub, folder: hub.change_settings({"activity": {"contents": True}}),
     "an entry that is tried": lambda hub, folder: hub.test_server("1", "s", {"command": "p"}),
+    "what was refused to a server": lambda hub, folder: hub.allow_refused("c", "path", folder),
+    "a server that may do more": lambda hub, folder: hub.set_confinement("c", "open"),
+    "a confined server that runs unconfined for a while": lambda hub, folder: hub.watch_server("c"),
+    "a command that gives a secret": lambda hub, folder: hub.change_settings({"secretCommands": {"op": ["op"]}}),
     "folders in the settings": lambda hub, folder: hub.change_settings({"allowedFolders": [folder]}),
 }
 NARROWING: dict[str, Verb] = {
@@ -46,6 +51,7 @@ NARROWING: dict[str, Verb] = {
     "no rules of a client": lambda hub, folder: hub.set_client_auto_approve("c", []),
     "a token that is not trusted": lambda hub, folder: hub.create_api_token("x"),
     "other settings": lambda hub, folder: hub.change_settings({"publish": {"mode": "search"}}),
+    "a server that may do less": lambda hub, folder: hub.set_confinement("c", "read", "none"),
     "a server off": lambda hub, folder: hub.set_tool_enabled("s", "t", False),
     "an entry with the same rules": lambda hub, folder: hub.update_mcp_server("s", {"command": "p", "autoApprove": ["read"], "icon": "x"}),
     "a server as it stands": lambda hub, folder: hub.test_server("1", "s"),

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.support import Support
 from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.events import EventBus
 from tooltray.foreign_configs.reading import read_file
@@ -17,6 +19,7 @@ from tooltray.server_files.trust_decisions import TrustDecisions
 from tooltray.server_files.trust_store import TrustStore
 from tooltray.server_files.trusted_entries import Trust
 from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_edits import choices
 from tooltray.snapshots.trust import TrustRequest
 
 ONE = {"command": "program", "args": ["one"]}
@@ -41,6 +44,7 @@ class Desk:
             read=read_file,
             environ=self._environ,
             texts=StartedTexts(root / "started-files"),
+            confinements=Confinements(support=Support("linux", 7, True)),
         )
 
     async def _environ(self) -> Mapping[str, str]:
@@ -184,8 +188,28 @@ async def test_a_consent_is_not_restored_for_another_content(desk: Desk) -> None
     assert [each.entry for each in desk.trust.entries()] == ["one"]
 
 
-async def test_where_nothing_was_chosen_the_settings_are_not_written(desk: Desk) -> None:
+async def test_a_server_that_is_trusted_for_the_first_time_is_kept_to_its_own_files(desk: Desk) -> None:
+    desk.write(one=ONE, far={"url": "http://127.0.0.1:9/"}, wide={**ONE, "confinement": "open"})
+    waiting = {each.entry: each.confinement for each in await desk.requests()}
+    assert [waiting[name] and waiting[name].files for name in ("one", "far", "wide")] == ["own", None, "open"]
+    await desk.say_yes()
+    assert json.loads(desk.settings_file.read_text())["fileServers"] == {"one": {"confinement": "own"}}
+
+
+async def test_what_was_chosen_of_its_confinement_stays_when_its_entry_is_another_one(desk: Desk) -> None:
     desk.write(one=ONE)
+    await desk.say_yes()
+    await desk.config.edit(choices("one", {"confinement": {"files": "open"}}))
+    desk.write(one={**ONE, "args": ["new"]})
+    [request] = await desk.requests()
+    assert request.confinement
+    assert request.confinement.files == "open"
+    await desk.say_yes()
+    assert json.loads(desk.settings_file.read_text())["fileServers"] == {"one": {"confinement": {"files": "open"}}}
+
+
+async def test_where_nothing_was_chosen_the_settings_are_not_written(desk: Desk) -> None:
+    desk.write(one={**ONE, "confinement": "open"})
     await desk.say_yes()
     before = desk.settings_file.stat().st_mtime_ns
     await desk.decisions.distrust(desk.folder, "one")

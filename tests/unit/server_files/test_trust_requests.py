@@ -47,6 +47,14 @@ def test_a_command_is_told_as_it_is_written_with_all_that_it_would_get(tmp_path:
     assert found.digest == made(entry).digest
 
 
+def test_of_a_secret_that_is_kept_elsewhere_is_told_where(tmp_path: Path) -> None:
+    entry = {"command": "npx", "env": {"A": "${secret:pass:bank/pin}", "B": "${secret:command:op}", "C": "${secret:keyring:https://x/me}"}}
+    found = request(tmp_path, entry)
+    assert found.secrets == ("pass:bank/pin", "command:op", "keyring:https://x/me")
+    assert "asked for where you keep them: pass, bank/pin; your command 'op'; the keyring, https://x/me" in said(found)
+    assert found.digest != made({**entry, "env": {**entry["env"], "A": "${secret:pass:bank/other}"}}).digest
+
+
 def test_of_each_variable_is_told_whether_it_is_set_now_and_never_what_is_in_it(tmp_path: Path) -> None:
     entry = {
         "command": "x",

@@ -249,9 +249,9 @@ def test_a_hub_is_not_paused_until_somebody_pauses_it() -> None:
 
 
 @pytest.mark.parametrize("odd", [[], "text", 1])
-def test_choices_for_servers_of_files_that_are_no_object_are_none_and_said(odd: Any) -> None:
+def test_choices_for_servers_of_files_that_are_no_object_are_said_and_hold_all_of_them_if_there_were_any(odd: Any) -> None:
     reading = read_settings({"fileServers": odd})
-    assert reading.settings.file_servers == {}
+    assert [chosen.disable for chosen in reading.settings.file_servers.values()] == ([True] if odd else [])
     assert ["fileServers" in str(problem) for problem in reading.problems] == [True]
 
 
@@ -312,6 +312,7 @@ NOT_THE_DEFAULT: dict[str, object] = {
     "pausedUntil": 9.0,
     "publish": {"lazyLoad": True},
     "secrets": {"backend": "file"},
+    "secretCommands": {"op": ["op", "read", "op://Work/key"]},
     "autoDetectNpmRegistry": False,
     "customNpmRegistry": "http://127.0.0.1/",
     "npmRegistries": [{"url": "http://127.0.0.1/"}],

@@ -19,15 +19,16 @@ def frozen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_frozen_app_runs_the_programs_beside_it(frozen: None) -> None:
     assert programs.tooltray_command("serve") == ["/opt/tooltray/tooltray", "serve"]
     assert programs.bridge_command() == ["/opt/tooltray/tooltray-bridge"]
+    assert programs.launcher_command() == ["/opt/tooltray/tooltray-confine"]
     module = programs.MODULES[0]
     assert programs.module_command(module, "x") == ["/opt/tooltray/tooltray", "run-module", module, "x"]
 
 
 def test_elsewhere_the_interpreter_runs_them_with_nothing_of_the_users() -> None:
     assert programs.tooltray_command("serve") == [sys.executable, "-I", "-m", "tooltray", "serve"]
-    *interpreter, script = programs.bridge_command()
-    assert interpreter == [sys.executable, "-I", "-S"]
-    assert Path(script).is_file()
+    for *interpreter, script in (programs.bridge_command(), programs.launcher_command()):
+        assert interpreter == [sys.executable, "-I", "-S"]
+        assert Path(script).is_file()
     assert programs.module_command(programs.MODULES[1], "x") == [sys.executable, "-I", "-m", programs.MODULES[1], "x"]
 
 

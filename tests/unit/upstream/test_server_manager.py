@@ -423,6 +423,19 @@ async def test_a_change_of_what_is_approved_or_shown_restarts_nothing(tmp_path: 
         assert len(program.copies.all) == 1
 
 
+async def test_another_confinement_is_another_process_of_the_same_program_and_other_hosts_are_not(tmp_path: Path) -> None:
+    program = ScriptedServer()
+    async with hub_parts(tmp_path, **one_server(program)) as parts:
+        await started(parts)
+        before = parts.servers.get("s")
+        await change(parts, confinement={"files": "own", "hosts": ["a.org"]})
+        await started(parts)
+        confined = parts.servers.get("s")
+        assert (confined is before, confined.config_hash, len(program.copies.all)) == (False, before.config_hash, 2)
+        await change(parts, confinement={"files": "own", "hosts": ["a.org", "b.org"]})
+        assert parts.servers.get("s") is confined
+
+
 async def test_a_server_that_is_switched_off_stops_and_one_that_is_switched_on_waits_for_its_first_use(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one_server(ScriptedServer()), is_live=False) as parts:
         await started(parts)

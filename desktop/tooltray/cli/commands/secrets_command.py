@@ -58,11 +58,20 @@ def _all(hub: Hub) -> StoredSecrets:
 
 
 def _row(secret: SecretSnapshot) -> list[str]:
+    if secret.kind == "provided":
+        return [secret.name, _fetched(secret), ", ".join(secret.used_by) or "-"]
     stored = {True: tr("yes"), False: tr("MISSING"), None: "?"}[secret.is_stored]
     users = {"own": tr("Tooltray itself"), "sign-in": tr("the sign-in to {servers}", servers=", ".join(secret.used_by))}
     listed = users.get(secret.kind) or ", ".join(secret.used_by) or "-"
     perhaps = tr(" (perhaps {servers})", servers=", ".join(secret.perhaps_used_by)) if secret.perhaps_used_by else ""
     return [secret.name, stored, listed + perhaps]
+
+
+def _fetched(secret: SecretSnapshot) -> str:
+    """Where it comes from, or why it cannot be had."""
+    if problem := secret.problem:
+        return in_one_line(problem.title, problem.message, problem.hint)
+    return tr("from {origin}", origin=say(secret.origin))
 
 
 def remove(args: argparse.Namespace, home: Home) -> int:

@@ -10,6 +10,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from tooltray.cli.commands.confine_command import confinement_words
 from tooltray.cli.hubs import Hub, any_hub, folder_path
 from tooltray.cli.person import YES, check_terminal, typed_answer
 from tooltray.cli.speech import tr
@@ -185,6 +186,12 @@ def _print_request(request: TrustRequest) -> None:
         print("    " + clean(text).replace("\n", " "))
 
 
+def _environment(request: TrustRequest) -> str:
+    if request.confinement and request.confinement.files != "open":
+        return tr("none by name, and nothing of your environment but paths, language and proxies")
+    return tr("none by name; like every program that you start, it sees your environment")
+
+
 def _variables(request: TrustRequest) -> Sequence[str]:
     """Lists the variables, each with its state, if the hub sends that."""
     names, states = request.variables, request.variable_states
@@ -205,10 +212,11 @@ def _facts(request: TrustRequest) -> list[tuple[str, str]]:
             )
         )
     facts.append((tr("Secrets of yours that it would get"), ", ".join(request.secrets) or "none"))
-    nothing = tr("none by name; like every program that you start, it sees your environment") if is_process else "none"
+    nothing = _environment(request) if is_process else "none"
     facts.append((tr("Variables of yours that it would get"), ", ".join(_variables(request)) or nothing))
     facts += [(tr("With the variable"), each) for each in request.env]
     facts += [(tr("With the header"), each) for each in request.headers]
     facts += [(tr("It also says"), each) for each in request.others]
+    facts += [(tr("Confinement"), confinement_words(request.confinement))] if request.confinement else []
     facts.append((tr("Calls that would go through unasked"), ", ".join(request.auto_approve) or "none"))
     return facts

@@ -10,6 +10,7 @@ from tooltray.cli.options.parsers import COMMAND_MARK, Commands, Usage, command,
 from tooltray.cli.speech import tr
 
 LOG_LINES = 200
+WATCHED_S = 300.0
 
 
 def declare(commands: Commands) -> None:
@@ -29,10 +30,17 @@ def declare(commands: Commands) -> None:
         command(servers, name, text, f"servers_command:{name}").add_argument("name", metavar="NAME")
     trying = command(servers, "test", tr("connect once to a server, list its tools and end it again"), "server_testing:try_out")
     trying.add_argument("name", metavar="NAME")
+    watching = command(servers, "watch", tr("run a server unconfined for a while and propose a profile for it"), "watch_command:watch")
+    watching.add_argument("name", metavar="NAME")
+    watching.add_argument(
+        "--for", dest="duration_s", metavar="TIME", type=values.time, default=WATCHED_S, help=tr("how long, as 90s or 5m (default: 5m)")
+    )
+    watching.add_argument("--yes", action="store_true", help=tr("use what is proposed, do not ask"))
     copying = command(servers, "duplicate", tr("add a copy of a server, for another account"), "server_testing:duplicate")
     copying.add_argument("name", metavar="NAME")
     copying.add_argument("new_name", metavar="NEW_NAME")
     _declare_showing(servers)
+    _declare_confining(servers)
     links = command(servers, "links", tr("print the links that add a server to AI clients"), "servers_command:links")
     links.add_argument("name", metavar="NAME", nargs="?", default="", help=tr("without it: Tooltray itself, with all its servers"))
     reset = command(servers, "reset", tr("put the servers that come with Tooltray back; your own stay"), "setup_command:reset")
@@ -77,6 +85,23 @@ def _declare_showing(servers: Commands) -> None:
     lazy = command(servers, "lazy", tr("show clients one small tool of a server; using it loads the rest"), "views_command:lazy")
     lazy.add_argument("name", metavar="NAME", help=tr("'*': every server that does not say otherwise"))
     lazy.add_argument("switch", choices=("on", "off", "default"))
+
+
+def _declare_confining(servers: Commands) -> None:
+    """What its process may reach."""
+    text = tr("choose which files and hosts a server may reach; without options: show it")
+    confining = command(servers, "confine", text, "confine_command:confine")
+    confining.add_argument("name", metavar="NAME")
+    confining.add_argument("files", nargs="?", choices=("open", "own", "read"), help=tr("all files, its own, or its own without changes"))
+    confining.add_argument("--network", choices=("open", "none", "hosts"), help=tr("all of the network, none, or only the named hosts"))
+    for option, name, metavar, words in (
+        ("--host", "hosts", "HOST", tr("a host that it may reach, as api.example.org or *.example.org; these replace those before")),
+        ("--read", "read", "PATH", tr("a folder or file that it may read; these replace those before")),
+        ("--write", "write", "PATH", tr("one that it may change, too; these replace those before")),
+    ):
+        confining.add_argument(option, dest=name, metavar=metavar, action="append", default=[], type=values.some_text, help=words)
+    text = tr("allow a host or path that was refused, as it is shown here")
+    confining.add_argument("--allow", metavar="REFUSED", type=values.some_text, help=text)
 
 
 def _declare_add(servers: Commands) -> None:

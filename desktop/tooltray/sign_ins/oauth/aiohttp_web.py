@@ -15,10 +15,10 @@ from yarl import URL
 
 from tooltray import __version__
 from tooltray.errors import TooltrayError
+from tooltray.launch.proxies import proxy_for
 from tooltray.sign_ins.oauth.web_requests import Answer, NoResponse
 from tooltray.transports.http.http_connections import is_same_origin, read_up_to, redirection
 from tooltray.transports.http.http_failures import explain_error
-from tooltray.transports.http.proxies import proxy_for
 
 TIMEOUT_S = 20.0  # for a whole exchange; a person waits
 MAX_ANSWER_BYTES = 2**20  # metadata have a few kilobytes, tokens at most a few dozen

@@ -19,6 +19,7 @@ from yarl import URL
 
 from tooltray import __version__
 from tooltray.launch.program_launch import CannotStart
+from tooltray.launch.proxies import proxy_for
 from tooltray.phrases import Phrase
 from tooltray.transports.authorization import FORBIDDEN, HEADER, UNAUTHORIZED, Authorization, NotAuthorized, Refusal
 from tooltray.transports.http.http_failures import (
@@ -30,7 +31,6 @@ from tooltray.transports.http.http_failures import (
     retry_after_s,
     status_failure,
 )
-from tooltray.transports.http.proxies import proxy_for
 from tooltray.transports.http.request_body import Delivery, RequestBody
 from tooltray.transports.transport import ConnectionFailure
 

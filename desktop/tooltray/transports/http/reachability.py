@@ -12,7 +12,7 @@ import msgspec
 from yarl import URL
 
 from tooltray.errors import TooltrayError
-from tooltray.transports.http.proxies import proxy_for
+from tooltray.launch.proxies import proxy_for
 
 LIMIT_S = 5.0  # a person waits; a slower connection is a finding, too
 

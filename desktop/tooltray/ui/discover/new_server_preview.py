@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tooltray.errors import Problem
 from tooltray.shell_words import joined
 from tooltray.snapshots.forms import NewServer
+from tooltray.ui.confinement_words import entry_words
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
@@ -49,6 +50,8 @@ class NewServerPreview(Surface):
             names = ", ".join(name.rpartition("/")[2] for name in server.secrets)  # they may be those of the store
             keys = Label(self._theme, tr("{names}, kept in the keyring", names=names), "body", wrap=True)
             self._add(tr("Secret") if len(server.secrets) == 1 else tr("Secrets"), keys)
+        if server.command:
+            self._add(tr("Confinement"), Label(self._theme, entry_words(server.entry), "body", wrap=True))
         if server.origin:
             self._add(tr("From"), Label(self._theme, say(server.origin), "body", "secondary", wrap=True))
         for warning in server.warnings:

@@ -112,11 +112,11 @@ def trust_title(project: str) -> str:
 def trust_text(requests: Sequence[TrustRequest]) -> str:
     """Returns what is asked, in a sentence or two."""
     if not requests[0].project:
-        return tr("A program wants to add or change servers. What you switch on runs with your rights, as it is written here.")
+        return tr("A program wants to add or change servers. What you switch on runs on this computer, as it is written here.")
     file = file_name(requests[0].file, requests[0].project)
     if all(request.is_change for request in requests):
         return tr("{file} has changed. What you trusted goes on as it was until you say yes to what stands there now.", file=file)
-    return tr("{file} came with the project. What you switch on runs with your rights, as it is written here.", file=file)
+    return tr("{file} came with the project. What you switch on runs on this computer, as it is written here.", file=file)
 
 
 def waiting_title(requests: Sequence[TrustRequest]) -> str:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.trust import TrustRequest
+from tooltray.ui.confinement_words import in_full, in_short
 from tooltray.ui.files.file_words import (
     is_another,
     line_word,
@@ -122,10 +123,11 @@ class TrustEntry(Surface):
         if request.variables:
             yield tr("Gets variables"), self._code(variable_lines(request))
         if not (request.secrets or request.variables):
-            environment = tr("nothing by name; like every program that you start, it sees your environment")
-            yield tr("Gets"), self._plain(environment if request.command else tr("none of your secrets, none of your variables"))
+            yield tr("Gets"), self._plain(_environment(request) if request.command else tr("none of your secrets, none of your variables"))
         yield from self._written_words()
         yield tr("Runs without asking"), self._plain(unasked(request))
+        if request.confinement is not None:
+            yield tr("Confinement"), self._plain(in_full(request.confinement))
         if place := line_word(request.line):
             yield tr("In the file"), self._plain(place)
 
@@ -145,6 +147,12 @@ class TrustEntry(Surface):
         view = CodeView(self._theme, text, tr("What {name} starts", name=self._request.entry))
         view.wrap(self._inner - FACT_WIDTH - 8, MOST_LINES)
         return view
+
+
+def _environment(request: TrustRequest) -> str:
+    if request.confinement is not None and in_short(request.confinement):
+        return tr("nothing by name, and of your environment only paths, language and proxies")
+    return tr("nothing by name; like every program that you start, it sees your environment")
 
 
 WIDTH, MARGIN = 680, 24  # px; the margin is the frame's

@@ -13,7 +13,7 @@ from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.snapshots.tools import ServerCost, ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.server_menu import ServerActions
-from tooltray.ui.opened_server.server_tabs import OVERVIEW, SERVER_TABS, SETTINGS, ServerTab
+from tooltray.ui.opened_server.server_tabs import CONFINEMENT, OVERVIEW, SERVER_TABS, SETTINGS, ServerTab
 from tooltray.ui.opened_server.server_view import ServerView
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.state_language import server_look
@@ -40,7 +40,8 @@ class ServerDetails(QFrame):
         self.setObjectName("DetailsPane")
         self.setAccessibleName(tr("Details of {name}", name=server.name))
         self._context, self._theme, self._server = context, context.theme, server
-        self._tabs = tuple(tab for tab in tabs if not (server.is_builtin and tab.name == SETTINGS))  # no file has an entry of it
+        absent = {SETTINGS if server.is_builtin else "", CONFINEMENT if server.confinement is None else ""}
+        self._tabs = tuple(tab for tab in tabs if tab.name not in absent)  # no file has an entry of it; it is no process
         self._actions = ServerActions(context.theme, self, server=server, wishes=context.wishes)
         self._refusal: Problem | None = None
         self._cost: ServerCost | None = None

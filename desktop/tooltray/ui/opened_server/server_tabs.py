@@ -13,6 +13,7 @@ from tooltray.snapshots.logs import SERVER
 from tooltray.ui.activity.activity_list import ActivityList
 from tooltray.ui.i18n import tr
 from tooltray.ui.logs.log_view import LogView
+from tooltray.ui.opened_server.server_confinement import ServerConfinement
 from tooltray.ui.opened_server.server_overview import overview
 from tooltray.ui.opened_server.server_settings import ServerSettings
 from tooltray.ui.opened_server.server_tools import ServerTools
@@ -35,6 +36,7 @@ class ServerTab(msgspec.Struct, frozen=True):
 
 LOG_MARGINS = (20, 0, 20, 16)  # as the other tabs have them
 OVERVIEW, TOOLS, OFFERED, SETTINGS, LOG, ACTIVITY = "overview", "tools", "offered", "settings", "log", "activity"
+CONFINEMENT = "confinement"
 
 
 def _log(context: PageContext, server: str) -> LogView:
@@ -51,6 +53,7 @@ SERVER_TABS = (
     ServerTab(OVERVIEW, lambda: tr("Overview"), overview),
     ServerTab(TOOLS, lambda: tr("Tools"), ServerTools),
     ServerTab(SETTINGS, lambda: tr("Settings"), ServerSettings),
+    ServerTab(CONFINEMENT, lambda: tr("Confinement"), ServerConfinement),
     ServerTab(LOG, lambda: tr("Log"), _log),
     ServerTab(ACTIVITY, lambda: tr("Activity"), _activity),
     ServerTab(OFFERED, lambda: tr("Prompts and resources"), OfferedPanel),

@@ -8,8 +8,9 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit
 
 from tooltray.snapshots.stored_secrets import SecretSnapshot
-from tooltray.ui.i18n import tr
+from tooltray.ui.i18n import say, tr
 from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.secrets.secret_entry import SecretEntry
 from tooltray.ui.secrets.secret_words import user_name
 from tooltray.ui.widgets.banner import Banner
@@ -45,6 +46,9 @@ class SecretPanel(SheetFrame):
             text = tr("The tokens of your sign-in. They are renewed by themselves.")
             self.body.addWidget(Label(theme, text, "body", "secondary", wrap=True))
             self._add_users()
+        elif secret.kind == "provided":
+            self._add_origin()
+            self._add_users()
         else:
             self._add_users()
             self._add_entry(context)
@@ -64,6 +68,13 @@ class SecretPanel(SheetFrame):
             self._entry.focus_field()
         else:
             self._close.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _add_origin(self) -> None:
+        secret = self._secret
+        text = tr("It is fetched from {origin} each time a server starts, and kept nowhere.", origin=say(secret.origin))
+        self.body.addWidget(Label(self._theme, text, "body", "secondary", wrap=True))
+        if secret.problem is not None:
+            self.body.addWidget(Banner(self._theme, "warning", title(secret.problem), sentences(secret.problem)))
 
     def _add_users(self) -> None:
         theme, users = self._theme, self._secret.used_by

@@ -37,6 +37,8 @@ def is_unused(secret: SecretSnapshot) -> bool:
 
 def state(secret: SecretSnapshot) -> tuple[str, str]:
     """Returns a chip for what is not normal: word and tone."""
+    if secret.kind == "provided":
+        return (tr("Cannot be had"), "warning") if secret.problem else (tr("Fetched"), "")
     if secret.is_stored is None:
         return tr("Not known"), "warning"
     if secret.kind == "own":
@@ -48,7 +50,7 @@ def state(secret: SecretSnapshot) -> tuple[str, str]:
 
 def about(stored: Sequence[SecretSnapshot]) -> str:
     """Returns what is to be known of all that are listed."""
-    if any(each.is_stored is None for each in stored):
+    if any(each.is_stored is None and each.kind == "value" for each in stored):
         return tr("Servers use these. Which of them are stored is not known.")
     return tr("Settings refer to them by name. A value goes to servers alone, and is never shown.")
 

@@ -30,6 +30,7 @@ from tooltray.ui.widgets.toast import show_toast
 
 CONTENT_WIDTH = 920
 PLACE = 3  # of the section about the place among the others, while nothing is wrong with it
+NOT_STORED = ("value", "provided")  # kinds that are listed though nobody knows of one that is stored
 NAME_WIDTH = 300  # px of a missing secret's words beside its field
 MOST_FIELDS = 8  # more of them come as others are filled in; nobody types a hundred at once
 SEARCHED_FROM = 12  # secrets; fewer are seen at once
@@ -201,13 +202,15 @@ class SecretsTab(Page):
             Column(tr("Name"), lambda each: each.name, Kind.MONO, tip=lambda each: each.name),
             Column(tr("Used by"), used_by, Kind.QUIET, tip=used_by),
             Column(tr("Note"), state, Kind.CHIP, 136),
-            Column("", lambda each: tr("Show") if each.kind == "own" else tr("Change…"), Kind.BUTTON, 92),
+            Column("", lambda each: tr("Show") if each.kind in ("own", "provided") else tr("Change…"), Kind.BUTTON, 92),
         ]
 
     def _show_stored(self) -> None:
         if self._secrets is None:
             return
-        stored = [each for each in self._secrets.secrets if each.is_stored or (each.is_stored is None and each.kind == "value")]
+        stored = [
+            each for each in self._secrets.secrets if each.is_stored or (each.is_stored is None and each.kind in ("value", "provided"))
+        ]
         shown = found(stored, self._search.text())
         self._about.set_text(about(stored))
         self.table.set_rows(shown)

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
 
+from tooltray.ui.confinement_words import entry_words
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.pages.local_work import Pasted
 from tooltray.ui.servers.server_commands import NewServer
@@ -102,6 +103,7 @@ class PastedPreview(Surface):
         plain = [str(key) for key in variables if key not in self._pasted.secrets] if isinstance(variables, Mapping) else []
         if plain:
             self._add(tr("Variables"), CodeLabel(theme, ", ".join(plain)))
+        self._add(tr("Confinement"), Label(theme, entry_words(config), "caption", "secondary", wrap=True))
 
     def _add_secrets(self) -> None:
         for index, (key, value) in enumerate(self._pasted.secrets.items()):

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost
+from tooltray.ui.confinement_words import in_full, in_short, refused_in_short
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.server_menu import ServerActions
@@ -145,6 +146,8 @@ class ServerCard(GridCard):
         line.addWidget(self._label)
         self._origin = Chip(self._theme)
         line.addWidget(self._origin)
+        self._confinement = Chip(self._theme)
+        line.addWidget(self._confinement)
         self._facts = ElidedLabel(self._theme, "", "caption", "muted")
         self._facts.setFont(self._theme.font("caption", tabular=True))
         self._facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
@@ -207,8 +210,18 @@ class ServerCard(GridCard):
         self._origin.setToolTip(origin(server))
         self._origin.setAccessibleName(origin(server))
         self._origin.setVisible(bool(chip))
+        self._draw_confinement()
         self._facts.set_text(self._fact_words())
         self._draw_foot(foot(server, self._refusal, datetime.now()))
+
+    def _draw_confinement(self) -> None:
+        confinement = self._server.confinement
+        words = " · ".join(filter(None, (in_short(confinement), refused_in_short(confinement))))
+        is_news = confinement is not None and bool(confinement.missing or confinement.refused)
+        self._confinement.set_word(words, "warning" if is_news else "neutral")
+        self._confinement.setToolTip(in_full(confinement))
+        self._confinement.setAccessibleName(in_full(confinement))
+        self._confinement.setVisible(bool(words))
 
     def _fact_words(self) -> str:
         count = tool_count(self._server, self._cost)

@@ -163,7 +163,7 @@ class Option(PaintedButton):
                 painter.setBrush(Qt.BrushStyle.NoBrush)
                 painter.drawRoundedRect(box.adjusted(-1.75, -1.75, 1.75, 1.75), radius + 2, radius + 2)
             painter.setFont(theme.font())
-            painter.setPen(theme.color("text.primary"))
+            painter.setPen(theme.color("text.primary" if self.isEnabled() else "text.disabled"))
             left = LEFT + MARK + GAP
             text = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width() - left)
             painter.drawText(QRectF(left, 0, self.width() - left, HEIGHT), Qt.AlignmentFlag.AlignVCenter, text)
@@ -221,6 +221,12 @@ class OptionList(QWidget):
         """Changes what is chosen, without `changed`."""
         for value, option in self._options:
             option.setChecked(value in chosen)
+
+    def set_enabled(self, value: str, enabled: bool) -> None:
+        """Lets one of the options be chosen, or not."""
+        for each, option in self._options:
+            if each == value:
+                option.setEnabled(enabled)
 
     def set_title(self, value: str, title: str) -> None:
         """Calls one of the options something else."""

@@ -52,6 +52,8 @@ def test_a_hub_stores_lists_and_removes(tooltray: Tooltray, hub_home: Home) -> N
         {"name": "c", "is_stored": None, "perhaps_used_by": ["/p/.mcp.json"]},
         {"name": "oauth/far", "is_stored": True, "used_by": ["far"], "kind": "sign-in"},
         {"name": "own", "is_stored": True, "kind": "own"},
+        {"name": "pass:k", "is_stored": None, "used_by": ["git"], "kind": "provided", "origin": "pass, k"},
+        {"name": "pass:l", "is_stored": None, "kind": "provided", "problem": {"title": "pass is not installed", "hint": "Install it"}},
     ]
     listed = {"backend": "memory", "is_proven": True, "secrets": secrets}
     answers = {"set_secret": None, "get_secret_names": [], "get_secrets": listed, "remove_secret": None}
@@ -60,12 +62,14 @@ def test_a_hub_stores_lists_and_removes(tooltray: Tooltray, hub_home: Home) -> N
         assert stored.out.startswith("Stored. Settings refer to it as ${secret:git/KEY}")
         assert tooltray("secrets", "list").out.splitlines() == [
             "Secrets are kept in memory, until the hub ends.",
-            "NAME       STORED   USED BY",
-            "a          yes      git, wiki",
-            "b          MISSING  git",
-            "c          ?        - (perhaps /p/.mcp.json)",
-            "oauth/far  yes      the sign-in to far",
-            "own        yes      Tooltray itself",
+            "NAME       STORED                             USED BY",
+            "a          yes                                git, wiki",
+            "b          MISSING                            git",
+            "c          ?                                  - (perhaps /p/.mcp.json)",
+            "oauth/far  yes                                the sign-in to far",
+            "own        yes                                Tooltray itself",
+            "pass:k     from pass, k                       git",
+            "pass:l     pass is not installed. Install it  -",
         ]
         assert tooltray("secrets", "remove", "git/KEY").out == "Forgot git/KEY.\n"
     assert hub.params_of("set_secret") == {"name": "git/KEY", "value": "line 1\nline 2"}

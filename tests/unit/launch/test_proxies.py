@@ -4,7 +4,7 @@ import pytest
 from yarl import URL
 
 from tooltray.launch.program_launch import CannotStart
-from tooltray.transports.http.proxies import proxy_for
+from tooltray.launch.proxies import proxy_for
 
 PROXY = "http://proxy.example:3128"
 

@@ -1,0 +1,59 @@
+"""`tooltray servers confine`: which files and which hosts a server's process may reach.
+
+Above it: run. Below it: a hub or, where none runs, its API over the files.
+"""
+
+import argparse
+from typing import Literal
+
+from tooltray.cli.hubs import any_hub
+from tooltray.cli.speech import say, tr
+from tooltray.cli.terminal import answer, clean_line
+from tooltray.home.home import Home
+from tooltray.snapshots.confinement import ConfinementSnapshot, RefusedThing
+
+
+def confine(args: argparse.Namespace, home: Home) -> int:
+    """Without anything to change, shows how it is."""
+    with any_hub(home) as hub:
+        api = hub.api.confinement
+        now = hub.ask(api.get_confinement(server=args.name))
+        if _changes(args):
+            given = {name: getattr(args, name) or list(getattr(now, name)) for name in ("hosts", "read", "write")}
+            files, network = args.files or now.files, args.network or ("hosts" if args.hosts else now.network)
+            now = hub.ask(api.set_confinement(server=args.name, files=files, network=network, **given))
+        if args.allow:
+            kind: Literal["host", "path"] = "path" if args.allow.startswith("/") else "host"
+            now = hub.ask(api.allow_refused(server=args.name, kind=kind, name=args.allow))
+    return answer(args, now, "\n".join(_lines(args.name, now)))
+
+
+def confinement_words(confinement: ConfinementSnapshot) -> str:
+    """A server's confinement in one line."""
+    if confinement.is_in_vain:
+        return tr("not confined: this system cannot do it")
+    if confinement.files == confinement.network == "open":
+        return tr("open: whatever you may do")
+    files = {"own": tr("own files"), "read": tr("read only")}.get(confinement.files) or tr("all files")
+    hosts = tr("only these hosts: {hosts}", hosts=", ".join(confinement.hosts) or "-")
+    network = {"none": tr("no network"), "hosts": hosts}.get(confinement.network) or tr("all of the network")
+    return tr("{files}, {network}", files=files, network=network)
+
+
+def _changes(args: argparse.Namespace) -> bool:
+    return any((args.files, args.network, args.hosts, args.read, args.write))
+
+
+def _lines(name: str, now: ConfinementSnapshot) -> list[str]:
+    lines = [tr("{name}: {words}", name=clean_line(name), words=confinement_words(now))]
+    lines += [tr("  may read {path}", path=clean_line(path)) for path in now.read]
+    lines += [tr("  may change {path}", path=clean_line(path)) for path in now.write]
+    lines += [f"  {say(sentence)}" for sentence in now.missing]
+    return lines + [_refused_line(thing) for thing in now.refused]
+
+
+def _refused_line(thing: RefusedThing) -> str:
+    if not thing.name:
+        return tr("  something was refused")
+    name = clean_line(thing.name)
+    return tr("  was kept from changing {name}", name=name) if thing.is_write else tr("  was kept from {name}", name=name)

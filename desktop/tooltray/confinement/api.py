@@ -1,0 +1,207 @@
+"""The API about confinement: how a server is confined, how it is to be, what was refused to it, and what this computer can.
+
+Below it: the settings, where the entries are, Confinements, Allowances, and Watches.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from tooltray.confinement.allowances import Allowances, with_allowed
+from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.guarded_folders import GuardedFolders
+from tooltray.confinement.watches import Watches
+from tooltray.confirmation import confirm_widening
+from tooltray.errors import NotFound, TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.settings.confinement import Confinement
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_config import MCPServerConfig
+from tooltray.settings.usable import in_words
+from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net
+from tooltray.snapshots.watch import WatchSnapshot
+from tooltray.tasks import finish_in_thread
+
+MakeGuarded = Callable[[], GuardedFolders]
+WATCHED_S = 300.0  # long enough to try each tool of a server once
+
+
+class ConfinementApi:
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        confinements: Confinements,
+        guarded: MakeGuarded,
+        allowances: Allowances | None = None,
+        watches: Watches | None = None,
+    ) -> None:
+        """
+        Args:
+            guarded: says which folders are given to no server.
+            allowances, watches: None where no server runs, and so nothing was refused, and nothing is watched.
+        """
+        self._config, self._confinements, self._guarded = config, confinements, guarded
+        self._allowances, self._watches = allowances, watches
+
+    async def get_confinement(self, server: str) -> ConfinementSnapshot:
+        """How a server is confined: which files and hosts it may reach, what of that this computer cannot do, and what was refused.
+
+        Raises:
+            NotFound: there is no such server.
+            TooltrayError: it is no process of this computer.
+        """
+        found = self._confinements.of(server, self._process(server))
+        assert found is not None
+        return found
+
+    async def set_confinement(
+        self,
+        server: str,
+        files: Files = "open",
+        network: Net = "open",
+        hosts: Sequence[str] = (),
+        read: Sequence[str] = (),
+        write: Sequence[str] = (),
+    ) -> ConfinementSnapshot:
+        """Confines a server, or opens it; one that runs is restarted. More than before needs a person's yes, less does not.
+
+        Args:
+            files: "open": whatever its person may do; "own": its package, its caches, its project, and the folders named here; "read": the
+                same, and nothing changed but its own caches.
+            network: "open"; "none"; "hosts": those in `hosts` alone.
+            hosts: as "api.example.org", "*.example.org" or "example.org:8443".
+            read: folders and files that it may read besides; absolute, or beginning with `~/`.
+            write: those that it may change, too.
+
+        Raises:
+            NotFound: there is no such server.
+            Denied: it would be more open, and nobody has confirmed that.
+            TooltrayError: this computer cannot do it, a path or a host cannot be used, or the settings not be written.
+        """
+        before = self._process(server).confinement
+        chosen = _checked(server, {"files": files, "network": network, "hosts": tuple(hosts), "read": tuple(read), "write": tuple(write)})
+        if chosen.network == "hosts" and not self._confinements.here.hosts:
+            title = Phrase("'{server}' cannot be kept to some hosts on this computer", server=server)
+            raise TooltrayError(title, hint=Phrase('Choose "none" or "open" for its network.'))
+        await self._check_may_be_given(server, {*chosen.read, *chosen.write} - {*before.read, *before.write})
+        if chosen.widens(before):
+            await confirm_widening("Letting a server do more")
+        await self._config.change_server(server, confinement=self._written(server, chosen))
+        return await self.get_confinement(server)
+
+    async def allow_refused(self, server: str, kind: Literal["host", "path"], name: str) -> ConfinementSnapshot:
+        """Allows a server what was refused to it: a host at once, a path by a restart. The path may be read; it may be changed if it was
+        refused for that.
+
+        Args:
+            name: the host with its port, or the path, as `refused` of its confinement has it.
+
+        Raises:
+            NotFound: there is no such server, or nothing of that name was refused to it.
+            Denied: nobody has confirmed it, or no server may have it.
+            TooltrayError: its confinement is another one meanwhile, or the settings cannot be written.
+        """
+        self._process(server)
+        await confirm_widening("Allowing what was refused to a server")
+        if self._allowances is None:
+            raise NotFound(Phrase("'{thing}' was not refused to '{name}'", thing=name, name=server))
+        thing = await self._allowances.find(server, kind, name)
+        chosen = with_allowed(self._process(server).confinement, server, thing)
+        await self._config.change_server(server, confinement=self._written(server, chosen))
+        self._allowances.note(server, thing)
+        return await self.get_confinement(server)
+
+    async def get_confinement_support(self) -> ConfinementSupport:
+        """What this computer can put around servers."""
+        return self._confinements.here
+
+    async def watch_server(self, server: str, duration_s: float = WATCHED_S) -> WatchSnapshot:
+        """Starts a server again and notes for a while which files it opens and where it connects. It is not confined meanwhile: of a server
+        that is confined, this needs a person's yes.
+
+        Args:
+            duration_s: seconds, at most 3600; then the server is started again as it was.
+
+        Raises:
+            NotFound: there is no such server.
+            Denied: it is confined, and nobody has confirmed that it runs unconfined.
+            Conflict: it is watched already, or two others are.
+            TooltrayError: it is no process of this computer, or nothing can be watched here.
+        """
+        if not self._process(server).confinement.is_open:
+            await confirm_widening("Running a server unconfined")
+        return await self._running_watches.start(server, duration_s)
+
+    async def stop_watching(self, server: str) -> WatchSnapshot:
+        """Ends the watching of a server before its time is over; it is started again as it was.
+
+        Raises:
+            NotFound: it is not watched.
+        """
+        return await self._running_watches.stop(server)
+
+    async def get_watch(self, server: str) -> WatchSnapshot:
+        """What a server did while it was watched, and the tightest profile for that, with what it would have refused.
+
+        Raises:
+            NotFound: there is no such server.
+        """
+        self._process(server)
+        return await self._running_watches.get(server)
+
+    async def apply_proposal(self, server: str) -> ConfinementSnapshot:
+        """Confines a server as Watch has proposed; one that is being watched is not any more. More than before needs a person's yes.
+
+        Raises:
+            NotFound: nothing is proposed for it.
+            Denied: it would be more open, and nobody has confirmed that.
+            TooltrayError: this computer cannot do it, or the settings cannot be written.
+        """
+        found = await self.get_watch(server)
+        if found.proposal is None:
+            raise NotFound(Phrase("Nothing is proposed for '{name}'", name=server), hint=Phrase("Watch it first."))
+        chosen = found.proposal
+        confined = await self.set_confinement(server, chosen.files, chosen.network, chosen.hosts, chosen.read, chosen.write)
+        if found.state == "watching":
+            await self.stop_watching(server)
+        return confined
+
+    @property
+    def _running_watches(self) -> Watches:
+        if self._watches is None:
+            raise TooltrayError(Phrase("No hub is running"), Phrase("This needs one"), Phrase("Start it with: tooltray serve"))
+        return self._watches
+
+    async def _check_may_be_given(self, server: str, paths: set[str]) -> None:
+        guarded = self._guarded()
+        for path in sorted(paths):
+            if why := await finish_in_thread(guarded.why_not, path):
+                raise TooltrayError(
+                    Phrase("'{server}' cannot be given {path}", server=server, path=path), why, Phrase("Name a folder below it.")
+                )
+
+    def _process(self, server: str) -> MCPServerConfig:
+        config = self._config.settings.mcp_servers.get(server)
+        if config is None:
+            raise NotFound(Phrase("There is no server '{name}'", name=server), hint=Phrase("See which there are: tooltray servers list"))
+        if config.transport != "stdio":
+            title = Phrase("'{name}' cannot be confined", name=server)
+            raise TooltrayError(title, Phrase("it is no process of its own on this computer"))
+        return config
+
+    def _written(self, server: str, chosen: Confinement) -> dict[str, Any] | None:
+        """As it goes into the settings. Of a server of another file that it is open is said, too: its file may say something else."""
+        if chosen == Confinement() and self._config.file_server(server) is None:
+            return None
+        given = chosen.model_dump(mode="json", by_alias=True)
+        return {key: value for key, value in given.items() if value and (key, value) != ("network", "open")}
+
+
+def _checked(server: str, given: dict[str, object]) -> Confinement:
+    try:
+        return Confinement.model_validate(given)
+    except ValidationError as error:
+        title = Phrase("'{server}' cannot be confined like this", server=server)
+        raise TooltrayError(title, in_words(error), Phrase("Correct it.")) from None

@@ -1,0 +1,71 @@
+"""Which folders nobody gives a server by naming them: those with keys and passwords, the home as a whole, Tooltray's own.
+
+Above it: the profiles, ConfinementApi. Below it: the file system. What is put around a process cannot take a part of a folder away again,
+so a folder that holds one of these is refused as a whole.
+"""
+
+import os
+from functools import cached_property
+
+import msgspec
+
+from tooltray.phrases import Phrase
+
+KEYS = (
+    *(".ssh", ".aws", ".gnupg", ".azure", ".kube", ".docker", ".config/gcloud", ".config/gh", ".config/op", ".password-store"),
+    *(".netrc", ".git-credentials", ".pypirc", ".local/share/keyrings", ".local/share/kwalletd", "Library/Keychains"),
+)
+"""In the home: what opens a person's accounts and machines."""
+BROWSERS = (
+    *(".mozilla", ".thunderbird", ".config/google-chrome", ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge"),
+    *(".config/vivaldi", ".config/opera", "snap/firefox", "snap/chromium", ".var/app", "Library/Application Support/Google/Chrome"),
+    *("Library/Application Support/Firefox", "Library/Safari", "Library/Cookies"),
+)
+"""In the home: profiles of browsers, with who is signed in where."""
+
+
+class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
+    """As they are at one moment: made anew for each start of a server.
+
+    Attributes:
+        home: the person's own folder, absolute.
+        own: Tooltray's home, absolute.
+    """
+
+    home: str
+    own: str
+
+    def whole(self, path: str) -> str:
+        """The whole path of one that somebody has named; `~` is the person's. Links in it stay."""
+        return self.home + path[1:] if path == "~" or path.startswith("~/") else path
+
+    def why_not(self, path: str) -> Phrase | None:
+        """Why a server does not get a folder or file that is named; None: it may. Looks at the file system."""
+        real = os.path.realpath(self.whole(path))
+        if is_below(self._homes[0], real):
+            return Phrase("{path} is all that you have", path=path)
+        if _touches(real, self._homes[1]):
+            return Phrase("{path} has Tooltray's own files in it", path=path)
+        for guarded, each in self._guarded.items():
+            if _touches(real, guarded):
+                what = Phrase("keys and passwords") if each in KEYS else Phrase("a browser's profile")
+                return Phrase("{path} has {what} in it (~/{each})", path=path, what=what, each=each)
+        return None
+
+    @cached_property
+    def _homes(self) -> tuple[str, str]:
+        return os.path.realpath(self.home), os.path.realpath(self.own)
+
+    @cached_property
+    def _guarded(self) -> dict[str, str]:
+        """By their real paths."""
+        return {os.path.realpath(os.path.join(self.home, each)): each for each in (*KEYS, *BROWSERS)}
+
+
+def _touches(path: str, guarded: str) -> bool:
+    return is_below(path, guarded) or (is_below(guarded, path) and os.path.lexists(guarded))
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path is a folder, or in it; both real."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -1,0 +1,193 @@
+"""The servers that are watched: each runs unconfined through the tracer for a while, and as before when the time is over.
+
+Above it: ConfinementApi; ConfinedStarts asks at each start whether a server is watched. Below it: the tracer's reports, the proposal.
+Knows nothing of the lives of servers but how to start one again.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from time import monotonic
+
+from tooltray.confinement.granted import granted_by
+from tooltray.confinement.private_places import PrivatePlaces
+from tooltray.confinement.profiles import Subject, profile_of
+from tooltray.confinement.proposal import Proposer
+from tooltray.confinement.watch_support import require_watching
+from tooltray.confinement.watched import Watched
+from tooltray.errors import Conflict, NotFound, TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.programs import watch_command
+from tooltray.settings.confinement import Confinement
+from tooltray.snapshots.confinement import Files
+from tooltray.snapshots.watch import SeenThing, WatchProposal, WatchSnapshot
+from tooltray.tasks import Spawn, finish_in_thread
+
+AT_ONCE = 2  # a watched server is slower, and so is what runs beside it
+BEHIND = 20  # of so many things one may be new before a proposal is worked out again while the server is watched
+SHORTEST_S, LONGEST_S = 5.0, 3600.0
+Restart = Callable[[str], Awaitable[None]]
+"""Starts a server again.
+
+Raises:
+    TooltrayError: it does not start.
+"""
+
+
+class Watch:
+    """One server, watched.
+
+    Attributes:
+        report: the tracer's file.
+        until: on the clock of `monotonic`; 0: it is over.
+        proposer: None as long as it has not been started.
+        problem: why it did not start, or what went wrong at its end.
+    """
+
+    def __init__(self, report: Path, until: float) -> None:
+        self.report, self.until = report, until
+        self.seen = Watched(str(report))
+        self.proposer: Proposer | None = None
+        self.problem = ""
+        self.timer: asyncio.Task[None] | None = None
+        self._looking, self._looked_at = asyncio.Lock(), 0
+        self._found: tuple[WatchProposal | None, tuple[SeenThing, ...]] = (None, ())
+
+    def command(self, subject: Subject) -> Sequence[str]:
+        """The command line that runs a program through the tracer; from now on something can be proposed for it. Blocks."""
+        kinds: tuple[Files, ...] = ("own", "read")
+        policies = {files: profile_of(subject, Confinement(files=files)).policy for files in kinds}
+        self.proposer = Proposer(granted=granted_by(policies, subject.program), places=PrivatePlaces(subject.guarded))
+        return watch_command(str(self.report), subject.program, *subject.args)
+
+    async def look(self) -> tuple[WatchProposal | None, tuple[SeenThing, ...]]:
+        """The proposal for what has been seen up to now, and what of that is shown. While it is watched it may be a little behind: of a
+        hundred thousand things a proposal takes seconds."""
+        async with self._looking:
+            await finish_in_thread(self.seen.read)
+            news = self.seen.count - self._looked_at
+            if self.proposer is not None and news > (self.seen.count // BEHIND if self.until else 0):
+                self._looked_at = self.seen.count
+                self._found = await finish_in_thread(_work_out, self.proposer, self.seen)
+            return self._found
+
+
+def _work_out(proposer: Proposer, seen: Watched) -> tuple[WatchProposal, tuple[SeenThing, ...]]:
+    return proposer.propose(seen), proposer.shown(seen)
+
+
+class Watches:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self,
+        *,
+        folder: Path,
+        spawn: Spawn,
+        restart: Restart,
+        runs: Callable[[str], bool],
+        require: Callable[[], None] = require_watching,
+        shortest_s: float = SHORTEST_S,
+    ) -> None:
+        """
+        Args:
+            folder: for reports.
+            runs: whether a server is up, or on its way.
+            require: raises where nothing can be watched here; blocks.
+            shortest_s: the shortest time that makes sense.
+        """
+        self._folder, self._spawn, self._restart = folder, spawn, restart
+        self._runs, self._require, self._shortest_s = runs, require, shortest_s
+        self._watches: dict[str, Watch] = {}
+
+    def is_watched(self, server: str) -> bool:
+        """Whether it runs unconfined now, through the tracer."""
+        watch = self._watches.get(server)
+        return watch is not None and watch.until > 0
+
+    def find(self, server: str) -> Watch | None:
+        """What runs a server through the tracer now; None: it is not watched."""
+        return self._watches[server] if self.is_watched(server) else None
+
+    async def start(self, server: str, duration_s: float) -> WatchSnapshot:
+        """Starts a server again, watched; what was seen of it before is forgotten.
+
+        Raises:
+            Conflict: it is watched already, or too many are.
+            TooltrayError: it cannot be watched, or does not start.
+        """
+        if self.is_watched(server):
+            raise Conflict(Phrase("'{server}' is being watched already", server=server))
+        if sum(map(self.is_watched, self._watches)) >= AT_ONCE:
+            hint = Phrase("Stop watching another server, or wait until its time is over.")
+            raise Conflict(Phrase("{count} servers are being watched already", count=AT_ONCE), hint=hint)
+        if not self._shortest_s <= duration_s <= LONGEST_S:
+            raise TooltrayError(Phrase("A server is watched between {least} seconds and one hour", least=int(self._shortest_s)))
+        watch = self._watches[server] = Watch(self._report_of(server), monotonic() + duration_s)
+        try:
+            await finish_in_thread(self._require)
+            await finish_in_thread(self._empty, watch.report)
+        except (TooltrayError, OSError):
+            del self._watches[server]
+            raise
+        watch.timer = self._spawn(self._end_after(server, watch, duration_s), name=f"watch '{server}'")
+        await self._start_again(server, watch)
+        return await self.get(server)
+
+    async def stop(self, server: str) -> WatchSnapshot:
+        """Ends the watching before its time is over; the server goes on as before.
+
+        Raises:
+            NotFound: it is not watched.
+        """
+        watch = self._watches.get(server)
+        if watch is None or not watch.until:
+            raise NotFound(Phrase("'{server}' is not being watched", server=server))
+        if watch.timer:
+            watch.timer.cancel()
+        await self._end(server, watch)
+        return await self.get(server)
+
+    async def get(self, server: str) -> WatchSnapshot:
+        """What was seen of a server up to now."""
+        watch = self._watches.get(server)
+        if watch is None:
+            return WatchSnapshot(server)
+        proposal, seen = await watch.look()
+        return WatchSnapshot(
+            server=server,
+            state="watching" if watch.until else "done",
+            left_s=max(0.0, watch.until - monotonic()) if watch.until else 0.0,
+            facts=watch.seen.count,
+            is_full=bool(watch.seen["full"]),
+            seen=seen,
+            proposal=proposal,
+            problem=watch.problem,
+        )
+
+    async def _end_after(self, server: str, watch: Watch, duration_s: float) -> None:
+        await asyncio.sleep(duration_s)
+        await self._end(server, watch)
+
+    async def _end(self, server: str, watch: Watch) -> None:
+        watch.until = 0.0
+        if self._runs(server):
+            await self._start_again(server, watch)
+
+    async def _start_again(self, server: str, watch: Watch) -> None:
+        watch.problem = ""
+        try:
+            await self._restart(server)
+        except TooltrayError as error:  # what it did until then was seen; the card says the same
+            watch.problem = str(error)
+
+    def _report_of(self, server: str) -> Path:
+        """A name of a server may be anything."""
+        return self._folder / f"{hashlib.sha256(server.encode()).hexdigest()[:16]}.jsonl"
+
+    def _empty(self, report: Path) -> None:
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            report.unlink()

@@ -1,0 +1,75 @@
+"""Secrets by the names that entries have for them: those that Tooltray keeps, and those that a provider gives.
+
+Above it: what starts a server, the doctor, the list of secrets. Below it: SecretStore, providers. What a provider gives is masked in logs
+from then on, and kept nowhere: each start asks anew.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from tooltray.errors import Problem, TooltrayError
+from tooltray.secrets.provider import Run, Surroundings
+from tooltray.secrets.providers import PROVIDERS, reference_of
+from tooltray.secrets.secrets import SecretStore
+from tooltray.tasks import finish_in_thread
+
+
+class ProvidedSecrets:
+    """Belongs to one event loop."""
+
+    def __init__(
+        self,
+        *,
+        secrets: SecretStore,
+        environ: Callable[[], Awaitable[Mapping[str, str]]],
+        commands: Callable[[], Mapping[str, Sequence[str]]],
+        run: Run,
+    ) -> None:
+        """
+        Args:
+            environ: gives the person's environment.
+            commands: those that the person has set up, by name.
+        """
+        self._secrets, self._environ, self._commands, self._run = secrets, environ, commands, run
+        self._turns = {prefix: asyncio.Lock() for prefix in PROVIDERS}  # one after the other: each may ask the person
+
+    async def get(self, name: str) -> str:
+        """
+        Raises:
+            TooltrayError: there is none, or it cannot be had; says why.
+        """
+        reference = reference_of(name)
+        if reference is None:
+            return await self._secrets.get(name)
+        async with self._turns[reference.prefix]:
+            value = await reference.provider.fetch(reference.place, await self._around())
+        self._secrets.note([value])
+        return value
+
+    async def problem(self, name: str) -> Problem | None:
+        """Why a provider cannot give a secret, as far as can be seen without asking for it; None: it may, or Tooltray keeps it."""
+        reference = reference_of(name)
+        if reference is None:
+            return None
+        return await finish_in_thread(reference.provider.why_not, reference.place, await self._around())
+
+    async def _around(self) -> Surroundings:
+        return Surroundings(await self._environ(), self._commands(), self._run, self._secrets.get_foreign)
+
+
+class UnfetchedSecrets:
+    """The same for who looks whether a server could start: a provider is not asked, and what it would give is empty."""
+
+    def __init__(self, provided: ProvidedSecrets) -> None:
+        self._provided = provided
+
+    async def get(self, name: str) -> str:
+        """
+        Raises:
+            TooltrayError: it could not be had; says why.
+        """
+        if reference_of(name) is None:
+            return await self._provided.get(name)
+        if problem := await self._provided.problem(name):
+            raise TooltrayError(problem.title, problem.message, problem.hint)
+        return ""

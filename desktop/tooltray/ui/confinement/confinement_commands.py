@@ -1,0 +1,44 @@
+"""Carries out what a person chooses of a server's confinement; each choice can be taken back.
+
+Above it: the sections. Below it: the Qt presenter layer. Knows no widget.
+"""
+
+from functools import partial
+
+from PySide6.QtCore import Signal
+
+from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, RefusedThing
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.confinement_words import in_full
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import Commands, action
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+
+class ConfinementCommands(Commands):
+    support_known = Signal(object)  # ConfinementSupport: what this computer can
+    changed = Signal(str, object)  # what was done, and what takes it back: Callable[[], None]
+
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, server: str) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        self._server = server
+
+    @action()
+    async def look(self) -> None:
+        support: ConfinementSupport = await self._hub.confinement.get_confinement_support()
+        self.support_known.emit(support)
+
+    @action()
+    async def choose(self, wanted: ConfinementSnapshot, before: ConfinementSnapshot) -> None:
+        """Confines the server as it is wanted."""
+        now = await self._hub.confinement.set_confinement(
+            self._server, wanted.files, wanted.network, list(wanted.hosts), list(wanted.read), list(wanted.write)
+        )
+        words = in_full(now).partition("\n")[0]
+        self.changed.emit(tr("{server}: {words}", server=self._server, words=words), partial(self.choose, before, wanted))
+
+    @action()
+    async def allow(self, thing: RefusedThing, before: ConfinementSnapshot) -> None:
+        """Allows the server what was refused to it."""
+        now = await self._hub.confinement.allow_refused(self._server, "host" if thing.kind == "host" else "path", thing.name)
+        self.changed.emit(tr("{server} may have {thing} now", server=self._server, thing=thing.name), partial(self.choose, before, now))

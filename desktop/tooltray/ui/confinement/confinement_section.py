@@ -1,0 +1,13 @@
+"""What a part of the tab Confinement is told of.
+
+Above it: the sections, and the tab that shows them. Below it: snapshots.
+"""
+
+from PySide6.QtWidgets import QWidget
+
+from tooltray.snapshots.servers import ServerSnapshot
+
+
+class ConfinementSection(QWidget):
+    def set_server(self, server: ServerSnapshot) -> None:
+        """Shows a newer snapshot."""

@@ -1,0 +1,79 @@
+"""What was refused to a confined server since it started, each with a button that allows it. Hidden while nothing was.
+
+Above it: the table of sections. Below it: confinement_commands.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+
+from PySide6.QtWidgets import QWidget
+
+from tooltray.errors import Problem
+from tooltray.snapshots.confinement import ConfinementSnapshot, RefusedThing
+from tooltray.snapshots.servers import ServerSnapshot
+from tooltray.ui.confinement.confinement_commands import ConfinementCommands
+from tooltray.ui.confinement.confinement_section import ConfinementSection
+from tooltray.ui.confinement_words import refused_details, refused_title
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.label import CodeLabel, Label
+from tooltray.ui.widgets.surface import Surface, clear, column, row
+
+
+class RefusedSection(ConfinementSection):
+    def __init__(self, context: PageContext, name: str) -> None:
+        super().__init__()
+        self._context, self._theme, self._name = context, context.theme, name
+        self._now = ConfinementSnapshot()
+        self._commands = ConfinementCommands(hub=context.hub, tasks=context.tasks, server=name)
+        self._commands.failed.connect(self._on_failed)
+        self._commands.changed.connect(self._on_changed)
+        body = column(self, spacing=10)
+        body.addWidget(Label(self._theme, tr("Refused"), "heading"))
+        words = tr("Since it started. A host is allowed at once; for a file or folder the server is restarted.")
+        body.addWidget(Label(self._theme, words, "caption", "muted", wrap=True))
+        self._notes = column(spacing=8)
+        body.addLayout(self._notes)
+        box = Surface(self._theme)
+        self._lines = column(box, margins=(12, 6, 6, 6), spacing=6)
+        body.addWidget(box)
+        self.hide()
+
+    def set_server(self, server: ServerSnapshot) -> None:
+        before, self._now = self._now.refused, server.confinement or ConfinementSnapshot()
+        if self._now.refused != before:
+            self._draw()
+        self.setVisible(bool(self._now.refused))
+
+    def _draw(self) -> None:
+        clear(self._lines)
+        for thing in self._now.refused:
+            self._lines.addWidget(self._line(thing))
+
+    def _line(self, thing: RefusedThing) -> QWidget:
+        widget, theme = QWidget(), self._theme
+        line = row(widget, spacing=8)
+        words = column()
+        if thing.name:
+            words.addWidget(CodeLabel(theme, thing.name))  # the whole of it: it is what a person allows
+        else:
+            words.addWidget(Label(theme, refused_title(thing), wrap=True))
+        words.addWidget(Label(theme, refused_details(thing, datetime.now()), "caption", "muted"))
+        line.addLayout(words, 1)
+        if thing.name:
+            allow = Button(theme, tr("Allow for this server"), small=True)
+            allow.setAccessibleName(tr("Allow {thing} for {server}", thing=thing.name, server=self._name))
+            allow.clicked.connect(lambda: self._commands.allow(thing, self._now))
+            line.addWidget(allow)
+        return widget
+
+    def _on_failed(self, problem: Problem | None) -> None:
+        clear(self._notes)
+        if problem is not None:
+            self._notes.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+
+    def _on_changed(self, text: str, take_back: Callable[[], None]) -> None:
+        self._context.offer_undo(text).action_requested.connect(take_back)

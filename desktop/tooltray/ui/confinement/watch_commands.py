@@ -1,0 +1,40 @@
+"""Carries out what a person wants of Watch: begins and ends it, looks at what was seen, uses what is proposed.
+
+Above it: the section Watch. Below it: the Qt presenter layer. Knows no widget.
+"""
+
+from PySide6.QtCore import Signal
+
+from tooltray.snapshots.watch import WatchSnapshot
+from tooltray.tasks import TaskKeeper
+from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import Commands, action
+from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+
+
+class WatchCommands(Commands):
+    looked = Signal(object)  # WatchSnapshot
+
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, server: str) -> None:
+        super().__init__(hub=hub, tasks=tasks)
+        self._server = server
+
+    @action(clears=False)
+    async def look(self) -> None:
+        """What was seen up to now."""
+        found: WatchSnapshot | None = await self._hub.confinement.get_watch(self._server)
+        self.looked.emit(found or WatchSnapshot(self._server))
+
+    @action()
+    async def start(self) -> None:
+        self.looked.emit(await self._hub.confinement.watch_server(self._server))
+
+    @action()
+    async def stop(self) -> None:
+        self.looked.emit(await self._hub.confinement.stop_watching(self._server))
+
+    @action()
+    async def use(self) -> None:
+        """Confines the server as it is proposed."""
+        await self._hub.confinement.apply_proposal(self._server)
+        self.done.emit(tr("{server} is confined as proposed", server=self._server))

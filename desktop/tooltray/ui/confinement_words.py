@@ -1,0 +1,107 @@
+"""What a server's confinement comes to, in words: for cards, details, sheets and the tab where it is chosen. Pure.
+
+Above it: those views. Below it: snapshots.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from tooltray.snapshots.confinement import ConfinementSnapshot, Files, Net, RefusedThing
+from tooltray.ui.figures import moment
+from tooltray.ui.i18n import say, tr
+
+FILES: tuple[Files, ...] = ("open", "own", "read")
+NETWORKS: tuple[Net, ...] = ("open", "none", "hosts")
+LONGEST_HOST = 24  # characters of the one that is named on a card
+MOST_REFUSED = 3
+
+
+def files_title(files: str) -> str:
+    return {"own": tr("Own files"), "read": tr("Read only")}.get(files) or tr("Open: all files")
+
+
+def files_text(files: str) -> str:
+    """Returns what a server may do with files, in a sentence."""
+    own = tr("It reads and changes its own package and caches, its project, and the folders below.")
+    read = tr("It reads its own package, its project, and the folders below, and changes nothing but its own caches.")
+    return {"own": own, "read": read}.get(files) or tr("Whatever you may do yourself, your keys and passwords included.")
+
+
+def network_title(network: str) -> str:
+    return {"none": tr("No network"), "hosts": tr("Only these hosts")}.get(network) or tr("All of the network")
+
+
+def network_text(network: str) -> str:
+    """Returns what a server may reach, in a sentence."""
+    none = tr("It connects to nothing. Its package is installed before it starts.")
+    hosts = tr("It connects to the hosts below and to nothing else.")
+    return {"none": none, "hosts": hosts}.get(network) or tr("It connects to any address, also on this computer and in your network.")
+
+
+def in_short(confinement: ConfinementSnapshot | None) -> str:
+    """Returns a server's confinement in a few words; empty: it is open, or no process."""
+    if confinement is None or is_open(confinement):
+        return ""
+    if confinement.is_in_vain:
+        return tr("Not confined")
+    words = [files_title(confinement.files)] if confinement.files != "open" else []
+    if confinement.network == "none":
+        words.append(tr("No network"))
+    elif confinement.network == "hosts":
+        words.append(_hosts(confinement.hosts))
+    return " · ".join(words)
+
+
+def in_full(confinement: ConfinementSnapshot | None) -> str:
+    """Returns the same with what is missing of it."""
+    if confinement is None:
+        return ""
+    short = in_short(confinement) or tr("Open: whatever you may do")
+    return "\n".join(filter(None, (short, *map(say, confinement.missing), refused_in_full(confinement))))
+
+
+def refused_in_short(confinement: ConfinementSnapshot | None) -> str:
+    """Returns how much was refused to a server since it started; empty: nothing."""
+    count = len(confinement.refused) if confinement else 0
+    return tr("{count} refused", count=count) if count else ""
+
+
+def refused_in_full(confinement: ConfinementSnapshot) -> str:
+    """Returns the latest of what was refused; empty: nothing was."""
+    titles = [refused_title(thing) for thing in confinement.refused[:MOST_REFUSED]]
+    more = ["…"] if len(confinement.refused) > MOST_REFUSED else []
+    return tr("Refused: {things}", things=", ".join([*titles, *more])) if titles else ""
+
+
+def refused_title(thing: RefusedThing) -> str:
+    return thing.name or tr("Something was refused; Watch finds out what")
+
+
+def refused_details(thing: RefusedThing, now: datetime) -> str:
+    """Returns what was wanted of it, how often, and when last."""
+    what = {"host": tr("Host"), "path": tr("To be changed") if thing.is_write else tr("To be read")}.get(thing.kind, "")
+    often = tr("{count} times", count=thing.count) if thing.count > 1 else ""
+    return " · ".join(filter(None, (what, often, moment(thing.at, now))))
+
+
+def entry_words(entry: Mapping[str, object]) -> str:
+    """Returns the same of an entry that is not stored yet, with what it means."""
+    given = entry.get("confinement")
+    members = given if isinstance(given, Mapping) else {"files": given}
+    files: Files = next((each for each in FILES if each == members.get("files")), "open")
+    network: Net = next((each for each in NETWORKS if each == members.get("network")), "open")
+    shown = ConfinementSnapshot(files=files, network=network)
+    if is_open(shown):
+        return tr("Open: whatever you may do")
+    text = tr("not your other files, keys and passwords") if shown.files != "open" else ""
+    return tr("{words}: {meaning}", words=in_short(shown), meaning=text) if text else in_short(shown)
+
+
+def is_open(confinement: ConfinementSnapshot) -> bool:
+    return confinement.files == "open" and confinement.network == "open"
+
+
+def _hosts(hosts: Sequence[str]) -> str:
+    if not hosts:
+        return tr("No network")
+    return hosts[0] if len(hosts) == 1 and len(hosts[0]) <= LONGEST_HOST else tr("Hosts: {count}", count=len(hosts))

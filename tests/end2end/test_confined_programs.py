@@ -1,0 +1,82 @@
+"""Confined programs end as others do: asked first, with their own exit code, with all that they have started."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tooltray.confinement.launch_line import carried, confined
+from tooltray.confinement.policy import Policy
+from tooltray.confinement.support import Support, probe
+from tooltray.launch.process_family import START_OPTIONS, ProcessFamily
+
+pytestmark = pytest.mark.timeout(60)
+
+PYTHON = os.path.realpath(sys.executable)
+POLITE = """
+import os, signal, sys, time
+def end(*_):
+    os.write(1, b"in order\\n")
+    sys.exit(3)
+signal.signal(signal.SIGTERM, end)
+print("ready", flush=True)
+while True:
+    time.sleep(60)
+"""
+
+
+@pytest.fixture(params=["with bubblewrap", "without"])
+def support(request: pytest.FixtureRequest) -> Support:
+    here = probe()
+    return here if request.param == "with bubblewrap" else msgspec.structs.replace(here, bwrap="")
+
+
+@contextmanager
+def running(support: Support, policy: Policy, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    line = confined(policy, support, PYTHON, ["-I", "-S", *arguments])
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(line, env=carried({"GREETING": "hello"}, support), text=True, **pipes, **START_OPTIONS) as program:
+        try:
+            yield program
+        finally:
+            ProcessFamily(program.pid).kill()
+
+
+def test_what_is_asked_to_end_may_end_in_order(support: Support):
+    policy = Policy(read=(sys.base_prefix,), network="none")
+    with running(support, policy, "-c", POLITE) as program:
+        assert program.stdout
+        assert program.stdout.readline() == "ready\n"
+        ProcessFamily(program.pid).ask_to_end()
+        assert program.communicate() == ("in order\n", "")
+        assert program.returncode == 3
+
+
+def test_pipes_variables_and_folders_are_those_of_any_program(support: Support, tmp_path: Path):
+    own, private = tmp_path / "own", tmp_path / "private"
+    own.mkdir()
+    private.mkdir()
+    policy = Policy(read=(sys.base_prefix,), write=(str(own),), network="none", private_tmp=str(private))
+    code = "import os, sys; open(sys.argv[1] + '/new', 'w').write(sys.stdin.read() + os.environ['GREETING']); sys.stderr.write('said')"
+    with running(support, policy, "-c", code, str(own)) as program:
+        assert program.communicate("input, ") == ("", "said")
+    assert program.returncode == 0
+    assert (own / "new").read_text() == "input, hello"
+
+
+def test_tmp_is_its_own_where_bubblewrap_is_there(tmp_path: Path):
+    here = probe()
+    if not here.bwrap:
+        pytest.skip("no bubblewrap that works here")
+    private = tmp_path / "private"
+    private.mkdir()
+    policy = Policy(read=(sys.base_prefix,), network="none", private_tmp=str(private))
+    code = "import os, tempfile; print(os.listdir('/tmp')); tempfile.mkstemp(dir='/tmp', suffix='mine'); os.openpty(); os.setsid()"
+    with running(here, policy, "-c", code) as program:
+        assert program.communicate() == (f"{list(tmp_path.parts[2:3])}\n", "")  # what is bound there
+    assert len(list(private.glob("*mine"))) == 1

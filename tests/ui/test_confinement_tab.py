@@ -1,0 +1,86 @@
+"""The tab Confinement of an opened server: what is chosen is done at once, shown as it came out, and can be taken back."""
+
+from PySide6.QtWidgets import QFileDialog, QLineEdit
+from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter
+from tests.fakes.server_snapshots import server
+from tests.ui.seen import button, control, words
+
+from tooltray.errors import TooltrayError
+from tooltray.events import ServerChanged
+from tooltray.snapshots.confinement import ConfinementSnapshot
+from tooltray.ui.confinement.choice_section import ChoiceSection
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.chip import Chip
+from tooltray.ui.widgets.choice import Option
+from tooltray.ui.widgets.toast import Toast
+
+OWN = ConfinementSnapshot("own", "hosts", hosts=("a.org",), read=("/r",), write=("/w",))
+
+
+def engine(confinement: ConfinementSnapshot | None = OWN) -> FakePresenter:
+    return FakePresenter([server("s", confinement=confinement)])
+
+
+def section(desk: Desk) -> ChoiceSection:
+    view = desk.open_server("s", "confinement").view("confinement")
+    assert view is not None
+    return view.findChild(ChoiceSection)  # type: ignore[return-value]
+
+
+def option(section: ChoiceSection, title: str) -> Option:
+    return next(each for each in section.findChildren(Option) if each.text() == title)
+
+
+async def test_a_choice_is_done_at_once_and_can_be_taken_back(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        shown = section(desk)
+        option(shown, "No network").click()
+        await desk.asked("set_confinement", "s", "own", "none", ["a.org"], ["/r"], ["/w"])
+        await until(lambda: desk.window.findChild(Toast))
+        button(desk.window.findChild(Toast), "Undo").click()
+        await desk.asked("set_confinement", "s", "own", "hosts", ["a.org"], ["/r"], ["/w"])
+
+
+async def test_folders_and_hosts_are_added_and_taken_away(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        shown = section(desk)
+        button(shown, "Let it change a folder").click()
+        await until(lambda: desk.window.findChild(QFileDialog))
+        desk.window.findChild(QFileDialog).fileSelected.emit("/new")
+        await desk.asked("set_confinement", "s", "own", "hosts", ["a.org"], ["/r"], ["/w", "/new"])
+        control(shown, "Take /r away").click()
+        await desk.asked("set_confinement", "s", "own", "hosts", ["a.org"], [], ["/w"])
+        control(shown, "Take a.org away").click()
+        await desk.asked("set_confinement", "s", "own", "hosts", [], ["/r"], ["/w"])
+        field = shown.findChild(QLineEdit)
+        field.setText(" b.org ")
+        control(shown, "Allow this host").click()
+        await desk.asked("set_confinement", "s", "own", "hosts", ["a.org", "b.org"], ["/r"], ["/w"])
+
+
+async def test_what_is_refused_is_said_and_the_choice_stands_where_it_is(theme: Theme) -> None:
+    fake = engine()
+    fake.failures["set_confinement"] = TooltrayError("It cannot be", "for a reason")
+    async with Desk(fake, theme) as desk:
+        shown = section(desk)
+        option(shown, "Open: all files").click()
+        await until(lambda: "It cannot be" in words(shown))
+        assert option(shown, "Own files").isChecked()
+
+
+async def test_what_is_missing_stands_above_and_a_newer_snapshot_is_shown(theme: Theme) -> None:
+    fake = engine()
+    async with Desk(fake, theme) as desk:
+        shown = section(desk)
+        vain = ConfinementSnapshot("read", missing=("Not confined: this system is not supported.",), is_in_vain=True)
+        fake.bus.publish(ServerChanged(server("s", confinement=vain)))
+        await until(lambda: "This computer cannot confine it" in words(shown))
+        assert option(shown, "Read only").isChecked()
+        assert "Let it change a folder" not in words(shown)
+        assert any("Not confined" in chip.accessibleName() for chip in desk.card("s").findChildren(Chip))
+
+
+async def test_a_server_that_is_no_process_has_no_such_tab(theme: Theme) -> None:
+    async with Desk(engine(None), theme) as desk:
+        assert not desk.open_server("s").has_tab("confinement")

@@ -1,0 +1,93 @@
+"""confinement/api.py and confinements.py: how a server is confined, and how it is to be."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.fakes.file_servers import file_server
+
+from tooltray.confinement.api import ConfinementApi
+from tooltray.confinement.confinements import Confinements
+from tooltray.confinement.guarded_folders import GuardedFolders
+from tooltray.confinement.support import Support
+from tooltray.confirmation import PERSON, UNATTENDED, asked_by
+from tooltray.errors import Denied, NotFound, TooltrayError
+from tooltray.events import EventBus
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.snapshots.confinement import ConfinementSnapshot, RefusedThing
+
+ALL = Support("linux", 7, True, "/usr/bin/bwrap")
+REFUSED = RefusedThing("host", "example.org:443", 1.0)
+
+
+async def api_of(folder: Path, support: Support = ALL) -> tuple[ConfinementApi, McpConfHelper]:
+    config = McpConfHelper(folder / "settings.json", EventBus())
+    await config.load()
+    await config.set_server("s", {"command": "p"})
+    await config.set_server("far", {"url": "http://127.0.0.1:9/"})
+    guarded = GuardedFolders(str(folder / "me"), str(folder / "me" / ".tooltray"))
+    confinements = Confinements(support=support, refused=lambda server: (REFUSED,))
+    return ConfinementApi(config=config, confinements=confinements, guarded=lambda: guarded), config
+
+
+async def test_what_is_chosen_is_written_shortly_and_shown(tmp_path: Path) -> None:
+    api, config = await api_of(tmp_path)
+    assert await api.get_confinement("s") == ConfinementSnapshot(refused=(REFUSED,))
+    shown = await api.set_confinement("s", "own", "none", read=["/usr/share"])
+    assert shown == ConfinementSnapshot("own", "none", read=("/usr/share",), refused=(REFUSED,))
+    assert config.entries["s"] == {"command": "p", "confinement": {"files": "own", "network": "none", "read": ["/usr/share"]}}
+    with asked_by(PERSON):
+        await api.set_confinement("s")
+    assert config.entries["s"] == {"command": "p"}
+
+
+async def test_more_needs_a_person_and_less_does_not(tmp_path: Path) -> None:
+    api, config = await api_of(tmp_path)
+    with asked_by(UNATTENDED):
+        await api.set_confinement("s", "read", "hosts", hosts=["a"])
+        with pytest.raises(Denied, match="Letting a server do more"):
+            await api.set_confinement("s", "read", "hosts", hosts=["a", "b"])
+        await api.set_confinement("s", "read", "none")
+    assert config.entries["s"]["confinement"] == {"files": "read", "network": "none"}
+
+
+async def test_of_a_server_of_another_file_it_is_kept_beside_it_also_that_it_is_open(tmp_path: Path) -> None:
+    api, config = await api_of(tmp_path)
+    config.set_file_servers({"theirs": file_server("y", confinement="own")})
+    assert (await api.get_confinement("theirs")).files == "own"
+    with asked_by(PERSON):
+        await api.set_confinement("theirs", "open")
+    assert config.document["fileServers"] == {"theirs": {"confinement": {"files": "open"}}}
+    assert (await api.get_confinement("theirs")).files == "open"
+
+
+@pytest.mark.parametrize(
+    ("server", "given", "support", "error", "why"),
+    [
+        ("gone", {}, ALL, NotFound, "no server 'gone'"),
+        ("far", {}, ALL, TooltrayError, "no process of its own"),
+        ("s", {"read": ["x"]}, ALL, TooltrayError, "read.0: must be the whole path"),
+        ("s", {"files": "own", "write": ["/"]}, ALL, TooltrayError, "'s' cannot be given /. / is all that you have"),
+        ("s", {"network": "hosts"}, Support("linux", 2, True), TooltrayError, "cannot be kept to some hosts on this computer"),
+    ],
+)
+async def test_what_cannot_be_is_refused_and_nothing_is_written(
+    tmp_path: Path, server: str, given: dict[str, Any], support: Support, error: type[TooltrayError], why: str
+) -> None:
+    api, config = await api_of(tmp_path, support)
+    with pytest.raises(error, match=why):
+        await api.set_confinement(server, **given)
+    assert "confinement" not in config.entries["s"]
+
+
+async def test_a_computer_that_cannot_says_so_where_something_is_confined(tmp_path: Path) -> None:
+    api, _ = await api_of(tmp_path, Support())
+    assert (await api.get_confinement("s")).missing == ()
+    assert (await api.set_confinement("s", "own")).missing
+    assert not (await api.get_confinement_support()).files
+
+
+async def test_a_server_elsewhere_has_none(tmp_path: Path) -> None:
+    api, config = await api_of(tmp_path)
+    assert Confinements(support=ALL).of("far", config.settings.mcp_servers["far"]) is None
+    assert (await api.get_confinement_support()).hosts

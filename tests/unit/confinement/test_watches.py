@@ -1,0 +1,156 @@
+"""Servers that are watched, with a restart that is no real one."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tooltray.confinement import watch_support
+from tooltray.confinement.guarded_folders import GuardedFolders
+from tooltray.confinement.profiles import Subject
+from tooltray.confinement.state_folders import StateFolder
+from tooltray.confinement.watch_support import require_watching
+from tooltray.confinement.watches import LONGEST_S, Watches
+from tooltray.errors import Conflict, NotFound, TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.tasks import TaskKeeper
+
+pytestmark = pytest.mark.posix
+
+
+class Servers:
+    """Counts restarts; `fails` says why there is none."""
+
+    def __init__(self, folder: Path) -> None:
+        self.tasks = TaskKeeper()
+        self.restarted: list[str] = []
+        self.fails, self.cannot, self.is_up = "", "", True
+        self.heard = asyncio.Event()
+        self.watches = Watches(
+            folder=folder / "watches",
+            spawn=self.tasks.spawn,
+            restart=self.restart,
+            runs=lambda name: self.is_up,
+            require=self.require,
+            shortest_s=0.0,
+        )
+        state = StateFolder(folder / "state")
+        (folder / "state").mkdir(parents=True)
+        state.prepare()
+        guarded = GuardedFolders(str(folder / "home"), str(folder / "own"))
+        self.subject = Subject(
+            program="/bin/sh", args=("-c", "true"), env={}, cwd=str(state.work), state=state, guarded=guarded, bundles=str(folder / "b")
+        )
+
+    async def restart(self, name: str) -> None:
+        self.restarted.append(name)
+        self.heard.set()
+        if self.fails:
+            raise TooltrayError(Phrase("{why}", why=self.fails))
+
+    def require(self) -> None:
+        if self.cannot:
+            raise TooltrayError(Phrase("{why}", why=self.cannot))
+
+    def does(self, *facts: tuple[str, str]) -> None:
+        """What the tracer would write of a server."""
+        watch = self.watches.find("s")
+        assert watch
+        command = watch.command(self.subject)
+        assert command[-3:] == ["/bin/sh", "-c", "true"]
+        with watch.report.open("a") as file:
+            file.writelines(json.dumps({"kind": kind, "name": name}) + "\n" for kind, name in facts)
+
+
+@pytest.fixture
+async def servers(tmp_path: Path) -> AsyncIterator[Servers]:
+    made = Servers(tmp_path)
+    yield made
+    await made.tasks.close()
+
+
+async def test_a_server_is_watched_and_runs_as_before_afterwards(servers: Servers, tmp_path: Path) -> None:
+    watches = servers.watches
+    assert (await watches.get("s")).state == "off"
+    assert watches.find("s") is None
+    started = await watches.start("s", 60.0)
+    assert (started.state, started.facts, started.proposal) == ("watching", 0, None)
+    assert 0 < started.left_s <= 60.0
+    servers.does(("read", "/usr/lib/a"), ("connect", "192.0.2.1:443"))
+    now = await watches.get("s")
+    assert now.facts == 2
+    assert now.proposal
+    assert now.proposal.hosts == ("192.0.2.1",)
+    assert [each.name for each in now.seen] == ["192.0.2.1:443"]
+    stopped = await watches.stop("s")
+    assert (stopped.state, stopped.left_s, stopped.proposal) == ("done", 0.0, now.proposal)
+    assert servers.restarted == ["s", "s"]
+    assert watches.find("s") is None
+    assert (tmp_path / "watches").stat().st_mode & 0o777 == 0o700
+
+
+async def test_the_time_ends_by_itself_and_a_new_watch_forgets_the_old(servers: Servers) -> None:
+    await servers.watches.start("s", 60.0)
+    servers.does(("full", ""))
+    await servers.watches.stop("s")
+    assert (await servers.watches.get("s")).is_full
+    await servers.watches.start("s", 0.001)
+    servers.heard.clear()
+    async with asyncio.timeout(10.0):
+        await servers.heard.wait()
+    ended = await servers.watches.get("s")
+    assert (ended.state, ended.facts, ended.proposal) == ("done", 0, None)
+
+
+async def test_a_server_that_was_stopped_meanwhile_stays_stopped(servers: Servers) -> None:
+    await servers.watches.start("s", 60.0)
+    servers.is_up = False
+    watch = servers.watches.find("s")
+    assert watch
+    watch.timer = None
+    await servers.watches.stop("s")
+    assert servers.restarted == ["s"]
+
+
+async def test_one_that_does_not_start_has_been_watched_all_the_same(servers: Servers) -> None:
+    servers.fails = "it died"
+    assert (await servers.watches.start("s", 60.0)).problem == "it died"
+    servers.does(("read", "/a"))
+    servers.fails = ""
+    stopped = await servers.watches.stop("s")
+    assert (stopped.problem, stopped.facts) == ("", 1)
+
+
+async def test_what_cannot_be_watched_is_refused(servers: Servers) -> None:
+    watches = servers.watches
+    with pytest.raises(NotFound, match="not being watched"):
+        await watches.stop("s")
+    with pytest.raises(TooltrayError, match="one hour"):
+        await watches.start("s", LONGEST_S + 1)
+    servers.cannot = "no ptrace here"
+    with pytest.raises(TooltrayError, match="no ptrace here"):
+        await watches.start("s", 60.0)
+    assert (await watches.get("s")).state == "off"
+    servers.cannot = ""
+    await watches.start("s", 60.0)
+    with pytest.raises(Conflict, match="already"):
+        await watches.start("s", 60.0)
+    await watches.start("t", 60.0)
+    with pytest.raises(Conflict, match="2 servers are being watched"):
+        await watches.start("u", 60.0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it is tried for real")
+def test_this_computer_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    require_watching()
+    failing = [sys.executable, "-c", "import sys; sys.exit('ptrace_scope is 3')"]
+    for command, why in ((failing, "ptrace_scope is 3"), (["/nonexistent"], "No such file")):
+        monkeypatch.setattr(watch_support, "watch_command", lambda command=command: command)
+        with pytest.raises(TooltrayError, match=why):
+            require_watching()
+    monkeypatch.setattr(watch_support.sys, "platform", "darwin")
+    with pytest.raises(TooltrayError, match="needs Linux"):
+        require_watching()
