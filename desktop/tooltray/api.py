@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from tooltray.access.api import AccessApi
     from tooltray.ai_clients.api import AiClientsApi
     from tooltray.approvals.api import ApprovalsApi
+    from tooltray.audit.api import AuditApi
     from tooltray.bundles.api import BundlesApi
     from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
     from tooltray.calls.tries_api import TriesApi
     from tooltray.confinement.api import ConfinementApi
+    from tooltray.consent.api import ConfirmationsApi
     from tooltray.discovery.api import DiscoveryApi
     from tooltray.entries.api import ServersApi
     from tooltray.entries.files_api import FilesApi
@@ -73,6 +75,8 @@ class Api:
     settings: "SettingsApi"
     activity: "ActivityApi"
     server_tasks: "ServerTasksApi"
+    confirmations: "ConfirmationsApi"
+    audit: "AuditApi"
     program: "ProgramApi"
 
 

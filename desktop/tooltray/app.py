@@ -166,6 +166,7 @@ class Parts(msgspec.Struct, frozen=True):
 async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
     """Imports and builds what the tray does without; between its parts the desktop's panel gets the tray's icon and menu."""
     from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
+    from tooltray.ui.approvals.confirmation_prompt import ConfirmationPrompt
     from tooltray.ui.feedback.feedback_windows import FeedbackWindows
 
     await asyncio.sleep(0)
@@ -183,7 +184,12 @@ async def _build_windows(app: "QApplication", parts: Parts) -> "Windows":
 
     await asyncio.sleep(0)
     theme, hub, tasks = parts.theme, parts.hub, parts.tasks
-    windows = Windows(_build_main(parts), ApprovalPrompt(theme, hub=hub, tasks=tasks), FeedbackWindows(theme, hub=hub, tasks=tasks))
+    windows = Windows(
+        main=_build_main(parts),
+        approvals=ApprovalPrompt(theme, hub=hub, tasks=tasks),
+        confirmations=ConfirmationPrompt(theme, hub=hub, tasks=tasks),
+        feedback=FeedbackWindows(theme, hub=hub, tasks=tasks),
+    )
     GarbageCollector(app)
     return windows
 
@@ -330,7 +336,8 @@ class EngineThread:
         """In the GUI thread."""
         assert self._engine is not None
         assert self._loop is not None
-        link.attach(self._engine.hub.presenter.verbs, self._engine.hub.bus, self._loop)
+        hub = self._engine.hub
+        link.attach(hub.presenter.verbs, hub.bus, self._loop, hub.consent.window())
 
     async def _started(self, options: "HubOptions") -> "Engine | None":
         """Starts an engine; takes over from a hub without a window or of an older version, and else raises its window.

@@ -1,18 +1,40 @@
 """Who asks the engine for something, and whether a person confirms what widens what may happen.
 
 A verb that widens (trust, an approval, a grant, an allowed folder, wider rules, a trusted token, an address for others) calls
-`confirm_widening` before it does anything. What carries verbs to the engine says with `asked_by` who asks: the window, a command at a
-terminal, a program over REST. A new way to confirm is another `Asker`; no verb changes for it. Nobody asks unless a carrier says so, and
-then nothing is widened.
+`confirm_widening` before it does anything. What carries verbs to the engine says with `asked_by` who asks: the window, a command, a program
+over REST. An asker confirms in its own way, and records what was decided (room audit) before the verb goes on. A new way to confirm is
+another `Asker`; no verb changes for it. Nobody asks unless a carrier says so, and then nothing is widened.
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from typing import Protocol
 
+import msgspec
+
 from tooltray.errors import Denied
 from tooltray.phrases import Phrase
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """What somebody asks for that widens, or takes back, what may happen.
+
+    Attributes:
+        what: the beginning of a sentence: "A yes to tool calls".
+        about: what it is about, by the names of things (server, tool, folder); it is recorded, so no secret is in it.
+        verb: of the API.
+        arguments: of the verb, as they came over the control socket; for the person's eyes alone, never recorded.
+        is_shown: the window asks about the same thing already, e.g. about a call that waits.
+        is_reading: it allows nothing and shows what only a person is to see; that is not recorded.
+    """
+
+    what: str
+    about: Mapping[str, str] = {}
+    verb: str = ""
+    arguments: Mapping[str, object] = {}
+    is_shown: bool = False
+    is_reading: bool = False
 
 
 class Asker(Protocol):
@@ -21,32 +43,51 @@ class Asker(Protocol):
     Attributes:
         name: by which a person knows who asked; empty where that is the person.
         proposes: without a confirmation, an entry of a server that comes from here is kept and waits for a person's yes.
+        is_window: what the person does in the window itself, and no program can do for them.
     """
 
     @property
     def name(self) -> str: ...
     @property
     def proposes(self) -> bool: ...
+    @property
+    def is_window(self) -> bool: ...
 
     async def has_confirmed(self) -> bool:
-        """Whether a person confirms what this asker widens."""
+        """Whether what comes from here counts without a further question. Asks nobody."""
         ...
 
-    def refusal(self, what: str) -> Denied:
-        """Why something is not widened for this asker; `what` begins the sentence."""
+    async def confirm(self, wish: Wish) -> None:
+        """Has a person confirm what widens, and records it.
+
+        Raises:
+            Denied: nobody has confirmed it; says how somebody can.
+            TooltrayError: it cannot be recorded; then it is not to happen.
+        """
+        ...
+
+    async def note(self, wish: Wish) -> None:
+        """Records what needs no confirmation, since it takes something back."""
         ...
 
 
 class Person:
-    """The person at the window, who has seen a sheet, or at a terminal, who has typed the command there."""
+    """The person at the window, or at a terminal, where nothing records what they decide (a hub's askers do, see room consent)."""
 
-    name, proposes = "", False
+    name, proposes, is_window = "", False, False
 
     async def has_confirmed(self) -> bool:
         return True
 
-    def refusal(self, what: str) -> Denied:
-        return Denied(Phrase("{what} was not confirmed", what=what))
+    async def confirm(self, wish: Wish) -> None:
+        pass
+
+    async def note(self, wish: Wish) -> None:
+        pass
+
+
+class NeedsPassphrase(Denied):
+    """The passphrase that a person set confirms it; it can be given with `confirm_with_passphrase`, and the verb called again."""
 
 
 class Unattended(Person):
@@ -55,13 +96,14 @@ class Unattended(Person):
     async def has_confirmed(self) -> bool:
         return False
 
-    def refusal(self, what: str) -> Denied:
-        return needs_terminal(what)
+    async def confirm(self, wish: Wish) -> None:
+        raise needs_terminal(wish.what)
 
 
 PERSON, UNATTENDED = Person(), Unattended()
-YES_TO_CALLS = "A yes to tool calls"  # what widens approval
+YES_TO_CALLS = Phrase("A yes to tool calls")  # what widens approval
 _asker: ContextVar[Asker] = ContextVar("asker", default=UNATTENDED)
+_call: ContextVar[tuple[str, Mapping[str, object]]] = ContextVar("call", default=("", {}))
 
 
 def needs_terminal(what: str) -> Denied:
@@ -75,6 +117,11 @@ def set_asker(asker: Asker) -> None:
     _asker.set(asker)
 
 
+def set_call(verb: str, arguments: Mapping[str, object] = {}) -> None:
+    """Which verb is called in this task, for who asks a person about it, or records it."""
+    _call.set((verb, arguments))
+
+
 @contextlib.contextmanager
 def asked_by(asker: Asker) -> Iterator[None]:
     """Whoever asks for what is done inside."""
@@ -85,23 +132,60 @@ def asked_by(asker: Asker) -> Iterator[None]:
         _asker.reset(token)
 
 
+def current_asker() -> Asker:
+    """Who asks now."""
+    return _asker.get()
+
+
 def asker_name() -> str:
     """Who asks now, for a person to read; empty for a person."""
     return _asker.get().name
 
 
-async def confirm_widening(what: str) -> None:
+async def confirm_widening(what: str, /, **about: object) -> None:
     """Lets a verb go on that widens what may happen.
 
     Args:
-        what: for the refusal, as the beginning of a sentence: "A yes to tool calls".
+        what: see Wish.
+        about: the names of things that it is about: server="files". What is empty is left out.
 
     Raises:
         Denied: nobody has confirmed it; says how somebody can.
+        TooltrayError: it cannot be recorded.
     """
-    asker = _asker.get()
-    if not await asker.has_confirmed():
-        raise asker.refusal(what)
+    await _asker.get().confirm(Wish(what, _texts(about), *_call.get()))
+
+
+async def confirm_answer(what: str, /, **about: object) -> None:
+    """The same for a yes to something that the window asks about itself.
+
+    Raises: as `confirm_widening`.
+    """
+    await _asker.get().confirm(Wish(what, _texts(about), *_call.get(), is_shown=True))
+
+
+async def confirm_reading(what: str, /) -> None:
+    """Lets a verb go on that shows what only a person is to see.
+
+    Raises:
+        Denied: no person asks.
+    """
+    await _asker.get().confirm(Wish(what, is_reading=True))
+
+
+async def note_narrowing(what: str, /, **about: object) -> None:
+    """Records that something was taken back or refused, which everybody may do; never fails.
+
+    Args:
+        what, about: as of `confirm_widening`.
+    """
+    await _asker.get().note(Wish(what, _texts(about), *_call.get()))
+
+
+def _texts(about: Mapping[str, object]) -> dict[str, str]:
+    """Names joined where there are several; what is empty says nothing."""
+    there = {name: value for name, value in about.items() if value not in (None, "", (), [], {})}
+    return {name: ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value) for name, value in there.items()}
 
 
 async def must_wait() -> bool:

@@ -83,6 +83,7 @@ class Engine:
         hub.journal.start()
         hub.traces.start()
         hub.failures.start()
+        hub.seen_decisions.start()
         await hub.load()
         await hub.feedbacks.start()
         await hub.files.start()

@@ -14,6 +14,7 @@ import msgspec
 from tooltray.errors import Problem
 from tooltray.snapshots.approvals import ApprovalSnapshot
 from tooltray.snapshots.calls import MCPToolResponse
+from tooltray.snapshots.confirmations import ConfirmationSnapshot
 from tooltray.snapshots.feedback import FeedbackSnapshot
 from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.snapshots.registries import NpmRegistryStatus
@@ -237,6 +238,20 @@ class HttpAddressChanged(Event, frozen=True):
     """HTTP is open at another address, or at none, or could not be opened. For the engine and the window: it is not in EVENTS."""
 
 
+class ConfirmationAsked(Event, frozen=True):
+    """A command wants to allow something and waits for the person at the window, or more of them do. It is for the window alone."""
+
+    request: ConfirmationSnapshot
+
+
+class ConfirmationEnded(Event, frozen=True):
+    """It was answered, nobody waits for it any more, or it has waited long enough. For the window alone."""
+
+    id: str
+
+
+FOR_THE_WINDOW: tuple[type[Event], ...] = (HttpAddressChanged, ConfirmationAsked, ConfirmationEnded)
+"""What it hears of besides EVENTS, and no other program."""
 EVENTS: tuple[type[Event], ...] = (
     ServerStarted,
     ServerStopped,

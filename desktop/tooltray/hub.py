@@ -48,6 +48,8 @@ from tooltray.approvals.rule_grants import RuleGrants
 from tooltray.approvals.screen_lock import ScreenLock
 from tooltray.approvals.skill_book import SkillBook, SkillStore
 from tooltray.approvals.waiting_approvals import WaitingApprovals
+from tooltray.audit.api import AuditApi
+from tooltray.audit.audit_trail import AuditTrail
 from tooltray.builtin import hub_server
 from tooltray.builtin.hub_server import HubServer
 from tooltray.bundles.api import BundlesApi
@@ -103,6 +105,12 @@ from tooltray.confinement.host_proxies import HostProxies
 from tooltray.confinement.refusals import Refusals
 from tooltray.confinement.support import Support, probe
 from tooltray.confinement.watches import Watches
+from tooltray.consent.ancestry import read_known_programs
+from tooltray.consent.api import ConfirmationsApi
+from tooltray.consent.askers import Consent
+from tooltray.consent.confirmations import Confirmations
+from tooltray.consent.passphrase import Passphrase
+from tooltray.consent.seen_decisions import SeenDecisions
 from tooltray.control.control_session import HubControl
 from tooltray.discovery.api import DiscoveryApi
 from tooltray.discovery.registry_copy import RegistryCopy, default_registry
@@ -198,6 +206,8 @@ from tooltray.server_files.inmemory_trust import InMemoryTrust
 from tooltray.server_files.project_edits import ProjectEdits
 from tooltray.server_files.project_servers import ProjectServers
 from tooltray.server_files.server_files import ServerFiles
+from tooltray.server_files.started_checks import StartedChecks
+from tooltray.server_files.started_files import StartedTexts
 from tooltray.server_files.trust_decisions import ReadFile, TrustDecisions
 from tooltray.server_files.trust_store import TrustStore
 from tooltray.server_tasks.api import ServerTasksApi
@@ -331,6 +341,7 @@ class Hub(Composition):
         )
     )
     hub_log: HubLog = part()
+    trail: AuditTrail = made(lambda hub: AuditTrail(hub.home.audit))
     run: str = made(lambda hub: hub.control.execution_id[:8])
     journal: Journal = part(journal_file="home.activity", run="run", release="journal_reader.close")
     failures: Failures = part()
@@ -379,6 +390,7 @@ class Hub(Composition):
         authorize="sign_ins.authorization",
         tool_schema=lambda hub: lambda server, tool: hub.tools.input_schema(server, tool),
         may_run="inmemory_trust.allows",
+        check_files=lambda hub: lambda server: hub.started_checks.check(server),
         provided="provided_secrets",
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
@@ -523,10 +535,20 @@ class Hub(Composition):
     hot_reload: HotReload = part(make_watcher=lambda hub: FileWatcher)
     read_file: ReadFile = made(lambda hub: in_surroundings(read_file, os.environ))
     files_in_use: FilesInUse = part(store="trust_store", configs="options.configs", project="options.project")
+    texts: StartedTexts = made(lambda hub: StartedTexts(hub.home.started_files))
     decisions: TrustDecisions = part(trust="files_in_use.trust", read="read_file")
     edits: ProjectEdits = part(history="history")
     files: ServerFiles = part(watching="hot_reload")
-    project_servers: ProjectServers = part()
+    started_checks: StartedChecks = part()
+    project_servers: ProjectServers = part(start=lambda hub: lambda name: hub.servers.begin_start(name))
+
+    passphrase: Passphrase = made(lambda hub: Passphrase(hub.home.passphrase))
+    confirmations: Confirmations = part(masked="mask.masked_whole")
+    known_programs: Callable[[], Mapping[str, str]] = made(
+        lambda hub: lambda: read_known_programs(resource("ai-clients.json").read_bytes())
+    )
+    consent: Consent = part(confirmations="confirmations")
+    seen_decisions: SeenDecisions = part()
 
     # requests of AI clients
 
@@ -588,6 +610,7 @@ class Hub(Composition):
         authorize="sign_ins.settled_authorization",
         tool_schema=lambda hub: lambda server, tool: None,
         may_run="inmemory_trust.allows",
+        check_files=lambda hub: lambda server: hub.started_checks.check(server),
         provided="provided_secrets",
     )
     server_tests: ServerTests = part()
@@ -661,11 +684,13 @@ class Hub(Composition):
     settings_api: SettingsApi = part()
     activity_api: ActivityApi = part()
     server_tasks_api: ServerTasksApi = part(book="task_book", places="task_places")
+    confirmations_api: ConfirmationsApi = part()
+    audit_api: AuditApi = part()
     program_api: ProgramApi = part()
     api: Api = made(lambda hub: Api(**{name: getattr(hub, f"{name}_api") for name in PARTS}))
     presenter: McpPresenter = part(snapshots="hub_snapshots")
     sessions: Sessions = part()
-    http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted))
+    http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted, hub.trail))
     served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ), schemas="presenter")
     doors: Doors = part()
 

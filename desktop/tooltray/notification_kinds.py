@@ -29,6 +29,7 @@ KINDS = (
     NotificationKind(
         "approval", Phrase("A call waits for your yes"), Phrase("The call waits; without an answer it is refused in the end.")
     ),
+    NotificationKind("confirmation", Phrase("A command wants to allow something"), Phrase("The command waits for your answer.")),
     NotificationKind("question", Phrase("A server asks you something")),
     NotificationKind("sign_in", Phrase("A server needs you to sign in")),
     NotificationKind("failed", Phrase("A server has failed")),

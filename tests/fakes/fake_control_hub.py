@@ -14,6 +14,7 @@ from typing import Any, get_args, get_origin
 
 import msgspec
 
+from tooltray.confirmation import NeedsPassphrase
 from tooltray.control.verb_results import result_type
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
@@ -141,7 +142,8 @@ class FakeControlHub:
             except TooltrayError as error:
                 problem = error.problem
                 data = {"title": problem.title, "message": problem.message, "hint": problem.hint}
-                reply = {"error": {"code": -32000, "message": str(error), "data": data}}
+                kind = {"kind": "passphrase"} if isinstance(error, NeedsPassphrase) else {}
+                reply = {"error": {"code": -32000, "message": str(error), "data": {**data, **kind}}}
         connection.sendall(json.dumps(head | reply).encode() + b"\n")
 
     def _leave(self) -> None:

@@ -6,6 +6,12 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+OF_MAC = (0, 2)  # SOL_LOCAL, LOCAL_PEERPID
+
+
+def _gone() -> int:
+    raise OSError
+
 
 class FakeSocket:
     """Tells who is at the other end."""
@@ -13,7 +19,9 @@ class FakeSocket:
     def __init__(self, pid: int, uid: int) -> None:
         self._credentials = struct.pack("3i", pid, uid, 0)
 
-    def getsockopt(self, level: int, option: int, size: int) -> bytes:
+    def getsockopt(self, level: int, option: int, size: int = 0) -> bytes | int:
+        if (level, option) == OF_MAC:
+            return struct.unpack("3i", self._credentials)[0] or _gone()
         assert (level, option, size) == (socket.SOL_SOCKET, socket.SO_PEERCRED, len(self._credentials))
         return self._credentials
 

@@ -22,6 +22,7 @@ from tooltray.events import (
 from tooltray.snapshots.activity import ActivityRow, CallNow, JournalStatus
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan, ImportedServer, ImportPlan
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
+from tooltray.snapshots.audit import AuditCheck, AuditEntry
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.discovery import (
     BundleOffer,
@@ -97,6 +98,8 @@ class HubInMemory:
         self.permissions: list[ServerPermissions] = []
         self.tool_changes: list[ToolChange] = []
         self.rule_preview = RulePreview("", {})
+        self.decisions: list[AuditEntry] = []
+        self.audit_check = AuditCheck(True, 0, 0)
         self.feedback: list[FeedbackSnapshot] = []
         self.feedback_history: list[FeedbackEntry] = []
         self.ready_answers: list[str] = []

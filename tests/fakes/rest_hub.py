@@ -103,7 +103,13 @@ async def rest_hub(root: Path, *, is_on: bool = True, is_trusted: bool = False, 
         holders |= {READ_TOKEN: TokenHolder("watcher", "read", "d2"), CALL_TOKEN: TokenHolder("caller", "call", "d3")}
         tokens = FakeTokens(holders, {"d1"} if is_trusted else set())
         api = RestApi(
-            presenter=parts.presenter, config=parts.conf, tokens=tokens, trusted=tokens, events=one_event, spawn=parts.keeper.spawn
+            presenter=parts.presenter,
+            config=parts.conf,
+            tokens=tokens,
+            trusted=tokens,
+            trail=parts.trail,
+            events=one_event,
+            spawn=parts.keeper.spawn,
         )
         app = HttpApp(
             guard=Guard(host="127.0.0.1", port=port, requires_token=True, owner_of={"a client's": "one"}.get),

@@ -29,6 +29,7 @@ from tooltray.snapshots.feedback import FeedbackSnapshot
 from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
+from tooltray.ui.approvals.confirmation_prompt import ConfirmationPrompt
 from tooltray.ui.feedback.feedback_windows import FeedbackWindows
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.presenter.link import EngineLink
@@ -82,6 +83,7 @@ class Life:
         self.tray = Tray(theme, self.desk.hub, self.desk.wishes, self.desk.tasks)
         self.window = self.desk.window
         self.approvals = ApprovalPrompt(theme, hub=self.desk.hub, tasks=self.desk.tasks)
+        self.confirmations = ConfirmationPrompt(theme, hub=self.desk.hub, tasks=self.desk.tasks)
         self.feedback = FeedbackWindows(theme, hub=self.desk.hub, tasks=self.desk.tasks)
         self.seen_at_start: list[bool] = []
         self.said: list[str] = []  # what was to be said once
@@ -105,7 +107,7 @@ class Life:
 
     async def _build_windows(self) -> Windows:
         await self.may_build.wait()
-        return Windows(self.window, self.approvals, self.feedback)
+        return Windows(self.window, self.approvals, self.confirmations, self.feedback)
 
     def _build_main(self) -> MainWindow:
         self.window = self.desk.make_window()

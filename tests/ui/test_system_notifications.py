@@ -12,6 +12,7 @@ from tests.ui.test_tray import approval
 from tooltray.errors import Problem
 from tooltray.events import ElicitationAsked, GrantsChanged, ProblemReported, ServerStarted
 from tooltray.snapshots.approvals import ToolChange
+from tooltray.snapshots.confirmations import ConfirmationSnapshot
 from tooltray.snapshots.discovery import RegistryUpdate
 from tooltray.snapshots.feedback import FeedbackSnapshot
 from tooltray.snapshots.questions import ElicitationSnapshot
@@ -57,6 +58,9 @@ class Windows:
 
     def show_approvals(self) -> None:
         self.went.append(("approvals",))
+
+    def show_confirmations(self) -> None:
+        self.went.append(("confirmations",))
 
     def show_feedback(self) -> None:
         self.went.append(("feedback",))
@@ -114,6 +118,10 @@ async def test_each_kind_says_whose_it_is_and_a_click_leads_there(theme: Theme) 
         assert await told.next() == "files asks you something"
         told.panel.message_clicked.emit()
         assert told.panel.opened == 1
+        told.teller.on_confirmations([ConfirmationSnapshot("c", "A yes", "add_grant", (), (), "", 0.0)])
+        told.teller.on_confirmations([ConfirmationSnapshot("c", "A yes", "add_grant", (), (), "", 0.0, count=2)])
+        assert await told.next() == "A command wants to allow something"
+        assert (told.click(), told.panel.shown) == (("confirmations",), [])
         told.teller.on_feedback_asked(FeedbackSnapshot("f", "Codex", "", "", "", 0.0, 0.0))
         assert await told.next() == "Codex has finished a step"
         assert told.click() == ("feedback",)

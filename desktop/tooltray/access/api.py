@@ -2,6 +2,7 @@
 
 from tooltray.access.http_access import HttpAccess
 from tooltray.confirmation import confirm_widening
+from tooltray.phrases import Phrase
 from tooltray.snapshots.http import ApiTokenSnapshot, ClientTokenSnapshot, HttpStatus, NewApiToken, Scope
 
 
@@ -106,5 +107,5 @@ class AccessApi:
             Conflict: the client has another token now.
             TooltrayError: that cannot be written.
         """
-        await confirm_widening("A token that was revoked")
+        await confirm_widening(Phrase("A token that was revoked"), token=name)
         await self._http.restore_token(name)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tooltray.access.api_tokens import ApiTokens
 from tooltray.access.client_tokens import ClientTokens
 from tooltray.access.trusted_tokens import TrustedTokens
-from tooltray.confirmation import confirm_widening
+from tooltray.confirmation import confirm_widening, note_narrowing
 from tooltray.errors import Problem, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -151,7 +151,7 @@ class HttpAccess:
             TooltrayError: the name, the scope or the lifetime is invalid, or the token cannot be stored.
         """
         if trusted:
-            await confirm_widening("A trusted token")
+            await confirm_widening(Phrase("A trusted token"), token=name, scope=scope)
         if trusted and scope != "manage":
             raise TooltrayError(
                 Phrase("a trusted token has the scope manage"),
@@ -178,6 +178,7 @@ class HttpAccess:
         digest = self._api_tokens.digest(name)
         await finish_in_thread(self._api_tokens.revoke, name)
         await self._ended(digest)
+        await note_narrowing(Phrase("A token of a program"), token=name)
 
     async def _ended(self, digest: str) -> None:
         """Ends the connections of an invalid token and deletes its trust; a failure does not matter, as the token is invalid."""

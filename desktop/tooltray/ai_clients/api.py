@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tooltray.ai_clients.edit_names import is_taken_out
 from tooltray.ai_clients.import_api import ImportVerbs
 from tooltray.confirmation import confirm_widening
+from tooltray.phrases import Phrase
 from tooltray.snapshots.ai_clients import ClientChange, ClientEdit, ClientScan
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from tooltray.ai_clients.client_imports import ClientImports
     from tooltray.ai_clients.client_scans import ClientScans
 
-CHANGING = "A change of an AI client's file"
+CHANGING = Phrase("A change of an AI client's file")
 
 
 class AiClientsApi(ImportVerbs):
@@ -63,7 +64,7 @@ class AiClientsApi(ImportVerbs):
             Denied: a client would be connected, and nobody has confirmed that.
         """
         if not all(map(is_taken_out, edits)):
-            await confirm_widening(CHANGING)
+            await confirm_widening(CHANGING, edits=[each for each in edits if not is_taken_out(each)])
         return await self._edits.apply(edits)
 
     async def undo_client_change(self, id: str) -> ClientChange:
@@ -79,7 +80,7 @@ class AiClientsApi(ImportVerbs):
             TooltrayError: the file cannot be read or written.
         """
         if await self._edits.undoing_writes(id):
-            await confirm_widening(CHANGING)
+            await confirm_widening(CHANGING, change=id)
         return await self._edits.undo(id)
 
     async def get_client_changes(self) -> list[ClientChange]:

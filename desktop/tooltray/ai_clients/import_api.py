@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tooltray.ai_clients.imports import put_back
 from tooltray.confirmation import confirm_widening
+from tooltray.phrases import Phrase
 from tooltray.snapshots.ai_clients import ClientChange, ImportedServer, ImportPlan
 from tooltray.snapshots.forms import FieldValue
 
@@ -61,7 +62,7 @@ class ImportVerbs:
             Denied: nobody has confirmed it.
         """
         if not text or tidy:
-            await confirm_widening("Importing servers")
+            await confirm_widening(Phrase("Importing servers"), choices=list(choices))
         return await self._imports.run(choices, names=names, values=values, tidy=tidy, clients=clients, text=text, file=file)
 
     async def cancel_import(self) -> None:
@@ -75,5 +76,5 @@ class ImportVerbs:
         Raises:
             Denied: nobody has confirmed it.
         """
-        await confirm_widening("Putting servers back")
+        await confirm_widening(Phrase("Putting servers back"))
         return await put_back(self._edits)

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 
 from tooltray.api import JsonObject
 from tooltray.approvals.grant_ends import end_of
+from tooltray.approvals.rule_words import words
 from tooltray.catalogue import approval
-from tooltray.confirmation import YES_TO_CALLS, confirm_widening
+from tooltray.confirmation import YES_TO_CALLS, confirm_answer, confirm_widening, note_narrowing
 from tooltray.errors import Denied, TooltrayError
 from tooltray.phrases import Phrase
+from tooltray.settings.call_rule import read_rule
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.widening import ALL, rules_widen
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 ASK = "ask"  # of a tool
 REFUSE = "refuse"  # the one answer that allows nothing
+TAKEN_BACK = Phrase("What was allowed for longer")
 
 
 class ApprovalsApi:
@@ -52,7 +55,7 @@ class ApprovalsApi:
             TooltrayError: it waits no longer, this is no answer to it, or what lasts cannot be written (the call waits on).
         """
         if answer != REFUSE:
-            await confirm_widening(YES_TO_CALLS)
+            await confirm_answer(YES_TO_CALLS, answer=answer, **self._call(id))
         await self._approvals.answer(id, answer)
 
     async def get_grants(self) -> list[GrantSnapshot]:
@@ -85,7 +88,8 @@ class ApprovalsApi:
             Conflict: the screen is locked.
             TooltrayError: there is no such kind or end, nothing can tell when the screen locks, or the grant cannot be written.
         """
-        await confirm_widening(YES_TO_CALLS)
+        about = {"server": server, "kind": kind, "tool": tool, "client": client, "expires_in_s": expires_in_s, "until": until}
+        await confirm_widening(YES_TO_CALLS, **about, definitions=self._approvals.definitions(server, kind, tool))
         return await self._approvals.grant(server, kind, tool, client, end_of(expires_in_s, until))
 
     async def tell_screen_lock(self, is_locked: bool | None) -> None:
@@ -125,7 +129,8 @@ class ApprovalsApi:
             NotFound: there is no such server, or no tool of which the rule speaks.
             TooltrayError: no call could be covered by this rule, or it cannot be written.
         """
-        await confirm_widening(YES_TO_CALLS)
+        meant = words(read_rule(rule))
+        await confirm_widening(YES_TO_CALLS, server=server, rule=meant, client=client, expires_in_s=expires_in_s, until=until)
         return await self._rule_grants.allow(server, rule, client, end_of(expires_in_s, until))
 
     async def remove_grant(self, id: str) -> None:
@@ -135,7 +140,9 @@ class ApprovalsApi:
             NotFound: there is no such grant.
             TooltrayError: that cannot be written.
         """
+        about = next((_about(grant) for grant in self._approvals.grants() if grant.id == id), {"grant": id})
         await self._approvals.take_back(id)
+        await note_narrowing(TAKEN_BACK, **about)
 
     async def restore_grant(self, id: str) -> GrantSnapshot:
         """Allows again what was taken back less than half a minute ago, until its own end.
@@ -144,7 +151,7 @@ class ApprovalsApi:
             NotFound: it cannot be undone any more.
             TooltrayError: that cannot be written.
         """
-        await confirm_widening(YES_TO_CALLS)
+        await confirm_widening(YES_TO_CALLS, grant=id)
         return await self._approvals.give_back(id)
 
     async def get_permissions(self) -> list[ServerPermissions]:
@@ -164,8 +171,7 @@ class ApprovalsApi:
             TooltrayError: this is no choice, or the settings cannot be written.
         """
         before, after = self._permissions.rules(server), self._permissions.rules_with(server, tool, approval)
-        if rules_widen(before, after):
-            await confirm_widening(YES_TO_CALLS)
+        await _decide_rules(before, after, server=server, tool=tool, approval=approval)
         if after != before:
             await self._config.change_server(server, auto_approve=after)
         if approval == ASK:
@@ -183,8 +189,7 @@ class ApprovalsApi:
         """
         if problem := approval.problem_of(server, rules, ()):
             raise TooltrayError(problem.title, problem.message, problem.hint)
-        if rules_widen(self._rules(server), rules):
-            await confirm_widening(YES_TO_CALLS)
+        await _decide_rules(self._rules(server), rules, server=server)
         await self._config.change_server(server, auto_approve=tuple(rules))
 
     async def get_tool_changes(self) -> list[ToolChange]:
@@ -201,10 +206,26 @@ class ApprovalsApi:
         Raises:
             TooltrayError: it has not changed, or that cannot be written.
         """
-        await confirm_widening(YES_TO_CALLS)
+        await confirm_widening(YES_TO_CALLS, server=server, tool=tool, kind=kind)
         await self._approvals.accept(server, tool, kind)
+
+    def _call(self, id: str) -> dict[str, object]:
+        """What a call that waits is, by its names."""
+        call = self._approvals.question(id)
+        return {"server": call.server, "tool": call.tool, "client": call.client, "project": call.project} if call else {"call": id}
 
     def _rules(self, server: str) -> Sequence[str]:
         """Those that count now; none for a server that there is not, which is told when its entry is changed."""
         config = self._config.settings.mcp_servers.get(server)
         return config.auto_approve if config else (ALL,)
+
+
+async def _decide_rules(before: Sequence[str], after: Sequence[str], **about: object) -> None:
+    if rules_widen(before, after):
+        await confirm_widening(YES_TO_CALLS, **about, rules=list(after), rules_before=list(before))
+    elif list(before) != list(after):
+        await note_narrowing(YES_TO_CALLS, **about, rules=list(after), rules_before=list(before))
+
+
+def _about(grant: GrantSnapshot) -> dict[str, object]:
+    return {"grant": grant.id, "server": grant.server, "kind": grant.kind, "tool": grant.tool, "client": grant.client}

@@ -41,9 +41,11 @@ from tooltray.approvals.waiting_approvals import (
     Question,
     WaitingApprovals,
 )
+from tooltray.audit.audit_trail import AuditTrail, Decision
 from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
+from tooltray.confirmation import YES_TO_CALLS
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure, success
@@ -55,6 +57,8 @@ from tooltray.tasks import Spawn
 
 LASTING = (SESSION, LIKE, *ENDS, READS)
 YES = (ONCE, *LASTING)
+CLIENT = "client"  # by whom a question was answered, and by which way: a form of the AI client
+MARK_LENGTH = 16  # of a mark in the audit trail
 MOST_ROUNDS = 6  # of one call; a tool that is another one each time a person looks is not to be called
 MOST_FORMS = 3  # of one question, where the answer cannot be written
 ELICITATION = "elicitation/create"
@@ -82,6 +86,7 @@ class ApprovalRounds:
         call_rules: CallRules,
         masked: Masked,
         spawn: Spawn,
+        trail: AuditTrail,
     ) -> None:
         """
         Args:
@@ -89,7 +94,7 @@ class ApprovalRounds:
         """
         self._tools, self._states, self._grants, self._waiting = tools, states, grants, waiting
         self._rules, self._call_rules, self._masked, self._spawn = rules, call_rules, masked, spawn
-        self._recent, self._screen_lock = recent, screen_lock
+        self._recent, self._screen_lock, self._trail = recent, screen_lock, trail
 
     async def decided(self, call: AskedCall, exchange: Exchange, *, has_window: bool = False) -> Envelope:
         """APPROVED, or why not.
@@ -270,11 +275,19 @@ class ApprovalRounds:
             if answer is None:
                 break
             try:
-                await self.take(question, answer, "client")
+                await self._record(question.call, answer)
+                await self.take(question, answer, CLIENT)
                 return
             except TooltrayError as error:
                 shown = replace(shown, why=f"{error}; {question.snapshot.why}")
         question.end(UNASKED)
+
+    async def _record(self, call: AskedCall, answer: str) -> None:
+        """What is answered here lasts only once it stands in the audit trail; answers for one call are recorded as they happen."""
+        if answer in LASTING or is_rule(answer):
+            name, mark_now = _name(call), mark(call.route)[:MARK_LENGTH]
+            about = {"server": call.route.server, "tool": name, "client": call.client, "answer": answer, "definitions": mark_now}
+            await self._trail.record(Decision(YES_TO_CALLS, "yes", CLIENT, suspicion.visible(call.client), about=about))
 
     def _outcome(self, call: AskedCall, answer: str) -> Envelope:
         if answer == UNASKED:

@@ -16,7 +16,7 @@ from msgspec.structs import asdict, replace
 
 from tooltray.approvals import suspicion
 from tooltray.approvals.approval_questions import AskedCall, asked_call, mark
-from tooltray.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRounds, reads
+from tooltray.approvals.approval_rounds import APPROVED, ELICITATION, MARK_LENGTH, ApprovalRounds, reads
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.call_rules import CallRules
 from tooltray.approvals.grant_book import GrantBook
@@ -173,6 +173,11 @@ class Approvals:
         self._rounds.renew_refused()
         return [question.snapshot for question in self._waiting if not question.answer.done()]
 
+    def question(self, id: str) -> ApprovalSnapshot | None:
+        """What a person is asked about a call; None where it waits no longer."""
+        found = self._waiting.find(id)
+        return found.snapshot if found else None
+
     async def answer(self, id: str, answer: str) -> None:
         """See ApprovalsApi.answer_approval."""
         question = self._waiting.find(id)
@@ -201,6 +206,12 @@ class Approvals:
         if self._shown.pop((server, kind, tool, client), now) != now:
             raise Conflict(Phrase("the tools have changed since they were shown"), hint=Phrase("Look at them once more."))
         return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, end=end)
+
+    def definitions(self, server: str, kind: str, tool: str) -> list[str]:
+        """The tools that a grant would be for, as far as they are known now, each with the beginning of its definition's mark."""
+        routes = reads(self._tools, server) if kind == "reads" else self._tools.routes(server)
+        wanted = routes if kind == "reads" else {tool: routes[tool]} if tool in routes else {}
+        return [f"{suspicion.visible(name)} {mark(route)[:MARK_LENGTH]}" for name, route in wanted.items()]
 
     async def take_back(self, id: str) -> None:
         """See ApprovalsApi.remove_grant."""

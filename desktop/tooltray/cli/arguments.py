@@ -127,6 +127,8 @@ def _parser(_language: str) -> Usage:
     consent_options.declare_trust(commands)
     consent_options.declare_grants(commands)
     consent_options.declare_permissions(commands)
+    consent_options.declare_passphrase(commands)
+    consent_options.declare_audit(commands)
     upkeep_options.declare_bridge(commands)
     upkeep_options.declare_autostart(commands)
     upkeep_options.declare_doctor(commands)

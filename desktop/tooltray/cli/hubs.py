@@ -13,8 +13,10 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from tooltray.api import Api, remote_parts
-from tooltray.cli.person import asker, is_at_terminal
+from tooltray.cli.person import ask_to_confirm, is_at_terminal
 from tooltray.cli.speech import tr
+from tooltray.cli.terminal import print_note
+from tooltray.confirmation import NeedsPassphrase
 from tooltray.control.control_client import CALL_TIMEOUT_S, ControlClient
 from tooltray.control.verb_results import typed_result
 from tooltray.errors import TooltrayError
@@ -76,6 +78,7 @@ class RunningHub(Hub):
 
     def __init__(self, client: ControlClient) -> None:
         self._client = client
+        client.on_wait = lambda: print_note(tr("Confirm it in Tooltray's window; this command waits for that"))
         self._timeout_s: float | None = CALL_TIMEOUT_S
         self.api = Api(**remote_parts(self._call))
 
@@ -99,7 +102,12 @@ class RunningHub(Hub):
 
     async def _call(self, verb: str, /, **params: object) -> Any:
         plain = msgspec.to_builtins(params)
-        return typed_result(verb, self._client.call(verb, timeout_s=self._timeout_s, **plain))
+        try:
+            result = self._client.call(verb, timeout_s=self._timeout_s, **plain)
+        except NeedsPassphrase as error:  # nothing was done yet
+            self._client.call("confirm_with_passphrase", passphrase=ask_to_confirm(error))
+            result = self._client.call(verb, timeout_s=self._timeout_s, **plain)
+        return typed_result(verb, result)
 
 
 def running_hub(home: Home) -> RunningHub | None:
@@ -124,7 +132,7 @@ def any_hub(home: Home) -> Hub:
         if _is_taken(lock, home):
             from tooltray.cli.unstarted_hub import UnstartedHub
 
-            return UnstartedHub(home, release=lock.release, asker=asker())
+            return UnstartedHub(home, release=lock.release, is_at_terminal=is_at_terminal())
         if time.monotonic() > deadline:
             holder = running_elsewhere(home)
             if holder.machine:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import clean_line
-from tooltray.confirmation import PERSON, UNATTENDED, Asker, needs_terminal
+from tooltray.confirmation import needs_terminal
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
 
@@ -26,11 +26,6 @@ def is_person_there() -> bool:
 def is_at_terminal() -> bool:
     """Returns whether somebody typed the command and sees its output."""
     return is_person_there() and sys.stdout is not None and sys.stdout.isatty()
-
-
-def asker() -> Asker:
-    """Returns who runs this command."""
-    return PERSON if is_at_terminal() else UNATTENDED
 
 
 def check_terminal(what: str = Phrase("A yes to tool calls")) -> None:
@@ -106,6 +101,33 @@ def ask_for_passphrase(*, is_new: bool) -> str:
         tr("New passphrase for the encrypted file: ") if is_new else tr("Passphrase of the encrypted file: "), "passphrase"
     )
     if is_new and _hidden(tr("The same again: "), "passphrase") != passphrase:
+        raise TooltrayError(tr("The two passphrases differ"), tr("Nothing was changed"), tr("Try again"))
+    return passphrase
+
+
+def ask_to_confirm(why: TooltrayError) -> str:
+    """Asks for the passphrase that confirms what a command allows, without echo, at the terminal that the command runs in.
+
+    Args:
+        why: what it is needed for; raised where nobody can be asked.
+
+    Raises:
+        TooltrayError: nobody is there, or nothing was typed.
+    """
+    if not is_person_there():
+        raise why
+    print(clean_line(str(why.problem.title)), file=sys.stderr)
+    return _hidden(tr("Passphrase: "), "passphrase")
+
+
+def ask_for_new_passphrase() -> str:
+    """Asks twice for the passphrase that is going to confirm what commands allow.
+
+    Raises:
+        TooltrayError: the two differ, or nothing was typed.
+    """
+    passphrase = _hidden(tr("New passphrase: "), "passphrase")
+    if _hidden(tr("The same again: "), "passphrase") != passphrase:
         raise TooltrayError(tr("The two passphrases differ"), tr("Nothing was changed"), tr("Try again"))
     return passphrase
 

@@ -6,14 +6,17 @@ what pydantic costs.
 
 import asyncio
 import contextvars
+import os
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
 from tooltray.cli.hubs import Hub
+from tooltray.cli.person import ask_to_confirm
 from tooltray.cli.terminal import print_note
-from tooltray.confirmation import Asker, asked_by
+from tooltray.confirmation import NeedsPassphrase, asked_by
 from tooltray.control.control_client import CALL_TIMEOUT_S
 from tooltray.home.home import Home
+from tooltray.phrases import Phrase
 from tooltray.presenter.unstarted_api import unstarted_api
 from tooltray.presenter.unstarted_parts import UnstartedParts
 
@@ -25,15 +28,17 @@ class UnstartedHub(Hub):
 
     is_running = False
 
-    def __init__(self, home: Home, release: Callable[[], None], *, asker: Asker) -> None:
+    def __init__(self, home: Home, release: Callable[[], None], *, is_at_terminal: bool) -> None:
         """Reads the settings.
 
         Args:
             release: frees the lock; called by `close`.
-            asker: who runs the command.
+            is_at_terminal: a person has typed the command there.
         """
-        self._asker, self._release, self._runner = asker, release, asyncio.Runner()
+        self._release, self._runner = release, asyncio.Runner()
         self._parts = UnstartedParts(home, print_note)
+        self._asker = self._parts.consent.command(pid=os.getpid(), is_at_terminal=is_at_terminal)
+        self._asker.type_passphrase = lambda: ask_to_confirm(NeedsPassphrase(Phrase("This needs the passphrase")))
         self.api = unstarted_api(self._parts)
         try:
             self._runner.run(self._parts.load())

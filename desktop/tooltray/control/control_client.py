@@ -10,11 +10,12 @@ import socket
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
+from tooltray.confirmation import NeedsPassphrase
 from tooltray.control.endpoints import control_endpoints
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
@@ -31,6 +32,8 @@ END_TIMEOUT_S = 30.0  # the hub lets calls finish for at most 10 s and then stop
 _CHUNK_BYTES = 1 << 18
 _KEPT_EVENTS = 1000  # that arrived during calls and were not asked for yet
 TOOLTRAY_ERROR, METHOD_NOT_FOUND = -32000, -32601
+WAITS, PASSPHRASE = "waits_for_person", "passphrase"  # as control_session has them
+REPLY_AFTER_WAIT_S = 5.0  # for the hub's answer, once the person's time is over
 
 
 class HubLost(TooltrayError):
@@ -67,7 +70,11 @@ class Hub(Protocol):
 
 
 class ControlClient:
-    """A connection to the hub of one home. Used by one thread."""
+    """A connection to the hub of one home. Used by one thread.
+
+    Attributes:
+        on_wait: called when a call waits for the person at the window; it may then take longer than was allowed for it.
+    """
 
     is_running = True
 
@@ -77,6 +84,7 @@ class ControlClient:
         self._lines: deque[bytes] = deque()
         self._events: deque[tuple[str, dict[str, Any]]] = deque(maxlen=_KEPT_EVENTS)
         self._last_id = 0
+        self.on_wait: Callable[[], None] = lambda: None
         hello = {"tooltray": 1, "role": "control", "events": with_events} | ({"terminal": True} if is_at_terminal else {})
         self._send(hello, CONNECT_TIMEOUT_S)
 
@@ -119,6 +127,7 @@ class ControlClient:
         try:
             self._send({"jsonrpc": "2.0", "id": self._last_id, "method": method, "params": params}, timeout_s)
             while "method" in (message := self._receive(deadline)) or message.get("id") not in (self._last_id, None):
+                deadline = self._later(deadline, message)
                 self._note(message)
         except TimeoutError:
             raise HubSilent(method, timeout_s or 0.0) from None
@@ -180,6 +189,13 @@ class ControlClient:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    def _later(self, deadline: float | None, message: dict[str, Any]) -> float | None:
+        """Until when a call may take, after a message that is no answer to it."""
+        if message.get("method") != WAITS:
+            return deadline
+        self.on_wait()
+        return None if deadline is None else time.monotonic() + float(message["params"]["seconds"]) + REPLY_AFTER_WAIT_S
 
     def _note(self, message: dict[str, Any]) -> None:
         if message.get("method") == "event":
@@ -250,7 +266,8 @@ def error_of(method: str, error: dict[str, Any]) -> TooltrayError:
     """What a hub's refusal of a call says, with the three parts that it had there."""
     data = error.get("data")
     if error.get("code") == TOOLTRAY_ERROR and isinstance(data, dict) and data.get("title"):
-        return TooltrayError(data["title"], data.get("message", ""), data.get("hint", ""))
+        kind = NeedsPassphrase if data.get("kind") == PASSPHRASE else TooltrayError
+        return kind(data["title"], data.get("message", ""), data.get("hint", ""))
     if error.get("code") == METHOD_NOT_FOUND:
         hint = Phrase("If it is of an older version, stop it with: tooltray stop")
         return TooltrayError(Phrase("The running hub does not know this command"), method, hint)

@@ -14,7 +14,7 @@ import msgspec
 
 from tooltray import __version__
 from tooltray.api import Verb
-from tooltray.confirmation import UNATTENDED, Asker, asked_by
+from tooltray.confirmation import UNATTENDED, Asker, NeedsPassphrase, asked_by, set_call
 from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
 from tooltray.phrases import as_json
@@ -26,6 +26,8 @@ from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, METHOD
 from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
 
 logger = logging.getLogger(__name__)
+PASSPHRASE = "passphrase"  # the kind of a refusal that a passphrase would help
+WAITS = "waits_for_person"
 
 
 class HubControl:
@@ -85,6 +87,10 @@ class ControlSession:
             if unsubscribe:
                 unsubscribe()
 
+    def tell_of_wait(self, seconds: float) -> None:
+        """A person is asked in the window, and has so long for an answer."""
+        self.dispatcher.send_notification(WAITS, dump({"seconds": seconds}))
+
     async def _answer(self, request: Envelope) -> Envelope:
         try:
             params = envelope.load(request.params) or {}
@@ -99,6 +105,8 @@ class ControlSession:
         except TooltrayError as error:
             problem = error.problem
             data = {"title": str(problem.title), "message": str(problem.message), "hint": str(problem.hint)}
+            if isinstance(error, NeedsPassphrase):
+                data["kind"] = PASSPHRASE
             return failure(CONNECTION_CLOSED, str(error), data)
 
     async def _call(self, verb: Verb, params: Mapping[str, Any]) -> Envelope:
@@ -106,6 +114,7 @@ class ControlSession:
             arguments = _arguments(verb, params)
         except (TypeError, msgspec.ValidationError, RecursionError) as error:
             return failure(INVALID_PARAMS, str(error))
+        set_call(verb.__name__, params)
         with asked_by(self._asker):
             return success(as_json(await verb(**arguments)))
 

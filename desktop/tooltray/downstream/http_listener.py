@@ -16,6 +16,7 @@ import msgspec
 from tooltray.access.api_tokens import ApiTokens
 from tooltray.access.client_tokens import ClientTokens
 from tooltray.access.trusted_tokens import TrustedTokens
+from tooltray.audit.audit_trail import AuditTrail
 from tooltray.downstream.http_sessions import HttpSessions, OpensClients
 from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged, EventBus, HttpAddressChanged
@@ -43,11 +44,16 @@ END_GRACE_S = 0.5  # for requests in flight, as when the hub ends
 
 
 class EndpointTokens(msgspec.Struct, frozen=True):
-    """Who may come in: AI clients, other programs over REST, and those that a person trusts with more."""
+    """Who may come in: AI clients, other programs over REST, and those that a person trusts with more.
+
+    Attributes:
+        trail: records what those decide.
+    """
 
     clients: ClientTokens
     programs: ApiTokens
     trusted: TrustedTokens
+    trail: AuditTrail
 
 
 class HttpListener:
@@ -192,6 +198,7 @@ class HttpListener:
                 config=self._config,
                 tokens=self._tokens.programs,
                 trusted=self._tokens.trusted,
+                trail=self._tokens.trail,
                 events=self._events.answer,
                 spawn=self._spawn,
             )

@@ -10,16 +10,25 @@ import struct
 
 HAS_HALVES = True  # a peer that has closed its side may still read
 
+SOL_LOCAL, LOCAL_PEERPID = 0, 2  # sys/un.h of macOS
+
 _UCRED = struct.Struct("3i")  # pid, uid, gid: unix(7)
 
 
 def peer_of(transport: asyncio.BaseTransport) -> tuple[int, bool]:
     """The other end's process, 0 where the system does not tell, and whether it is this user's as far as that is known."""
-    if not hasattr(socket, "SO_PEERCRED"):
-        return 0, True
     connection: socket.socket = transport.get_extra_info("socket")
+    if not hasattr(socket, "SO_PEERCRED"):
+        return _pid_of_mac(connection), True
     pid, uid, _ = _UCRED.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size))
     return pid, uid == os.getuid()
+
+
+def _pid_of_mac(connection: socket.socket) -> int:
+    try:
+        return connection.getsockopt(SOL_LOCAL, LOCAL_PEERPID)
+    except OSError:  # it has just ended
+        return 0
 
 
 def leaders_of(pid: int) -> frozenset[int]:

@@ -12,7 +12,7 @@ from msgspec import Raw
 
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.calls.extension_routes import DEFINED
-from tooltray.confirmation import PERSON, UNATTENDED
+from tooltray.consent.askers import Consent
 from tooltray.control.control_session import ControlSession, HubControl
 from tooltray.downstream.change_notices import ACKNOWLEDGED, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
 from tooltray.downstream.client_session import ClientSession, SessionTerms
@@ -54,9 +54,10 @@ class Sessions:
         log: StructuredLog,
         control: HubControl,
         client_limits: KnownLimits,
+        consent: Consent,
     ) -> None:
         self._presenter, self._bus, self._deadlines, self._log, self._control = presenter, bus, deadlines, log, control
-        self._states, self._limits = states, client_limits
+        self._states, self._limits, self._consent = states, client_limits, consent
         self._numbers = itertools.count(1)
         self._tasks = TaskKeeper()
         self._clients: set[ClientSession] = set()
@@ -224,14 +225,16 @@ class Sessions:
             await asyncio.wait([self._tasks.spawn(each, name="finish calls") for each in waiting], timeout=within_s)
 
     def _open_control(self, hello: Hello) -> RawDispatcher:
+        asker = self._consent.command(pid=hello.peer_pid, is_at_terminal=hello.is_at_terminal)
         session = ControlSession(
             presenter=self._presenter,
             bus=self._bus,
             deadlines=self._deadlines,
             control=self._control,
             wants_events=hello.wants_events,
-            asker=PERSON if hello.is_at_terminal else UNATTENDED,
+            asker=asker,
         )
+        asker.on_asked = session.tell_of_wait
         self._controls.add(session)
         self._tasks.spawn(self._serve_control(session), name="control")
         return session.dispatcher

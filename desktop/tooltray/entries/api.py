@@ -8,12 +8,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tooltray.confirmation import confirm_widening, must_wait
+from tooltray.confirmation import YES_TO_CALLS, confirm_widening, must_wait
 from tooltray.entries.outgoing_links import client_links
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_edits import name_is_taken
+from tooltray.settings.settings import read_entry
+from tooltray.settings.widening import rules_widen
 from tooltray.snapshots.edited_entries import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.servers import InMemoryServer, McpClientSnapshot, ServerEntry, ServerState
 from tooltray.snapshots.setup import ServerRemoval
@@ -138,6 +140,7 @@ class ServersApi:
         check_is_in_settings(self._servers, name)
         if await must_wait():
             return await self._proposals.change(name, config, revision)
+        await confirm_rules(self._config, name, config)
         if self._config.file_server(name):
             return await self._project_servers.change(name, config, revision)
         return await self._config.set_server(name, config, revision=revision)
@@ -219,7 +222,7 @@ class ServersApi:
             TooltrayError: the entry is not valid, or too many tests run already.
         """
         if config is not None:
-            await confirm_widening("Running a server to test it")
+            await confirm_widening(Phrase("Running a server to test it"), server=name)
         else:
             self._proposals.check_may_run(name)
             check_is_in_settings(self._servers, name)
@@ -327,6 +330,18 @@ class ServersApi:
         else:
             await self.add_mcp_server(name, config, project=project)
             await self._proposals.removed(name)
+
+
+async def confirm_rules(config: McpConfHelper, name: str, entry: Mapping[str, Any]) -> None:
+    """Has a person confirm that more calls of a server go through unasked than with its entry of before.
+
+    Raises:
+        Denied: nobody has.
+        TooltrayError: the entry is not valid.
+    """
+    before, after = config.settings.mcp_servers.get(name), read_entry(name, entry).auto_approve
+    if before is not None and rules_widen(before.auto_approve, after):
+        await confirm_widening(YES_TO_CALLS, server=name, rules=after, rules_before=before.auto_approve)
 
 
 def check_exists(servers: "ServerManager", name: str | None) -> None:

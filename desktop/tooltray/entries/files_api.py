@@ -1,9 +1,11 @@
 """The API about files with servers in them: what they define, which entries need a person's consent, and reading them again."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tooltray.confirmation import confirm_widening
+from tooltray.confirmation import confirm_widening, note_narrowing
+from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
@@ -12,6 +14,9 @@ if TYPE_CHECKING:
     from tooltray.server_files.inmemory_trust import InMemoryTrust
     from tooltray.server_files.project_servers import ProjectServers
     from tooltray.server_files.server_files import ServerFiles
+
+YES_TO_SERVERS = Phrase("A yes to a project's servers")
+DIGEST_LENGTH = 16  # of a digest in the audit trail
 
 
 class FilesApi:
@@ -50,7 +55,8 @@ class FilesApi:
             Conflict: one of them is another one by now; none was trusted.
             TooltrayError: there is no such entry, or the yes cannot be kept.
         """
-        await confirm_widening("A yes to a project's servers")
+        about = await self._about(project, entries)
+        await confirm_widening(YES_TO_SERVERS, project=project, **about)
         if project:
             return await self._project_servers.trust(project, entries)
         return await trust_others(entries, self._inmemory_trust, self._proposals)
@@ -69,6 +75,7 @@ class FilesApi:
             await self._project_servers.distrust(project, entry)
         else:
             await distrust_other(entry, self._inmemory_trust, self._proposals)
+        await note_narrowing(YES_TO_SERVERS, project=project, entry=entry)
 
     async def restore_trust(self, project: str, entry: str) -> list[str]:
         """Undoes the last `distrust_entries` of one entry of a project's file, with what was chosen for its server.
@@ -81,7 +88,7 @@ class FilesApi:
             NotFound: it is not what was taken back last.
             TooltrayError: the yes cannot be kept.
         """
-        await confirm_widening("A yes to a project's servers")
+        await confirm_widening(YES_TO_SERVERS, project=project, entry=entry)
         return await self._project_servers.restore(project, entry)
 
     async def get_trusted_entries(self) -> list[TrustedEntry]:
@@ -98,6 +105,24 @@ class FilesApi:
         It also happens by itself as soon as a file changes, unless `hotReload` is off.
         """
         return await self._files.reload()
+
+    async def _about(self, project: str, entries: Mapping[str, str]) -> dict[str, object]:
+        return about_entries(await known_requests(self.get_trust_requests(project)), entries)
+
+
+async def known_requests(asked: Awaitable[list[TrustRequest]]) -> list[TrustRequest]:
+    """What waits, for who is asked about it; none where that cannot be read, which is told by what comes behind."""
+    try:
+        return await asked
+    except TooltrayError:
+        return []
+
+
+def about_entries(requests: Sequence[TrustRequest], entries: Mapping[str, str]) -> dict[str, object]:
+    """What a yes to entries is about: of each its name, and for the window what it starts."""
+    there = {request.entry: request for request in requests}
+    shown = [f"{name}: {there[name].target}" if name in there else name for name in entries]
+    return {"entries": shown, "digests": [f"{name} {digest[:DIGEST_LENGTH]}" for name, digest in entries.items()]}
 
 
 async def trust_others(entries: Mapping[str, str], inmemory_trust: "InMemoryTrust", proposals: "Proposals") -> list[str]:

@@ -130,6 +130,21 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "grants.json"
 
     @property
+    def audit(self) -> Path:
+        """Who allowed what, when and by which way; older ones and the note of the last line stand beside it."""
+        return self.root / "audit.jsonl"
+
+    @property
+    def passphrase(self) -> Path:
+        """A salted hash of what confirms commands where there is no window; never the passphrase."""
+        return self.root / "passphrase.json"
+
+    @property
+    def started_files(self) -> Path:
+        """Copies of files of projects that allowed servers start, as they were when they were allowed."""
+        return self.root / "started-files"
+
+    @property
     def server_tasks(self) -> Path:
         """Tasks that servers work on, and which client each is of; neither arguments nor results."""
         return self.root / "server-tasks.json"

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
+from tooltray.audit.audit_trail import AuditTrail
 from tooltray.confirmation import confirm_widening
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.events import ActivityWritten, EventBus
@@ -41,8 +42,10 @@ T = TypeVar("T")
 
 
 class ActivityApi:
-    def __init__(self, *, journal: Journal, journal_reader: JournalReader, under_way: CallsUnderWay, bus: EventBus) -> None:
-        self._journal, self._reader, self._under_way, self._bus = journal, journal_reader, under_way, bus
+    def __init__(
+        self, *, journal: Journal, journal_reader: JournalReader, under_way: CallsUnderWay, bus: EventBus, trail: AuditTrail
+    ) -> None:
+        self._journal, self._reader, self._under_way, self._bus, self._trail = journal, journal_reader, under_way, bus, trail
 
     async def get_activity(
         self, filter: ActivityFilter | None = None, before: int = 0, limit: int = 200, collapsed: bool = False
@@ -121,7 +124,8 @@ class ActivityApi:
         return await self._read(self._reader.status, self._journal.lost, self._journal.said)
 
     async def export_activity(self, path: str, filter: ActivityFilter | None = None) -> int:
-        """Writes what happened into a file, for its owner alone, as JSON Lines: an object for each entry, the oldest first.
+        """Writes what happened into a file, for its owner alone, as JSON Lines: an object for each entry, the oldest first. What people
+        decided stands among it (`get_audit`), unless the filter asks for more than a time.
 
         Args:
             path: absolute; a file that is there is replaced.
@@ -134,7 +138,7 @@ class ActivityApi:
         """
         with contextlib.suppress(TooltrayError):  # what cannot be written is not read, either
             await self._journal.flush()
-        return await self._read(write_entries, Path(path), self._reader.all_details(filter or EVERYTHING))
+        return await self._read(self._export, Path(path), filter or EVERYTHING)
 
     async def clear_activity(self) -> None:
         """Empties the journal. Until the hub ends, or it is emptied again, that can be undone.
@@ -142,7 +146,7 @@ class ActivityApi:
         Raises:
             TooltrayError: it cannot be written, or no person has confirmed it: who has done something must not be able to hide it.
         """
-        await confirm_widening("Emptying the journal")
+        await confirm_widening(Phrase("Emptying the journal"))
         await self._journal.do(JournalFile.clear)
         self._bus.publish(ActivityWritten(0))
 
@@ -156,6 +160,11 @@ class ActivityApi:
         if not await self._journal.do(JournalFile.undo_clear):
             raise NotFound(Phrase("There is nothing to bring back"), Phrase("the journal was not emptied since the hub started"))
         self._bus.publish(ActivityWritten(0))
+
+    def _export(self, path: Path, wanted: ActivityFilter) -> int:
+        is_of_all = wanted == ActivityFilter(since=wanted.since, until=wanted.until)
+        decisions = self._trail.since(wanted.since, wanted.until) if is_of_all else []
+        return write_entries(path, self._reader.all_details(wanted), decisions)
 
     async def _read(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         try:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from tooltray.confirmation import confirm_widening
+from tooltray.confirmation import confirm_reading, confirm_widening
 from tooltray.logs.levels import level_of
 from tooltray.logs.log_keeper import LogKeeper
 from tooltray.logs.log_pages import LogPages, capped, check_levels
 from tooltray.logs.log_reader import is_wanted
 from tooltray.logs.plain_line import plain_line
 from tooltray.logs.protocol_log import MAX_FOR_S, ProtocolLog
+from tooltray.phrases import Phrase
 from tooltray.snapshots.logs import ALL_LINES, MESSAGES, SERVER, LogFilter, LogLine, LogPage
 
 if TYPE_CHECKING:
@@ -79,13 +80,13 @@ class LogsApi:
         if not for_s > 0:
             self._messages.forget(name)
             return
-        await confirm_widening("Recording messages")
+        await confirm_widening(Phrase("Recording messages"), server=name)
         self._messages.record(name, min(for_s, MAX_FOR_S))
 
     async def _recorded(self, server: str, wanted: LogFilter, before: str, after: str, limit: int) -> LogPage:
         check_levels(wanted)
         name = self._servers.get(server).name
-        await confirm_widening("Reading recorded messages")
+        await confirm_reading(Phrase("Reading recorded messages"))
         return await asyncio.to_thread(self._messages.page, name, wanted, before, after, limit)
 
     async def _written(self, source: str, wanted: LogFilter, before: str, after: str, limit: int) -> LogPage:

@@ -14,11 +14,13 @@ from tooltray.access.api import AccessApi
 from tooltray.ai_clients.api import AiClientsApi
 from tooltray.api import Api, remote_parts
 from tooltray.approvals.api import ApprovalsApi
+from tooltray.audit.api import AuditApi
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.confinement.api import ConfinementApi
-from tooltray.confirmation import confirm_widening
-from tooltray.entries.api import ServersApi
-from tooltray.entries.files_api import FilesApi, distrust_other, trust_others
+from tooltray.confirmation import confirm_widening, note_narrowing
+from tooltray.consent.api import ConfirmationsApi
+from tooltray.entries.api import ServersApi, confirm_rules
+from tooltray.entries.files_api import YES_TO_SERVERS, FilesApi, about_entries, distrust_other, known_requests, trust_others
 from tooltray.entries.outgoing_links import client_links
 from tooltray.entries.secrets_api import SecretsApi
 from tooltray.entries.setup_api import SetupApi
@@ -32,7 +34,7 @@ from tooltray.phrases import Phrase
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.unstarted_parts import UnstartedParts
 from tooltray.programs import is_frozen
-from tooltray.projects.api import ProjectsApi
+from tooltray.projects.api import ALLOWING, ProjectsApi
 from tooltray.registries.api import RegistriesApi
 from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.settings.settings import BUILTIN_NAMES
@@ -59,6 +61,8 @@ def unstarted_api(parts: UnstartedParts) -> Api:
         "registries": lambda: RegistriesApi(registries=parts.registries),
         "setup": lambda: _SetupApi(parts),
         "activity": lambda: _ActivityApi(parts),
+        "confirmations": lambda: ConfirmationsApi(consent=parts.consent),
+        "audit": lambda: AuditApi(trail=parts.trail),
         "confinement": lambda: _ConfinementApi(parts),
     }
     return Api(**remote_parts(_not_offered) | {name: _Lazy(make) for name, make in made.items()})
@@ -172,6 +176,7 @@ class _ServersApi(_Unstarted, ServersApi):
         return name
 
     async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
+        await confirm_rules(self._config, name, config)
         await self._config.set_server(name, config, revision=revision)
         self._forget_stop(name)
 
@@ -268,11 +273,12 @@ class _ProjectsApi(_Unstarted, ProjectsApi):
         return self._folders.listed()
 
     async def allow_folder(self, path: str) -> str:
-        await confirm_widening("Allowing a folder")
+        await confirm_widening(ALLOWING, folder=path)
         return await self._folders.allow(path)
 
     async def disallow_folder(self, path: str) -> None:
         await self._folders.disallow(path)
+        await note_narrowing(ALLOWING, folder=path)
 
 
 class _ConfinementApi(_Unstarted, ConfinementApi):
@@ -284,7 +290,7 @@ class _ActivityApi(_Unstarted, ActivityApi):
     """Reads the file. Nothing is written into it where no hub runs."""
 
     def __init__(self, parts: UnstartedParts) -> None:
-        self._reader = parts.journal_reader
+        self._reader, self._trail = parts.journal_reader, parts.trail
         self._journal = Journal(journal_file=parts.home.activity, config=parts.config, bus=parts.bus, known_values=tuple)
 
 
@@ -299,7 +305,8 @@ class _FilesApi(_Unstarted, FilesApi):
         return await self._parts.trust_decisions.requests(file, file.running)
 
     async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
-        await confirm_widening("A yes to a project's servers")
+        requests = await known_requests(self.get_trust_requests(project))
+        await confirm_widening(YES_TO_SERVERS, project=project, **about_entries(requests, entries))
         if not project:
             return await trust_others(entries, self._parts.inmemory_trust, self._parts.proposals)
         _, names = await self._parts.trust_decisions.trust(project, entries)
@@ -310,6 +317,7 @@ class _FilesApi(_Unstarted, FilesApi):
             await self._parts.trust_decisions.distrust(project, entry)
         else:
             await distrust_other(entry, self._parts.inmemory_trust, self._parts.proposals)
+        await note_narrowing(YES_TO_SERVERS, project=project, entry=entry)
 
     async def get_trusted_entries(self) -> list[TrustedEntry]:
         return list(self._parts.trust.entries())

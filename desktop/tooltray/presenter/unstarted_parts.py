@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from tooltray.access.http_access import HttpAccess
     from tooltray.ai_clients.client_edits import ClientEdits
     from tooltray.ai_clients.client_scans import ClientScans
+    from tooltray.audit.audit_trail import AuditTrail
     from tooltray.confinement.confinements import Confinements
     from tooltray.confinement.guarded_folders import GuardedFolders
+    from tooltray.consent.askers import Consent
     from tooltray.entries.proposals import Proposals
     from tooltray.entries.server_secrets import ServerSecrets
     from tooltray.entries.setup import Setup
@@ -77,6 +79,25 @@ class UnstartedParts:
         self.journal_reader.close()
         if self._store is not None:
             await self._store.close()
+
+    @cached_property
+    def trail(self) -> "AuditTrail":
+        from tooltray.audit.audit_trail import AuditTrail
+
+        return AuditTrail(self.home.audit)
+
+    @cached_property
+    def consent(self) -> "Consent":
+        from tooltray.consent.ancestry import read_known_programs
+        from tooltray.consent.askers import Consent
+        from tooltray.consent.passphrase import Passphrase
+        from tooltray.resources import resource
+
+        return Consent(
+            trail=self.trail,
+            passphrase=Passphrase(self.home.passphrase),
+            known_programs=lambda: read_known_programs(resource("ai-clients.json").read_bytes()),
+        )
 
     @property
     def secrets(self) -> SecretStore:
@@ -225,6 +246,7 @@ class UnstartedParts:
     @cached_property
     def trust_decisions(self) -> "TrustDecisions":
         from tooltray.foreign_configs.reading import read_file
+        from tooltray.server_files.started_files import StartedTexts
         from tooltray.server_files.trust_decisions import TrustDecisions
 
         environ = self._servers_shell.environ
@@ -234,6 +256,7 @@ class UnstartedParts:
             folders=self.folders,
             read=read_file,
             environ=environ,
+            texts=StartedTexts(self.home.started_files),
             confinements=self.confinements,
         )
 

@@ -2,10 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from tooltray.confirmation import confirm_widening
+from tooltray.confirmation import confirm_widening, note_narrowing
+from tooltray.phrases import Phrase
 
 if TYPE_CHECKING:
     from tooltray.projects.project_choices import ProjectChoices
+
+ALLOWING = Phrase("Allowing a folder")
 
 
 class ProjectsApi:
@@ -32,6 +35,7 @@ class ProjectsApi:
             TooltrayError: it was not allowed, or the settings cannot be written.
         """
         await self._choices.disallow(path)
+        await note_narrowing(ALLOWING, folder=path)
 
     async def start_for_project(self, server: str, path: str) -> None:
         """A person's choice: starts a deferred server for a folder, which is allowed thereby, and waits for the outcome.
@@ -62,7 +66,7 @@ class ProjectsApi:
             NotFound: there is no such session.
             TooltrayError: the folder cannot be a project; says why.
         """
-        await confirm_widening("Choosing a project for an AI client")
+        await confirm_widening(Phrase("Choosing a project for an AI client"), session=session, folder=path)
         await self._choices.choose(session, path)
 
     async def reset_deferred_state(self) -> None:
@@ -83,4 +87,4 @@ class ProjectsApi:
     async def _confirm(self, path: str) -> None:
         """A folder in one that a person has allowed already widens nothing."""
         if not await self._choices.is_allowed(path):
-            await confirm_widening("Allowing a folder")
+            await confirm_widening(ALLOWING, folder=path)

@@ -1,4 +1,4 @@
-"""The REST operations on the journal: what happened, figures about it, what is under way.
+"""The REST operations on the journal: what happened, figures about it, what is under way; and on what people decided.
 
 Above it: the table of all operations. Below it: the presenter's API. In a query a filter is written member by member.
 """
@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from tooltray.audit.api import AuditApi
 from tooltray.errors import NotFound
 from tooltray.journal.api import ActivityApi
 from tooltray.rest.operation import Arguments, Call, Operation, always
@@ -109,5 +110,7 @@ OPERATIONS = (
     Operation("POST", "/mcp/activity/export", ActivityApi.export_activity, wrap="entries", needs_trust=always),
     Operation("POST", "/mcp/activity/clear", ActivityApi.clear_activity, status=204, needs_trust=always),
     Operation("POST", "/mcp/activity/undo-clear", ActivityApi.undo_clear_activity, status=204, needs_trust=always),
+    Operation("GET", "/mcp/audit", AuditApi.get_audit, scope="manage"),
+    Operation("GET", "/mcp/audit/check", AuditApi.verify_audit, scope="manage"),
     Operation("GET", "/mcp/activity/{id}", ActivityApi.get_activity_entry, asks=Asks.entry, run=_entry, scope="manage"),
 )

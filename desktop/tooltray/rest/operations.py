@@ -18,8 +18,17 @@ OPERATIONS: tuple[Operation, ...] = (
     *discovery_operations.OPERATIONS,
 )
 
-NOT_OFFERED = frozenset({"set_api_enabled", "get_api_token", "rotate_api_token", "list_api_tokens", "create_api_token", "revoke_api_token"})
-"""Verbs without an operation: only the person who gives tokens to programs may use them."""
+_OF_TOKENS = {"set_api_enabled", "get_api_token", "rotate_api_token", "list_api_tokens", "create_api_token", "revoke_api_token"}
+_OF_CONFIRMING = {
+    "get_confirmations",
+    "answer_confirmation",
+    "get_passphrase_state",
+    "confirm_with_passphrase",
+    "set_passphrase",
+    "remove_passphrase",
+}
+NOT_OFFERED = frozenset(_OF_TOKENS | _OF_CONFIRMING)
+"""Verbs without an operation: only the person who gives tokens to programs may use them, and who confirms what programs want."""
 OF_THE_DESKTOP = frozenset({"tell_screen_lock"})
 """And those by which the desktop tells its own hub what it hears from the system."""
 

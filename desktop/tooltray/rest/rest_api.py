@@ -14,7 +14,8 @@ from aiohttp import web
 
 from tooltray import __version__
 from tooltray.access.api_tokens import TokenHolder
-from tooltray.confirmation import asked_by, confirm_widening
+from tooltray.audit.audit_trail import AuditTrail, Decision
+from tooltray.confirmation import Wish, asked_by, confirm_widening, set_call
 from tooltray.errors import Denied, TooltrayError
 from tooltray.http_server.guard import EVENTS_TYPE, JSON_TYPE, Guard, Refused
 from tooltray.phrases import Phrase
@@ -29,6 +30,8 @@ from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.tasks import Spawn, finish_in_thread
 
 logger = logging.getLogger(__name__)
+PROGRAM = "program"  # the way in which a trusted program decides
+BY_A_PROGRAM = Phrase("What a program may do only where it is trusted")
 
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
@@ -63,10 +66,10 @@ class Trust(Protocol):
 class ProgramAsker:
     """One request of a program. Satisfies Asker; looks up the trust in its token once, when it is first needed."""
 
-    proposes = True
+    proposes, is_window = True, False
 
-    def __init__(self, holder: TokenHolder, trust: Trust) -> None:
-        self.holder, self._trust = holder, trust
+    def __init__(self, holder: TokenHolder, trust: Trust, trail: AuditTrail) -> None:
+        self.holder, self._trust, self._trail = holder, trust, trail
         self._has_confirmed: bool | None = None
 
     @property
@@ -79,9 +82,15 @@ class ProgramAsker:
             self._has_confirmed = self.holder.may_be_trusted and await self._trust.has(self.holder.digest)
         return self._has_confirmed
 
-    def refusal(self, what: str) -> Denied:
-        hint = "Do it in the window or with `tooltray`; a token made with `tooltray http api on --trusted` may do it, too."
-        return Denied("A program may not do this", Phrase("it would allow something in a person's place"), hint)
+    async def confirm(self, wish: Wish) -> None:
+        if not await self.has_confirmed():
+            hint = "Do it in the window or with `tooltray`; a token made with `tooltray http api on --trusted` may do it, too."
+            raise Denied("A program may not do this", Phrase("it would allow something in a person's place"), hint)
+        if not wish.is_reading:
+            await self._trail.record(Decision(wish.what, "yes", PROGRAM, self.name, verb=wish.verb, about=wish.about))
+
+    async def note(self, wish: Wish) -> None:
+        await self._trail.note(Decision(wish.what, "narrowed", PROGRAM, self.name, verb=wish.verb, about=wish.about))
 
 
 Answer = Callable[[web.Request, TokenHolder], Awaitable[web.StreamResponse]]
@@ -93,16 +102,25 @@ class RestApi:
     """Belongs to the engine's loop."""
 
     def __init__(
-        self, *, presenter: McpPresenter, config: McpConfHelper, tokens: Tokens, trusted: Trust, events: Events, spawn: Spawn
+        self,
+        *,
+        presenter: McpPresenter,
+        config: McpConfHelper,
+        tokens: Tokens,
+        trusted: Trust,
+        trail: AuditTrail,
+        events: Events,
+        spawn: Spawn,
     ) -> None:
         """
         Args:
             tokens, trusted: the valid tokens, and those of them that may consent in a person's place.
+            trail: records what trusted programs decide.
             events: handles `GET /api/events` of an authenticated caller.
             spawn: runs work that continues after its response.
         """
         self._presenter, self._config, self._events, self._spawn = presenter, config, events, spawn
-        self._tokens, self._trusted = tokens, trusted
+        self._tokens, self._trusted, self._trail = tokens, trusted, trail
         self._changing_entries = asyncio.Lock()
         shown = {INDEX_PATH: self._show_index, OPENAPI_PATH: self._show_openapi, EVENTS_PATH: self._stream_events}
         self._own: dict[tuple[str, ...], Answer] = {requests.segments_below_api(path): answer for path, answer in shown.items()}
@@ -115,7 +133,7 @@ class RestApi:
         """
         try:
             holder = self._authenticate(request, guard)
-            with asked_by(ProgramAsker(holder, self._trusted)):
+            with asked_by(ProgramAsker(holder, self._trusted, self._trail)):
                 return await self._answer(request, holder)
         except Failed as failed:
             return problem_response(failed)
@@ -185,8 +203,9 @@ class RestApi:
         revision = requests.read_revision(request) if operation.takes_revision else ""
         arguments = operation.arguments(path, query, body, revision)
         call = Call(self._presenter, self._config, self._spawn, operation, arguments, self._changing_entries)
+        set_call(operation.verb.__name__)
         if await operation.needs_trust(call):
-            await confirm_widening("This")
+            await confirm_widening(BY_A_PROGRAM, **path)
         result = await operation.run(call)
         if operation.page_key:
             result, cursor = requests.page(result, paging, operation.page_key)

@@ -89,8 +89,9 @@ class ProjectFile:
         return self._running.get(entry)
 
     def waiting(self) -> Iterator[FileEntry]:
-        """Yields the entries that wait for consent; disabled ones do not."""
-        return (entry for entry in self.entries if not entry.config.disable and not self._is_trusted(entry))
+        """Yields the entries that wait for consent, those that start other files than before among them; disabled ones do not."""
+        waiting = (entry for entry in self.entries if not entry.config.disable)
+        return (entry for entry in waiting if self._trust.is_held(self.folder, entry.name) or not self._is_trusted(entry))
 
     def name(self, entry: FileEntry) -> str:
         """Returns the name of an entry's server in the hub."""
@@ -126,7 +127,7 @@ class ProjectFile:
     def _state(self, entry: FileEntry) -> str:
         if entry.config.disable:
             return "off"
-        if self._is_trusted(entry):
+        if self._is_trusted(entry) and not self._trust.is_held(self.folder, entry.name):
             return "used"
         return "changed" if entry.name in self._running else "waits"
 

@@ -23,8 +23,13 @@ _AFTER_SIGN = re.compile(r"^-{1,2}[\w-]+=")  # `--require=./x.js`
 
 def found_inside(config: MCPServerConfig, folder: str) -> bool:
     """Returns whether the command or a file among its arguments lies in the project: who can change the project can then change it."""
+    return any(True for _ in paths_inside(config, folder)) or _is_written_inside(config)
+
+
+def paths_inside(config: MCPServerConfig, folder: str) -> Iterator[str]:
+    """Yields the command, if it is a path, and the files among its arguments, as far as they lie in the project."""
     base = place_of(config.cwd or "", folder, folder)
-    return any(os.path.lexists(path) and _is_inside(path, folder) for path in _paths(config, base, folder)) or _is_written_inside(config)
+    return (path for path in _paths(config, base, folder) if os.path.lexists(path) and _is_inside(path, folder))
 
 
 def _is_written_inside(config: MCPServerConfig) -> bool:

@@ -102,7 +102,7 @@ _FLAGS: Mapping[str, re.Pattern[str]] = {
 """Options without a value."""
 _NO_FLAGS = re.compile(r"(?!)")
 _SUFFIX, _VERSION = re.compile(r"\.(?:exe|cmd|bat)$"), re.compile(r"[\d.]+$")
-_MODULE = re.compile(r"-[A-Za-z]*m(.*)")
+_MODULE = re.compile(r"-[A-Za-z]*?m(.*)")
 _ISOLATED = re.compile(r"-[A-Za-z]*[IP][A-Za-z]*")
 _CODE = re.compile(r"-[A-Za-z]*c.*")
 
@@ -123,6 +123,19 @@ def run_of_project(config: MCPServerConfig, folder: str) -> str:
         if finding := rule(command, words[:MOST_WORDS], where):
             return finding
     return ""
+
+
+def runs_by_name(config: MCPServerConfig) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The modules (`python -m NAME`), and what may be a folder (`node DIR`), that an interpreter is given to run."""
+    kind = _VERSION.sub("", _SUFFIX.sub("", os.path.basename(config.command or "").lower()))
+    modules, folders = [], []
+    for words in (config.args[:MOST_WORDS], config.template[:MOST_WORDS]):
+        if kind == "python":
+            named = ((place, found) for place, word in _own(kind, words) if (found := _MODULE.fullmatch(word)))
+            modules += [found[1] or "".join(words[place + 1 : place + 2]) for place, found in named]
+        if kind in ("python", "node", "bun"):
+            folders += [word for word, _ in _operands(kind, words)]
+    return tuple(filter(None, modules)), tuple(folders)
 
 
 def _rule(kind: str) -> Rule:

@@ -3,7 +3,7 @@
 Above it: the API, and Proposals. Below it: TrustDecisions (consents), ProjectEdits (the text of a file), ServerFiles, which applies both.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from tooltray.errors import NotFound, TooltrayError
@@ -36,9 +36,14 @@ class ProjectServers:
         folders: ProjectFolders,
         decisions: TrustDecisions,
         edits: ProjectEdits,
+        start: Callable[[str], Awaitable[None]],
     ) -> None:
+        """
+        Args:
+            start: starts a server anew that has waited for a yes to the files that it starts.
+        """
         self._config, self._files, self._files_in_use, self._folders = config, files, files_in_use, folders
-        self._decisions, self._edits, self._trust = decisions, edits, files_in_use.trust
+        self._decisions, self._edits, self._trust, self._start = decisions, edits, files_in_use.trust, start
 
     def keeps(self, server: str) -> bool:
         """Returns whether a server of a file has this name, also one of a project that is not in use."""
@@ -57,8 +62,12 @@ class ProjectServers:
 
     async def trust(self, project: str, entries: Mapping[str, str]) -> list[str]:
         """See FilesApi.trust_entries."""
+        held = {entry for entry in entries if self._trust.is_held(await self._folders.real(project), entry)}
         file, names = await self._decisions.trust(project, entries)
         await self._files.read_now(file.folder)  # the reading for the decision may be outdated by now
+        for entry, name in zip(entries, names, strict=True):
+            if entry in held:
+                await self._start(name)
         return names
 
     async def distrust(self, project: str, entry: str) -> None:

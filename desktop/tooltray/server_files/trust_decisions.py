@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.new_servers import CONFINEMENT, OWN_FILES, starts_confined
 from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
@@ -17,6 +19,7 @@ from tooltray.phrases import Phrase
 from tooltray.projects.project_folders import ProjectFolders
 from tooltray.server_files.project_file import ProjectFile
 from tooltray.server_files.project_paths import check_stays_inside
+from tooltray.server_files.started_files import Digests, StartedTexts, seen_digest, shown_files, started_files
 from tooltray.server_files.trust_requests import Place, trust_request, wanted_variables
 from tooltray.server_files.trusted_entries import Trust
 from tooltray.settings.confinement import Confinement
@@ -37,17 +40,28 @@ class TrustDecisions:
     """Belongs to one event loop."""
 
     def __init__(
-        self, *, config: McpConfHelper, trust: Trust, folders: ProjectFolders, read: ReadFile, environ: Environ, confinements: Confinements
+        self,
+        *,
+        config: McpConfHelper,
+        trust: Trust,
+        folders: ProjectFolders,
+        read: ReadFile,
+        environ: Environ,
+        texts: StartedTexts,
+        confinements: Confinements,
     ) -> None:
         """
         Args:
             environ: returns the environment that servers get.
+            texts: copies of what was allowed, for differences.
         """
-        self._environ, self._confinements = environ, confinements
+        self._environ, self._texts, self._confinements = environ, texts, confinements
         self._config, self._trust, self._folders, self._read = config, trust, folders, read
         self._lock = asyncio.Lock()
         self._taken: tuple[tuple[str, str, str], Mapping[str, Any]] | None = None
         """The last withdrawn consent (folder, entry, digest) and the choices for its server, to restore them if it is added again."""
+        self._taken_files: Mapping[str, Mapping[str, str]] = {}
+        """What it started, by the entry's name."""
 
     async def file(self, project: str) -> ProjectFile:
         """Reads the file of a folder.
@@ -69,7 +83,7 @@ class TrustDecisions:
         Args:
             running: returns the content with which an entry's server runs now.
         """
-        waiting = list(file.waiting())
+        waiting = await asyncio.to_thread(self._waiting, file)
         environ = await self._environ() if any(wanted_variables(entry.config) for entry in waiting) else {}
         return await asyncio.to_thread(lambda: [self._request(file, entry, running(entry.name), environ) for entry in waiting])
 
@@ -77,14 +91,31 @@ class TrustDecisions:
         """See FilesApi.trust_entries; also returns the file as it was read for the decision."""
         async with self._lock:
             file = await self.file(project)
-            written = {entry.name: entry for entry in file.entries}
+            wanted = {entry.name: entry for entry in file.entries if entry.name in entries}
+            files = await asyncio.to_thread(lambda: {name: started_files(each.config, file.folder) for name, each in wanted.items()})
             for name, digest in entries.items():
-                _check_is_the_same(file, written.get(name), name, digest)
+                _check_is_the_same(file, wanted.get(name), name, digest, files.get(name, {}))
             for name in entries:
-                await self._confine(file.folder, written[name])
-            names = await self._trust.say_yes(file.folder, dict(entries))
+                await self._confine(file.folder, wanted[name])
+            names = await self._trust.say_yes(file.folder, {name: wanted[name].digest for name in entries}, files=files)
+            await asyncio.to_thread(self._keep_texts, file.folder, files)
         file.settle()
         return file, names
+
+    def _keep_texts(self, folder: str, files: Mapping[str, Digests]) -> None:
+        self._texts.tidy(self._trust.file_digests)
+        for each in files.values():
+            self._texts.keep(folder, each)
+
+    def _waiting(self, file: ProjectFile) -> list[FileEntry]:
+        """Those that wait, and those that are trusted and would start other files than were allowed."""
+        waiting = {entry.name for entry in file.waiting()}
+        on = [entry for entry in file.entries if not entry.config.disable]
+        return [entry for entry in on if entry.name in waiting or self._has_changed(file, entry)]
+
+    def _has_changed(self, file: ProjectFile, entry: FileEntry) -> bool:
+        allowed = self._trust.files(file.folder, entry.name)
+        return allowed is not None and started_files(entry.config, file.folder) != dict(allowed)
 
     async def _confine(self, folder: str, entry: FileEntry) -> None:
         """A server that is trusted for the first time is kept to its own files, unless its entry says otherwise, which the person has seen,
@@ -117,6 +148,8 @@ class TrustDecisions:
         async with self._lock:
             folder = await asyncio.to_thread(self._known, project)
             digest = self._trust.digest(folder, entry)
+            files = self._trust.files(folder, entry)
+            self._taken_files = {} if files is None else {entry: files}
             names = await self._trust.take_back(folder, entry)
             self._taken = ((folder, entry, digest), choices_of(self._config.document, names[0]))
             await self._forget_choices(names)
@@ -130,10 +163,10 @@ class TrustDecisions:
             if taken[:2] != (file.folder, entry):
                 raise NotFound(Phrase("This cannot be undone any more"), hint=Phrase("Look again at what waits: tooltray trust DIR"))
             written = next((each for each in file.entries if each.name == entry), None)
-            _check_is_the_same(file, written, entry, taken[2])
+            _check_is_the_same(file, written, entry, taken[2], {})
             if choices:  # before it may start: they say what of it runs without asking
                 await self._config.edit(all_choices({self._trust.name(file.folder, entry): choices}))
-            names = await self._trust.say_yes(file.folder, {entry: taken[2]})
+            names = await self._trust.say_yes(file.folder, {entry: taken[2]}, files=self._taken_files)
         file.settle()
         return file, names
 
@@ -148,10 +181,11 @@ class TrustDecisions:
     def _request(self, file: ProjectFile, entry: FileEntry, before: FileEntry | None, environ: Mapping[str, str]) -> TrustRequest:
         chosen = self._config.own_settings.file_servers.get(self._trust.name(file.folder, entry.name))
         rules = entry.config.auto_approve if chosen is None or chosen.auto_approve is None else chosen.auto_approve
+        files, allowed = started_files(entry.config, file.folder), self._trust.files(file.folder, entry.name) or {}
         config = chosen.applied(entry.config) if chosen else entry.config
         if not self._trust.digest(file.folder, entry.name) and self._default(file.folder, entry):
             config = config.model_copy(update={CONFINEMENT: Confinement(files=OWN_FILES)})
-        return trust_request(
+        request = trust_request(
             entry,
             Place(file.folder, file.path),
             auto_approve=tuple(rules),
@@ -160,6 +194,13 @@ class TrustDecisions:
             before=before,
             environ={**environ, **entry.variables},
         )
+        difference = self._texts.differences(file.folder, allowed, files) if request.is_change else ()
+        return replace(request, digest=seen_digest(entry.digest, files), files=shown_files(files), diff=(*_told(request.diff), *difference))
+
+
+def _told(diff: tuple[str, ...]) -> tuple[str, ...]:
+    """How an entry differs; nothing where it is the same."""
+    return diff if any(not line.startswith(" ") for line in diff) else ()
 
 
 def read_project_file(read: ReadFile, folder: str) -> FileReading:
@@ -172,10 +213,10 @@ def read_project_file(read: ReadFile, folder: str) -> FileReading:
     return read(Path(path), "mcp.json")
 
 
-def _check_is_the_same(file: ProjectFile, entry: FileEntry | None, name: str, digest: str) -> None:
+def _check_is_the_same(file: ProjectFile, entry: FileEntry | None, name: str, digest: str, files: Digests) -> None:
     if entry is None:
         title = Phrase("there is no '{name}' in '{file}'", name=shown(name), file=shown(file.path))
         raise NotFound(title, hint=Phrase("Look again at what waits: tooltray trust DIR"))
-    if entry.digest != digest:
+    if seen_digest(entry.digest, files) != digest:
         reason = Phrase("somebody has changed it since you looked at it, and nothing was trusted")
         raise Conflict(Phrase("'{name}' is another one by now", name=shown(name)), reason, Phrase("Look again, and decide anew."))

@@ -26,12 +26,15 @@ class KeptEntry(msgspec.Struct, rename="camel", frozen=True):
         digest: digest of the content to which a person consented; empty for none.
         trusted_at: time of the consent in unix seconds.
         is_own: whether Tooltray itself wrote the content.
+        files: digests of the project's files that it starts, as they were then, by their paths; None: they are taken at the next start
+            (of a consent of an older version, and of what Tooltray has written).
     """
 
     server: str
     digest: str = ""
     trusted_at: float = 0.0
     is_own: bool = False
+    files: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         """Rejects times out of range, which were not written by us."""

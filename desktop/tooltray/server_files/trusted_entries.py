@@ -30,6 +30,7 @@ class Trust:
         self._store, self._is_taken, self._reserved = store, is_taken, reserved
         self._kept: Kept = {folder: dict(entries) for folder, entries in store.kept.items()}
         self._names = {kept.server for entries in self._kept.values() for kept in entries.values()}
+        self._held: set[tuple[str, str]] = set()
         self._lock = asyncio.Lock()
         self._is_saved = True
 
@@ -101,20 +102,52 @@ class Trust:
                 if kept.digest:
                     yield TrustedEntry(folder, entry, kept.server, kept.trusted_at, kept.is_own)
 
-    async def say_yes(self, folder: str, digests: Mapping[str, str], *, is_own: bool = False) -> list[str]:
+    def files(self, folder: str, entry: str) -> Mapping[str, str] | None:
+        """Returns the digests of the files that a trusted entry starts, as they were allowed; None where nobody knows them yet."""
+        kept = self._kept.get(folder, {}).get(entry)
+        return kept.files if kept else None
+
+    @property
+    def file_digests(self) -> set[str]:
+        """The digests of all such files."""
+        return {digest for entries in self._kept.values() for kept in entries.values() for digest in (kept.files or {}).values()}
+
+    def hold(self, folder: str, entry: str) -> None:
+        """A trusted entry starts files that are other ones by now: it waits for another yes."""
+        self._held.add((folder, entry))
+
+    def is_held(self, folder: str, entry: str) -> bool:
+        return (folder, entry) in self._held
+
+    async def keep_files(self, folder: str, entry: str, files: Mapping[str, str]) -> None:
+        """Notes which files a trusted entry starts, where that was not known.
+
+        Raises:
+            TooltrayError: it cannot be stored.
+        """
+        kept = self._kept.get(folder, {}).get(entry)
+        if kept is not None and kept.digest:
+            known = msgspec.structs.replace(kept, files=dict(files))
+            await self._change(lambda all_kept: all_kept.setdefault(folder, {}).update({entry: known}))
+
+    async def say_yes(
+        self, folder: str, digests: Mapping[str, str], *, is_own: bool = False, files: Mapping[str, Mapping[str, str]] = {}
+    ) -> list[str]:
         """Trusts entries and returns their servers' names.
 
         Args:
             digests: digests of the contents, by the entries' names.
             is_own: whether Tooltray itself writes the entries.
+            files: what they start, by the entries' names; of others that is taken at the next start.
 
         Raises:
             TooltrayError: the consent cannot be stored; nothing has changed.
         """
         now = time.time()
         names = {entry: self.name(folder, entry) for entry in digests}
-        yes = {entry: KeptEntry(names[entry], digest, now, is_own) for entry, digest in digests.items()}
+        yes = {entry: KeptEntry(names[entry], digest, now, is_own, files.get(entry)) for entry, digest in digests.items()}
         await self._change(lambda kept: kept.setdefault(folder, {}).update(yes))
+        self._held -= {(folder, entry) for entry in digests}
         return list(names.values())
 
     async def take_back(self, folder: str, entry: str) -> list[str]:

@@ -11,7 +11,7 @@ class TrustRequest(msgspec.Struct, frozen=True):
     project: str  # the folder of the project's file that has it, absolute; empty: a program has proposed it
     file: str
     entry: str  # its name in the file
-    digest: str  # of the content: a yes is for this one alone
+    digest: str  # of the content, and of the files that it starts: a yes is for these alone
     is_change: bool  # a person said yes to another content before
     transport: str
     target: str  # command line or URL
@@ -29,6 +29,7 @@ class TrustRequest(msgspec.Struct, frozen=True):
     diff: tuple[str, ...] = ()  # against what was trusted, as far as that is known: lines that begin with "+", "-" or " "
     warnings: tuple[str, ...] = ()
     line: int = 0  # in the file, from 1
+    files: tuple[str, ...] = ()  # of the project that it starts, with the beginning of each one's digest; a yes is for these, too
     confinement: ConfinementSnapshot | None = None  # that it would get; None: it is no process of this computer
     asked_by: str = ""  # the name of the token with which a program has proposed it; empty: it stands in the file
 

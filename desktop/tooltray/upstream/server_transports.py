@@ -5,7 +5,7 @@ servers.
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Protocol
@@ -23,6 +23,7 @@ from tooltray.launch.variable_commands import values_of
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.expansion import ResolvedServer, SecretSource, resolve
+from tooltray.settings.file_server import FileServer
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.tasks import finish_in_thread
 from tooltray.transports.authorization import Authorization
@@ -82,6 +83,7 @@ class ServerTransports:
         tool_schema: Callable[[str, str], Raw | None],
         own_url: Callable[[], str | None],
         may_run: Callable[[str, MCPServerConfig], bool] = lambda name, config: True,
+        check_files: Callable[[FileServer], Awaitable[None]] | None = None,
         provided: SecretSource | None = None,
     ) -> None:
         """
@@ -91,11 +93,12 @@ class ServerTransports:
             tool_schema: the `inputSchema` that a server listed for a tool, as far as it is known.
             own_url: where the hub itself listens for AI clients, without a path; None if it does not.
             may_run: whether a person said yes to this entry, if it is one that needs a yes.
+            check_files: asked last of all about a server of a project's own file; raises CannotStart where what it starts has changed.
             provided: secrets by the names that entries have for them; None: those in `secrets` alone.
         """
         self._provided = provided or secrets
         self._secrets, self._mask, self._starts, self._authorize = secrets, mask, program_starts, authorize
-        self._tool_schema, self._own_url, self._may_run = tool_schema, own_url, may_run
+        self._tool_schema, self._own_url, self._may_run, self._check_files = tool_schema, own_url, may_run, check_files
         self._direct_starts = DirectStarts()
 
     def forget_environment(self) -> None:
@@ -150,6 +153,8 @@ class ServerTransports:
         if server.config.direct_start and is_launcher(launch.command):
             launch = await finish_in_thread(self._direct_starts.shorten, launch)
         server.whole.saved_processes = launch.saved_processes
+        if server.whole.file and self._check_files:
+            await self._check_files(server.whole.file)
         return launch
 
 

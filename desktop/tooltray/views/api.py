@@ -59,7 +59,7 @@ class ViewsApi:
         """
         known = self._config.own_settings.publish.clients.get(client)
         if client_rules_widen(known.auto_approve if known else None, rules):
-            await confirm_widening(YES_TO_CALLS)
+            await confirm_widening(YES_TO_CALLS, client=client, rules=rules)
         await self._modes.set_auto_approve(client, rules)
 
     async def get_profiles(self) -> list[ProfileSnapshot]:

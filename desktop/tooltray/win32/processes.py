@@ -99,14 +99,19 @@ def resident_bytes(pid: int) -> int:
 
 def parents() -> dict[int, int]:
     """Which process has started each of them."""
+    return {pid: parent for pid, (parent, _) in named_parents().items()}
+
+
+def named_parents() -> dict[int, tuple[int, str]]:
+    """The same, with the name of each one's program."""
     snapshot = _kernel.CreateToolhelp32Snapshot(_SNAPSHOT_OF_PROCESSES, 0)
     if snapshot in (None, _INVALID):
         return {}
     try:
-        entry, found = _Entry(size=ctypes.sizeof(_Entry)), {}
+        entry, found = _Entry(size=ctypes.sizeof(_Entry)), dict[int, tuple[int, str]]()
         is_there = _kernel.Process32FirstW(snapshot, ctypes.byref(entry))
         while is_there:
-            found[entry.pid] = entry.parent
+            found[entry.pid] = (entry.parent, str(entry.file))
             is_there = _kernel.Process32NextW(snapshot, ctypes.byref(entry))
         return found
     finally:

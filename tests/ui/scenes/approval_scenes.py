@@ -12,7 +12,9 @@ from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.settings.call_rule import read_rule
 from tooltray.snapshots.approvals import ApprovalSnapshot, JudgedCall, OfferedRule, RulePreview
+from tooltray.snapshots.confirmations import ConfirmationSnapshot
 from tooltray.ui.approvals.approval_window import ApprovalWindow
+from tooltray.ui.approvals.confirmation_window import ConfirmationWindow
 from tooltray.ui.theme import Theme
 
 EDIT = ApprovalSnapshot(
@@ -41,6 +43,15 @@ ODD = Phrase(
     where=Phrase("its {member}", member="description"),
     what=Phrase("names places where keys and passwords are kept"),
     quote="~/.ssh/",
+)
+WISH = ConfirmationSnapshot(
+    id="1",
+    what=Phrase("A yes to tool calls"),
+    verb="add_grant",
+    facts=(("server", "filesystem"), ("kind", "tool"), ("tool", "write_file"), ("definitions", "write_file 9f86d081884c7d65")),
+    origin=("tooltray (4242)", "bash (4100)", "claude (3071)", "gnome-terminal- (2911)"),
+    ai_client="Claude Code",
+    ends_at=0.0,
 )
 CHANGED = replace(
     EDIT,
@@ -129,7 +140,27 @@ async def approval_flow(theme: Theme) -> Shot:
     return await approval(theme, request)
 
 
+async def confirmation(theme: Theme, request: ConfirmationSnapshot = WISH, count: int = 1) -> Shot:
+    window = ConfirmationWindow(theme, guard_ms=0)
+    window.ask(replace(request, ends_at=time.time() + 86.4), count)
+    window.go_there()
+    return shot_of(window)
+
+
+async def confirmation_long(theme: Theme) -> Shot:
+    facts = (
+        ("entries", "shop: node ./build/index.js --port 4000"),
+        ("digests", "shop 0f3a9c2b11d04e5f"),
+        ("project", "/home/me/code/" + "shop" * 30),
+    )
+    return await confirmation(
+        theme, replace(WISH, what=Phrase("A yes to a project's servers"), facts=facts, origin=(), ai_client="", count=2), 3
+    )
+
+
 SCENES = (
+    confirmation,
+    confirmation_long,
     approval,
     approval_flow,
     approval_changed,

@@ -14,10 +14,11 @@ from tooltray.approvals.rule_words import words as rule_words
 from tooltray.settings.call_rule import read_rule
 from tooltray.snapshots.activity import ActivityEntry, ActivityRow
 from tooltray.snapshots.approvals import ServerPermissions, ToolPermission
+from tooltray.snapshots.audit import AuditEntry
 from tooltray.snapshots.clients import ClientModeSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.ui.permissions.permission_words import tool_rows
-from tooltray.ui.permissions.permissions_page import CLIENTS, TRUSTED, PermissionsPage
+from tooltray.ui.permissions.permissions_page import CLIENTS, DECISIONS, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme
 
 READ, WRITE, ALL = REASONS["read"], ASKS_WRITING, REASONS["all"]
@@ -59,6 +60,11 @@ MODES = [
     ClientModeSnapshot("cursor-vscode", "Cursor", "", "everything", "", is_seen=True, auto_approve=("read",)),
     ClientModeSnapshot("zed", "Zed", "", "everything", "", is_seen=True, auto_approve=("names:get_*", "hint:idempotent")),
 ]
+DECIDED = (
+    AuditEntry(3, time.time() - 60, "A yes to tool calls", "no", "window", origin="bash (4242), claude (3071)", about={"server": "git"}),
+    AuditEntry(2, time.time() - 900, "A yes to a project's servers", "yes", "window", about={"project": "/home/me/projects/shop"}),
+    AuditEntry(1, time.time() - 90_000, "Allowing a folder", "yes", "passphrase", about={"folder": "/home/me/projects"}),
+)
 FOLDERS = ["/home/me/projects", "/srv/data/的/專案"]
 TRUSTS = [
     TrustedEntry("/home/me/projects/shop", "database", "database", time.time() - 90_000),
@@ -140,6 +146,15 @@ async def permissions_trusted(theme: Theme) -> Shot:
     return shot
 
 
+async def permissions_decisions(theme: Theme) -> Shot:
+    shot, page = await opened(theme)
+    shot.desk.engine.decisions = list(DECIDED)  # type: ignore[union-attr]
+    page.commands.look()
+    await until(lambda: bool(page.decisions.table.rows))
+    page.show_tab(DECISIONS)
+    return shot
+
+
 async def permission_of_tool(theme: Theme) -> Shot:
     shot, page = await opened(theme)
     grants = {each.id: each for each in [*GRANTED, grant(1, client="Cursor", expires_at=time.time() + 7200)]}
@@ -172,6 +187,7 @@ SCENES = (
     permissions_none,
     permissions_clients,
     permissions_trusted,
+    permissions_decisions,
     permission_of_tool,
     permission_call,
 )

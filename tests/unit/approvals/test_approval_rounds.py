@@ -19,6 +19,7 @@ from tooltray.approvals.waiting_approvals import KEPT_FOR_S, MOST_OF_ONE_SERVER,
 from tooltray.catalogue import approval
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
+from tooltray.confirmation import asked_by
 from tooltray.errors import TooltrayError
 from tooltray.events import ApprovalEnded
 from tooltray.protocol.envelope import Envelope, failure
@@ -619,3 +620,54 @@ async def test_too_many_calls_that_wait_for_a_person_are_refused_at_once(tmp_pat
         )
         for call in waiting:
             call.cancel()
+
+
+# the audit trail
+
+
+async def test_what_is_allowed_for_longer_in_a_client_s_form_is_recorded_before_it_counts(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        client = here.session("Own", capabilities=FORM, answer={"action": "accept", "content": {"answer": "always"}})
+        assert "result" in await here.call(client=client)
+        [entry] = await here.parts.trail.entries()
+        assert (entry.answer, entry.way, entry.who) == ("yes", "client", "Own")
+        assert {**entry.about, "definitions": ""} == {
+            "server": "s",
+            "tool": "write_it",
+            "client": "Own",
+            "answer": "always",
+            "definitions": "",
+        }
+
+
+async def test_what_cannot_be_recorded_does_not_last(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        here.parts.home.audit.mkdir()
+        client = here.session("Own", capabilities=FORM, answer={"action": "accept", "content": {"answer": "always"}})
+        assert "error" in await here.call(client=client)
+        assert await here.parts.presenter.get_grants() == []
+
+
+async def test_a_grant_is_confirmed_with_the_definitions_that_it_is_for(tmp_path: Path) -> None:
+    async with desk(tmp_path) as here:
+        await here.parts.presenter.preview_grant("s", "tool", "write_it")  # as the window does, which shows it
+        with asked_by(here.parts.consent.window()):
+            grant = await here.parts.presenter.add_grant("s", "tool", "write_it")
+            await here.parts.presenter.remove_grant(grant.id)
+            reads = await here.parts.presenter.add_grant("s", "reads")
+            with pytest.raises(TooltrayError, match="no tool"):
+                await here.parts.presenter.add_grant("s", "tool", "nothing of this name")
+            await here.parts.presenter.set_server_auto_approve("s", ["read"])
+            await here.parts.presenter.set_server_auto_approve("s", [])
+        entries = (await here.parts.trail.entries())[::-1]
+        assert [(each.what, each.answer) for each in entries] == [
+            ("A yes to tool calls", "yes"),
+            ("What was allowed for longer", "narrowed"),
+            ("A yes to tool calls", "yes"),
+            ("A yes to tool calls", "yes"),
+            ("A yes to tool calls", "yes"),
+            ("A yes to tool calls", "narrowed"),
+        ]
+        assert entries[0].about["definitions"].startswith("write_it ")
+        assert entries[1].about["grant"] == grant.id
+        assert (reads.kind, entries[2].about["definitions"][:8]) == ("reads", "read_it ")

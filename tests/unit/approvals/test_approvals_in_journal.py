@@ -9,7 +9,7 @@ from tests.fakes.hub_parts import settled
 from tests.fakes.scripted_server import tool
 
 from tooltray.approvals.waiting_approvals import WAIT_S
-from tooltray.confirmation import asked_by
+from tooltray.confirmation import Person, asked_by
 from tooltray.journal.happenings import APPROVAL, CALL, Happened
 
 
@@ -58,7 +58,7 @@ async def test_a_question_without_an_answer_is_late_and_one_that_is_given_up_is_
         assert calls(found) == [("refused", ""), ("cancelled", "")]
 
 
-class Program:
+class Program(Person):
     name, proposes = "panel", False
 
     async def has_confirmed(self) -> bool:

@@ -12,7 +12,7 @@ from tests.fakes.full_disk import full_disk
 from tests.fakes.hub_parts import HubParts, Shell, hub_parts, settled, started
 from tests.fakes.scripted_server import ScriptedServer
 
-from tooltray.confirmation import asked_by
+from tooltray.confirmation import Person, Wish, asked_by
 from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.snapshots.servers import ServerState
 
@@ -29,7 +29,7 @@ CONFIG = {
 VALUE, NEWER = "dummy-value-of-a-key", "dummy-newer-value"
 
 
-class Program:
+class Program(Person):
     """A program over REST, whose token nobody trusts."""
 
     name, proposes = "some program", True
@@ -37,8 +37,8 @@ class Program:
     async def has_confirmed(self) -> bool:
         return False
 
-    def refusal(self, what: str) -> Denied:
-        return Denied(what)
+    async def confirm(self, wish: Wish) -> None:
+        raise Denied(wish.what)
 
 
 def bundle(tmp_path: Path, version: str = "1.0.0", **more: Any) -> str:

@@ -10,6 +10,7 @@ import threading
 import pytest
 from tests.fakes.fake_control_hub import BOUND_S, FakeControlHub, HangUp, KeepSilent
 
+from tooltray.confirmation import NeedsPassphrase
 from tooltray.control.control_client import ControlClient, HubLost, HubSilent
 from tooltray.control.local_posix import wait_for_end
 from tooltray.errors import TooltrayError
@@ -67,6 +68,27 @@ def test_a_failure_of_the_hub_keeps_its_three_parts(hub_home: Home) -> None:
         assert failure.value.problem.title == "It failed"
         assert failure.value.problem.message == "because"
         assert failure.value.problem.hint == "Do this"
+
+
+def test_a_call_that_waits_for_the_person_at_the_window_may_take_longer_and_says_so(hub_home: Home) -> None:
+    def slow() -> str:
+        hub.send_raw(b'{"jsonrpc":"2.0","method":"waits_for_person","params":{"seconds":5}}\n')
+        assert told.acquire(timeout=BOUND_S)
+        return "done"
+
+    told = threading.Semaphore(0)
+    with FakeControlHub(hub_home, {"slow": slow}) as hub, connected(hub_home) as client:
+        client.on_wait = told.release
+        assert client.call("slow", timeout_s=BOUND_S) == "done"
+        assert client.call("slow", timeout_s=None) == "done"
+
+
+def test_a_refusal_that_a_passphrase_would_help_is_one_of_its_own(hub_home: Home) -> None:
+    def fail() -> None:
+        raise NeedsPassphrase("It needs the passphrase")
+
+    with FakeControlHub(hub_home, {"fail": fail}), connected(hub_home) as client, pytest.raises(NeedsPassphrase):
+        client.call("fail")
 
 
 def test_a_verb_that_the_hub_does_not_know_is_named(hub_home: Home) -> None:

@@ -19,7 +19,7 @@ from tests.fakes.heard import Record
 from tests.fakes.verb_table import VERBS
 
 from tooltray import __version__
-from tooltray.confirmation import PERSON, UNATTENDED, Asker, confirm_widening
+from tooltray.confirmation import PERSON, UNATTENDED, Asker, NeedsPassphrase, confirm_widening
 from tooltray.control.control_session import ControlSession, HubControl
 from tooltray.doctor.diagnosis import Diagnosis
 from tooltray.errors import Problem, TooltrayError
@@ -165,6 +165,19 @@ async def test_what_widens_is_confirmed_at_a_terminal_and_nowhere_else(asker: As
             assert answer["result"] == "/p"
         else:
             assert answer["error"]["data"]["title"] == "Allowing a folder needs a person at a terminal"
+
+
+@in_fake_time
+async def test_a_refusal_that_a_passphrase_would_help_says_so_and_a_wait_is_told() -> None:
+    async def allow_folder(path: str) -> str:
+        control.session.tell_of_wait(120.0)
+        raise NeedsPassphrase("It needs the passphrase")
+
+    async with Control(asker=PERSON) as control:
+        control.presenter.verbs["allow_folder"] = allow_folder
+        answer = await control.ask("allow_folder", {"path": "/p"})
+        assert answer["error"]["data"]["kind"] == "passphrase"
+        assert {"jsonrpc": "2.0", "method": "waits_for_person", "params": {"seconds": 120.0}} in control.channel.messages
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -10,7 +10,7 @@ from tests.fakes.hub_parts import HubParts, hub_parts
 from tests.fakes.mcp_registry import FakeMcpRegistry, listening_registry, npm, server
 from tests.fakes.scripted_server import ScriptedServer
 
-from tooltray.confirmation import asked_by
+from tooltray.confirmation import Person, Wish, asked_by
 from tooltray.discovery.api import DiscoveryApi
 from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.snapshots.forms import NewServer
@@ -20,7 +20,7 @@ KEYS = [{"name": "KEY", "isSecret": True, "isRequired": True}, {"name": "MODE", 
 SECRET = "dummy-of-a-test"
 
 
-class Program:
+class Program(Person):
     """A program over REST, whose token nobody trusts."""
 
     name, proposes = "some program", True
@@ -28,8 +28,8 @@ class Program:
     async def has_confirmed(self) -> bool:
         return False
 
-    def refusal(self, what: str) -> Denied:
-        return Denied(what)
+    async def confirm(self, wish: Wish) -> None:
+        raise Denied(wish.what)
 
 
 def published(version: str = "1.0.0", **members: Any) -> dict[str, Any]:

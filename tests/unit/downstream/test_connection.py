@@ -25,12 +25,12 @@ HELLO = b'{"tooltray":1,"role":"client","session":"5e55","server":"one","profile
 class Peer:
     """The other end of a connection."""
 
-    def __init__(self, *, uid: int | None = None, only: str = "") -> None:
+    def __init__(self, *, uid: int | None = None, pid: int = 4711, only: str = "") -> None:
         self.hellos: list[Hello] = []
         self.begun: Record[Any] = Record()
         self.may_answer = asyncio.Event()
         self.may_answer.set()
-        self.transport = FakeTransport(FakeSocket(4711, os.getuid() if uid is None else uid))
+        self.transport = FakeTransport(FakeSocket(pid, os.getuid() if uid is None else uid))
         self.connection = Connection(on_hello=self._on_hello, only=only)
         self.connection.connection_made(self.transport)
         self.dispatcher = RawDispatcher(
@@ -170,12 +170,13 @@ async def test_another_user_is_refused() -> None:
 
 
 @in_fake_time
-async def test_where_the_system_does_not_tell_who_connects_the_folder_guards_the_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("pid", [4711, 0])
+async def test_on_macos_the_folder_guards_the_socket_and_the_system_tells_the_process(monkeypatch: pytest.MonkeyPatch, pid: int) -> None:
     monkeypatch.delattr(socket, "SO_PEERCRED")
-    peer = Peer(uid=99999)
+    peer = Peer(uid=99999, pid=pid)
     peer.send(HELLO)
     assert not peer.transport.is_aborted
-    assert peer.hellos[0].peer_pid == 0
+    assert peer.hellos[0].peer_pid == pid
 
 
 # pace

@@ -22,6 +22,7 @@ from tooltray.access.api_token import ApiToken
 from tooltray.access.api_tokens import ApiTokens
 from tooltray.access.client_tokens import ClientTokens
 from tooltray.access.trusted_tokens import TrustedTokens
+from tooltray.audit.audit_trail import AuditTrail
 from tooltray.downstream.http_listener import EndpointTokens, HttpListener
 from tooltray.events import EventBus, HttpAddressChanged, ProblemReported, ServerStarted
 from tooltray.home.home import Home
@@ -80,7 +81,10 @@ async def listening(folder: Path, **http: Any) -> AsyncIterator[Listening]:
         listener = HttpListener(
             config=config,
             tokens=EndpointTokens(
-                tokens, ApiTokens(api_token, folder / "api-tokens.json"), TrustedTokens(SecretStore(Home(folder), "memory"))
+                tokens,
+                ApiTokens(api_token, folder / "api-tokens.json"),
+                TrustedTokens(SecretStore(Home(folder), "memory")),
+                AuditTrail(folder / "audit.jsonl"),
             ),
             sessions=clients,
             presenter=presenter,
@@ -216,7 +220,7 @@ async def test_a_bug_while_opening_leaves_no_socket(tmp_path: Path) -> None:
     await config.edit(http_access(True, 0))
     listener = HttpListener(
         config=config,
-        tokens=EndpointTokens(nothing, ApiTokens(ApiToken(tmp_path / "http-token"), tmp_path / "api-tokens.json"), nothing),
+        tokens=EndpointTokens(nothing, ApiTokens(ApiToken(tmp_path / "http-token"), tmp_path / "api-tokens.json"), nothing, nothing),
         sessions=nothing,
         presenter=nothing,
         bus=EventBus(),

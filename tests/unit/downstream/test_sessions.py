@@ -4,11 +4,13 @@ import asyncio
 import inspect
 import subprocess
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.consents import consent_in
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.fake_channel import FakeChannel, line
 from tests.fakes.fake_clock import in_fake_time
@@ -53,6 +55,7 @@ class Hub:
             log=KeptLog(),  # type: ignore[arg-type]
             control=control,
             client_limits=KnownLimits(),
+            consent=consent_in(Path("/nowhere")),
         )
         self.bus.subscribe(SessionsChanged, lambda event: self.counts.append(event.session_count))
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.hub_parts import hub_parts
 
-from tooltray.confirmation import asked_by
+from tooltray.confirmation import Person, Wish, asked_by
 from tooltray.entries.server_addition import ORIGIN
 from tooltray.errors import Conflict, Denied
 
@@ -18,7 +18,7 @@ ENTRY = {
 }
 
 
-class Program:
+class Program(Person):
     """A program over REST, whose token nobody trusts."""
 
     name, proposes = "some program", True
@@ -26,8 +26,8 @@ class Program:
     async def has_confirmed(self) -> bool:
         return False
 
-    def refusal(self, what: str) -> Denied:
-        return Denied(what)
+    async def confirm(self, wish: Wish) -> None:
+        raise Denied(wish.what)
 
 
 async def test_a_server_is_added_with_its_secrets_and_keeps_where_it_is_from(tmp_path: Path) -> None:

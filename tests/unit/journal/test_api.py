@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.fakes.journals import NOW, RunningJournal, call, ids, running_journal
 
+from tooltray.audit.audit_trail import AuditTrail, Decision
 from tooltray.confirmation import PERSON, UNATTENDED, asked_by
 from tooltray.errors import Denied, NotFound, TooltrayError
 from tooltray.events import ActivityWritten
@@ -25,7 +26,9 @@ async def api_of(path: Path) -> AsyncIterator[tuple[ActivityApi, RunningJournal]
             call(client="Cursor", published="files__t"), Happened(kind="start", at=NOW, outcome="ok", server="files"), call(tool="u")
         )
         await here.rows()
-        yield ActivityApi(journal=here.journal, journal_reader=here.reader, under_way=CallsUnderWay(), bus=here.bus), here
+        trail, under_way = AuditTrail(path / "audit.jsonl"), CallsUnderWay()
+        await trail.record(Decision("A yes", "yes", "window"))
+        yield ActivityApi(journal=here.journal, journal_reader=here.reader, under_way=under_way, bus=here.bus, trail=trail), here
 
 
 async def test_what_happened_is_there_in_rows_in_full_and_in_figures(tmp_path: Path) -> None:
@@ -63,7 +66,9 @@ async def test_an_export_has_all_that_has_happened_until_now(tmp_path: Path) -> 
         here.happened(call(tool="last"))
         assert await api.export_activity(str(tmp_path / "out.jsonl"), ActivityFilter(kinds=("call",))) == 3
         assert json.loads((tmp_path / "out.jsonl").read_text().splitlines()[-1])["tool"] == "last"
-    assert await api.export_activity(str(tmp_path / "out.jsonl")) == 4  # also where nobody writes any more
+    assert await api.export_activity(str(tmp_path / "out.jsonl")) == 5  # also where nobody writes any more
+    kinds = [json.loads(line)["kind"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert sorted(kinds) == ["call", "call", "call", "decision", "start"]
     here.reader.close()
 
 

@@ -30,6 +30,9 @@ WIDENING: dict[str, Verb] = {
     "a server for a folder": lambda hub, folder: hub.start_for_project("d", folder),
     "a client's project": lambda hub, folder: hub.set_session_project("x", folder),
     "wider rules of a server": lambda hub, folder: hub.set_server_auto_approve("s", ["all"]),
+    "an entry with wider rules": lambda hub, folder: hub.update_mcp_server("s", {"command": "p", "autoApprove": ["all"]}),
+    "a passphrase": lambda hub, folder: hub.set_passphrase("correct horse"),
+    "no passphrase any more": lambda hub, folder: hub.remove_passphrase(),
     "a tool that runs without asking": lambda hub, folder: hub.set_tool_approval("s", "t", "always"),
     "what was taken back": lambda hub, folder: hub.restore_grant("x"),
     "a yes that was taken back": lambda hub, folder: hub.restore_trust(folder, "a"),
@@ -55,6 +58,7 @@ NARROWING: dict[str, Verb] = {
     "other settings": lambda hub, folder: hub.change_settings({"publish": {"mode": "search"}}),
     "a server that may do less": lambda hub, folder: hub.set_confinement("c", "read", "none"),
     "a server off": lambda hub, folder: hub.set_tool_enabled("s", "t", False),
+    "an entry with the same rules": lambda hub, folder: hub.update_mcp_server("s", {"command": "p", "autoApprove": ["read"], "icon": "x"}),
     "a server as it stands": lambda hub, folder: hub.test_server("1", "s"),
     "a command's own server": lambda hub, folder: hub.add_mcp_server("new", {"command": "p", "disable": True}),
 }

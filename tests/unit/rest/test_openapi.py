@@ -13,7 +13,9 @@ def test_every_verb_is_reached_but_those_that_are_the_persons_alone() -> None:
     reached = {verb.__name__ for operation in OPERATIONS for verb in (operation.verb, *operation.also)}
     assert reached == set(VERBS) - NOT_OFFERED - OF_THE_DESKTOP
     of_tokens = {"list_api_tokens", "create_api_token", "revoke_api_token"}
-    assert {"set_api_enabled", "get_api_token", "rotate_api_token", *of_tokens} == NOT_OFFERED
+    of_confirming = {"get_confirmations", "answer_confirmation", "get_passphrase_state", "confirm_with_passphrase"}
+    of_confirming |= {"set_passphrase", "remove_passphrase"}
+    assert {"set_api_enabled", "get_api_token", "rotate_api_token", *of_tokens, *of_confirming} == NOT_OFFERED
 
 
 def test_the_description_has_every_operation_and_all_that_it_points_to() -> None:

@@ -210,6 +210,9 @@ async def test_what_would_say_yes_for_a_person_is_denied_unless_the_person_allow
     async with rest_hub(tmp_path / "other", servers=servers, programs={"p": ScriptedServer()}, is_trusted=True) as hub:
         for (method, path), content in asked.items():
             assert (await hub.ask(method, path, content)).status != 403, path
+        entries = await hub.parts.trail.entries()
+        assert {(each.answer, each.way, each.who) for each in entries} == {("yes", "program", "panel")}
+        assert {each.verb for each in entries} >= {"add_grant", "remove_secret", "set_http_enabled"}
 
 
 async def test_a_program_that_goes_away_ends_its_call(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tooltray.events import EventBus
 from tooltray.foreign_configs.reading import read_file
 from tooltray.projects.project_folders import ProjectFolders
 from tooltray.server_files.project_file import ProjectFile
+from tooltray.server_files.started_files import StartedTexts
 from tooltray.server_files.trust_decisions import TrustDecisions
 from tooltray.server_files.trust_store import TrustStore
 from tooltray.server_files.trusted_entries import Trust
@@ -42,6 +43,7 @@ class Desk:
             folders=ProjectFolders(config=self.config, home=str(root / "people" / "me")),
             read=read_file,
             environ=self._environ,
+            texts=StartedTexts(root / "started-files"),
             confinements=Confinements(support=Support("linux", 7, True)),
         )
 

@@ -2,30 +2,51 @@
 
 import pytest
 
-from tooltray.confirmation import PERSON, UNATTENDED, asked_by, asker_name, confirm_widening, must_wait
+from tooltray.confirmation import (
+    PERSON,
+    UNATTENDED,
+    Person,
+    Wish,
+    asked_by,
+    asker_name,
+    confirm_answer,
+    confirm_reading,
+    confirm_widening,
+    current_asker,
+    must_wait,
+    note_narrowing,
+    set_call,
+)
 from tooltray.errors import Denied
 
 
-class Program:
-    """A program that asks for what it may not do by itself."""
+class Program(Person):
+    """A program that asks for what it may not do by itself, and keeps what was confirmed."""
 
     name, proposes = "panel", True
 
     def __init__(self, *, is_trusted: bool) -> None:
         self._is_trusted = is_trusted
+        self.wishes: list[Wish] = []
 
     async def has_confirmed(self) -> bool:
         return self._is_trusted
 
-    def refusal(self, what: str) -> Denied:
-        return Denied(f"{what} is not for {self.name}")
+    async def confirm(self, wish: Wish) -> None:
+        if not self._is_trusted:
+            raise Denied(f"{wish.what} is not for {self.name}")
+        self.wishes.append(wish)
+
+    async def note(self, wish: Wish) -> None:
+        self.wishes.append(wish)
 
 
 async def test_a_person_confirms_by_having_asked() -> None:
     with asked_by(PERSON):
         await confirm_widening("This")
-        assert (await must_wait(), asker_name()) == (False, "")
-    assert "This" in str(PERSON.refusal("This"))
+        await note_narrowing("That")
+        assert (await must_wait(), asker_name(), current_asker()) == (False, "", PERSON)
+        assert await PERSON.has_confirmed()
 
 
 async def test_nobody_widens_anything_unless_a_carrier_says_who_asks() -> None:
@@ -38,6 +59,7 @@ async def test_without_a_terminal_nothing_is_widened_and_what_is_added_does_not_
         with pytest.raises(Denied, match="terminal"):
             await confirm_widening("This")
         assert not await must_wait()
+        assert not await UNATTENDED.has_confirmed()
 
 
 @pytest.mark.parametrize("is_trusted", [True, False])
@@ -49,3 +71,16 @@ async def test_a_program_widens_what_its_trust_covers_and_the_rest_waits(is_trus
         else:
             with pytest.raises(Denied, match="This is not for panel"):
                 await confirm_widening("This")
+
+
+async def test_an_asker_hears_of_the_verb_and_of_what_it_is_about_without_what_is_empty() -> None:
+    program = Program(is_trusted=True)
+    set_call("add_grant", {"server": "s"})
+    with asked_by(program):
+        await confirm_widening("A yes", server="s", tool="", rules=["a", "b"], expires_in_s=None, count=0)
+        await confirm_answer("A yes")
+        await confirm_reading("Reading")
+        await note_narrowing("A no", what="x")
+    first, answer, reading, no = program.wishes
+    assert first == Wish("A yes", {"server": "s", "rules": "a, b", "count": "0"}, "add_grant", {"server": "s"})
+    assert (answer.is_shown, reading.is_reading, no.about) == (True, True, {"what": "x"})

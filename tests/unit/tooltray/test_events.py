@@ -9,10 +9,10 @@ import pytest
 from tooltray import events
 from tooltray.events import (
     EVENTS,
+    FOR_THE_WINDOW,
     ClientListUpdated,
     Event,
     EventBus,
-    HttpAddressChanged,
     ServerStarted,
     ServerStopped,
     SessionsChanged,
@@ -128,4 +128,4 @@ def test_events_cannot_be_changed() -> None:
 def test_every_event_is_on_the_bus_and_in_its_list() -> None:
     """What is derived from Event in the module of the events is one."""
     made = {kind for _, kind in inspect.getmembers(events, inspect.isclass) if issubclass(kind, Event) and kind is not Event}
-    assert made - {HttpAddressChanged} == set(EVENTS)  # the window hears of that one, and no other program
+    assert made - set(FOR_THE_WINDOW) == set(EVENTS)

@@ -203,6 +203,7 @@ def _facts(request: TrustRequest) -> list[tuple[str, str]]:
     facts = [(tr("Asked for by the program"), request.asked_by)] if request.asked_by else []
     facts.append((tr("It would run") if is_process else tr("It would connect to"), request.target))
     facts += [(tr("in the folder"), request.cwd)] if is_process else [(tr("at the host"), request.host)]
+    facts += [(tr("files of the project that a yes is for, too"), ", ".join(request.files))] if request.files else []
     if request.is_inside:
         facts.append(
             (

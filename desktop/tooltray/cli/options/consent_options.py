@@ -9,6 +9,8 @@ from tooltray.cli.options import values
 from tooltray.cli.options.parsers import Commands, Usage, command, group
 from tooltray.cli.speech import tr
 
+ROWS = 50
+
 
 def declare_approve(commands: Commands) -> None:
     approve = command(
@@ -105,6 +107,22 @@ def declare_trust(commands: Commands) -> None:
         "the project's folder and, if not all, the names in its file; a folder called list is named so: ./list; without: all that waits"
     )
     trust.add_argument("words", metavar="DIR", nargs="*", type=values.some_text, help=what)
+
+
+def declare_passphrase(commands: Commands) -> None:
+    lost = tr("If it is lost: end the hub (tooltray stop), remove passphrase.json in ~/.tooltray, and set a new one")
+    passphrase = group(commands, "passphrase", tr("what confirms commands that allow something, where no window of Tooltray runs"))
+    about = tr("set it, or another one; the one before is asked for")
+    command(passphrase, "set", about, "passphrase_command:set_passphrase", has_json=False).epilog = lost
+    command(passphrase, "remove", tr("remove it"), "passphrase_command:remove_passphrase", has_json=False).epilog = lost
+    command(passphrase, "check", tr("say whether one is set, and whether you know it"), "passphrase_command:check_passphrase").epilog = lost
+
+
+def declare_audit(commands: Commands) -> None:
+    text = tr("list who allowed, refused or took back what, when and by which way, the newest last")
+    audit = command(commands, "audit", text, "audit_command:audit")
+    audit.add_argument("--verify", action="store_true", help=tr("say whether the record is as it was written; exit code 1 if not"))
+    audit.add_argument("--limit", metavar="N", type=values.number, default=ROWS, help=tr("so many rows ({rows})", rows=ROWS))
 
 
 def check_trust(usage: Usage, args: argparse.Namespace) -> None:

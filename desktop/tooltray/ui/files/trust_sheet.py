@@ -113,6 +113,8 @@ class TrustEntry(Surface):
         if request.command:
             yield tr("Starts"), self._code(request.target)
             yield tr("In the folder"), self._code(visible_path(request.cwd or request.project))
+            if request.files:
+                yield tr("Files of it"), self._code("\n".join(request.files))
         else:
             yield tr("Connects to"), self._code(request.host or request.target)
             yield tr("Address"), self._code(request.target)

@@ -13,6 +13,7 @@ from tooltray.snapshots.activity import ActivityFilter
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.action import CoalescedRead, Commands, action
+from tooltray.ui.permissions.decisions_tab import SHOWN
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 MOST_ANSWERS = 8  # of the last ones to be seen at once; all are on the Activity page
@@ -28,6 +29,8 @@ class PermissionCommands(Commands):
     requests_changed = Signal(object)  # list[TrustRequest] that wait
     answers_known = Signal(str, str, object)  # a server, its own name for a tool, and list[ActivityRow]
     answers_unknown = Signal(str, str, object)  # the same two, and the Problem for which that could not be read
+    decisions_changed = Signal(object)  # list[AuditEntry], the newest first
+    decisions_checked = Signal(object)  # AuditCheck
     read_failed = Signal(object)  # Problem of the last read, or None
     changed = Signal(str, object)  # what was done, and what takes it back: Callable[[], None]
     answered = Signal(str)  # the id of a call
@@ -149,6 +152,11 @@ class PermissionCommands(Commands):
         await self._look_asking()
         await self._look_folders()
         await self._look_trusted()
+        await self._look_decisions()
+
+    async def _look_decisions(self) -> None:
+        self.decisions_changed.emit(await self._hub.audit.get_audit(limit=SHOWN))
+        self.decisions_checked.emit(await self._hub.audit.verify_audit())
 
     async def _look_permissions(self) -> None:
         self.permissions_changed.emit(await self._hub.approvals.get_permissions())

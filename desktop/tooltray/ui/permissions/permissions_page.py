@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QStackedWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.activity import ActivityFilter, ActivityRow
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolChange
+from tooltray.snapshots.audit import AuditEntry
 from tooltray.snapshots.clients import ClientModeSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.ui.i18n import tr
@@ -20,6 +21,7 @@ from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.permissions.call_sheet import CallPanel
 from tooltray.ui.permissions.clients_section import ClientsSection
+from tooltray.ui.permissions.decisions_tab import DecisionsTab
 from tooltray.ui.permissions.grant_commands import GrantCommands
 from tooltray.ui.permissions.grant_sheets import GrantSheets
 from tooltray.ui.permissions.granted_tab import GrantedTab
@@ -36,13 +38,13 @@ from tooltray.ui.widgets.filter_tabs import FilterTabs
 from tooltray.ui.widgets.page_frame import Header, SearchField
 from tooltray.ui.widgets.surface import column, divider, row
 
-RULES, GRANTED, CLIENTS, TRUSTED = range(4)  # the tabs
+RULES, GRANTED, CLIENTS, TRUSTED, DECISIONS = range(5)  # the tabs
 
 
 class PermissionsPage(Page):
     """
     Attributes:
-        rules, granted, clients, trusted: its tabs.
+        rules, granted, clients, trusted, decisions: its tabs.
         waiting: what is pinned above them.
     """
 
@@ -50,7 +52,7 @@ class PermissionsPage(Page):
         super().__init__()
         theme, self._context = context.theme, context
         self._asked = ""  # a server that is to be shown once it is known which there are
-        self._counts = [0, 0, 0, 0]
+        self._counts = [0, 0, 0, 0, 0]
         self._is_known = False
         outer = column(self)
         self._search = SearchField(theme, tr("Search tools"))
@@ -58,7 +60,7 @@ class PermissionsPage(Page):
         outer.addWidget(Header(theme, tr("Permissions"), self._search, self._allow))
         self.waiting = WaitingArea(theme)
         outer.addWidget(self.waiting)
-        names = [tr("Without asking"), tr("Allowed for longer"), tr("AI clients"), tr("Trusted")]
+        names = [tr("Without asking"), tr("Allowed for longer"), tr("AI clients"), tr("Trusted"), tr("Decisions")]
         self._tabs = FilterTabs(theme, names, name=tr("Permissions"))
         line = row(margins=(24, 10, 24, 10))
         line.addWidget(self._tabs)
@@ -68,7 +70,8 @@ class PermissionsPage(Page):
         self.rules, self.granted = RulesTab(theme), GrantedTab(theme)
         self.clients, self.trusted = ClientsSection(theme), TrustedTab(theme)
         self._stack = QStackedWidget()
-        for tab in (self.rules, self.granted, self.clients, self.trusted):
+        self.decisions = DecisionsTab(theme)
+        for tab in (self.rules, self.granted, self.clients, self.trusted, self.decisions):
             self._stack.addWidget(tab)
         self._fault = FaultArea(theme)
         outer.addWidget(NoticesAbove(self._fault, self._stack), 1)
@@ -108,6 +111,8 @@ class PermissionsPage(Page):
         commands.asking_changed.connect(self.clients.asking.show_asking)
         commands.folders_changed.connect(self.show_folders)
         commands.trusted_changed.connect(self.show_trusted)
+        commands.decisions_changed.connect(self.show_decisions)
+        commands.decisions_checked.connect(self.decisions.show_check)
         commands.calls_changed.connect(self.show_calls)
         commands.requests_changed.connect(self.show_requests)
         commands.read_failed.connect(self._fault.show_fault)
@@ -180,6 +185,10 @@ class PermissionsPage(Page):
     def show_trusted(self, entries: Sequence[TrustedEntry]) -> None:
         self.trusted.show_entries(entries)
         self._count_trusted()
+
+    def show_decisions(self, entries: Sequence[AuditEntry]) -> None:
+        self.decisions.show_entries(entries)
+        self._count(DECISIONS, len(entries))
 
     def show_calls(self, calls: Sequence[ApprovalSnapshot]) -> None:
         self.waiting.show_calls(calls)

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from PySide6.QtCore import QObject, Qt, Signal
 
 from tooltray.api import Verb
-from tooltray.confirmation import PERSON, set_asker
+from tooltray.confirmation import PERSON, Asker, set_asker, set_call
 from tooltray.errors import TooltrayError
-from tooltray.events import ConfigChanged, EventBus, HttpAddressChanged, ServerChanged, ToolCallResult
+from tooltray.events import FOR_THE_WINDOW, ConfigChanged, EventBus, ServerChanged, ToolCallResult
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
@@ -42,6 +42,7 @@ class EngineLink(QObject):
         self._news_every_s = news_every_s
         self._verbs: Mapping[str, Verb] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._asker: Asker = PERSON
         self._ended: asyncio.Future[None] | None = None
         self._unsubscribe: Callable[[], object] = _nothing
         # what waits for the GUI; shared by both threads
@@ -59,16 +60,17 @@ class EngineLink(QObject):
     def is_attached(self) -> bool:
         return self._verbs is not None
 
-    def attach(self, verbs: Mapping[str, Verb], bus: EventBus, loop: asyncio.AbstractEventLoop) -> None:
+    def attach(self, verbs: Mapping[str, Verb], bus: EventBus, loop: asyncio.AbstractEventLoop, asker: Asker = PERSON) -> None:
         """Begins to carry; the first news is a whole HubSnapshot.
 
         Args:
             verbs: the engine's, by name; called in `loop`.
             bus: where it tells its news; used in `loop` only.
             loop: the engine's loop, running.
+            asker: the person at the window, as the engine knows them.
         """
         self.detach()
-        self._verbs, self._loop = verbs, loop
+        self._verbs, self._loop, self._asker = verbs, loop, asker
         self._ended = asyncio.get_running_loop().create_future()
         loop.call_soon_threadsafe(self._subscribe, bus)
 
@@ -97,7 +99,7 @@ class EngineLink(QObject):
             raise _no_hub()
         ended = self._ended
         asked = self._verbs[verb](*args, **kwargs)
-        work = _asked_by_person(asked)
+        work = _asked_by(self._asker, verb, asked)
         try:
             call = asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
         except RuntimeError:  # the loop has just been closed
@@ -117,7 +119,7 @@ class EngineLink(QObject):
     # in the engine's thread
 
     def _subscribe(self, bus: EventBus) -> None:
-        ends = [bus.subscribe_all(self._on_event), bus.subscribe(HttpAddressChanged, self._on_event)]
+        ends = [bus.subscribe_all(self._on_event), *(bus.subscribe(kind, self._on_event) for kind in FOR_THE_WINDOW)]
         self._unsubscribe = lambda: [end() for end in ends]
         self._fetch_snapshot()
 
@@ -189,9 +191,10 @@ class EngineLink(QObject):
             self.news_arrived.emit(news)
 
 
-async def _asked_by_person(work: Coroutine[object, object, T]) -> T:
+async def _asked_by(person: Asker, verb: str, work: Coroutine[object, object, T]) -> T:
     """The window shows what it is about before it calls a verb that widens something."""
-    set_asker(PERSON)
+    set_asker(person)
+    set_call(verb)
     return await work
 
 

@@ -13,6 +13,8 @@ from tooltray.events import (
     ApprovalEnded,
     ClientListUpdated,
     ConfigChanged,
+    ConfirmationAsked,
+    ConfirmationEnded,
     ElicitationAsked,
     ElicitationEnded,
     FeedbackAsked,
@@ -61,6 +63,8 @@ class QtMcpPresenter(Api, QObject):
     approval_asked = Signal(object)  # ApprovalSnapshot
     approval_ended = Signal(str)
     grants_changed = Signal()
+    confirmation_asked = Signal(object)  # ConfirmationSnapshot
+    confirmation_ended = Signal(str)
     feedback_asked = Signal(object)  # FeedbackSnapshot
     feedback_ended = Signal(str)
     server_files_changed = Signal()
@@ -127,6 +131,10 @@ class QtMcpPresenter(Api, QObject):
                 self.approval_asked.emit(approval)
             case ApprovalEnded(id=id):
                 self.approval_ended.emit(id)
+            case ConfirmationAsked(request=confirmation):
+                self.confirmation_asked.emit(confirmation)
+            case ConfirmationEnded(id=id):
+                self.confirmation_ended.emit(id)
             case ServerTestOutput(test=test, lines=lines):
                 self.server_test_output.emit(test, lines)
             case GrantsChanged():

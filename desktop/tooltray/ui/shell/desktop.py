@@ -39,6 +39,7 @@ from tooltray.uncaught import log_loop_exception, logging_uncaught
 
 if TYPE_CHECKING:  # imported once the tray's icon is there
     from tooltray.ui.approvals.approval_prompt import ApprovalPrompt
+    from tooltray.ui.approvals.confirmation_prompt import ConfirmationPrompt
     from tooltray.ui.feedback.feedback_windows import FeedbackWindows
     from tooltray.ui.shell.main_window import MainWindow
 
@@ -73,6 +74,7 @@ class Windows(msgspec.Struct, frozen=True):
 
     main: "MainWindow"
     approvals: "ApprovalPrompt"
+    confirmations: "ConfirmationPrompt"
     feedback: "FeedbackWindows"
 
 
@@ -103,6 +105,7 @@ class Desktop:
 
     _window: "MainWindow"
     _approvals: "ApprovalPrompt"
+    _confirmations: "ConfirmationPrompt"
     _feedback: "FeedbackWindows"
 
     def __init__(
@@ -137,11 +140,14 @@ class Desktop:
 
     def _connect(self, windows: Windows) -> None:
         self._approvals, self._feedback, self._is_built = windows.approvals, windows.feedback, True
+        self._confirmations = windows.confirmations
         hub, tray = self._hub, self._tray
         hub.elicitation_asked.connect(self._on_elicitation_asked)
         self._feedback.asked.connect(self._teller.on_feedback_asked)
         self._approvals.waiting_changed.connect(tray.set_approvals)
         self._approvals.waiting_changed.connect(self._teller.on_approvals)
+        self._confirmations.waiting_changed.connect(tray.set_confirmations)
+        self._confirmations.waiting_changed.connect(self._teller.on_confirmations)
         tray.menu.answered.connect(self._approvals.answer)
         tray.menu.approvals_requested.connect(self._approvals.go_there)
         tray.menu.activity_requested.connect(partial(self.show_part, "activity"))
@@ -159,7 +165,7 @@ class Desktop:
         window.context.links.entry_copy_requested.connect(self._on_copy_entry)
         window.context.links.entries_waiting_changed.connect(self._on_entries_waiting)
         window.context.links.entries_asked.connect(self._teller.on_trust_asked)
-        for window_in_front in (window.show_up, self._feedback.go_there, self._approvals.go_there):  # the last: somebody waits for it
+        for window_in_front in self._windows_in_front(window):
             tray.open_requested.connect(window_in_front)
         window.context.links.approval_asked.connect(self._approvals.go_there)
         tray.menu.pause_requested.connect(window.hub_commands.pause)
@@ -167,10 +173,14 @@ class Desktop:
 
     def _disconnect_main(self) -> None:
         window, tray = self._window, self._tray
-        for window_in_front in (window.show_up, self._feedback.go_there, self._approvals.go_there):
+        for window_in_front in self._windows_in_front(window):
             tray.open_requested.disconnect(window_in_front)
         tray.menu.pause_requested.disconnect(window.hub_commands.pause)
         tray.menu.about_requested.disconnect(window.show_about)
+
+    def _windows_in_front(self, window: "MainWindow") -> Iterator[Callable[[], None]]:
+        """What a click on the icon brings up, one behind the other; somebody waits for the last ones."""
+        yield from (window.show_up, self._feedback.go_there, self._approvals.go_there, self._confirmations.go_there)
 
     def _on_opened_early(self) -> None:
         """A person has clicked the icon before there is a window."""
@@ -203,6 +213,7 @@ class Desktop:
         await self._tasks.close()
         self._tray.hide()
         self._approvals.close()
+        self._confirmations.close()
         self._feedback.close()
         self._window.hide()
         self._window.deleteLater()
@@ -396,6 +407,9 @@ class Desktop:
 
     def show_approvals(self) -> None:
         self._approvals.go_there()
+
+    def show_confirmations(self) -> None:
+        self._confirmations.go_there()
 
     def show_feedback(self) -> None:
         self._feedback.go_there()

@@ -64,6 +64,13 @@ def tray_state(phase: HubPhase, snapshot: HubSnapshot | None) -> TrayState:
     return TrayState.WORKING if any(server.state in WORKING for server in snapshot.servers) else TrayState.WELL
 
 
+def waiting_commands(count: int) -> tuple[str, ...]:
+    """Returns how many commands wait for a yes; nothing if none does."""
+    if not count:
+        return ()
+    return (tr("1 command waits for your yes") if count == 1 else tr("{count} commands wait for your yes", count=count),)
+
+
 def waiting_calls(count: int) -> tuple[str, ...]:
     """Returns how many tool calls wait for a person's yes; nothing if none does."""
     if not count:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer
 from tooltray.errors import Problem
 from tooltray.events import ProblemReported
 from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.snapshots.confirmations import ConfirmationSnapshot
 from tooltray.snapshots.feedback import FeedbackSnapshot
 from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.snapshots.servers import ServerState
@@ -39,6 +40,7 @@ class Places(Protocol):
         """Brings the main window up, with a part of a page."""
 
     def show_approvals(self) -> None: ...
+    def show_confirmations(self) -> None: ...
     def show_feedback(self) -> None: ...
 
 
@@ -53,6 +55,7 @@ class NewsTeller(QObject):
         self._told: dict[str, Problem] = {}  # by server, since it last ran
         self._changed: set[tuple[str, str]] | None = None  # tools whose change is known; None: nothing is known yet
         self._waiting: set[str] = set()
+        self._confirmations: set[str] = set()
         self._changes = CoalescedRead(self._look_at_changes, tasks=tasks, name="tools that have changed")
         self._updates = CoalescedRead(self._look_for_updates, tasks=tasks, name="newer versions of servers")
         self._timer = QTimer(self, interval=UPDATES_EVERY_MS)
@@ -74,6 +77,7 @@ class NewsTeller(QObject):
         """The hub is gone; the next one may have the same to tell."""
         self._told.clear()
         self._waiting.clear()
+        self._confirmations.clear()
         self._timer.stop()
         self._notifications.forget()
 
@@ -89,6 +93,14 @@ class NewsTeller(QObject):
         who = tr("{client} wants to use {tool}", client=call.client, tool=call.tool) if call.client else tr("{tool} waits", tool=call.tool)
         where = tr("{server} · {project}", server=call.server, project=folder_name(call.project)) if call.project else call.server
         self._notifications.send("approval", who, where, self._places.show_approvals)
+
+    def on_confirmations(self, waiting: Sequence[ConfirmationSnapshot]) -> None:
+        """These commands wait for a person's yes now."""
+        new = [each for each in waiting if each.id not in self._confirmations]
+        self._confirmations = {each.id for each in waiting}
+        if new and not self._places.is_in_front():
+            text = tr("Look at it in Tooltray's window; without an answer it is refused.")
+            self._notifications.send("confirmation", tr("A command wants to allow something"), text, self._places.show_confirmations)
 
     def on_trust_asked(self, requests: Sequence[TrustRequest]) -> None:
         if not self._places.is_in_front():

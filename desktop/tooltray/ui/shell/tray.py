@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont, QGuiApplication, QIcon, QPainter, QPixm
 from PySide6.QtWidgets import QSystemTrayIcon
 
 from tooltray.snapshots.approvals import ApprovalSnapshot
+from tooltray.snapshots.confirmations import ConfirmationSnapshot
 from tooltray.snapshots.questions import ElicitationSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui import icons
@@ -17,7 +18,7 @@ from tooltray.ui.files.file_words import waiting_entries
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.server_wishes import ServerWishes
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
-from tooltray.ui.shell.hub_words import TrayState, summary, tray_state, waiting_calls, waiting_questions
+from tooltray.ui.shell.hub_words import TrayState, summary, tray_state, waiting_calls, waiting_commands, waiting_questions
 from tooltray.ui.shell.tray_menu import TrayMenu
 from tooltray.ui.shell.tray_reads import TrayReads
 from tooltray.ui.theme import Theme
@@ -88,6 +89,7 @@ class Tray(QObject):
         self._icon.messageClicked.connect(self.message_clicked)
         self._shown: object = None
         self._approvals: tuple[ApprovalSnapshot, ...] = ()
+        self._confirmations = 0
         self._questions: dict[str, str] = {}  # the servers that ask, by the ids of their questions
         self._waiting_entries = 0
         hub.elicitation_asked.connect(self._on_asked)
@@ -121,6 +123,11 @@ class Tray(QObject):
         self._approvals = tuple(waiting)
         self._draw()
 
+    def set_confirmations(self, waiting: Sequence[ConfirmationSnapshot]) -> None:
+        """These commands wait for a person's yes."""
+        self._confirmations = len(waiting)
+        self._draw()
+
     def set_waiting_entries(self, count: int) -> None:
         """So many servers of projects wait for a person's yes."""
         self._waiting_entries = count
@@ -136,8 +143,8 @@ class Tray(QObject):
 
     @property
     def waiting(self) -> int:
-        """How many things wait for a person: calls, questions, servers of projects."""
-        return len(self._approvals) + len(self._questions) + self._waiting_entries
+        """How many things wait for a person: calls, commands, questions, servers of projects."""
+        return len(self._approvals) + self._confirmations + len(self._questions) + self._waiting_entries
 
     def _on_menu_opens(self) -> None:
         if self._phase is HubPhase.RUNNING:
@@ -164,7 +171,12 @@ class Tray(QObject):
             self._shown = (state, scheme, self.waiting)
             self._icon.setIcon(tray_icon(state, scheme, self.waiting))
         asked = waiting_questions(len(self._questions))
-        waiting = (*waiting_calls(len(self._approvals)), *asked, *waiting_entries(self._waiting_entries))
+        waiting = (
+            *waiting_calls(len(self._approvals)),
+            *waiting_commands(self._confirmations),
+            *asked,
+            *waiting_entries(self._waiting_entries),
+        )
         tooltip = " · ".join(("Tooltray", summary(self._phase, snapshot), *waiting))
         if tooltip != self._icon.toolTip():
             self._icon.setToolTip(tooltip)

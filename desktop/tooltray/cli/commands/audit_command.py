@@ -1,0 +1,69 @@
+"""`tooltray audit`: who allowed what, when and by which way, and whether that record is whole.
+
+Above it: run. Below it: the running hub, or the home's files where none runs.
+"""
+
+import argparse
+import time
+
+from tooltray.cli.hubs import Hub, any_hub
+from tooltray.cli.speech import say, tr
+from tooltray.cli.terminal import answer, answer_list, clean_line
+from tooltray.errors import TooltrayError
+from tooltray.home.home import Home
+from tooltray.phrases import Phrase
+from tooltray.snapshots.audit import AuditEntry
+
+READ_TIMEOUT_S = 60.0  # of some 30 MB on a slow disk
+ANSWERS = {
+    "yes": Phrase("yes"),
+    "no": Phrase("no"),
+    "late": Phrase("nobody answered"),
+    "gone": Phrase("nobody waited for the answer"),
+    "narrowed": Phrase("taken back"),
+}
+WAYS = {
+    "window": Phrase("the window"),
+    "terminal": Phrase("a terminal"),
+    "passphrase": Phrase("the passphrase"),
+    "program": Phrase("a program"),
+    "client": Phrase("a form of the AI client"),
+    "script": Phrase("a script"),
+}
+
+
+def audit(args: argparse.Namespace, home: Home) -> int:
+    """Lists decisions, the newest last, or checks that none was changed, taken out or put in."""
+    with any_hub(home) as hub:
+        if args.verify:
+            return _verify(args, hub)
+        entries = hub.ask(hub.api.audit.get_audit(limit=args.limit), timeout_s=READ_TIMEOUT_S)[::-1]
+    titles = (tr("NO"), tr("TIME"), tr("ANSWER"), tr("WHAT"), tr("ABOUT"), tr("BY"), tr("FROM"))
+    return answer_list(args, entries, titles, _row, empty=tr("Nothing was decided yet."))
+
+
+def _verify(args: argparse.Namespace, hub: Hub) -> int:
+    found = hub.ask(hub.api.audit.verify_audit(), timeout_s=READ_TIMEOUT_S)
+    if args.json:
+        answer(args, found)
+        return 0 if found.is_whole else 1
+    if not found.is_whole:
+        hint = tr("Whoever wrote into it could have allowed something; look through: tooltray grants list, tooltray trust list")
+        raise TooltrayError(tr("The audit trail is not as it was written"), "; ".join(found.problems), hint)
+    print(tr("The audit trail is whole: numbers {first} to {last}.", first=found.first, last=found.last))
+    return 0
+
+
+def _row(entry: AuditEntry) -> tuple[str, ...]:
+    about = ", ".join(f"{name}: {value}" for name, value in entry.about.items())
+    way = say(WAYS.get(entry.way, entry.way)) + (f" ({entry.who})" if entry.who else "")
+    answered = say(ANSWERS.get(entry.answer, entry.answer))
+    return str(entry.number), _moment(entry.at), answered, *(clean_line(each) for each in (entry.what, about, way, entry.origin))
+
+
+def _moment(at: float) -> str:
+    """Local time; a clock may have shown anything."""
+    try:
+        return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+    except (OverflowError, OSError, ValueError):
+        return "?"

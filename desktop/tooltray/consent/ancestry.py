@@ -1,0 +1,171 @@
+"""From which processes a request comes: the one at the other end of a socket, its parent, and so on.
+
+Above it: the askers of commands. Below it: the system's table of processes. It refuses nothing: editors' terminals descend from AI clients,
+too, and a process may leave its parents. It helps a person to recognise what they are asked about. Names are chosen by the programs
+themselves, so they are made harmless and bounded. Blocks for some milliseconds: call it in a thread.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+
+import msgspec
+
+from tooltray.approvals.suspicion import visible
+
+MOST_PROCESSES = 16  # from a command up to init there are five to ten
+LONGEST_NAME = 40  # characters
+PS_TIMEOUT_S = 2.0  # it takes 10 ms
+INTERPRETERS = frozenset({"node", "bun", "deno", "python", "python3", "ruby", "perl", "java", "MainThread"})
+"""Of which the script says more than the name; threads of node are called MainThread."""
+
+
+class Process(msgspec.Struct, frozen=True):
+    """
+    Attributes:
+        name: of its program, or of the script that an interpreter runs.
+        words: further names by which an AI client may be known: the program and the parts of the script's path.
+    """
+
+    pid: int
+    name: str
+    words: frozenset[str] = frozenset()
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where a request comes from.
+
+    Attributes:
+        processes: the nearest first; empty: the system does not tell.
+        ai_client: the first AI client among them, as people know it; empty: none that is known.
+    """
+
+    processes: tuple[Process, ...] = ()
+    ai_client: str = ""
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """A process each, harmless and bounded."""
+        return tuple(f"{_harmless(each.name)} ({each.pid})" for each in self.processes)
+
+    def __str__(self) -> str:
+        return ", ".join(self.shown)
+
+
+Look = Callable[[int], tuple[int, Process] | None]
+"""Gives a process and its parent's number; None: it is not there, or may not be looked at."""
+
+
+def origin_of(pid: int, known: Mapping[str, str], look: Look | None = None) -> Origin:
+    """Looks at a process and those above it.
+
+    Args:
+        pid: 0: the system does not tell.
+        known: names of AI clients by their programs' names.
+    """
+    processes = tuple(_line(pid, look or _look()))
+    clients = (known[word] for each in processes for word in (each.name, *sorted(each.words)) if word in known)
+    return Origin(processes, next(clients, ""))
+
+
+def _line(pid: int, look: Look) -> Iterator[Process]:
+    seen: set[int] = set()
+    while pid > 1 and pid not in seen and len(seen) < MOST_PROCESSES:
+        seen.add(pid)
+        found = look(pid)
+        if found is None:
+            return
+        pid, process = found
+        yield process
+
+
+def read_known_programs(data: bytes) -> dict[str, str]:
+    """The AI clients' names by the names of their programs, of `ai-clients.json`."""
+    clients = msgspec.json.decode(data, type=_Clients).clients
+    return {program: client.name for client in reversed(clients) for program in client.signs.programs}
+
+
+class _Signs(msgspec.Struct, frozen=True):
+    programs: tuple[str, ...] = ()
+
+
+class _Client(msgspec.Struct):
+    name: str
+    signs: _Signs = _Signs()
+
+
+class _Clients(msgspec.Struct):
+    clients: tuple[_Client, ...] = ()
+
+
+def _look() -> Look:
+    if sys.platform == "linux":
+        return look_in_proc
+    return look_among(_table())
+
+
+def look_in_proc(pid: int, proc: str = "/proc") -> tuple[int, Process] | None:
+    """See Look; Linux."""
+    try:
+        with open(f"{proc}/{pid}/stat", "rb") as file:
+            text = file.read(4096).decode("utf-8", "replace")
+        with open(f"{proc}/{pid}/cmdline", "rb") as file:
+            words = file.read(4096).decode("utf-8", "replace").split("\0")
+        name, _, rest = text.partition("(")[2].rpartition(")")  # a name may have brackets in it
+        return int(rest.split()[1]), _process(pid, name, words)
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def look_among(table: Mapping[int, tuple[int, str]]) -> Look:
+    """See Look; over parents and names of all processes."""
+
+    def look(pid: int) -> tuple[int, Process] | None:
+        if pid not in table:
+            return None
+        parent, command = table[pid]
+        return parent, _process(pid, os.path.basename(command), [command])
+
+    return look
+
+
+def _table() -> dict[int, tuple[int, str]]:
+    if sys.platform == "win32":
+        from tooltray.win32 import processes
+
+        return processes.named_parents()
+    return table_by_ps()
+
+
+def table_by_ps(ps: str = "/bin/ps") -> dict[int, tuple[int, str]]:
+    """Parents and names of all processes; empty where they cannot be asked for."""
+    try:
+        asked = subprocess.run([ps, "-axo", "pid=,ppid=,comm="], capture_output=True, timeout=PS_TIMEOUT_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    return table_of_ps(asked.stdout.decode("utf-8", "replace"))
+
+
+def table_of_ps(text: str) -> dict[int, tuple[int, str]]:
+    """What `ps -axo pid=,ppid=,comm=` says."""
+    rows = (line.split(None, 2) for line in text.splitlines())
+    return {int(row[0]): (int(row[1]), row[2]) for row in rows if len(row) == 3 and row[0].isdigit() and row[1].isdigit()}
+
+
+def _process(pid: int, name: str, words: list[str]) -> Process:
+    """
+    Args:
+        words: of its command line.
+    """
+    program = os.path.basename(words[0]) if words else ""
+    script = next((word for word in words[1:] if word and not word.startswith("-")), "")
+    is_interpreted = name in INTERPRETERS or program in INTERPRETERS
+    shown = os.path.basename(script) if is_interpreted and script else name or program
+    parts = {part.removesuffix(".exe").removesuffix(".js") for part in script.replace("\\", "/").split("/")} if is_interpreted else set()
+    return Process(pid, shown, frozenset({name.removesuffix(".exe"), program.removesuffix(".exe"), *parts}) - {""})
+
+
+def _harmless(name: str) -> str:
+    shown = visible(" ".join(name.split()))
+    return shown if len(shown) <= LONGEST_NAME else f"{shown[: LONGEST_NAME - 1]}…"

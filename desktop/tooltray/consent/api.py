@@ -1,0 +1,79 @@
+"""The API about what waits in the window until a person confirms it, and about the passphrase that confirms where there is no window."""
+
+from typing import TYPE_CHECKING
+
+from tooltray.confirmation import confirm_widening, current_asker
+from tooltray.errors import Denied
+from tooltray.phrases import Phrase
+from tooltray.snapshots.confirmations import ConfirmationSnapshot, PassphraseState
+from tooltray.tasks import finish_in_thread
+
+if TYPE_CHECKING:
+    from tooltray.consent.askers import Consent
+
+
+class ConfirmationsApi:
+    def __init__(self, *, consent: "Consent") -> None:
+        self._consent = consent
+
+    async def get_confirmations(self) -> list[ConfirmationSnapshot]:
+        """What commands want to allow and a person has to confirm in the window, the oldest first. For the window alone.
+
+        Raises:
+            Denied: the window has not asked.
+        """
+        _check_is_window()
+        return self._consent.confirmations.waiting() if self._consent.confirmations else []
+
+    async def answer_confirmation(self, id: str, yes: bool) -> None:
+        """A person's answer in the window. For the window alone: no program answers what it is asked itself.
+
+        Raises:
+            Denied: the window has not asked.
+            NotFound: it waits no longer.
+        """
+        _check_is_window()
+        if self._consent.confirmations:
+            self._consent.confirmations.answer(id, yes)
+
+    async def get_passphrase_state(self) -> PassphraseState:
+        """Whether a passphrase is set, and how many tries there are.
+
+        Raises:
+            TooltrayError: its file cannot be read.
+        """
+        return await finish_in_thread(self._consent.passphrase.state)
+
+    async def confirm_with_passphrase(self, passphrase: str) -> None:
+        """Confirms by the passphrase what the same connection asks for from now on, where no window can be asked.
+
+        Raises:
+            Denied: it is another one, or too many were wrong.
+            TooltrayError: none is set, or it cannot be read.
+        """
+        await self._consent.unlock(current_asker(), passphrase)
+
+    async def set_passphrase(self, passphrase: str) -> None:
+        """Sets the passphrase that confirms what commands allow where no window can be asked, or another one in its place.
+
+        Raises:
+            Denied: nobody has confirmed that; of another one, by the one that is set.
+            TooltrayError: it is too short, or cannot be written.
+        """
+        await confirm_widening(Phrase("Setting a passphrase"))
+        await finish_in_thread(self._consent.passphrase.set, passphrase)
+
+    async def remove_passphrase(self) -> None:
+        """Removes it: what commands allow is confirmed at the terminal then.
+
+        Raises:
+            Denied: nobody has confirmed that.
+            TooltrayError: it cannot be removed.
+        """
+        await confirm_widening(Phrase("Removing the passphrase"))
+        await finish_in_thread(self._consent.passphrase.remove)
+
+
+def _check_is_window() -> None:
+    if not current_asker().is_window:
+        raise Denied(Phrase("Only Tooltray's window may do this"), Phrase("it is how a person confirms what commands want to allow"))

@@ -1,0 +1,179 @@
+"""Who asks a hub, and how a person confirms it: the window by itself, a command in the window, by a passphrase or at a terminal.
+
+Above it: what carries verbs to the engine (the link of the window, the control socket, a command without a hub), which gets its asker here.
+Below it: Confirmations, Passphrase, the audit trail, in which each decision stands before it takes effect.
+
+Where a desktop runs, commands are confirmed in its window. Else, where a person has set a passphrase, by that. Else at the terminal: a
+command there is taken for its person's word, as far as anybody can tell (a program can open a terminal of its own).
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+
+from tooltray.audit.audit_trail import AuditTrail, Decision
+from tooltray.confirmation import Asker, NeedsPassphrase, Person, Wish, needs_terminal
+from tooltray.consent.ancestry import Origin, origin_of
+from tooltray.consent.confirmations import LATE, NO, YES, Confirmations
+from tooltray.consent.passphrase import Passphrase
+from tooltray.errors import Denied
+from tooltray.phrases import Phrase
+from tooltray.tasks import finish_in_thread
+
+WINDOW, BY_PASSPHRASE, TERMINAL, SCRIPT = "window", "passphrase", "terminal", "script"
+GONE = "gone"  # who asked did not wait for the answer
+
+
+class Consent:
+    """Makes askers. Belongs to one event loop."""
+
+    def __init__(
+        self,
+        *,
+        trail: AuditTrail,
+        passphrase: Passphrase,
+        known_programs: Callable[[], Mapping[str, str]],
+        confirmations: Confirmations | None = None,
+    ) -> None:
+        """
+        Args:
+            known_programs: gives the names of AI clients by their programs' names; blocks.
+            confirmations: None: there is no hub whose window could be asked.
+        """
+        self.trail, self.passphrase, self.confirmations = trail, passphrase, confirmations
+        self._known_programs = known_programs
+        self._comparing = asyncio.Lock()
+
+    @property
+    def has_window(self) -> bool:
+        """Whether commands are confirmed in a window."""
+        return self.confirmations is not None and self.confirmations.has_window
+
+    def window(self) -> "WindowAsker":
+        """What a person does in the window itself."""
+        return WindowAsker(self.trail)
+
+    def command(self, *, pid: int, is_at_terminal: bool) -> "CommandAsker":
+        """A command, or another program with the person's rights.
+
+        Args:
+            pid: of its process; 0: the system does not tell.
+            is_at_terminal: it says that a person has typed it at a terminal.
+        """
+        return CommandAsker(self, pid=pid, is_at_terminal=is_at_terminal)
+
+    async def origin(self, pid: int) -> Origin:
+        """See ancestry."""
+        return await asyncio.to_thread(lambda: origin_of(pid, self._known_programs())) if pid else Origin()
+
+    async def unlock(self, asker: Asker, passphrase: str) -> None:
+        """See CommandAsker.unlock; whoever else asks has no use for a passphrase."""
+        if isinstance(asker, CommandAsker):
+            await asker.unlock(passphrase)
+
+    async def compare(self, given: str) -> str:
+        """See Passphrase.check; one at a time, so that nobody gets more tries by typing in two places."""
+        async with self._comparing:
+            return await finish_in_thread(self.passphrase.check, given)
+
+
+class WindowAsker(Person):
+    """The person at the window: it shows what it is about before it calls a verb that widens something."""
+
+    is_window = True
+
+    def __init__(self, trail: AuditTrail) -> None:
+        self._trail = trail
+
+    async def confirm(self, wish: Wish) -> None:
+        if not wish.is_reading:
+            await self._trail.record(decision_of(wish, YES, WINDOW))
+
+    async def note(self, wish: Wish) -> None:
+        await self._trail.note(decision_of(wish, "narrowed", WINDOW))
+
+
+class CommandAsker(Person):
+    """One connection of a command.
+
+    Attributes:
+        on_asked: called with the seconds that there are for an answer, when the window asks.
+        type_passphrase: asks for the passphrase where the command runs in this process; blocks. None: it comes by `unlock`.
+    """
+
+    def __init__(self, consent: Consent, *, pid: int, is_at_terminal: bool) -> None:
+        self._consent, self._pid, self._is_at_terminal = consent, pid, is_at_terminal
+        self._unlocked = ""  # the mark of the passphrase that was given
+        self.on_asked: Callable[[float], None] = lambda seconds: None
+        self.type_passphrase: Callable[[], str] | None = None
+
+    async def has_confirmed(self) -> bool:
+        return False
+
+    async def unlock(self, passphrase: str) -> None:
+        """The passphrase was given; it confirms what this connection asks for from now on.
+
+        Raises:
+            TooltrayError: none is set, or it is another one.
+        """
+        if not self._consent.passphrase.is_set:
+            raise Denied(Phrase("No passphrase is set"), hint=Phrase("Set one with: tooltray passphrase set"))
+        self._unlocked = await self._consent.compare(passphrase)
+
+    async def confirm(self, wish: Wish) -> None:
+        if wish.is_reading:
+            self._check_terminal(wish)
+            return
+        origin = await self._consent.origin(self._pid)
+        way = await self._confirmed(wish, origin)
+        await self._consent.trail.record(decision_of(wish, YES, way, origin=origin))
+
+    async def note(self, wish: Wish) -> None:
+        origin = await self._consent.origin(self._pid)
+        await self._consent.trail.note(decision_of(wish, "narrowed", TERMINAL if self._is_at_terminal else SCRIPT, origin=origin))
+
+    async def _confirmed(self, wish: Wish, origin: Origin) -> str:
+        """By which way a person has confirmed it."""
+        if self._consent.has_window:
+            await self._ask_window(wish, origin)
+            return WINDOW
+        if self._consent.passphrase.is_set:
+            if self._unlocked != await finish_in_thread(self._consent.passphrase.mark):
+                await self._ask_passphrase(wish)
+            return BY_PASSPHRASE
+        self._check_terminal(wish)
+        return TERMINAL
+
+    def _check_terminal(self, wish: Wish) -> None:
+        if not self._is_at_terminal:
+            raise needs_terminal(wish.what)
+
+    async def _ask_window(self, wish: Wish, origin: Origin) -> None:
+        assert self._consent.confirmations is not None
+        if wish.is_shown:
+            title = Phrase("{what} is given in Tooltray's window", what=wish.what)
+            raise Denied(title, Phrase("it asks about the same thing there"), Phrase("Answer it there; nothing was allowed"))
+        answer = GONE
+        try:
+            answer = await self._consent.confirmations.ask(wish, origin, self.on_asked)
+        except Denied:
+            answer = NO
+            raise
+        finally:
+            if answer != YES:
+                await self._consent.trail.note(decision_of(wish, answer, WINDOW, origin=origin))
+        if answer != YES:
+            reason = (
+                Phrase("nobody answered in Tooltray's window in time") if answer == LATE else Phrase("you said no in Tooltray's window")
+            )
+            raise Denied(Phrase("{what} was not confirmed", what=wish.what), reason, Phrase("Nothing was allowed"))
+
+    async def _ask_passphrase(self, wish: Wish) -> None:
+        if self.type_passphrase is None:
+            title = Phrase("{what} needs the passphrase", what=wish.what)
+            raise NeedsPassphrase(title, Phrase("a person has set one for it"), Phrase("Type the command yourself, in a terminal"))
+        await self.unlock(await asyncio.to_thread(self.type_passphrase))
+
+
+def decision_of(wish: Wish, answer: str, way: str, *, who: str = "", origin: Origin | None = None) -> Decision:
+    """What the audit trail says of a wish. Of its arguments it says nothing."""
+    return Decision(wish.what, answer, way, who, str(origin or ""), wish.verb, wish.about)

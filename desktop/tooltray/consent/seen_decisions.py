@@ -1,0 +1,68 @@
+"""Decisions that no asker has seen, for the audit trail: answers in an AI client's own form, refusals of calls, and grants that have ended.
+
+Above it: the hub, which makes it. Below it: the event bus, by which calls tell of their answers and grants of their changes, and the trail.
+What lasts is recorded by whoever writes it, before it counts (see ApprovalRounds); here stands what has happened.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+
+from tooltray.approvals.approvals import Approvals
+from tooltray.audit.audit_trail import AuditTrail, Decision
+from tooltray.consent.confirmations import NO, YES
+from tooltray.events import EventBus, GrantsChanged
+from tooltray.journal.happenings import APPROVAL, Happened
+from tooltray.phrases import Phrase
+from tooltray.snapshots.approvals import GrantSnapshot
+from tooltray.tasks import Spawn
+
+CLIENT, REFUSED, ONCE = "client", "refused", "once"  # as waiting_approvals has them
+WAYS = {CLIENT: CLIENT, "person": ""}
+"""By who answered; anybody else is a program."""
+ENDED = Phrase("Something that was allowed for a time has ended")
+CALL = Phrase("A call of a tool")
+
+
+class SeenDecisions:
+    """Belongs to the engine's loop."""
+
+    def __init__(
+        self, *, trail: AuditTrail, approvals: Approvals, bus: EventBus, spawn: Spawn, now: Callable[[], float] = time.time
+    ) -> None:
+        """
+        Args:
+            now: unix seconds.
+        """
+        self._trail, self._approvals, self._spawn, self._now = trail, approvals, spawn, now
+        self._grants: dict[str, GrantSnapshot] = {}
+        bus.subscribe(Happened, self._on_happened)
+        bus.subscribe(GrantsChanged, self._on_grants_changed)
+
+    def start(self) -> None:
+        """What is allowed now is known from here on."""
+        self._grants = _by_id(self._approvals.grants())
+
+    def _on_happened(self, event: Happened) -> None:
+        """A yes by a person or a program was recorded when it was confirmed; that of a form of an AI client, and each no, is told here."""
+        is_no = event.outcome == REFUSED
+        if event.kind != APPROVAL or not (is_no or (event.reason == CLIENT and event.outcome == ONCE)):
+            return
+        who = event.client if event.reason == CLIENT else "" if event.reason in WAYS else event.reason
+        about = {"server": event.server, "tool": event.tool, "client": event.client, "project": event.project}
+        about = {name: value for name, value in about.items() if value}
+        way = WAYS.get(event.reason, "program")
+        self._note(Decision(CALL, NO if is_no else YES, way, who, about=about))
+
+    def _on_grants_changed(self, _event: GrantsChanged) -> None:
+        before, self._grants = self._grants, _by_id(self._approvals.grants())
+        for id, grant in before.items():
+            if id not in self._grants and 0 < grant.expires_at <= self._now():
+                about = {"server": grant.server, "tool": grant.tool, "client": grant.client}
+                self._note(Decision(ENDED, "narrowed", "", about={name: value for name, value in about.items() if value}))
+
+    def _note(self, decision: Decision) -> None:
+        self._spawn(self._trail.note(decision), name="audit trail")
+
+
+def _by_id(grants: Sequence[GrantSnapshot]) -> dict[str, GrantSnapshot]:
+    return {grant.id: grant for grant in grants}

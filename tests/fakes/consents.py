@@ -1,0 +1,26 @@
+"""How commands are confirmed in a test: over a folder, with a window or without one."""
+
+from pathlib import Path
+
+from tests.fakes.manual_wheel import ManualWheel
+
+from tooltray.audit.audit_trail import AuditTrail
+from tooltray.consent.askers import Consent
+from tooltray.consent.confirmations import Confirmations
+from tooltray.consent.passphrase import Passphrase
+from tooltray.events import EventBus
+
+
+def consent_in(folder: Path, bus: EventBus | None = None, *, has_window: bool = False) -> Consent:
+    """
+    Args:
+        folder: of the passphrase and the audit trail.
+        bus: on which a window hears of questions.
+    """
+    asked = Confirmations(bus=bus or EventBus(), deadlines=ManualWheel(), has_window=has_window, masked=lambda text: text)
+    return Consent(
+        trail=AuditTrail(folder / "audit.jsonl"),
+        passphrase=Passphrase(folder / "passphrase.json"),
+        known_programs=lambda: {"claude": "Claude Code"},
+        confirmations=asked,
+    )

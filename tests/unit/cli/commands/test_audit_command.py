@@ -1,0 +1,40 @@
+"""`tooltray audit`: decisions, the newest last, and whether the record is whole."""
+
+import asyncio
+
+from tests.fakes.fake_control_hub import FakeControlHub
+from tests.unit.cli.conftest import Tooltray
+
+from tooltray.audit.audit_trail import AuditTrail, Decision
+from tooltray.home.home import Home
+
+ENTRIES = [
+    {"number": 2, "at": 1e30, "what": "A no", "answer": "no", "way": "program", "who": "panel\x1b[1m"},
+    {"number": 1, "at": 0.0, "what": "A yes", "answer": "yes", "way": "window", "origin": "bash (1)", "about": {"server": "s"}},
+]
+
+
+def test_decisions_are_listed_with_their_way_and_nothing_in_them_is_heeded(tooltray: Tooltray, hub_home: Home) -> None:
+    with FakeControlHub(hub_home, {"get_audit": ENTRIES}) as hub:
+        found = tooltray("audit", "--limit", "2")
+        rows = found.out.splitlines()
+        assert "yes" in rows[1]
+        assert all(part in rows[1] for part in ("A yes", "server: s", "the window", "bash (1)"))
+        assert "a program (panel" in rows[2]
+        assert " ? " in rows[2]
+        assert "\x1b" not in found.out
+        assert hub.params_of("get_audit") == {"limit": 2}
+        assert [each["number"] for each in tooltray("audit", "--json").json] == [1, 2]
+
+
+def test_without_a_hub_the_file_is_read_and_checked(tooltray: Tooltray, hub_home: Home) -> None:
+    assert tooltray("audit").out == "Nothing was decided yet.\n"
+    trail = AuditTrail(hub_home.audit)
+    asyncio.run(trail.record(Decision("A yes", "yes", "window")))
+    assert "A yes" in tooltray("audit").out
+    assert tooltray("audit", "--verify").out == "The audit trail is whole: numbers 1 to 1.\n"
+    hub_home.audit.write_text("")
+    found = tooltray("audit", "--verify")
+    assert (found.code, "not as it was written" in found.err) == (1, True)
+    found = tooltray("audit", "--verify", "--json")
+    assert (found.code, found.json["is_whole"]) == (1, False)

@@ -1,0 +1,59 @@
+"""Decisions that no asker has seen stand in the audit trail, too: answers in a client's form, refusals, and grants that have ended."""
+
+import asyncio
+from collections.abc import Awaitable
+from pathlib import Path
+
+from tooltray.audit.audit_trail import AuditTrail
+from tooltray.consent.seen_decisions import SeenDecisions
+from tooltray.events import EventBus, GrantsChanged
+from tooltray.journal.happenings import Happened
+from tooltray.snapshots.approvals import GrantSnapshot
+
+
+class Allowed:
+    """In the place of Approvals."""
+
+    def __init__(self) -> None:
+        self.now: list[GrantSnapshot] = []
+
+    def grants(self) -> list[GrantSnapshot]:
+        return self.now
+
+
+def grant(id: str, expires_at: float) -> GrantSnapshot:
+    return GrantSnapshot(id, "tool", "files", "write", expires_at=expires_at)
+
+
+def answer(outcome: str, by: str, kind: str = "approval") -> Happened:
+    return Happened(kind=kind, at=1.0, outcome=outcome, client="claude", server="files", tool="write", reason=by)
+
+
+async def test_answers_of_forms_and_refusals_are_recorded_and_what_an_asker_has_seen_is_not_again(tmp_path: Path) -> None:
+    bus, trail, noted = EventBus(), AuditTrail(tmp_path / "audit.jsonl"), list[Awaitable[object]]()
+    SeenDecisions(trail=trail, approvals=Allowed(), bus=bus, spawn=lambda work, name: noted.append(work))  # type: ignore[arg-type, return-value]
+    for event in (
+        answer("once", "client"),
+        answer("refused", "person"),
+        answer("refused", "panel"),
+        answer("once", "person"),
+        answer("always", "client"),  # recorded where it is written
+        answer("late", "expired"),
+        answer("ok", "client", kind="call"),
+    ):
+        bus.publish(event)
+    await asyncio.gather(*noted)
+    found = [(each.answer, each.way, each.who) for each in await trail.entries()]
+    assert sorted(found) == [("no", "", ""), ("no", "program", "panel"), ("yes", "client", "claude")]
+
+
+async def test_a_grant_whose_time_is_over_is_recorded_and_one_that_was_taken_back_is_told_by_its_verb(tmp_path: Path) -> None:
+    bus, trail, noted, allowed = EventBus(), AuditTrail(tmp_path / "audit.jsonl"), list[Awaitable[object]](), Allowed()
+    seen = SeenDecisions(trail=trail, approvals=allowed, bus=bus, spawn=lambda work, name: noted.append(work), now=lambda: 100.0)  # type: ignore[arg-type, return-value]
+    allowed.now = [grant("over", 99.0), grant("taken", 0.0), grant("stays", 200.0)]
+    seen.start()
+    allowed.now = allowed.now[2:]
+    bus.publish(GrantsChanged())
+    await asyncio.gather(*noted)
+    [entry] = await trail.entries()
+    assert (entry.answer, entry.way, entry.about) == ("narrowed", "", {"server": "files", "tool": "write"})
