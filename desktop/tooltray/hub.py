@@ -8,7 +8,6 @@ Above it: the engine, which starts and ends what is made here, and the tests, wh
 tests/contract/test_hub.py holds every parameter to the type of its part.
 """
 
-import asyncio
 import os
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
@@ -206,7 +205,7 @@ from tooltray.sign_ins.token_store import TokenStore
 from tooltray.skills.api import SkillsApi
 from tooltray.skills.skill_catalogue import SkillCatalogue
 from tooltray.skills.skills import Skills
-from tooltray.tasks import TaskKeeper
+from tooltray.tasks import TaskKeeper, finish_in_thread
 from tooltray.telemetry.trace_export import TraceExport
 from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.stdio_transport import StdioTransport
@@ -283,7 +282,8 @@ class Hub(Composition):
     async def build(self) -> None:
         """Reads the settings and all stores, and makes every part; nothing runs yet."""
         await self.config.load()
-        await asyncio.to_thread(self.make, [name for name, each in self.parts().items() if each.reads])
+        # to its end: what is started meanwhile (`probe`) holds the hub's lock for a moment, as a copy of this process
+        await finish_in_thread(self.make, [name for name, each in self.parts().items() if each.reads])
         self.make(self.parts())
         self.servers.load()
 

@@ -125,7 +125,7 @@ sh /tmp/archive/*/install.sh >/dev/null
 until_is_in "portable archive" "$HOME/.local/bin/tooltray" bridge show
 until_is_in '"text":"OpenSSL ' ask
 confine=$HOME/.local/lib/tooltray/current/tooltray-confine
-[ "$(TOOLTRAY_CONFINED_WORD=kept "$confine" --abi 0 --network none --keep-group -- /bin/sh -c 'echo $WORD')" = kept ] || fail "the launcher"
+[ "$(TOOLTRAY_CONFINED_WORD=kept "$confine" --abi 0 --network none --keep-group -- /usr/bin/printenv WORD)" = kept ] || fail "the launcher"
 cp -R "$HOME/.local/lib/tooltray/current/" "$HOME/.local/lib/tooltray/0.0.1"
 cp -R "$HOME/.local/lib/tooltray/current/" "$HOME/.local/lib/tooltray/0.0.2"
 mkfifo /tmp/input

@@ -16,7 +16,7 @@ UNLOCK = Phrase("It may want to ask you something, and nobody answers: unlock it
 
 
 class SecretNotGiven(TooltrayError):
-    """A provider gave no value; a retry would not help."""
+    """A provider gave no value."""
 
 
 class Answer(Protocol):

@@ -21,7 +21,6 @@ from tooltray.launch.login_shell import LoginShell
 from tooltray.launch.program_launch import CannotStart, Launch
 from tooltray.launch.variable_commands import values_of
 from tooltray.phrases import Phrase
-from tooltray.secrets.provider import SecretNotGiven
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.expansion import ResolvedServer, SecretSource, resolve
 from tooltray.settings.server_config import MCPServerConfig
@@ -115,7 +114,7 @@ class ServerTransports:
             raise CannotStart(title, message, Phrase("Look at it in the window, or with: tooltray trust"))
         environ = await self._starts.login_shell.environ()
         variables = await self._placeholder_variables(server, environ)
-        resolved = await self._resolved(server, variables)
+        resolved = await resolve(config, secrets=self._provided, environ=variables, server=server.name, project=server.project)
         order = TransportOrder(
             name=server.name,
             config=config,
@@ -131,12 +130,6 @@ class ServerTransports:
             packages=self._starts.packages,
         )
         return await make_transport(order)
-
-    async def _resolved(self, server: ManagedServer, variables: Mapping[str, str]) -> ResolvedServer:
-        try:
-            return await resolve(server.config, secrets=self._provided, environ=variables, server=server.name, project=server.project)
-        except SecretNotGiven as error:  # a program is not asked again and again: it may show a person something each time
-            raise CannotStart(error.problem.title, error.problem.message, error.problem.hint) from None
 
     async def _placeholder_variables(self, server: ManagedServer, environ: Mapping[str, str]) -> Mapping[str, str]:
         """What its entry's placeholders find; what commands give is masked from now on, for it may be secret."""

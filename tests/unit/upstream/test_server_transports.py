@@ -27,6 +27,20 @@ async def test_a_server_gets_the_persons_variables_then_its_own_with_placeholder
         assert launch.cwd == str(parts.person)
 
 
+@pytest.mark.posix
+async def test_a_secret_that_is_kept_elsewhere_is_fetched_for_each_start_and_never_for_the_doctor(tmp_path: Path) -> None:
+    value, fetched = tmp_path / "value", tmp_path / "fetched"
+    settings = {"secretCommands": {"k": ["sh", "-c", f"echo >> {fetched}; cat {value}"]}}
+    async with hub_parts(tmp_path / "hub", **one_server(ScriptedServer(), env={"KEY": "${secret:command:k}"}), settings=settings) as parts:
+        for text in ("before", "after"):
+            value.write_text(text)
+            await parts.servers.restart("s")
+        await parts.presenter.diagnose("s")
+        assert [launch.env["KEY"] for launch in parts.launches] == ["before", "after"]
+        assert fetched.read_text() == "\n\n"
+        assert {"before", "after"} <= parts.secrets.known_values()
+
+
 async def test_a_server_runs_in_the_folder_of_its_entry(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one_server(ScriptedServer(), cwd="/somewhere")) as parts:
         await started(parts)
@@ -53,6 +67,7 @@ async def test_a_confined_server_gets_its_own_environment_and_folder_and_others_
     [
         ({"env": {"KEY": "${NOT_SET}"}}, "Variable NOT_SET is not set"),
         ({"env": {"KEY": "${secret:s/KEY}"}}, "There is no secret 's/KEY'"),
+        ({"env": {"KEY": "${secret:command:gone}"}}, "your command 'gone' gave no value"),
         ({"command": "tooltray-bridge"}, "'s' leads back to Tooltray itself"),
         ({"command": "npx", "args": ["tooltray"]}, "'s' leads back to Tooltray itself"),
     ],
