@@ -27,6 +27,7 @@ COMPLETE = (
     "desktop/tooltray/home/*.py",
     "desktop/tooltray/installs/*.py",
     "desktop/tooltray/journal/*.py",
+    "desktop/tooltray/kept_results/*.py",
     "desktop/tooltray/logs/*.py",
     "desktop/tooltray/presenter/*.py",
     "desktop/tooltray/projects/*.py",

@@ -172,6 +172,7 @@ class Engine:
             self.hub.log_keeper.close,
             self.hub.traces.close,
             self.hub.tasks.close,
+            self.hub.token_counter.close,
             self.hub.journal.close,
             self.hub.bundle_sources.close,
             self.hub.secrets.close,

@@ -55,6 +55,7 @@ from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
 from tooltray.calls.app_calls import AppCalls
 from tooltray.calls.completion import Completion
 from tooltray.calls.elicitations import Elicitations
+from tooltray.calls.equal_reads import EqualReads
 from tooltray.calls.extension_listens import ExtensionListens
 from tooltray.calls.extension_routes import ExtensionRoutes
 from tooltray.calls.followed_resources import FollowedResources
@@ -62,6 +63,7 @@ from tooltray.calls.notifications import Notifications
 from tooltray.calls.own_calls import OwnCalls
 from tooltray.calls.request_router import AllServers, OneServer, RequestRouter
 from tooltray.calls.seen_servers import SeenServers
+from tooltray.calls.server_limits import ServerLimits
 from tooltray.calls.subscriptions import Subscriptions
 from tooltray.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
 from tooltray.calls.tries import Tries
@@ -140,6 +142,10 @@ from tooltray.journal.calls_under_way import CallsUnderWay
 from tooltray.journal.journal import Journal
 from tooltray.journal.journal_reader import JournalReader
 from tooltray.journal.recorded_failures import Failures
+from tooltray.kept_results.result_fitting import ResultFitting
+from tooltray.kept_results.result_reading import ResultReading
+from tooltray.kept_results.result_store import ResultStore
+from tooltray.kept_results.token_counter import TokenCounter
 from tooltray.launch.command_lookup import COMMON
 from tooltray.launch.login_shell import LoginShell, own_environ
 from tooltray.launch.npm_registry import Registry, read_mirrors
@@ -199,6 +205,7 @@ from tooltray.sessions.caller import OwnCaller, Session
 from tooltray.sessions.client_limits import KnownLimits, read_client_limits
 from tooltray.sessions.session_state import SessionStates
 from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.settings import Settings
 from tooltray.sign_ins.api import SignInsApi
 from tooltray.sign_ins.sign_ins import SignIns
 from tooltray.sign_ins.token_store import TokenStore
@@ -229,12 +236,15 @@ from tooltray.views.known_clients import ClientProfiles, KnownClients, read_clie
 from tooltray.views.meta_calls import Activation, ActivationAnswer, MetaCalls
 from tooltray.views.modes import Modes
 from tooltray.views.profiles import Profiles
+from tooltray.views.result_limits import ResultLimits
 from tooltray.views.search import QueryWords, ToolSearch, read_query_words
 from tooltray.views.server_declarations import ServerDeclarations
 from tooltray.views.session_view import SessionViews
 from tooltray.views.tool_costs import Count, ToolCosting
 from tooltray.views.view_lists import ViewLists
 from tooltray.views.views import Views
+
+MEGABYTE = 10**6
 
 
 class HubOptions(msgspec.Struct, frozen=True):
@@ -429,7 +439,9 @@ class Hub(Composition):
     task_news: TaskNews = part(book="task_book", places="task_places", publisher=lambda hub: hub.resources.publisher)
     listens: ServerListens = part()
     task_listens: TaskListens = part(book="task_book", places="task_places")
-    server_tasks: ServerTasks = part(relay="linking_relay", book="task_book", places="task_places", news="task_news")
+    server_tasks: ServerTasks = part(
+        relay="linking_relay", book="task_book", places="task_places", news="task_news", fit="result_fitting.of_task"
+    )
 
     # what each session sees of it
 
@@ -437,6 +449,7 @@ class Hub(Composition):
     client_profiles: ClientProfiles = read(lambda hub: read_client_profiles(resource("client-profiles.json")))
     client_limits: KnownLimits = read(lambda hub: read_client_limits(resource("client-profiles.json")))
     clients: KnownClients = part(profiles="client_profiles")
+    result_limits: ResultLimits = part()
     profiles: Profiles = part()
     modes: Modes = part()
     known: KnownServers = read(lambda hub: KnownServers(resource("known-servers.json")))
@@ -447,8 +460,18 @@ class Hub(Composition):
     activation: Activation = part(answer="activation_answer")
     session_views: SessionViews = part()
     views: Views = part(views="session_views")
-    meta: MetaCalls = part(call=lambda hub: lambda exchange: hub.calls.call(exchange))
+    meta: MetaCalls = part(
+        call=lambda hub: lambda exchange: hub.calls.call(exchange), read=lambda hub: lambda exchange: hub.result_reading(exchange)
+    )
     introduction: Introduction = part(views="session_views", said="instructions", declared="server_declarations")
+
+    # results that are too large
+
+    result_store: ResultStore = read(lambda hub: ResultStore(hub.home.results, most_bytes=lambda: _bytes_of_results(hub.config.settings)))
+    token_counter: TokenCounter = part()
+    page_count: Count = made(lambda hub: hub.token_counter)
+    result_fitting: ResultFitting = part(store="result_store", count="page_count")
+    result_reading: ResultReading = part(store="result_store", count="page_count")
 
     # consent, projects, reports, files
 
@@ -506,7 +529,9 @@ class Hub(Composition):
         }
     )
     resolver: ToolResolver = part()
-    forwarder: ToolForwarder = part(relay="linking_relay")
+    server_limits: ServerLimits = part()
+    equal_reads: EqualReads = part()
+    forwarder: ToolForwarder = part(relay="linking_relay", limits="server_limits", reads="equal_reads")
     recorder: CallRecorder = part()
     calls: ToolCalls = part()
     subscriptions: Subscriptions = part()
@@ -662,6 +687,10 @@ def _known_projects(hub: Hub) -> list[str]:
     return [*hub.folders.listed(), *(state.project.path for state in hub.states if state.project)]
 
 
+def _bytes_of_results(settings: Settings) -> int:
+    return settings.results.megabytes * MEGABYTE
+
+
 def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     """In the order in which a person reads them."""
     yield lambda: hub.config.problems
@@ -679,4 +708,5 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield lambda: filter(None, [hub.login_shell.problem])
     yield lambda: hub.journal.problems
     yield lambda: hub.traces.problems
+    yield lambda: hub.result_fitting.problems
     yield lambda: problems_of_settings(hub.config.settings)

@@ -16,7 +16,9 @@ from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, Sess
 from tooltray.snapshots.tools import ToolCosts
 from tooltray.ui.clients.client_details import ClientDetails, SessionDetails
 from tooltray.ui.clients.connected_tab import ConnectedTab
+from tooltray.ui.clients.result_limit import ResultLimit
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import StateBadge
 from tooltray.ui.widgets.choice import Option
 
@@ -275,6 +277,28 @@ async def test_rules_of_a_client_are_written_and_saved_or_left_to_the_servers(th
         await until(lambda: details.client.auto_approve and field.text() == "read, names:get_*")
         press(details, "As set for each server")
         await desk.asked("set_client_auto_approve", "claude-code", None)
+
+
+async def test_how_much_of_a_result_a_client_gets_is_written_and_saved(theme: Theme) -> None:
+    async with Desk(engine(), theme) as desk:
+        details = await kind(desk, "claude-code")
+        limit = details.findChild(ResultLimit)
+        assert limit is not None
+        field, save = limit.findChild(QLineEdit), limit.findChild(Button)
+        assert field is not None
+        assert save is not None
+        field.setText("25")
+        assert not save.isEnabled()
+        field.setText("25000")
+        desk.engine.client_modes[0] = replace(KINDS[0], result_limit=25_000)
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        await desk.asked("set_result_limit", 25_000, None, None, "claude-code")
+        await until(lambda: details.client.result_limit == 25_000 and not save.isEnabled())
+        field.clear()
+        desk.engine.client_modes[0] = KINDS[0]
+        save.click()
+        await desk.asked("set_result_limit", None, None, None, "claude-code")
+        await until(lambda: details.client.result_limit is None)
 
 
 async def test_no_rule_at_all_can_be_saved_too_and_means_that_every_call_asks(theme: Theme) -> None:

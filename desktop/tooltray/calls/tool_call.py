@@ -14,6 +14,8 @@ from typing import Any
 from tooltray.activity.call_stats import CallStats
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
+from tooltray.calls.equal_reads import EqualReads
+from tooltray.calls.server_limits import ServerLimits
 from tooltray.catalogue import tool_settings
 from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.offer import TOOLS
@@ -23,6 +25,7 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.events import EventBus, ServerRemoved, ToolCallResult
 from tooltray.journal.calls_under_way import CallsUnderWay
 from tooltray.journal.happenings import CALL, Happened
+from tooltray.kept_results.result_fitting import ResultFitting
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import HEADER_MISMATCH, Era
@@ -30,10 +33,13 @@ from tooltray.server_tasks.server_tasks import ServerTasks
 from tooltray.sessions.call_course import FROM_RULES
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange, Work
+from tooltray.snapshots.activity import CUT
 from tooltray.snapshots.calls import MCPToolResponse
 from tooltray.snapshots.servers import ServerState
+from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.meta_calls import MetaCalls
+from tooltray.views.result_limits import ResultLimits
 from tooltray.views.views import Views
 
 SEARCHED_FOR_ERROR_BYTES = 512  # at either end of a large result
@@ -122,8 +128,18 @@ class ToolResolver:
 class ToolForwarder:
     """The third stage: a server answers the call, or the hub itself. Has no state of its own."""
 
-    def __init__(self, *, servers: ServerManager, relay: LinkingRelay, own: OwnTools, server_tasks: ServerTasks) -> None:
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        relay: LinkingRelay,
+        own: OwnTools,
+        server_tasks: ServerTasks,
+        limits: ServerLimits,
+        reads: EqualReads,
+    ) -> None:
         self._servers, self._relay, self._own, self._server_tasks = servers, relay, own, server_tasks
+        self._limits, self._reads = limits, reads
 
     def forward(self, route: Route, exchange: Exchange) -> Coroutine[Any, Any, Envelope]:
         request, own_name = exchange.request, route.definition.name
@@ -131,9 +147,21 @@ class ToolForwarder:
             return self._answer_here(own, route.server, exchange)
         if exchange.head.name != own_name or eras.may_repeat_name(request.params):
             request.params = eras.named_once(request.params, "name", name=dump(own_name))
-        sending = self._relay.send_with_retry(self._servers.get(route.server), exchange)
-        is_task = self._server_tasks.may_begin(exchange)
+        managed, is_task = self._servers.get(route.server), self._server_tasks.may_begin(exchange)
+        if managed.config.has_limits:
+            sending = self._sent_in_turn(managed, route, exchange, is_task=is_task)
+        else:
+            sending = self._relay.send_with_retry(managed, exchange)
         return self._server_tasks.noted(route.server, own_name, exchange, sending) if is_task else sending
+
+    def _sent_in_turn(self, managed: ManagedServer, route: Route, exchange: Exchange, *, is_task: bool) -> Coroutine[Any, Any, Envelope]:
+        """When it is its turn; together with equal ones where these run once."""
+        config, send = managed.config, partial(self._relay.send_with_retry, managed)
+        if config.max_calls or config.calls_per_minute:
+            send = partial(self._limits.sent, route.server, send=send)
+        if config.share_reads and not is_task and (key := self._reads.key(managed, route, exchange)):
+            return self._reads.sent(key, exchange, send)
+        return send(exchange)
 
     async def _answer_here(self, own: OwnTool, server: str, exchange: Exchange) -> Envelope:
         """One that asks, asks a modern client in the modern way."""
@@ -190,6 +218,7 @@ def _happened(route: Route, exchange: Exchange, reply: Envelope | None, record: 
         params=exchange.request.params,
         reply=(reply.result or reply.error) if reply else NOTHING,
         is_fault=record.outcome != OK,
+        reason=f"{CUT}{course.cut_from}" if course.cut_from and record.outcome == OK else "",
         course=course,
     )
 
@@ -207,7 +236,10 @@ class ToolCalls:
         approvals: Approvals,
         forwarder: ToolForwarder,
         recorder: CallRecorder,
+        result_limits: ResultLimits,
+        result_fitting: ResultFitting,
     ) -> None:
+        self._limits, self._fitting = result_limits, result_fitting
         self._views, self._meta, self._resolver, self._rules = views, meta, resolver, rules
         self._approvals, self._forwarder, self._recorder = approvals, forwarder, recorder
         self.target = resolver.target
@@ -227,7 +259,7 @@ class ToolCalls:
         is_plain = self._views.is_plain(state)
         if route is None or not (is_plain or self._views.offers(state, route)):
             return self._resolver.unknown(exchange)
-        outcome, reply = CANCELLED, None
+        outcome, reply, answered_at = CANCELLED, None, 0.0
         self._recorder.under_way.begin(exchange, route.server, route.definition.name)
         try:
             is_free = self._rules.allow(route, state)  # authorize
@@ -248,11 +280,14 @@ class ToolCalls:
             if not is_free:
                 self._approvals.answered(route, exchange, reply)
             outcome = ERROR if is_error(reply) else OK
+            if reply.result and (terms := self._limits.of_call(route, state)):
+                answered_at = time.perf_counter()  # what comes now is not the server's time
+                reply = await self._fitting.fitted(reply, terms, route, exchange)
             return reply
         finally:
             self._recorder.under_way.end(exchange)
-            exchange.course.answered_at = answered_at = time.perf_counter()
-            record = self._recorder.record(route, exchange, reply, outcome, answered_at - started_at)  # record
+            exchange.course.answered_at = answered_at = answered_at or time.perf_counter()
+            record = self._recorder.record(route, exchange, reply, outcome, answered_at - started_at - exchange.course.turn_s)  # record
             if on_record:
                 on_record(record)
 

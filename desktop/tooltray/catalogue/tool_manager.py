@@ -477,7 +477,14 @@ class ToolManager:
     def _made_of(self, managed: ManagedServer, definitions: Sequence[ToolDefinition]) -> OfferedTools:
         """What AI clients may see of a server; made anew only when its list, or what the settings say of its tools, is another one."""
         config = managed.config
-        by = (config.tool_filter, config.disabled_tools, config.auto_approve, config.tool_overrides, managed.config_hash)
+        by = (
+            config.tool_filter,
+            config.disabled_tools,
+            config.auto_approve,
+            config.tool_overrides,
+            config.result_limit,
+            managed.config_hash,
+        )
         kept = self._made.get(managed.name)
         if kept is None or kept[0] is not definitions or kept[1] != by:
             kept = self._made[managed.name] = definitions, by, offered_tools(managed, definitions)

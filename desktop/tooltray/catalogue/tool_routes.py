@@ -33,6 +33,7 @@ class Route(msgspec.Struct, frozen=True):
         override: what AI clients see in the place of the server's own words.
         origin: another one for another program, or another address, under the server's name.
         is_listed: the server has it in its list; else it is called all the same, by a client that has this server alone.
+        result_limit: tokens of its results that clients get at once, as its own or its server's settings say; None: all.
     """
 
     server: str
@@ -41,6 +42,7 @@ class Route(msgspec.Struct, frozen=True):
     override: ToolOverride | None = None
     origin: str = ""
     is_listed: bool = True
+    result_limit: int | None = None
 
     @property
     def description(self) -> str:
@@ -117,7 +119,8 @@ def route_to(managed: ManagedServer, definition: ToolDefinition, *, is_listed: b
     override = managed.config.tool_overrides.get(definition.name)
     hints = tool_words.hints_for_rules(override, definition.annotations)
     decision = approval.decide(managed.name, definition.name, hints, rules_of(managed))
-    return Route(managed.name, definition, decision, override, managed.config_hash, is_listed)
+    limit = override.result_limit if override and override.result_limit else managed.config.result_limit
+    return Route(managed.name, definition, decision, override, managed.config_hash, is_listed, limit)
 
 
 def _entry(name: str, route: Route) -> Entry:

@@ -28,6 +28,7 @@ AT_PERSON_S = 15.0  # a person may take minutes; the shortest clocks of clients 
 LEAST_S = 1.0  # a limit of nothing keeps no timer spinning
 HAIR = 1e-6  # what the hub's values are above the last; no server counts so finely
 STILL_RUNNING, STARTING = "Still running", "The server is still starting"
+WAITS_FOR_TURN = "Waiting for its turn: {before} of the server's calls are before it"
 WAITS_FOR_PERSON = "Waiting for a person to answer or to allow this call"
 
 
@@ -91,6 +92,8 @@ class LiveCall:
     @property
     def _words(self) -> str:
         waits_for = self._exchange.course.waits_for
+        if waits_for == "turn":
+            return WAITS_FOR_TURN.format(before=self._exchange.course.before())
         return WAITS_FOR_PERSON if waits_for == "person" else STARTING if waits_for == "start" else STILL_RUNNING
 
 

@@ -135,6 +135,11 @@ class Home(msgspec.Struct, frozen=True):
         return self.root / "server-tasks.json"
 
     @property
+    def results(self) -> Path:
+        """Large results that AI clients read page by page; 0700."""
+        return self.root / "results"
+
+    @property
     def skills(self) -> Path:
         """What each skill was when it was offered, or when a person last looked at it."""
         return self.root / "skills.json"

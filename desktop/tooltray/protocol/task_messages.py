@@ -6,7 +6,7 @@ McpClient for tasks of AI clients. Below it: eras. Nothing but the members named
 """
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 from msgspec import Raw
@@ -106,6 +106,26 @@ def related_to(message: Raw, id: str) -> Raw:
     meta = opened(members["_meta"])
     meta[RELATED_TASK_KEY] = with_id(meta[RELATED_TASK_KEY], id)
     return closed(members | {"_meta": closed(meta)})
+
+
+async def with_result(reply: Envelope, is_state: bool, change: Callable[[Envelope], Awaitable[Envelope]]) -> Envelope:
+    """A reply about a task with its result changed.
+
+    Args:
+        reply: no error.
+        is_state: the reply is the task's state, which has the result inside, if the task has one by now; False: it is the result.
+    """
+    if not is_state:
+        return await change(reply)
+    try:
+        members = opened(reply.result)
+    except ValueError:
+        return reply
+    if "result" not in members:
+        return reply
+    before = Envelope(result=members["result"])
+    after = await change(before)
+    return reply if after is before else Envelope(result=closed(members | {"result": after.result}))
 
 
 def asked_with(params: Raw, own_id: str) -> Raw:

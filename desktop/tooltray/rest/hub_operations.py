@@ -190,6 +190,7 @@ _CLIENTS = (
         summary="Chooses which calls of one kind of AI client go unasked, in the place of the servers' own rules",
         status=204,
     ),
+    Operation("PUT", "/mcp/result-limit", ViewsApi.set_result_limit, status=204),
     Operation("GET", "/mcp/client-tokens", AccessApi.list_client_tokens, summary="The AI clients that have a token"),
     Operation("POST", "/mcp/client-tokens", AccessApi.create_client_token, status=201, wrap="token", needs_trust=always),
     Operation("DELETE", "/mcp/client-tokens/{name}", AccessApi.remove_client_token, summary="Ends an AI client's token", status=204),

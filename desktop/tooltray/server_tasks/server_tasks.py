@@ -7,7 +7,8 @@ TaskPlaces, and LinkingRelay: results have the URIs that clients know.
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import partial
 from typing import Any
 
 from msgspec import Raw
@@ -35,6 +36,8 @@ OF_ERA = {Era.LEGACY: frozenset({GET, RESULT, LIST, CANCEL, UPDATE}), Era.MODERN
 RESULT_WAIT_S = 86400.0  # `tasks/result` waits for the task, which has its own time; a client that is gone ends it sooner
 MOST_ASKED_FOR = 100  # tasks of a server without a list, for the list: the latest; each is a request of its own
 
+Fit = Callable[[str, str, Exchange, Envelope], Awaitable[Envelope]]
+"""Takes a server, its tool, what asks for the result, and the reply with the result."""
 Handler = Callable[[Exchange], Coroutine[Any, Any, Envelope]]
 ServerHandler = Callable[[ManagedServer, Exchange], Coroutine[Any, Any, Envelope]]
 
@@ -43,8 +46,21 @@ class ServerTasks:
     """Belongs to the engine's loop."""
 
     def __init__(
-        self, *, servers: ServerManager, relay: LinkingRelay, views: Views, book: TaskBook, places: TaskPlaces, news: TaskNews
+        self,
+        *,
+        servers: ServerManager,
+        relay: LinkingRelay,
+        views: Views,
+        book: TaskBook,
+        places: TaskPlaces,
+        news: TaskNews,
+        fit: Fit,
     ) -> None:
+        """
+        Args:
+            fit: makes the result of a server's tool as large as a client may have it.
+        """
+        self._fit = fit
         self._servers, self._relay, self._views = servers, relay, views
         self._book, self._places, self._news = book, places, news
 
@@ -118,7 +134,9 @@ class ServerTasks:
         if client and place in (None, client):  # another copy of the server does not know it
             self._places.put(task, client)
             self._note(task, asked.method, reply)
-        return reply
+        if reply.error or asked.method not in (GET, RESULT):
+            return reply
+        return await messages.with_result(reply, asked.method == GET, partial(self._fit, task.server, task.tool, exchange))
 
     async def _send(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
         is_wait = exchange.request.method == RESULT

@@ -5,9 +5,14 @@ a clock. Nothing here may cost a call more than a look at the clock.
 """
 
 import time
+from collections.abc import Callable
 from types import TracebackType
 
 FROM_RULES, FROM_GRANT, FROM_PERSON = "rules", "grant", "person"
+
+
+def _none() -> int:
+    return 0
 
 
 class CallCourse:
@@ -19,10 +24,25 @@ class CallCourse:
         answered_at: when there was a reply; None: not yet.
         sent_at: when the reply went to the client; None: not yet, or to nobody outside.
         allowed_by: what let it through: FROM_RULES, FROM_GRANT or FROM_PERSON; empty: nothing yet.
-        waits_for: "server", "person" or "start".
+        turn_s: how long it waited until its server could have it, because of the server's limits.
+        waits_for: "server", "person", "start" or "turn".
+        before: while it waits for its turn, how many calls get theirs first.
+        cut_from: how many bytes the result had before it was cut to what its client is to have; 0: it was not.
     """
 
-    __slots__ = ("allowed_by", "answered_at", "person_s", "received_at", "sent_at", "server_s", "start_s", "waits_for")
+    __slots__ = (
+        "allowed_by",
+        "answered_at",
+        "before",
+        "cut_from",
+        "person_s",
+        "received_at",
+        "sent_at",
+        "server_s",
+        "start_s",
+        "turn_s",
+        "waits_for",
+    )
 
     def __init__(self) -> None:
         self.received_at = time.perf_counter()
@@ -32,6 +52,8 @@ class CallCourse:
         self.answered_at: float | None = None
         self.sent_at: float | None = None
         self.allowed_by, self.waits_for = "", "server"
+        self.cut_from, self.turn_s = 0, 0.0
+        self.before: Callable[[], int] = _none
 
     @property
     def passed_s(self) -> float:
@@ -45,6 +67,11 @@ class CallCourse:
     def at_start(self) -> "_Waiting":
         """While the block lasts, its server is being started."""
         return _Waiting(self, "start")
+
+    def at_turn(self, before: Callable[[], int]) -> "_Waiting":
+        """While the block lasts, its server works on other calls."""
+        self.before = before
+        return _Waiting(self, "turn")
 
     def at_server(self) -> "_AtServer":
         """While the block lasts, its server has it, but for the time that a person has."""
@@ -86,5 +113,7 @@ class _Waiting:
         course.waits_for = "server"
         if self._for == "person":
             course.person_s = (course.person_s or 0.0) + passed_s
+        elif self._for == "turn":
+            course.turn_s += passed_s
         else:
             course.start_s = (course.start_s or 0.0) + passed_s

@@ -23,11 +23,13 @@ class ClientLimits(msgspec.Struct, frozen=True, rename="camel"):
             characters is deducted.
         call_s: seconds without an answer after which it gives up a call, unless its person has set another time.
         is_reset_by_progress: whether news of a call begin that time anew; None: not known.
+        allows_larger_results: it lets the result of a tool be as large as `anthropic/maxResultSizeChars` in its definition says.
     """
 
     tool_name: int = SAFE_NAME
     call_s: float = msgspec.field(name="callLimit", default=USUAL_CALL_S)
     is_reset_by_progress: bool | None = None
+    allows_larger_results: bool = False
 
 
 DEFAULT_LIMITS = ClientLimits()

@@ -33,7 +33,7 @@ from pydantic import (
 from tooltray.phrases import Phrase
 from tooltray.settings.confinement import OPEN, Confinement
 from tooltray.settings.json_model import JsonModel, without_null
-from tooltray.settings.tool_override import ToolOverride
+from tooltray.settings.tool_override import Tokens, ToolOverride
 from tooltray.shell_words import joined
 
 LABEL_COLORS = ("blue", "green", "amber", "red", "violet", "grey")
@@ -96,6 +96,8 @@ Shown = Annotated[str, BeforeValidator(_text_or_nothing)]  # an odd icon is no r
 
 Folder = Annotated[StrictStr, AfterValidator(_is_absolute)]
 Port = Annotated[int, Field(ge=0, le=65535, strict=True)]
+AtOnce = Annotated[int, Field(ge=1, le=10_000, strict=True)]
+PerMinute = Annotated[int, Field(ge=1, le=100_000, strict=True)]
 Seconds = Annotated[float, BeforeValidator(plain_number), Field(gt=0, strict=True, allow_inf_nan=False)]
 
 
@@ -174,6 +176,10 @@ class MCPServerConfig(JsonModel):
         disabled_skills: which of its skills are not offered: their URIs as the server has them, or their names.
         label: which of a person's accounts or machines it is, in their words: "work", "private".
         color: the colour of that label, one of LABEL_COLORS; any other word is none.
+        result_limit: tokens of a result that clients get at once; the rest is kept and read page by page. None: results are whole.
+        max_calls: of its tools that are under way at once, of all AI clients together; others wait for their turn. None: any number.
+        calls_per_minute: that begin in a minute; others wait. None: any number.
+        share_reads: equal calls at the same moment run once, of tools that say that they only read and may be called twice.
         projects: folders; sessions that work in one of them, or below it, alone have the server. Empty: all sessions.
         confinement: which files and hosts its process may reach; of a server that is no process it is of no effect.
     """
@@ -205,6 +211,10 @@ class MCPServerConfig(JsonModel):
     tool_overrides: Annotated[Mapping[str, ToolOverride], GivenMembers] = Field(default_factory=dict)
     label: Shown = ""
     color: Shown = ""
+    result_limit: Tokens | None = None
+    max_calls: AtOnce | None = None
+    calls_per_minute: PerMinute | None = None
+    share_reads: StrictBool = False
     projects: tuple[Folder, ...] = ()
     confinement: Confinement = OPEN
 
@@ -249,6 +259,11 @@ class MCPServerConfig(JsonModel):
     def arguments(self) -> tuple[str, ...]:
         """What it is started with, the project's placeholders in it if it waits for one."""
         return self.template if self.deferred_startup else self.args
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether calls wait for their turn, or for equal ones."""
+        return bool(self.max_calls or self.calls_per_minute or self.share_reads)
 
     def is_lazy(self, by_default: bool) -> bool:
         """Whether AI clients see its tools only when they have activated it; `by_default`: what counts where it does not say."""

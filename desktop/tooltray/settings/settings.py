@@ -28,8 +28,8 @@ from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings.confinement import Confinement
 from tooltray.settings.document import CURRENT_VERSION, Document, version_of
 from tooltray.settings.json_model import JsonModel
-from tooltray.settings.server_config import GivenMembers, MCPServerConfig, Port, Seconds, Shown, Target, plain_number
-from tooltray.settings.tool_override import ToolOverride
+from tooltray.settings.server_config import AtOnce, GivenMembers, MCPServerConfig, PerMinute, Port, Seconds, Shown, Target, plain_number
+from tooltray.settings.tool_override import Tokens, ToolOverride
 from tooltray.settings.usable import (
     CORRECT_IT,
     MUST_BE_OBJECT,
@@ -112,11 +112,15 @@ class ClientSettings(JsonModel):
         mode: how tools are shown to it; None: as the servers' settings say.
         profile: that its sessions get unless they ask for another.
         auto_approve: which of its calls go through unasked, in the place of the servers' own `autoApprove`.
+        result_limit: tokens of a result that it gets at once; the smaller one counts where its server or tool has one, too.
+        reads: which one its model gets of a result that says the same as text and as structured content; the other is left out.
     """
 
     mode: Mode | None = None
     profile: StrictStr | None = None
     auto_approve: tuple[StrictStr, ...] | None = None
+    result_limit: Tokens | None = None
+    reads: Literal["text", "structured"] | None = None
 
 
 class PublishSettings(JsonModel):
@@ -227,6 +231,16 @@ class TelemetrySettings(JsonModel):
     otlp: StrictStr = ""
 
 
+class ResultSettings(JsonModel):
+    """What is kept of large results, for a day.
+
+    Attributes:
+        megabytes: on disk; beyond that the oldest ones are removed.
+    """
+
+    megabytes: MostMegabytes = 500
+
+
 class RegistryEntry(JsonModel):
     """A npm registry that a person adds to those that come with Tooltray.
 
@@ -253,6 +267,10 @@ class FileServerSettings(JsonModel):
     isolation: Literal["shared", "session"] | None = None
     idle_stop: Seconds | None = None
     lazy_load: StrictBool | None = None
+    result_limit: Tokens | None = None
+    max_calls: AtOnce | None = None
+    calls_per_minute: PerMinute | None = None
+    share_reads: StrictBool | None = None
     tool_overrides: Annotated[Mapping[str, ToolOverride] | None, GivenMembers] = None
     custom_npm_registry: Target = None
     confinement: Confinement | None = None
@@ -284,6 +302,7 @@ class Settings(JsonModel):
         notifications: which kinds the person has switched on or off; see notification_kinds.
         activity: what the journal keeps.
         telemetry: where traces of calls go.
+        results: what is kept of large results.
     """
 
     version: int = CURRENT_VERSION
@@ -308,6 +327,7 @@ class Settings(JsonModel):
     notifications: Annotated[Mapping[str, StrictBool], GivenMembers] = Field(default_factory=dict)
     activity: ActivitySettings = ActivitySettings()
     telemetry: TelemetrySettings = TelemetrySettings()
+    results: ResultSettings = ResultSettings()
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -436,6 +456,7 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         notifications=_read_part(document, "notifications", dict[str, StrictBool], {}, slips),
         activity=_read_activity(document.get("activity"), slips),
         telemetry=_read_part(document, "telemetry", TelemetrySettings, TelemetrySettings(), slips),
+        results=_read_part(document, "results", ResultSettings, ResultSettings(), slips),
     )
     return Reading(settings, tuple(slips))
 

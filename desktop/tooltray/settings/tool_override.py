@@ -17,6 +17,8 @@ from tooltray.settings.json_model import JsonModel
 LONGEST_TITLE = 200  # characters; clients show one line
 LONGEST_ADDRESS = 2048  # characters of an icon's address
 LONGEST_IMAGE = 2**16  # characters of an icon that stands in the settings itself; 48 kB, a drawing has a tenth
+LEAST_TOKENS = 500  # of a result: the words about what was cut need a part of them
+MOST_TOKENS = 10_000_000  # more than any model reads
 MOST_ICONS, MOST_SIZES = 8, 8
 _SRC = re.compile(r"https://[^\s\"<>\\^`{|}]+|data:image/[^\s\"<>\\^`{|}]+", re.ASCII)
 
@@ -35,6 +37,7 @@ def _is_icon(src: str) -> str:
 
 Given = Annotated[StrictStr | None, BeforeValidator(_blank_is_absent)]
 Short = Annotated[StrictStr, Field(max_length=LONGEST_TITLE)]
+Tokens = Annotated[int, Field(ge=LEAST_TOKENS, le=MOST_TOKENS, strict=True)]
 Title = Annotated[Short | None, BeforeValidator(_blank_is_absent)]
 
 
@@ -69,13 +72,18 @@ class ToolIcon(JsonModel):
 
 
 class ToolOverride(JsonModel):
-    """How one tool is shown to AI clients; what is not given is the tool's own."""
+    """How one tool is shown to AI clients; what is not given is the tool's own.
+
+    Attributes:
+        result_limit: tokens of a result that clients get at once, in the place of the server's; see kept_results.
+    """
 
     name: Given = None
     description: StrictStr | None = None
     title: Title = None
     annotations: ToolHints | None = None
     icons: Annotated[tuple[ToolIcon, ...], Field(max_length=MOST_ICONS)] | None = None
+    result_limit: Tokens | None = None
 
 
 def _given(model: JsonModel) -> Mapping[str, object]:

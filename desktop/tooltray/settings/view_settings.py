@@ -16,6 +16,7 @@ from tooltray.settings.tool_override import ToolOverride
 from tooltray.settings.usable import CORRECT_IT, in_words
 
 MODES: tuple[str, ...] = get_args(Mode)
+RESULT_LIMIT = "resultLimit"
 MOST_NAME_CHARACTERS = 100  # of a client or a profile; an odd client may say anything
 FORBIDDEN_IN_PROFILES = "/"  # a profile may become part of an address
 
@@ -131,13 +132,32 @@ def read_override(tool: str, shown: Mapping[str, object]) -> ToolOverride:
 def tool_override(server: str, tool: str, shown: Mapping[str, object]) -> Edit:
     """
     Args:
-        shown: the override as it stands in JSON; without members, the tool's own words count again.
+        shown: the override as it stands in JSON; without members, the tool's own words count again. The limit of its results stays.
     """
 
     def edit(document: Document) -> None:
         entry = _entry(document, server)
         overrides = part(entry, "toolOverrides")
-        _set(overrides, tool, dict(shown) or None)
+        before = overrides.get(tool)
+        kept = {name: before[name] for name in (RESULT_LIMIT,) if isinstance(before, dict) and name in before}
+        _set(overrides, tool, {**shown, **kept} or None)
+        if not overrides:
+            del entry["toolOverrides"]
+        read_usable_entry(server, entry)
+
+    return edit
+
+
+def tool_limit(server: str, tool: str, tokens: int | None) -> Edit:
+    """How many tokens of a tool's result AI clients get at once; None: as its server says."""
+
+    def edit(document: Document) -> None:
+        entry = _entry(document, server)
+        overrides = part(entry, "toolOverrides")
+        override = part(overrides, tool)
+        _set(override, RESULT_LIMIT, tokens)
+        if not override:
+            del overrides[tool]
         if not overrides:
             del entry["toolOverrides"]
         read_usable_entry(server, entry)

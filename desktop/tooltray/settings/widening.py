@@ -9,11 +9,14 @@ from collections.abc import Callable, Collection, Mapping
 
 from tooltray.settings.server_config import MCPServerConfig, ToolFilter
 from tooltray.settings.settings import ProfileSettings, Settings, read_entry
+from tooltray.settings.tool_override import ToolOverride
 
 ALL, EXCEPTION = "all", "ask:"  # as catalogue/approval.py has them
-HARMLESS_FIELDS = frozenset({"icons", "descriptions", "call_timeout", "idle_stop", "lazy_load", "options", "label", "color"})
-"""Of an entry: how its card looks, and when its tools are shown or it is put to rest."""
-HARMLESS_SETTINGS = frozenset({"readyAnswers", "hotReload", "mcpEnabled", "pausedUntil", "language", "window", "notifications"})
+HARMLESS_FIELDS = frozenset(
+    {"icons", "descriptions", "call_timeout", "idle_stop", "lazy_load", "options", "label", "color", "result_limit", "share_reads"}
+)
+"""Of an entry: how its card looks, when its tools are shown or it is put to rest, and how much of a result is shown at once."""
+HARMLESS_SETTINGS = frozenset({"readyAnswers", "hotReload", "mcpEnabled", "pausedUntil", "language", "window", "notifications", "results"})
 HARMLESS_PUBLISHING = frozenset({"naming", "mode", "lazyLoad", "feedback"})
 """Of `publish`: how tools are shown."""
 
@@ -47,6 +50,11 @@ def _field_widens(field: str, was: MCPServerConfig, now: MCPServerConfig) -> boo
     return widens is None or widens(was, now)
 
 
+def _words_of(override: ToolOverride | None) -> ToolOverride:
+    """All that an override says but how much of a result is shown."""
+    return (override or ToolOverride()).model_copy(update={"result_limit": None})
+
+
 def _filter_widens(was: ToolFilter | None, now: ToolFilter | None) -> bool:
     if was is None:
         return False
@@ -56,15 +64,24 @@ def _filter_widens(was: ToolFilter | None, now: ToolFilter | None) -> bool:
     return not set(more.list) <= set(less.list)
 
 
+def _is_more(was: int | None, now: int | None) -> bool:
+    """None is any number."""
+    return was is not None and (now is None or now > was)
+
+
 _WIDENS: Mapping[str, Callable[[MCPServerConfig, MCPServerConfig], bool]] = {
     "auto_approve": lambda was, now: rules_widen(was.auto_approve, now.auto_approve),
     "confinement": lambda was, now: now.confinement.widens(was.confinement),
     "disable": lambda was, now: not now.disable,
     "disabled_tools": lambda was, now: not set(was.disabled_tools) <= set(now.disabled_tools),
     "disabled_skills": lambda was, now: not set(was.disabled_skills) <= set(now.disabled_skills),
+    "max_calls": lambda was, now: _is_more(was.max_calls, now.max_calls),
+    "calls_per_minute": lambda was, now: _is_more(was.calls_per_minute, now.calls_per_minute),
     "projects": lambda was, now: bool(was.projects) and not (now.projects and set(now.projects) <= set(was.projects)),
     "tool_filter": lambda was, now: _filter_widens(was.tool_filter, now.tool_filter),
-    "tool_overrides": lambda was, now: any(was.tool_overrides.get(tool) != new for tool, new in now.tool_overrides.items()),
+    "tool_overrides": lambda was, now: any(
+        _words_of(was.tool_overrides.get(tool)) != _words_of(new) for tool, new in now.tool_overrides.items()
+    ),
 }
 """Fields of which another value may be a narrower one."""
 

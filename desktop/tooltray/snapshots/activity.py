@@ -14,6 +14,10 @@ OUTCOMES = ("ok", "error", "refused", "cancelled")
 "accept", "decline", "cancel", "late", or "error" where the client could not ask; both are "cancelled" where whoever asked is gone."""
 
 
+CUT = "cut "
+"""How the reason of a call begins whose result was cut."""
+
+
 class ActivityTimes(msgspec.Struct, frozen=True):
     """Where the time of a call went, in seconds; None: not measured, or not on the way of this call.
 
@@ -51,7 +55,8 @@ class ActivityEntry(msgspec.Struct, frozen=True):
         touched: one line: the path, the host, or the first words of a command; masked.
         reason: why it failed or was refused. Of a start or a stop why it was: "person", "client" (a call needed it, or its client left),
             "idle", "settings" or "hub"; of an approval who answered: "person" at Tooltray, "client" at the AI client, or the name of a
-            program; without an answer "expired", "unasked", "withdrawn" or "changed".
+            program; without an answer "expired", "unasked", "withdrawn" or "changed". Of a call whose result was cut "cut " and how many
+            bytes it had before.
         has_contents: whether arguments or result are kept.
     """
 
@@ -72,6 +77,12 @@ class ActivityEntry(msgspec.Struct, frozen=True):
     touched: str = ""
     reason: str = ""
     has_contents: bool = False
+
+
+def cut_from(entry: ActivityEntry) -> int:
+    """How many bytes a call's result had before it was cut to what its client is to have; 0: it was not."""
+    size = entry.reason.removeprefix(CUT)
+    return int(size) if entry.kind == "call" and size != entry.reason and size.isdecimal() else 0
 
 
 class ActivityRow(msgspec.Struct, frozen=True):
@@ -183,7 +194,7 @@ class ToolUse(msgspec.Struct, frozen=True):
 
 
 class CallNow(msgspec.Struct, frozen=True):
-    """A call that is under way. `waits_for`: "server", "person" or "start"."""
+    """A call that is under way. `waits_for`: "server", "person", "start" or "turn"."""
 
     client: str
     session: str

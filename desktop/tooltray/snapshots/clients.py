@@ -39,6 +39,7 @@ class ClientModeSnapshot(msgspec.Struct, frozen=True):
     profile: str = ""  # that its sessions get unless they ask for another
     is_seen: bool = False  # it was connected here at least once
     auto_approve: tuple[str, ...] | None = None  # in the place of the servers' own; None: the servers' own count
+    result_limit: int | None = None  # tokens of a result that it gets at once; None: as servers and tools say
 
 
 class ProfileSnapshot(msgspec.Struct, frozen=True):

@@ -5,7 +5,10 @@ from typing import Any
 
 from tooltray.api import JsonObject
 from tooltray.confirmation import YES_TO_CALLS, confirm_widening
+from tooltray.errors import TooltrayError
+from tooltray.phrases import Phrase
 from tooltray.sessions.session_state import SessionState
+from tooltray.settings import view_settings
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.widening import client_rules_widen
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
@@ -120,6 +123,30 @@ class ViewsApi:
         """
         given = {"name": name, "description": description, "title": title, "annotations": annotations, "icons": icons}
         await self._profiles.set_override(server, tool, {member: value for member, value in given.items() if value is not None})
+
+    async def set_result_limit(
+        self, tokens: int | None = None, server: str | None = None, tool: str | None = None, client: str | None = None
+    ) -> None:
+        """Chooses how many tokens of a result AI clients get at once; they read the rest page by page. None: no limit of this kind.
+
+        Args:
+            tokens: at least 500.
+            server: of all tools of this server; with `tool` of that one, by the server's own name, in the place of the server's limit.
+            client: of all results of one kind of AI client; without a server.
+
+        Raises:
+            NotFound: there is no such server.
+            TooltrayError: neither a server nor a client is named, or both are; the number cannot be used; the settings cannot be written.
+        """
+        if bool(client) == bool(server) or (tool and not server):
+            raise TooltrayError(Phrase("Say whose results are meant: a server's, with or without a tool, or an AI client's"))
+        view_settings.read_override(tool or "", {view_settings.RESULT_LIMIT: tokens})
+        if client:
+            await self._config.edit(view_settings.client_field(client, view_settings.RESULT_LIMIT, tokens))
+        elif server and tool:
+            await self._profiles.set_tool_limit(server, tool, tokens)
+        else:
+            await self._config.change_server(server or "", result_limit=tokens)
 
     async def get_tool_costs(self, client: str | None = None, session: str | None = None) -> ToolCosts:
         """What the definitions of tools cost in a model's context, all and as they are shown.

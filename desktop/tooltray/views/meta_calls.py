@@ -130,14 +130,23 @@ class MetaCalls:
     """Has no state of its own."""
 
     def __init__(
-        self, *, servers: ServerManager, views: Views, lists: ViewLists, search: ToolSearch, activation: Activation, call: ToolCall
+        self,
+        *,
+        servers: ServerManager,
+        views: Views,
+        lists: ViewLists,
+        search: ToolSearch,
+        activation: Activation,
+        call: ToolCall,
+        read: MetaTool,
     ) -> None:
         """
         Args:
             call: carries out the call that a call of `call_tool` stands for.
+            read: answers a call of `read_result`.
         """
         self._servers, self._views, self._lists = servers, views, lists
-        self._search, self._activation, self._call = search, activation, call
+        self._search, self._activation, self._call, self._read = search, activation, call, read
 
     def find(self, name: str, state: SessionState) -> MetaTool | None:
         """The tool about other tools that a session calls by this name; None if it is none."""
@@ -148,6 +157,8 @@ class MetaCalls:
             return self._find
         if key == meta_tools.CALL_KEY:
             return self._call_inner
+        if key == meta_tools.READ_KEY:
+            return self._read
         return partial(self._activate, key[1].removeprefix(meta_tools.ACTIVATE))
 
     async def _activate(self, server: str, exchange: Exchange) -> Envelope:

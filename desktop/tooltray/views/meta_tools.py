@@ -17,7 +17,7 @@ from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, opened
 from tooltray.sessions.own_results import own_result
 
-FIND, CALL = "find_tools", "call_tool"
+FIND, CALL, READ = "find_tools", "call_tool", "read_result"
 ACTIVATE = "activate_"  # before the name of a server
 MOST_NAMED = 5  # tools in the description of a server; all of them would cost what they are to save
 NOTHING_FOUND = (
@@ -43,6 +43,26 @@ _CALL_SCHEMA = {
         "arguments": {"type": "object", "description": "What the tool's inputSchema asks for"},
     },
     "required": ["name"],
+    "additionalProperties": False,
+}
+
+
+_READ_WHAT = (
+    "Reads more of a result that was too large and was cut: its handle stands at the end of what you got. With the handle alone it gives "
+    "the beginning; give offset to go on, or one of lines, grep and path. Each answer says how to go on."
+)
+_READ_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "handle": {"type": "string", "description": "As the cut result names it"},
+        "part": {"type": "integer", "minimum": 1, "description": "Which part of the result, where it has several; default: the first"},
+        "offset": {"type": "integer", "minimum": 0, "description": "From this byte on"},
+        "lines": {"type": "string", "description": "These lines, from 1: 100-200, 100- or 100"},
+        "grep": {"type": "string", "description": "The lines with these words, each with its number"},
+        "regex": {"type": "boolean", "description": "grep is a regular expression, of the kind that RE2 and Rust have"},
+        "path": {"type": "string", "description": "What is there, of JSON: $.items[0].name; [*] for all elements or values"},
+    },
+    "required": ["handle"],
     "additionalProperties": False,
 }
 
@@ -83,12 +103,12 @@ def key_of(server: str) -> tuple[str, str]:
     return HUB, ACTIVATE + server
 
 
-FIND_KEY, CALL_KEY = (HUB, FIND), (HUB, CALL)
+FIND_KEY, CALL_KEY, READ_KEY = (HUB, FIND), (HUB, CALL), (HUB, READ)
 
 
 def is_meta(key: tuple[str, str]) -> bool:
     """Whether a name was given to such a tool."""
-    return key in (FIND_KEY, CALL_KEY) or (key[0] == HUB and key[1].startswith(ACTIVATE))
+    return key in (FIND_KEY, CALL_KEY, READ_KEY) or (key[0] == HUB and key[1].startswith(ACTIVATE))
 
 
 # definitions
@@ -109,6 +129,11 @@ def call_definition(name: str) -> Raw:
     """The definition of `call_tool`."""
     what = "Calls any tool of the connected MCP servers by its name, also one that is not listed, and returns what that tool returns."
     return _definition(name, "Call a tool", what, _CALL_SCHEMA, {"destructiveHint": True, "openWorldHint": True})
+
+
+def read_definition(name: str) -> Raw:
+    """The definition of `read_result`."""
+    return _definition(name, "Read a result", _READ_WHAT, _READ_SCHEMA, _READS)
 
 
 def _definition(name: str, title: str, description: str, schema: Any, annotations: Any) -> Raw:

@@ -195,6 +195,7 @@ class Modes:
             profile=settings.profile or "",
             is_seen=name == EVERY_OTHER or self._clients.is_seen(name),
             auto_approve=settings.auto_approve,
+            result_limit=settings.result_limit,
         )
 
     # deciding

@@ -131,10 +131,25 @@ class Profiles:
     async def _set_beside(self, file: FileServer, server: str, tool: str, override: ToolOverride) -> None:
         """Of a server whose entry is in another file: all that is to count stands in the settings, for it replaces what that file says."""
         now = {key: value for key, value in self._config.settings.mcp_servers[server].tool_overrides.items() if key != tool}
+        before = self._config.settings.mcp_servers[server].tool_overrides.get(tool)
+        if before and before.result_limit and not override.result_limit:
+            override = override.model_copy(update={"result_limit": before.result_limit})
         if override != ToolOverride():
             now[tool] = override
         is_as_written = now == file.entry.config.tool_overrides
         await self._config.change_server(server, tool_overrides=None if is_as_written else now)
+
+    async def set_tool_limit(self, server: str, tool: str, tokens: int | None) -> None:
+        """See ViewsApi.set_result_limit."""
+        file = self._config.file_server(server)
+        if file is None:
+            await self._config.edit(view_settings.tool_limit(server, tool, tokens))
+            return
+        now = dict(self._config.settings.mcp_servers[server].tool_overrides)
+        now[tool] = now.pop(tool, ToolOverride()).model_copy(update={"result_limit": tokens})
+        if now[tool] == ToolOverride():
+            del now[tool]
+        await self._config.change_server(server, tool_overrides=None if now == file.entry.config.tool_overrides else now)
 
     def _tool_count(self, profile: ProfileSettings) -> int:
         return sum(_includes(profile, route.server, route.definition.name) for route in self._tools.all_routes())

@@ -24,6 +24,7 @@ from tooltray.upstream.server_manager import ServerManager
 from tooltray.upstream.visibility import Visibility
 from tooltray.views.modes import Modes
 from tooltray.views.profiles import Profiles
+from tooltray.views.result_limits import ResultLimits
 
 EVERYTHING, SEARCH = "everything", "search"
 
@@ -40,6 +41,8 @@ class SessionView(msgspec.Struct, frozen=True):
         own: the servers that it has because of its project.
         lacks_any: there are servers that do not exist for it.
         shows_views: its client shows views of tools, and gets the tools that are for these alone.
+        leaves_structure_out: its client reads the text alone of results that say the same twice.
+        reads_results: a result may be cut for it, so the tool that reads the rest is listed.
         room: so many characters its client takes for a name of a tool; 0 where it has one server alone, whose names are as they are.
     """
 
@@ -52,6 +55,8 @@ class SessionView(msgspec.Struct, frozen=True):
     own: frozenset[str] = frozenset()
     lacks_any: bool = False
     shows_views: bool = False
+    reads_results: bool = False
+    leaves_structure_out: bool = False
     room: int = 0
 
     @property
@@ -62,7 +67,7 @@ class SessionView(msgspec.Struct, frozen=True):
     @property
     def is_whole(self) -> bool:
         """Whether everything is listed, and nothing else."""
-        return not (self.is_search or self.profile or self.lazy or self.lacks_any)
+        return not (self.is_search or self.profile or self.lazy or self.lacks_any or self.reads_results or self.leaves_structure_out)
 
     @property
     def is_bounded(self) -> bool:
@@ -88,9 +93,10 @@ class SessionViews:
         profiles: Profiles,
         visibility: Visibility,
         client_limits: KnownLimits,
+        result_limits: ResultLimits,
     ) -> None:
         self._config, self._servers, self._tools, self._modes, self._profiles = config, servers, tools, modes, profiles
-        self._visibility, self._limits = visibility, client_limits
+        self._visibility, self._limits, self._result_limits = visibility, client_limits, result_limits
         self._examined: Settings | None = None
         self._may_hide, self._is_plain = False, True  # by the settings examined
 
@@ -100,7 +106,16 @@ class SessionViews:
         included = self._profiles.content(profile)
         own, lacks_any = visibility.own(state), visibility.lacks_any(state)
         terms = self.terms_of(state)
-        view = SessionView(profile=profile, included=included, own=own, lacks_any=lacks_any, shows_views=terms.with_views, room=terms.room)
+        view = SessionView(
+            profile=profile,
+            included=included,
+            own=own,
+            lacks_any=lacks_any,
+            shows_views=terms.with_views,
+            reads_results=self._result_limits.are_any(state),
+            leaves_structure_out=self._result_limits.leaves_structure_out(state),
+            room=terms.room,
+        )
         if not self._is_anything_hidden():
             return view
         if self._modes.shown(state).mode == SEARCH:

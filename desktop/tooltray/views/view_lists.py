@@ -17,6 +17,7 @@ from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Entry, ListTerms
 from tooltray.protocol.eras import Era
+from tooltray.protocol.member_scanner import closed, opened
 from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -24,8 +25,9 @@ from tooltray.tasks import finish_in_thread
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views import meta_tools
-from tooltray.views.meta_tools import CALL_KEY, FIND_KEY, LazyServer, key_of
+from tooltray.views.meta_tools import CALL_KEY, FIND_KEY, READ_KEY, LazyServer, key_of
 from tooltray.views.profiles import Profiles
+from tooltray.views.result_limits import ResultLimits
 from tooltray.views.session_view import SessionView, room_of
 
 MOST_KEPT = 64  # listings; sessions that activate one server after the other have a few dozen
@@ -65,11 +67,13 @@ class ViewLists:
         names: PublishedNames,
         known: KnownServers,
         client_limits: KnownLimits,
+        result_limits: ResultLimits,
     ) -> None:
         self._config, self._servers, self._tools, self._offers = config, servers, tools, offers
         self._profiles, self._names, self._known, self._limits = profiles, names, known, client_limits
+        self._result_limits = result_limits
         self._given: dict[Key, str] = {}
-        self._listings: dict[tuple[SessionView, str | None], _Kept] = {}
+        self._listings: dict[tuple[SessionView, str | None, str], _Kept] = {}
 
     async def listing(self, view: SessionView, state: SessionState, *, client: McpClient | None, era: Era = Era.MODERN) -> Raw:
         """The result of `tools/list`. `client`: the copy of the session's one server that is for it alone."""
@@ -77,17 +81,17 @@ class ViewLists:
         entries = await self._tools.entries(state.server, client=client, terms=view.terms, era=era, is_wanted=is_wanted)
         if await self._give_names(view) and client is None:
             entries = await self._tools.entries(state.server, terms=view.terms, era=era)  # others may have come meanwhile
-        made_of = self._state_of(view)
-        kept = self._listings.get((view, state.server))
+        made_of, key = self._state_of(view), (view, state.server, state.client if view.reads_results or view.leaves_structure_out else "")
+        kept = self._listings.get(key)
         if kept and kept.entries is entries and kept.made_of == made_of:
             return kept.listing
-        shown = (entry.definition for entry in entries if self._is_listed(view, state, entry))
+        shown = (self._definition(view, state, entry) for entry in entries if self._is_listed(view, state, entry))
         listing = listing_of(TOOLS, [*self._meta_definitions(view, state, entries), *shown])
         if client is None:
-            self._keep((view, state.server), _Kept(entries, made_of, listing))
+            self._keep(key, _Kept(entries, made_of, listing))
         return listing
 
-    def _keep(self, key: tuple[SessionView, str | None], made: _Kept) -> None:
+    def _keep(self, key: tuple[SessionView, str | None, str], made: _Kept) -> None:
         """Forgets the oldest where there are too many."""
         self._listings.pop(key, None)
         self._listings[key] = made
@@ -125,11 +129,13 @@ class ViewLists:
             return None
         if target and meta_tools.is_meta(target):
             return target
-        return next((key for key in (FIND_KEY, CALL_KEY, key_of(server)) if key in self._given and self.name(key, server) == name), None)
+        return next(
+            (key for key in (FIND_KEY, CALL_KEY, READ_KEY, key_of(server)) if key in self._given and self.name(key, server) == name), None
+        )
 
     def _by_heart(self, name: str) -> Key | None:
         """What a name would be given to that was never given, because nobody has listed yet."""
-        is_there = name in (FIND_KEY[1], CALL_KEY[1]) or self._servers.find(name.removeprefix(meta_tools.ACTIVATE))
+        is_there = name in (FIND_KEY[1], CALL_KEY[1], READ_KEY[1]) or self._servers.find(name.removeprefix(meta_tools.ACTIVATE))
         return (hub_server.NAME, name) if is_there else None
 
     def name(self, key: Key, server: str | None) -> str:
@@ -138,6 +144,10 @@ class ViewLists:
         while name in taken:
             name = f"{hub_server.NAME}_{name}"
         return name
+
+    def reader_name(self, server: str | None) -> str:
+        """The name of the tool that reads results. `server`: the session has it alone."""
+        return self.name(READ_KEY, server)
 
     def likely_name(self, key: Key) -> str:
         """The name under which a tool of the hub's own is listed, or will be unless another one takes it first."""
@@ -157,6 +167,14 @@ class ViewLists:
             return False
         return server not in view.hidden and self.includes(state, entry)
 
+    def _definition(self, view: SessionView, state: SessionState, entry: Entry) -> Raw:
+        """Clients refuse a result that does not satisfy the tool's own schema, as one without its structured content would not."""
+        if not (view.reads_results or view.leaves_structure_out) or b'"outputSchema"' not in bytes(entry.definition):
+            return entry.definition
+        if not self._result_limits.cuts(entry.route, state):
+            return entry.definition
+        return closed({name: value for name, value in opened(entry.definition).items() if name != "outputSchema"})
+
     def _is_builtin(self, server: str) -> bool:
         managed = self._servers.find(server)
         return managed is not None and managed.is_builtin
@@ -173,6 +191,8 @@ class ViewLists:
         if view.has_search:
             call_name = self.name(CALL_KEY, state.server)
             made += [meta_tools.find_definition(self.name(FIND_KEY, state.server), call_name), meta_tools.call_definition(call_name)]
+        if view.reads_results:
+            made.append(meta_tools.read_definition(self.reader_name(state.server)))
         return made
 
     def _lazy_server(self, name: str, tools: Sequence[str]) -> LazyServer:
@@ -192,7 +212,7 @@ class ViewLists:
 
     async def _give_names(self, view: SessionView) -> bool:
         """Gives the tools of a view their names, behind those of the servers' tools; whether any of them had none."""
-        keys = [*map(key_of, view.lazy), *((FIND_KEY, CALL_KEY) if view.has_search else ())]
+        keys = [*map(key_of, view.lazy), *((FIND_KEY, CALL_KEY) if view.has_search else ()), *((READ_KEY,) if view.reads_results else ())]
         if all(self._names.target(self._given.get(key, "")) == key for key in keys):
             return False
         self._given |= await finish_in_thread(self._names.publish, keys)

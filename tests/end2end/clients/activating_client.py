@@ -58,4 +58,5 @@ async def main(mode, activate, call, token, target):
     print(json.dumps({"era": era, "before": before, "answer": answer, "after": after, "isError": result.is_error, "text": text}))
 
 
-asyncio.run(main(*sys.argv[1:5], sys.argv[5:]))
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:5], sys.argv[5:]))

@@ -79,6 +79,14 @@ async def show_otherwise(hub):
     assert "toolOverrides" not in (await hub("get_mcp_servers"))["kit"]
 
 
+async def limit_results(hub):
+    await hub("set_result_limit", tokens=500, server="kit", tool="about")
+    assert (await hub("get_mcp_servers"))["kit"]["toolOverrides"] == {"about": {"resultLimit": 500}}
+    await hub("set_result_limit", server="kit", tool="about")
+    assert "toolOverrides" not in (await hub("get_mcp_servers"))["kit"]
+    assert "whose results" in await hub.refusal("set_result_limit", tokens=500)
+
+
 async def tool_costs(hub):
     costs = await hub("get_tool_costs", client="claude-code")
     assert costs["tokenizer"] == "o200k_base"
@@ -97,4 +105,5 @@ CHECKS: Checks = {
     "set_lazy_load": make_lazy,
     "set_tool_override": show_otherwise,
     "get_tool_costs": tool_costs,
+    "set_result_limit": limit_results,
 }

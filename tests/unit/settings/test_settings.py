@@ -327,6 +327,7 @@ NOT_THE_DEFAULT: dict[str, object] = {
     "notifications": {"calls": False},
     "activity": {"days": 9},
     "telemetry": {"otlp": "http://127.0.0.1:4318"},
+    "results": {"megabytes": 5},
 }
 
 

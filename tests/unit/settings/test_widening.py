@@ -17,6 +17,8 @@ ENTRY = {
     "disabledTools": ["a"],
     "toolFilter": {"mode": "allow", "list": ["b", "c"]},
     "toolOverrides": {"b": {"name": "bee"}},
+    "maxCalls": 4,
+    "callsPerMinute": 40,
 }
 BLOCKING = {**ENTRY, "toolFilter": {"mode": "block", "list": ["b"]}}
 
@@ -43,6 +45,9 @@ BLOCKING = {**ENTRY, "toolFilter": {"mode": "block", "list": ["b"]}}
         {"toolFilter": {"mode": "block", "list": []}},
         {"toolFilter": {"mode": "allow", "list": ["b", "c", "d"]}},
         {"toolOverrides": {"b": {"name": "other"}}},
+        {"maxCalls": None},
+        {"maxCalls": 5},
+        {"callsPerMinute": 50},
         {"ofALaterVersion": True},
     ],
 )
@@ -59,6 +64,8 @@ def test_an_entry_that_runs_or_allows_something_else_widens(changes: dict[str, A
         {"disabledTools": ["a", "b"]},
         {"toolFilter": {"mode": "allow", "list": ["b"]}},
         {"toolOverrides": {}},
+        {"toolOverrides": {"b": {"name": "bee", "resultLimit": 700}}, "resultLimit": 700, "shareReads": True},
+        {"maxCalls": 3, "callsPerMinute": 1},
         {"descriptions": "Notes", "icons": "N", "callTimeout": 5, "idleStop": 60, "lazyLoad": True, "options": {"lazyLoad": True}},
     ],
 )

@@ -310,6 +310,18 @@ async def test_how_a_server_of_a_file_is_shown_is_kept_beside_its_entry(tmp_path
         await p.set_lazy_load(None, "db")
         await p.set_tool_override("db", "query", name="ask")
         assert chosen() == {"toolOverrides": {"query": {"name": "ask"}}}
+        await p.set_result_limit(700, "db", "query")
+        await p.set_tool_override("db", "query")
+        assert chosen() == {"toolOverrides": {"query": {"resultLimit": 700}}}
+        await p.set_tool_override("db", "query", name="ask")
+        await p.set_result_limit(None, "db", "query")
+        assert chosen() == {"toolOverrides": {"query": {"name": "ask"}}}
+        await p.set_tool_override("db", "query")
+        await p.set_result_limit(700, "db", "query")
+        await p.set_result_limit(None, "db", "query")
+        assert chosen() == {"toolOverrides": {}}
+        await p.set_tool_override("db", "query", description="As the file says")
+        await p.set_tool_override("db", "query", name="ask")
         assert "ask" in await names_of(parts, works_on(parts.client(), SHOP))
         await p.set_tool_override("db", "query")
         assert chosen() == {"toolOverrides": {}}

@@ -19,7 +19,7 @@ from tooltray.control.control_client import ControlClient, HubLost
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 from tooltray.phrases import Phrase, as_json
-from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityRow, ActivityTimes
+from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityRow, ActivityTimes, cut_from
 
 READ_TIMEOUT_S = 60.0  # of 200 MB on a slow disk
 EXPORT_TIMEOUT_S = 600.0
@@ -86,8 +86,13 @@ def _filter(args: argparse.Namespace) -> ActivityFilter:
 def _cells(row: ActivityRow) -> tuple[str, ...]:
     entry = row.entry
     what = _what(entry) + (f" x {row.count}" if row.count > 1 else "")
-    about = " - ".join(filter(None, (entry.touched, entry.reason)))
+    about = " - ".join(filter(None, (entry.touched, _reason(entry))))
     return str(entry.id), _moment(entry.at), entry.client or "-", what, entry.outcome, f"{entry.duration_s * 1000:.0f}", about
+
+
+def _reason(entry: ActivityEntry) -> str:
+    size = cut_from(entry)
+    return tr("The result was cut: it had {size} bytes.", size=f"{size:,}") if size else entry.reason
 
 
 def _what(entry: ActivityEntry) -> str:
@@ -158,7 +163,7 @@ def _lines(found: ActivityDetails) -> Iterator[str]:
     yield from _named(tr("AI client"), entry.client, f"session {entry.session}" if entry.session else "")
     yield from _named(tr("Project"), entry.project)
     yield from _named(tr("Touched"), entry.touched)
-    yield from _named(tr("Reason"), entry.reason)
+    yield from _named(tr("Reason"), _reason(entry))
     yield from _named(tr("Allowed by"), say(_ALLOWED.get(found.allowed_by, found.allowed_by)))
     if entry.kind == "call":
         yield tr(

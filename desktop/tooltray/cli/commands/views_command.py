@@ -146,6 +146,20 @@ def override(args: argparse.Namespace, home: Home) -> int:
     return 0
 
 
+def limit(args: argparse.Namespace, home: Home) -> int:
+    """Says how many tokens of a result clients get at once."""
+    chosen = {"tokens": args.tokens, "server": args.server, "tool": args.tool, "client": args.client}
+    with started_hub(home) as hub:
+        hub.ask(hub.api.views.set_result_limit(**chosen))
+        if args.tool:
+            warn_of_missing(hub, (), {args.server: [args.tool]})
+    whose = tr("{tool} of {server}", tool=args.tool, server=args.server) if args.tool else args.server or args.client
+    most = "" if args.tokens is None else f"{args.tokens:,}"
+    said = tr("{whose}: at most {tokens} tokens of a result at once.", whose=clean_line(whose), tokens=most)
+    answer(args, chosen, said if most else tr("{whose}: no limit for results of its own.", whose=clean_line(whose)))
+    return 0
+
+
 def _session_row(session: SessionSnapshot, profiles: Collection[str]) -> list[str]:
     client = f"{session.client or '?'} {session.version}".strip()
     mode = session.mode if session.profile in ("", *profiles) else tr("nothing")

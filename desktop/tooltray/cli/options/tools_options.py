@@ -45,6 +45,12 @@ def declare_tools(commands: Commands) -> None:
     )
     override.add_argument("--icon", metavar="URL", action="append", help=tr("an address that begins with https:// or data:image/"))
     override.add_argument("--clear", action="store_true", help=tr("forget what was chosen before"))
+    limit = command(tools, "limit", tr("say how many tokens of a result AI clients get at once"), "views_command:limit")
+    limit.add_argument("tokens", metavar="TOKENS", type=values.tokens, help=tr("a number from 500 on, or none"))
+    whose = limit.add_mutually_exclusive_group(required=True)
+    whose.add_argument("--server", metavar="SERVER", help=tr("the results of all its tools, or of one"))
+    whose.add_argument("--client", metavar="CLIENT", help=tr("all results that this kind of AI client gets; see `clients modes`"))
+    limit.add_argument("--tool", metavar="TOOL", help=tr("of that server: the server's own name for it"))
     names = group(tools, "names", tr("the names under which tools are published"))
     command(names, "reset", tr("forget the names given so far and give them anew"), "tools_command:reset_names")
 

@@ -10,6 +10,7 @@ import shlex
 
 from tooltray.cli.speech import tr
 
+NONE = "none"
 STDIN = "-"  # in the place of a file, as many programs have it
 
 URL = re.compile(r"https?://[^/?#]", re.IGNORECASE)
@@ -43,6 +44,10 @@ def seconds(text: str) -> float:
     if not 0 <= found <= 10**7:  # also refuses nan
         raise ValueError
     return found
+
+
+def tokens(text: str) -> int | None:
+    return None if text == NONE else int(text)
 
 
 def some_seconds(text: str) -> float:

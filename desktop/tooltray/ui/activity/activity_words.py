@@ -9,7 +9,7 @@ from functools import lru_cache
 import msgspec
 from PySide6.QtCore import QDate, QLocale
 
-from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityRow, ActivityTimes, CallNow
+from tooltray.snapshots.activity import ActivityDetails, ActivityEntry, ActivityFilter, ActivityRow, ActivityTimes, CallNow, cut_from
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.state_language import Look
@@ -219,6 +219,8 @@ def waits(call: CallNow) -> str:
             return tr("waits for your yes")
         case "start":
             return tr("waits for {server} to start", server=call.server)
+        case "turn":
+            return tr("waits for its turn at {server}", server=call.server)
         case _:
             return tr("waits for {server}", server=call.server)
 
@@ -229,6 +231,8 @@ def reason(entry: ActivityEntry) -> str:
         return _cause(entry)
     if entry.kind == "approval":
         return _answered_by(entry)
+    if size := cut_from(entry):
+        return tr("The result was cut: it had {size} bytes.", size=f"{size:,}")
     return seen(say(entry.reason))
 
 

@@ -61,6 +61,14 @@ class ClientCommands(Commands):
             self.look()
 
     @action()
+    async def set_result_limit(self, client: str, tokens: int | None) -> None:
+        """Chooses how many tokens of a result one kind of client gets at once; None for all."""
+        try:
+            await self._hub.views.set_result_limit(tokens=tokens, client=client)
+        finally:
+            self.look()
+
+    @action()
     async def set_project(self, session: str, folder: str) -> None:
         """Chooses on which folder a session works."""
         await self._hub.projects.set_session_project(session, folder)

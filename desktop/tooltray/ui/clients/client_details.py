@@ -19,6 +19,7 @@ from tooltray.ui.clients.client_words import (
     reason,
     session_look,
 )
+from tooltray.ui.clients.result_limit import ResultLimit
 from tooltray.ui.figures import tokens
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
@@ -106,6 +107,7 @@ class ClientDetails(DetailsPane):
     mode_requested = Signal(str, str)
     profile_requested = Signal(str, str)
     auto_approve_requested = Signal(str, object)
+    result_limit_requested = Signal(str, object)
 
     def __init__(self, theme: Theme, client: ClientModeSnapshot, profiles: Sequence[str]) -> None:
         super().__init__(theme, client_title(client))
@@ -126,11 +128,15 @@ class ClientDetails(DetailsPane):
         self.add_section(tr("How tools are shown"), self._modes, self._mode_text)
         self._profile: OptionList | None = None
         self._rules: UnaskedCalls | None = None
+        self._limit: ResultLimit | None = None
         if client.client:  # every other client can only be shown tools in another way
             self._profile = self._add_profiles(theme)
             self._rules = UnaskedCalls(theme, client.auto_approve)
             self._rules.chosen.connect(self._on_rules)
             self.add_section(tr("Calls that run without asking"), self._rules)
+            self._limit = ResultLimit(theme, client.result_limit)
+            self._limit.chosen.connect(self._on_limit)
+            self.add_section(tr("How much of a result it gets at once"), self._limit)
         self.body.addStretch(1)
         self._draw()
 
@@ -173,6 +179,8 @@ class ClientDetails(DetailsPane):
             self._profile.set_chosen([client.profile])
         if self._rules is not None:
             self._rules.set_rules(client.auto_approve)
+        if self._limit is not None:
+            self._limit.set_tokens(client.result_limit)
 
     def _on_mode(self) -> None:
         self.mode_requested.emit(self._client.client, self._modes.chosen[0])
@@ -182,6 +190,9 @@ class ClientDetails(DetailsPane):
 
     def _on_rules(self, rules: list[str] | None) -> None:
         self.auto_approve_requested.emit(self._client.client, rules)
+
+    def _on_limit(self, tokens: int | None) -> None:
+        self.result_limit_requested.emit(self._client.client, tokens)
 
 
 class SessionDetails(DetailsPane):

@@ -258,6 +258,7 @@ class ConnectedTab(Page):
         details.mode_requested.connect(self.mode_requested)
         details.profile_requested.connect(self.profile_requested)
         details.auto_approve_requested.connect(self.auto_approve_requested)
+        details.result_limit_requested.connect(self.commands.set_result_limit)
         self._open(details)
         self.costs_requested.emit(client.client)
 

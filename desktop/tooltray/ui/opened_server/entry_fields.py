@@ -186,6 +186,22 @@ GROUPS = (
                 placeholder=lambda: tr("The hub's own limit"),
             ),
             EntryField(
+                path=("maxCalls",),
+                kind="number",
+                title=lambda: tr("Calls at once"),
+                hint=lambda: tr("Others wait for their turn, which goes round the AI clients."),
+                placeholder=lambda: tr("Any number"),
+            ),
+            EntryField(
+                path=("callsPerMinute",), kind="number", title=lambda: tr("Calls in a minute"), placeholder=lambda: tr("Any number")
+            ),
+            EntryField(
+                path=("shareReads",),
+                kind="switch",
+                title=lambda: tr("Run equal reads once"),
+                hint=lambda: tr("Of tools that say that they only read and can be repeated, called at the same moment."),
+            ),
+            EntryField(
                 path=("deferredStartup",),
                 kind="switch",
                 title=lambda: tr("Start for a project, one copy for each"),
@@ -210,9 +226,16 @@ GROUPS = (
             EntryField(path=("disabledTools",), kind="lines", title=lambda: tr("Tools that are switched off"), is_code=True),
             EntryField(path=("disabledSkills",), kind="lines", title=lambda: tr("Skills that are switched off"), is_code=True),
             EntryField(
+                path=("resultLimit",),
+                kind="number",
+                title=lambda: tr("Tokens of a result at once"),
+                hint=lambda: tr("What is more is kept for a day, and read page by page with read_result. At least 500."),
+                placeholder=lambda: tr("All of it"),
+            ),
+            EntryField(
                 path=("toolOverrides",),
                 kind="json",
-                title=lambda: tr("Other names and descriptions of tools"),
+                title=lambda: tr("Other names, descriptions and limits of tools"),
                 hint=lambda: tr("As JSON; a click on a tool in the tab Tools has a form for it."),
                 is_code=True,
             ),

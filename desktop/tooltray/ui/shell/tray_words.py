@@ -27,7 +27,8 @@ def call_line(call: CallNow, now: float | None = None) -> str:
     """Who calls what, and since when; `now`: unix seconds."""
     passed = max(0, int((time.time() if now is None else now) - call.since))
     lasts = tr("{seconds} s", seconds=passed) if passed < MINUTE_S else tr("{minutes} min", minutes=passed // MINUTE_S)
-    waits = {"person": tr("waits for you"), "start": tr("waits for its server")}.get(call.waits_for, lasts)
+    words = {"person": tr("waits for you"), "start": tr("waits for its server"), "turn": tr("waits for its turn")}
+    waits = words.get(call.waits_for, lasts)
     who = short(call.client) or tr("A client")
     return " · ".join((who, f"{short(call.tool)} ({short(call.server)})", waits))
 

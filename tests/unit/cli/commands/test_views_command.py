@@ -82,7 +82,30 @@ def test_modes_are_listed_for_each_kind_of_client(tooltray: Tooltray, hub_home: 
         "Acme acme search search work nothing is hidden",
         "Other (not seen) other default everything - nothing is hidden",
     ]
-    assert in_json == clients
+    assert in_json == [{**each, "result_limit": None} for each in clients]
+
+
+@pytest.mark.parametrize(
+    ("words", "chosen", "printed"),
+    [
+        (["25000", "--client", "Cursor"], {"client": "Cursor"}, "Cursor: at most 25,000 tokens of a result at once."),
+        (["25000", "--server", "files"], {"server": "files"}, "files: at most 25,000 tokens of a result at once."),
+        (
+            ["none", "--server", "files", "--tool", "read"],
+            {"server": "files", "tool": "read"},
+            "read of files: no limit for results of its own.",
+        ),
+    ],
+)
+def test_how_much_of_a_result_clients_get_at_once_is_chosen(
+    tooltray: Tooltray, hub_home: Home, words: list[str], chosen: dict[str, str], printed: str
+) -> None:
+    answers = {"set_result_limit": None, "get_snapshot": hub_snapshot(server_snapshot("files")), "get_tools": [{"original_name": "read"}]}
+    with FakeControlHub(hub_home, answers) as hub:
+        result = tooltray("tools", "limit", *words)
+    tokens = None if words[0] == "none" else 25_000
+    assert result.out == printed + "\n"
+    assert hub.calls[0] == ("set_result_limit", {"tokens": tokens, "server": None, "tool": None, "client": None, **chosen})
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,77 @@
+"""A small part of JSONPath (RFC 9535) over JSON as bytes: what is on the way is skipped, what is chosen comes back as it was written.
+
+Above it: ResultReading. Below it: protocol/member_scanner. The paths: `$`, then any of `.name`, `['name']`, `[number]` (from the end where
+it is negative) and `[*]` or `.*` (all elements, or all values).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from msgspec import Raw
+
+from tooltray.errors import TooltrayError
+from tooltray.protocol.member_scanner import elements_of, opened
+
+HOW = 'A path is "$", then ".name", "[\'name\']", "[0]", "[-1]" or "[*]" for each step: "$.items[0].name".'
+MOST_STEPS = 64  # no path that somebody wrote has more
+_STEP = re.compile(
+    r"\.(?P<name>[^.\[\]'\"*\s]+)|\[(?P<quote>['\"])(?P<quoted>.*?)(?P=quote)\]|\[(?P<number>-?\d{1,12})\]|(?P<all>\[\*\]|\.\*)"
+)
+
+Step = str | int | None
+"""A member, an element, or all of them."""
+
+
+def read_path(path: str) -> list[Step]:
+    """The steps of a path.
+
+    Raises:
+        TooltrayError: it is none; in words for a model.
+    """
+    at, steps = 1, list[Step]()
+    if not path.startswith("$"):
+        raise TooltrayError(f"the path {path[:80]!r} does not begin with $", hint=HOW)
+    while at < len(path):
+        match = _STEP.match(path, at)
+        if match is None or len(steps) == MOST_STEPS:
+            raise TooltrayError(f"the path cannot be read from {path[at : at + 40]!r} on", hint=HOW)
+        steps.append(_step(match))
+        at = match.end()
+    return steps
+
+
+def _step(match: re.Match[str]) -> Step:
+    if match["all"]:
+        return None
+    if match["number"]:
+        return int(match["number"])
+    return str(match["quoted"] if match["name"] is None else match["name"])
+
+
+def chosen(value: Raw, steps: Sequence[Step]) -> Iterator[Raw]:
+    """The values that a path leads to, in their order; what is not there gives none.
+
+    Raises:
+        ValueError: the value is no JSON.
+    """
+    if not steps:
+        yield value
+        return
+    for next_value in _stepped(value, steps[0]):
+        yield from chosen(next_value, steps[1:])
+
+
+def _stepped(value: Raw, step: Step) -> Iterator[Raw]:
+    kind = bytes(memoryview(value)[:1])
+    if kind == b"{" and not isinstance(step, int):
+        members = opened(value)
+        if step is None:
+            yield from members.values()
+        elif step in members:
+            yield members[step]
+    elif kind == b"[" and not isinstance(step, str):
+        elements = elements_of(value)
+        if step is None:
+            yield from elements
+        elif -len(elements) <= step < len(elements):
+            yield elements[step]

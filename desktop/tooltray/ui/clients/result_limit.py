@@ -1,0 +1,64 @@
+"""How many tokens of a result one kind of AI client gets at once, as a field that a person saves.
+
+Above it: ClientDetails. Below it: the widgets.
+"""
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QIntValidator
+from PySide6.QtWidgets import QLineEdit, QWidget
+
+from tooltray.ui.i18n import tr
+from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.label import Label
+from tooltray.ui.widgets.surface import column, row
+
+LEAST, MOST = 500, 10_000_000  # as the settings take it
+
+
+class ResultLimit(QWidget):
+    """`chosen` carries a number, or None for no limit."""
+
+    chosen = Signal(object)
+
+    def __init__(self, theme: Theme, tokens: int | None) -> None:
+        super().__init__()
+        self._tokens = tokens
+        layout, line = column(self, spacing=8), row(spacing=8)
+        self._field = QLineEdit()
+        self._field.setFixedHeight(theme.size("control"))
+        self._field.setValidator(QIntValidator(0, MOST, self))
+        self._field.setPlaceholderText(tr("As set for servers and tools"))
+        self._field.setAccessibleName(tr("Tokens of a result at once"))
+        self._field.textChanged.connect(self._draw)
+        self._field.returnPressed.connect(self._on_save)
+        line.addWidget(self._field, 1)
+        self._save = Button(theme, tr("Save"))
+        self._save.clicked.connect(self._on_save)
+        line.addWidget(self._save)
+        layout.addLayout(line)
+        text = tr("Tokens, at least 500. It reads what is more page by page, with read_result.")
+        layout.addWidget(Label(theme, text, "caption", "muted", wrap=True))
+        self._show()
+
+    def set_tokens(self, tokens: int | None) -> None:
+        """Shows what counts now; what a person is writing stays while nothing has changed."""
+        if tokens != self._tokens:
+            self._tokens = tokens
+            self._show()
+
+    @property
+    def _written(self) -> int | None:
+        return int(self._field.text()) if self._field.text() else None
+
+    def _show(self) -> None:
+        self._field.setText("" if self._tokens is None else str(self._tokens))
+        self._draw()
+
+    def _draw(self) -> None:
+        written = self._written
+        self._save.setEnabled(written != self._tokens and (written is None or LEAST <= written <= MOST))
+
+    def _on_save(self) -> None:
+        if self._save.isEnabled():
+            self.chosen.emit(self._written)
