@@ -716,6 +716,7 @@ async def _forget(hub: Hub, server: str) -> None:
     """What a server that is removed for good alone had goes."""
     await hub.bundle_folders.forget(server)
     await hub.confined.forget(server)
+    await hub.watches.forget(server)
 
 
 def _known_projects(hub: Hub) -> list[str]:

@@ -141,8 +141,10 @@ class SocketCalls:
     # of a thread that is followed
 
     def entered(self, tid: int, name: str, stop: SyscallStop) -> None:
-        """Any call of a followed thread begins."""
-        followed = self.followed[tid]
+        """Any call of a followed thread begins; of others there is nothing to tell."""
+        followed = self.followed.get(tid)
+        if followed is None:
+            return
         followed.left -= 1
         peer = followed.peers.get(fd := signed(stop.args[0]))
         if peer and name in SENDS:

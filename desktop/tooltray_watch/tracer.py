@@ -79,8 +79,7 @@ class Tracer:
             return
         name = self._names.get(stop.number, "")
         if stop.step == ENTRY:
-            if tid in self._sockets.followed:
-                self._sockets.entered(tid, name, stop)
+            self._sockets.entered(tid, name, stop)
         else:
             self._on_interest(tid, name, stop)
 

@@ -167,6 +167,14 @@ class Watches:
             problem=watch.problem,
         )
 
+    async def forget(self, server: str) -> None:
+        """A server was removed for good: another one of its name was not watched."""
+        if watch := self._watches.pop(server, None):
+            watch.until = 0.0
+            if watch.timer:
+                watch.timer.cancel()
+            await finish_in_thread(watch.report.unlink, missing_ok=True)
+
     async def _end_after(self, server: str, watch: Watch, duration_s: float) -> None:
         await asyncio.sleep(duration_s)
         await self._end(server, watch)

@@ -112,7 +112,17 @@ async def test_a_server_that_was_stopped_meanwhile_stays_stopped(servers: Server
     assert watch
     watch.timer = None
     await servers.watches.stop("s")
+    await servers.watches.forget("s")
     assert servers.restarted == ["s"]
+
+
+async def test_of_a_server_that_is_removed_nothing_is_left(servers: Servers, tmp_path: Path) -> None:
+    await servers.watches.start("s", 60.0)
+    servers.does(("read", "/a"))
+    await servers.watches.forget("s")
+    await servers.watches.forget("s")
+    assert (await servers.watches.get("s")).state == "off"
+    assert list((tmp_path / "watches").iterdir()) == []
 
 
 async def test_one_that_does_not_start_has_been_watched_all_the_same(servers: Servers) -> None:

@@ -95,6 +95,7 @@ def test_a_udp_socket_that_is_connected_counts_when_something_is_sent(calls: Cal
 
 def test_a_thread_is_not_followed_for_ever(calls: Calls, udp: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket_calls, "FOLLOWED_CALLS", 2)
+    calls.entered("getpid")  # not followed yet
     calls.connect(udp, ipv4("192.0.2.1", 443))
     calls.entered("getpid")
     assert calls.calls.followed
