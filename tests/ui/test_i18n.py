@@ -81,7 +81,14 @@ def test_tr_and_the_engine_s_phrases_get_a_value_for_each_field_of_its_text() ->
 
 
 def test_no_text_goes_past_tr() -> None:
-    product = {"Tooltray", "Ctrl+Enter", "npx -y @modelcontextprotocol/server-everything", "https://", ""}  # the same in every language
+    product = {
+        "Tooltray",
+        "Ctrl+Enter",
+        "npx -y @modelcontextprotocol/server-everything",
+        "https://",
+        "api.example.org",
+        "",
+    }  # everywhere the same
     raw = []
     for name in SHOWING:
         for path, node in calls(name):
