@@ -44,7 +44,7 @@ def test_a_rule_is_written_as_it_was_read() -> None:
         ({"a": {}}, "arguments.a: must have exactly one of inside, hosts, command, number, equals and oneOf"),
         ({"a": {"equals": 1, "oneOf": [1]}}, "arguments.a: must have exactly one of inside, hosts, command, number, equals and oneOf"),
         ({"a": {"equals": 1, "more": "any"}}, "arguments.a: more and args belong to a command"),
-        ({"a": {"equal": 1}}, "arguments.a.equal: is not known"),
+        ({"a": {"equal": 1}}, "arguments.a.equal: is not known here"),
         ({"a b": {"equals": 1}}, "must be named as path, options.cwd or items[*].path"),
         ({"a": {"equals": 1}, "a.b": {"equals": 1}}, "two paths speak of the same argument"),
         ({"a": {"command": ["x"], "args": "a"}}, "two paths speak of the same argument"),
