@@ -16,7 +16,7 @@ from tooltray.errors import Problem
 from tooltray.languages import languages
 from tooltray.phrases import Phrase
 from tooltray.resources import resource
-from tooltray.settings.settings import read_settings
+from tooltray.settings.settings_reading import read_settings
 from tooltray.settings.usable import SettingsPlaces
 from tooltray.snapshots.servers import ServerState
 from tooltray.ui.i18n import CONTEXT, JsonTranslator, install_language, say, tr

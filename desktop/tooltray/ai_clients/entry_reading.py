@@ -28,7 +28,7 @@ from tooltray.foreign_configs.mcp_json import in_our_spelling
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.settings.expansion import VARIABLE_NAME
-from tooltray.settings.settings import read_entry
+from tooltray.settings.given_entries import read_entry
 from tooltray.snapshots.forms import FormField
 
 Entry = JsonObject

@@ -26,8 +26,8 @@ from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.expansion import secret_names
+from tooltray.settings.given_entries import BUILTIN_NAMES, read_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings import BUILTIN_NAMES, read_entry
 from tooltray.snapshots.ai_clients import ImportCandidate
 
 MAX_NAMED_FILE_BYTES = 64 * 1024  # of a file that an entry names: a token, or some variables

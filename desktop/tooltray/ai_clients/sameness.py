@@ -11,8 +11,8 @@ from typing import ClassVar
 
 from tooltray.hidden_fields import HidesFields
 from tooltray.launch.command_lookup import is_launcher
+from tooltray.settings.given_entries import read_entry
 from tooltray.settings.server_config import MCPServerConfig, what_runs
-from tooltray.settings.settings import read_entry
 
 LookUp = Callable[[str], str | None]
 """Returns what stands for a placeholder, by what is between `${` and `}`; None: nobody knows."""

@@ -29,9 +29,9 @@ from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
 from tooltray.secrets.vaults import SecretMissing
+from tooltray.settings.given_entries import FORBIDDEN_IN_NAMES
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_edits import name_is_taken
-from tooltray.settings.settings import FORBIDDEN_IN_NAMES
 from tooltray.snapshots.discovery import BundleOffer, BundleSnapshot
 from tooltray.snapshots.forms import FieldValue, NewServer
 from tooltray.tasks import finish_in_thread

@@ -24,8 +24,8 @@ from tooltray.home.home import hint_for
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.expansion import secret_names
+from tooltray.settings.given_entries import read_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings import read_entry
 from tooltray.tasks import finish_in_thread
 
 DATE = (1980, 1, 1, 0, 0, 0)  # the first that a ZIP has: what is packed says nothing of when

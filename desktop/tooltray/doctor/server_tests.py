@@ -25,9 +25,9 @@ from tooltray.launch.command_lookup import downloads
 from tooltray.phrases import Phrase
 from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
+from tooltray.settings.given_entries import check_runs_outside, read_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, config_hash
-from tooltray.settings.settings import check_runs_outside, read_entry
 from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.edited_entries import NextStep, ServerTest, ToolSize
 from tooltray.snapshots.servers import ServerState

@@ -12,9 +12,9 @@ from tooltray.confirmation import YES_TO_CALLS, confirm_widening, must_wait
 from tooltray.entries.outgoing_links import client_links
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
+from tooltray.settings.given_entries import read_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_edits import name_is_taken
-from tooltray.settings.settings import read_entry
 from tooltray.settings.widening import rules_widen
 from tooltray.snapshots.edited_entries import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.servers import InMemoryServer, McpClientSnapshot, ServerEntry, ServerState

@@ -14,7 +14,8 @@ from tooltray.phrases import Phrase
 from tooltray.settings.call_rule import read_rule
 from tooltray.settings.document import Document
 from tooltray.settings.server_config import shown_url
-from tooltray.settings.settings import Settings, read_settings
+from tooltray.settings.settings import Settings
+from tooltray.settings.settings_reading import read_settings
 from tooltray.snapshots.setup import SetupChange
 
 Path = tuple[str, ...]

@@ -11,9 +11,9 @@ from tooltray.entries.portable_entry import without_secrets
 from tooltray.errors import Problem, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.entry_text import check_entry
+from tooltray.settings.given_entries import check_runs_outside
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, runs_otherwise
-from tooltray.settings.settings import check_runs_outside
 from tooltray.snapshots.edited_entries import ServerUpdatePreview
 
 LINES_AROUND = 3  # of what stays, around each change

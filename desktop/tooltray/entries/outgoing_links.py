@@ -17,8 +17,8 @@ import msgspec
 from tooltray.entries.portable_entry import without_secrets
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
+from tooltray.settings.given_entries import read_entry
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.settings.settings import read_entry
 
 _PLACEHOLDER = re.compile(r"\$\{(?:(?P<secret>secret:[^{}]+)|(?P<variable>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^{}]*))?)\}")
 

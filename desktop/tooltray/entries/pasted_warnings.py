@@ -11,7 +11,7 @@ from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.server_files.trust_requests import content_warnings
 from tooltray.settings.file_server import FileEntry
-from tooltray.settings.settings import read_entry
+from tooltray.settings.given_entries import read_entry
 
 _DESTROYS = re.compile(
     r"\brm\s+(?:-\S+\s+)*-\w*[rRf]|\bmkfs\b|\bdd\s[^|;&\n]*\bof=|\bshred\b|Remove-Item|\b(?:del|rd|rmdir)\s+/|\bformat\s+[a-z]:|:\(\)\s*\{",

@@ -30,8 +30,8 @@ from tooltray.secrets.secrets import SecretStore
 from tooltray.server_files.trust_requests import Place, trust_request, wanted_variables
 from tooltray.settings.entry_text import check_entry
 from tooltray.settings.file_server import FILE_NAME, FileEntry
+from tooltray.settings.given_entries import BUILTIN_NAMES, check_name, read_entry, read_given_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry, read_given_entry
 from tooltray.settings.widening import entry_widens
 from tooltray.snapshots.edited_entries import ServerUpdatePreview
 from tooltray.snapshots.servers import ServerEntry, ServerSnapshot, ServerState

@@ -13,8 +13,8 @@ from tooltray.entries.api import ServersApi
 from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.errors import TooltrayError
 from tooltray.secrets.secrets import SecretStore
+from tooltray.settings.given_entries import BUILTIN_NAMES, read_given_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings import BUILTIN_NAMES, read_given_entry
 
 ORIGIN = "origin"
 """Member of an entry: `{"kind": "registry", "name": ..., "version": ...}`; kinds: registry, starter, bundle, link, client, text."""

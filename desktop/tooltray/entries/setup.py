@@ -22,9 +22,9 @@ from tooltray.resources import resource
 from tooltray.secrets.secrets import SecretStore
 from tooltray.settings.document import CURRENT_VERSION, Document, version_of
 from tooltray.settings.expansion import secret_names
+from tooltray.settings.given_entries import BUILTIN_NAMES, check_name, read_entry, read_given_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import config_hash
-from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry, read_given_entry
 from tooltray.snapshots.setup import SetupChange
 
 Twin = Callable[[str, Mapping[str, Any]], str]

@@ -12,8 +12,8 @@ from tooltray.errors import Problem, TooltrayError
 from tooltray.files.json_places import Lines, Value
 from tooltray.phrases import Phrase
 from tooltray.settings.file_server import FileEntry
+from tooltray.settings.given_entries import check_runs_outside, read_usable_entry
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.settings.settings import check_runs_outside, read_usable_entry
 from tooltray.snapshots.files import FileProblem
 
 MAX_NAME_LENGTH = 200  # of a server in such a file; Tooltray gives it a name that fits

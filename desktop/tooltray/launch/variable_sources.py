@@ -22,7 +22,7 @@ from tooltray.launch.child_environment import with_default_folders
 from tooltray.launch.login_shell import LoginShell
 from tooltray.launch.network_variables import VARIABLES, in_environ, meaning, shown
 from tooltray.launch.remembered_variables import RememberedVariables
-from tooltray.settings.settings import BUILTIN_NAMES
+from tooltray.settings.given_entries import BUILTIN_NAMES
 from tooltray.snapshots.hub import EnvironmentChange, EnvironmentSnapshot, EnvironmentVariable
 from tooltray.tasks import Spawn, finish_in_thread
 

@@ -36,8 +36,8 @@ from tooltray.presenter.unstarted_parts import UnstartedParts
 from tooltray.programs import is_frozen
 from tooltray.projects.api import ALLOWING, ProjectsApi
 from tooltray.registries.api import RegistriesApi
+from tooltray.settings.given_entries import BUILTIN_NAMES
 from tooltray.settings.server_config import MCPServerConfig, config_hash
-from tooltray.settings.settings import BUILTIN_NAMES
 from tooltray.snapshots.http import NewApiToken, Scope
 from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.logs import ALL_LINES, LogFilter, LogPage

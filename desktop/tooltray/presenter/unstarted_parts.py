@@ -20,8 +20,8 @@ from tooltray.home.home import Home
 from tooltray.journal.journal_reader import JournalReader
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore, take_passphrase
+from tooltray.settings.given_entries import BUILTIN_NAMES
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings import BUILTIN_NAMES
 from tooltray.snapshots.http import HttpStatus
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.stops import StoppedServers

@@ -14,8 +14,8 @@ from tooltray.entries.portable_entry import without_secrets
 from tooltray.errors import TooltrayError
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.rest.problems import WHAT_IT_TAKES, Failed
+from tooltray.settings.given_entries import BUILTIN_NAMES, check_name, read_given_entry
 from tooltray.settings.server_config import SPELLINGS, MCPServerConfig
-from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_given_entry
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ToolSnapshot
 

@@ -12,8 +12,8 @@ from tooltray.server_files.server_names import look
 from tooltray.server_files.trust_store import TrustStore
 from tooltray.server_files.trusted_entries import Trust
 from tooltray.settings.file_server import FileReading, FileServer
+from tooltray.settings.given_entries import BUILTIN_NAMES
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings import BUILTIN_NAMES
 from tooltray.snapshots.files import FileEntrySnapshot, ServerFileSnapshot
 
 AnyFile = ProjectFile | ServedFile

@@ -19,9 +19,9 @@ from tooltray.phrases import Phrase
 from tooltray.server_files.trust_requests import Place, trust_request
 from tooltray.server_files.trust_store import KeptEntry, TrustStore
 from tooltray.settings.file_server import FileEntry
+from tooltray.settings.given_entries import read_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.settings.settings import read_entry
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.tasks import finish_in_thread
 

@@ -17,8 +17,8 @@ from tooltray.server_files.server_files import ServerFiles
 from tooltray.server_files.trust_decisions import TrustDecisions
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.file_server import FileServer
+from tooltray.settings.given_entries import read_given_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings import read_given_entry
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 
 USUAL_RULES = ("autoApprove", ["read"])  # the default for a project's file; not written into it, since other programs read it too

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import count
 
 from tooltray.errors import TooltrayError
-from tooltray.settings.settings import FORBIDDEN_IN_NAMES, MAX_NAME_LENGTH, check_name
+from tooltray.settings.given_entries import FORBIDDEN_IN_NAMES, MAX_NAME_LENGTH, check_name
 
 NO_NAME = "server"  # replaces a name without a usable character
 REMEMBERED = 4096  # names in the cache; each is looked up whenever a file's servers are listed

@@ -13,8 +13,9 @@ from tooltray.events import EventBus
 from tooltray.files.file_history import FileHistory
 from tooltray.phrases import Phrase
 from tooltray.settings import server_edits
+from tooltray.settings.given_entries import BUILTIN_NAMES, check_name, read_entry
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.settings.settings import BUILTIN_NAMES, FileServerSettings, check_name, read_entry
+from tooltray.settings.settings import FileServerSettings
 from tooltray.settings.settings_store import SettingsStore
 
 

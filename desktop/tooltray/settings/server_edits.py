@@ -13,8 +13,8 @@ from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.files.json_text import check_revision, revision_of
 from tooltray.phrases import Phrase
 from tooltray.settings.document import Document, Edit, members, part
+from tooltray.settings.given_entries import read_usable_entry
 from tooltray.settings.server_config import SPELLINGS
-from tooltray.settings.settings import read_usable_entry
 
 
 class Watched:

@@ -16,7 +16,8 @@ from tooltray.secrets.vaults import SecretBackend
 from tooltray.settings import view_settings
 from tooltray.settings.document import Document, Edit, part
 from tooltray.settings.json_model import JsonModel
-from tooltray.settings.settings import UNREADABLE_PROFILE, HttpSettings, Settings, read_settings
+from tooltray.settings.settings import HttpSettings, Settings
+from tooltray.settings.settings_reading import UNREADABLE_PROFILE, read_settings
 from tooltray.settings.usable import CORRECT_IT, in_words
 from tooltray.snapshots.setup import SettingsDocument
 

@@ -35,7 +35,7 @@ from tooltray.files.edited_files import EditedFiles, FileChanged, digest_of_byte
 from tooltray.files.json_text import NotJson, read_json, write_json
 from tooltray.phrases import Phrase
 from tooltray.settings.document import CURRENT_VERSION, Document, Edit, migrate, version_of
-from tooltray.settings.settings import Reading, read_settings
+from tooltray.settings.settings_reading import Reading, read_settings
 from tooltray.settings.usable import SettingsPlaces
 from tooltray.snapshots.files import FileProblem
 

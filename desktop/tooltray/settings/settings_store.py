@@ -19,8 +19,9 @@ from tooltray.files.file_history import FileHistory
 from tooltray.files.json_text import revision_of
 from tooltray.settings.document import Document, Edit, members
 from tooltray.settings.file_server import FileServer, with_file_servers
+from tooltray.settings.given_entries import BUILTIN_NAMES
 from tooltray.settings.server_edits import Watched, written_entry
-from tooltray.settings.settings import BUILTIN_NAMES, Settings
+from tooltray.settings.settings import Settings
 from tooltray.settings.settings_file import Loaded, NotReread, SettingsFile
 from tooltray.snapshots.files import FileProblem
 from tooltray.snapshots.servers import ServerEntry

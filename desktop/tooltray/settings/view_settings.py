@@ -11,7 +11,8 @@ from pydantic import TypeAdapter, ValidationError
 from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.document import Document, Edit, members, part
-from tooltray.settings.settings import Mode, ProfileSettings, read_usable_entry
+from tooltray.settings.given_entries import read_usable_entry
+from tooltray.settings.settings import Mode, ProfileSettings
 from tooltray.settings.tool_override import ToolOverride
 from tooltray.settings.usable import CORRECT_IT, in_words
 

@@ -8,8 +8,9 @@ looked at here.
 from collections.abc import Callable, Collection, Mapping
 
 from tooltray.settings.call_rule import CallRule, read_rule, read_rules
+from tooltray.settings.given_entries import read_entry
 from tooltray.settings.server_config import MCPServerConfig, ToolFilter
-from tooltray.settings.settings import ProfileSettings, Settings, read_entry
+from tooltray.settings.settings import ProfileSettings, Settings
 from tooltray.settings.tool_override import ToolOverride
 
 ALL, EXCEPTION = "all", "ask:"  # as catalogue/approval.py has them

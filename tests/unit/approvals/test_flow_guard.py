@@ -20,7 +20,7 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.events import ConfigChanged, EventBus
 from tooltray.sessions.session_flow import SessionFlow
 from tooltray.sessions.session_state import SessionState
-from tooltray.settings.settings import read_settings
+from tooltray.settings.settings_reading import read_settings
 
 FETCH, SEND, NOTE = tool("fetch"), tool("mail_send"), tool("save_note")
 PAGE = {"url": "https://user:pw@evil.example/page?key=1"}

@@ -19,7 +19,7 @@ from tooltray.catalogue import approval
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
 from tooltray.sessions.session_state import SessionState
-from tooltray.settings.settings import read_settings
+from tooltray.settings.settings_reading import read_settings
 
 SOON = {"approvals": {"sameForSeconds": 30}}
 SAFE = tool("write_it", annotations={"destructiveHint": False})

@@ -13,9 +13,9 @@ from tests.fakes.full_disk import full_disk
 from tooltray.bundles.bundle_folders import BundleFolders
 from tooltray.bundles.bundle_store import BundleRecord, BundleStore, ServerChoices
 from tooltray.events import EventBus, ServerRemoved
+from tooltray.settings.given_entries import read_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.settings.settings import read_entry
 from tooltray.tasks import TaskKeeper
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tooltray.bundles.packed_server import Program, program_of
 from tooltray.errors import TooltrayError
-from tooltray.settings.settings import read_entry
+from tooltray.settings.given_entries import read_entry
 
 
 @pytest.fixture

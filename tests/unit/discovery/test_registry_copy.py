@@ -14,7 +14,8 @@ from tooltray.discovery import registry_copy
 from tooltray.discovery.registry_copy import ASKED_EVERY_S, FILLED_EVERY_S, RegistryCopy, default_registry
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.resources import resource
-from tooltray.settings.settings import Settings, read_settings
+from tooltray.settings.settings import Settings
+from tooltray.settings.settings_reading import read_settings
 from tooltray.tasks import TaskKeeper
 
 START = 1_000_000.0

@@ -11,7 +11,7 @@ from tests.fakes.mcp_registry import npm
 from tooltray.discovery.registry_json import Described, read_described
 from tooltray.discovery.server_forms import Choice, Made, choices_of, find_choice, fingerprint, is_address, made_of, place_of
 from tooltray.errors import TooltrayError
-from tooltray.settings.settings import read_entry
+from tooltray.settings.given_entries import read_entry
 from tooltray.snapshots.forms import FieldValue, FormField
 
 

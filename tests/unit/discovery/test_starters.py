@@ -6,7 +6,7 @@ from tooltray.discovery.server_forms import made_of
 from tooltray.discovery.starters import Starter, Starters
 from tooltray.errors import NotFound
 from tooltray.resources import resource
-from tooltray.settings.settings import check_name, read_entry
+from tooltray.settings.given_entries import check_name, read_entry
 
 STARTERS = Starters(resource("starter-servers.json"))
 

@@ -12,7 +12,7 @@ from tests.fakes.scripted_server import ScriptedServer, tool
 from tooltray.entries.setup import shipped_servers
 from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged
-from tooltray.settings.settings import BUILTIN_NAMES, check_name, read_entry
+from tooltray.settings.given_entries import BUILTIN_NAMES, check_name, read_entry
 from tooltray.settings.settings_edits import npm_registry
 from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.setup import SetupChange

@@ -22,8 +22,10 @@ from tooltray.registries.measuring import RegistrySources
 from tooltray.registries.npm_registries import KEPT_FOR_S, LOOKS_EVERY_S, SETTLES_AFTER_S, NpmRegistries
 from tooltray.registries.registry_cache import RegistryCache
 from tooltray.settings.document import Edit
+from tooltray.settings.given_entries import read_entry
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.settings.settings import Settings, read_entry, read_settings
+from tooltray.settings.settings import Settings
+from tooltray.settings.settings_reading import read_settings
 from tooltray.snapshots.registries import RegistryMeasurement
 from tooltray.tasks import TaskKeeper
 

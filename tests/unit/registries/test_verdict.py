@@ -18,8 +18,8 @@ from tooltray.registries.verdict import (
     package_of,
     probed_packages,
 )
+from tooltray.settings.given_entries import read_entry
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.settings.settings import read_entry
 from tooltray.snapshots.registries import RegistryMeasurement
 
 

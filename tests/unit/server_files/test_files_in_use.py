@@ -7,8 +7,8 @@ from tooltray.events import EventBus
 from tooltray.server_files.files_in_use import FilesInUse, settings_snapshot
 from tooltray.server_files.trust_store import TrustStore
 from tooltray.settings.file_server import FileEntry, FileReading
+from tooltray.settings.given_entries import read_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings import read_entry
 from tooltray.snapshots.files import FileEntrySnapshot
 
 ENTRY = FileEntry("one", read_entry("one", {"command": "run"}), {"command": "run"})

@@ -11,7 +11,7 @@ from tooltray.server_files.project_file import MOST_ENTRIES, ProjectFile
 from tooltray.server_files.trust_store import TrustStore
 from tooltray.server_files.trusted_entries import Trust
 from tooltray.settings.file_server import PROJECT_FOLDER, FileEntry, FileReading
-from tooltray.settings.settings import read_entry
+from tooltray.settings.given_entries import read_entry
 from tooltray.snapshots.files import FileProblem
 
 FOLDER = "/projects/shop"

@@ -7,7 +7,7 @@ import pytest
 
 from tooltray.errors import Denied
 from tooltray.server_files.project_paths import MOST_WORDS, check_stays_inside, found_inside, is_writable_by_others
-from tooltray.settings.settings import read_entry
+from tooltray.settings.given_entries import read_entry
 
 
 @pytest.mark.parametrize(

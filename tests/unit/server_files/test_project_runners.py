@@ -7,7 +7,7 @@ import pytest
 
 from tooltray.phrases import Phrase
 from tooltray.server_files.project_runners import run_of_project
-from tooltray.settings.settings import read_entry
+from tooltray.settings.given_entries import read_entry
 
 
 def told(folder: Path, line: str, **fields: object) -> str:

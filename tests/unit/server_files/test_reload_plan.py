@@ -8,7 +8,7 @@ from tooltray.phrases import Phrase
 from tooltray.server_files.reload_plan import MOST_UNUSABLE, Known, kept, left_out, plan, unusable, waiting
 from tooltray.settings.file_server import FileEntry, FileServer
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.settings.settings import read_settings
+from tooltray.settings.settings_reading import read_settings
 from tooltray.snapshots.files import FileProblem, ReloadChange
 
 HERE, THERE = "/home-of/settings.json", "/shop/.mcp.json"

@@ -3,7 +3,7 @@
 from tooltray.errors import Problem
 from tooltray.server_files.served_files import ServedFile, ServedNames, served_servers, served_snapshot
 from tooltray.settings.file_server import FileEntry, FileReading, Kind
-from tooltray.settings.settings import read_entry
+from tooltray.settings.given_entries import read_entry
 from tooltray.snapshots.files import FileProblem
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooltray.server_files.server_names import fitting, server_name
-from tooltray.settings.settings import MAX_NAME_LENGTH, check_name
+from tooltray.settings.given_entries import MAX_NAME_LENGTH, check_name
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 
 from tooltray.server_files.trust_requests import LONGEST_LINE, MOST_LINES, MOST_WARNINGS, Place, entry_diff, host_of, trust_request
 from tooltray.settings.file_server import FileEntry
-from tooltray.settings.settings import read_entry
+from tooltray.settings.given_entries import read_entry
 from tooltray.snapshots.trust import TrustRequest
 
 

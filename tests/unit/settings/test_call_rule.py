@@ -7,7 +7,7 @@ import pytest
 
 from tooltray.errors import TooltrayError
 from tooltray.settings.call_rule import MOST_RULES, CallRule, read_rule, read_rules
-from tooltray.settings.settings import read_settings
+from tooltray.settings.settings_reading import read_settings
 from tooltray.settings.widening import call_rules_widen, entry_widens, settings_widen
 
 RULE: dict[str, Any] = {

@@ -7,8 +7,9 @@ from tests.fakes.file_servers import file_server
 
 from tooltray.settings.confinement import OPEN, Confinement
 from tooltray.settings.file_server import with_file_servers
+from tooltray.settings.given_entries import UnusableEntry, read_entry
 from tooltray.settings.server_config import MCPServerConfig, config_hash, runs_otherwise
-from tooltray.settings.settings import UnusableEntry, read_entry, read_settings
+from tooltray.settings.settings_reading import read_settings
 
 
 def read(confinement: object) -> Confinement:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooltray.errors import TooltrayError
+from tooltray.settings.given_entries import read_entry
 from tooltray.settings.server_config import MCPServerConfig, OAuthSettings, ToolFilter, config_hash
-from tooltray.settings.settings import read_entry
 from tooltray.shell_words import joined
 
 names = st.text(max_size=8)

@@ -8,7 +8,8 @@ import pytest
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.settings import usable
-from tooltray.settings.settings import PublishSettings, read_settings
+from tooltray.settings.settings import PublishSettings
+from tooltray.settings.settings_reading import read_settings
 from tooltray.settings.tool_override import ToolOverride
 from tooltray.settings.usable import (
     CORRECT_IT,

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.settings.settings import ProfileSettings, read_settings
+from tooltray.settings.settings import ProfileSettings
+from tooltray.settings.settings_reading import read_settings
 from tooltray.settings.widening import HARMLESS_FIELDS, entry_widens, profile_widens, rules_widen, settings_widen
 
 ENTRY = {

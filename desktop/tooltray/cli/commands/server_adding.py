@@ -165,8 +165,8 @@ def _rules_so_far(hub: Hub, name: str) -> list[str]:
 
 def _twin(hub: Hub, args: argparse.Namespace) -> str:
     """The server of another name that runs the same program in the same way; empty: none."""
+    from tooltray.settings.given_entries import read_entry
     from tooltray.settings.server_config import config_hash
-    from tooltray.settings.settings import read_entry
 
     for name, entry in _entries(hub).items():
         with contextlib.suppress(TooltrayError):  # an entry that cannot be used runs nothing, and the new one is refused when it is stored
@@ -197,7 +197,7 @@ def _note_braces(args: argparse.Namespace) -> None:
     """Prints a note about placeholders that are not filled in."""
     if args.deferred:
         from tooltray.settings.expansion import project_remark
-        from tooltray.settings.settings import read_entry
+        from tooltray.settings.given_entries import read_entry
 
         if remark := project_remark(read_entry(args.name, _entry(args))):
             print_note(remark)
@@ -322,7 +322,7 @@ def _note_missing_variables(args: argparse.Namespace) -> None:
         return
     from tooltray.catalogue.known_servers import KnownServers
     from tooltray.resources import resource
-    from tooltray.settings.settings import read_entry
+    from tooltray.settings.given_entries import read_entry
 
     needs = KnownServers(resource("known-servers.json")).variables(args.name, read_entry(args.name, _entry(args)))
     given = {*args.secret, *(name for name, _ in args.env), *os.environ}

@@ -1,20 +1,12 @@
+"""Settings read as far as they can be used."""
+
 from typing import Any
 
 import pytest
 
-from tooltray.errors import TooltrayError
-from tooltray.settings.settings import (
-    UNREADABLE_PROFILE,
-    ActivitySettings,
-    ApprovalSettings,
-    ClientSettings,
-    Settings,
-    UnusableEntry,
-    check_name,
-    read_entry,
-    read_given_entry,
-    read_settings,
-)
+from tooltray.settings.given_entries import read_entry
+from tooltray.settings.settings import ActivitySettings, ApprovalSettings, ClientSettings, Settings
+from tooltray.settings.settings_reading import UNREADABLE_PROFILE, read_settings
 
 
 def test_null_is_no_client_no_profile_and_no_override() -> None:
@@ -24,25 +16,6 @@ def test_null_is_no_client_no_profile_and_no_override() -> None:
     assert (list(reading.settings.publish.clients), list(reading.settings.profiles)) == (["b"], ["q"])
     assert reading.settings.profiles["q"].tools == {}
     assert read_entry("s", {"command": "x", "toolOverrides": {"t": None}}).tool_overrides == {}
-
-
-def test_what_would_run_inside_tooltray_is_added_by_a_person_at_a_terminal_alone() -> None:
-    assert read_given_entry("s", {"command": "x"}).command == "x"
-    with pytest.raises(UnusableEntry, match="would run inside Tooltray") as caught:
-        read_given_entry("s", {"type": "inmemory", "command": "artifacts"})
-    assert caught.value.path == ("type",)
-
-
-@pytest.mark.parametrize("name", ["a", "x" * 64, "File System 2", "檔案", "a.b-c_d", "Hub", "🔌"])
-def test_a_name_may_be_anything_printable(name: str) -> None:
-    check_name(name, ("hub",))
-
-
-@pytest.mark.parametrize("name", ["", "x" * 65, "a/b", "a\nb", " a", "a ", "hub", "a{b", "a}b", "a\x1b[31m", "\ud800", "\u202e"])
-def test_other_names_are_refused_without_repeating_what_a_terminal_would_obey(name: str) -> None:
-    with pytest.raises(TooltrayError, match="cannot be the name of a server") as caught:
-        check_name(name, ("hub",))
-    assert str(caught.value).isprintable()
 
 
 def test_a_whole_document_is_read() -> None:
