@@ -15,19 +15,28 @@ import socket
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+
+import msgspec
 
 sys.path.insert(0, str(Path(__file__).parent))
 from machine import BRIDGE, PYTHON, ROOT, STUB, Home, cpu_s, memory_mb, wait_for
 from raw_client import RawClient, RawHttpClient
+
+from tooltray.confinement.launch_line import carried, confined
+from tooltray.confinement.policy import Policy
+from tooltray.confinement.support import probe
 
 FASTMCP = [str(ROOT / ".cache" / "fastmcp" / "bin" / "python"), str(Path(__file__).with_name("fastmcp_proxy.py"))]
 DESKTOP = ["-m", "tooltray"]
 BUSY_DESKTOP = [str(Path(__file__).with_name("busy_desktop.py"))]
 HTTP_STUB = [PYTHON, "-I", "-S", str(Path(__file__).with_name("http_stub.py"))]
 CALLS = 1000
+STARTS = 4  # of a confined server in each round
 OPEN_LOOP_PER_S, OPEN_LOOP_S = 200, 8
 UNREAD_CALLS, UNREAD_BYTES, UNREAD_S = 200, 20_000_000, 15
 
@@ -169,6 +178,24 @@ def first_reply_ms_of_python() -> float:
     started = time.perf_counter()
     subprocess.run([PYTHON, "-I", "-S", "-c", "pass"], check=True)
     return (time.perf_counter() - started) * 1000
+
+
+def confined_rows(table: Table, rounds: int) -> None:
+    """A server's process until its first reply: as it is, in the launcher, and in the launcher inside bubblewrap."""
+    support = probe()
+    with tempfile.TemporaryDirectory() as folder:
+        private_tmp = os.path.join(folder, "tmp")
+        os.mkdir(private_tmp)
+        policy = Policy(read=(str(ROOT), sys.base_prefix), write=(), network="none", private_tmp=private_tmp)
+        kinds = {"launcher": msgspec.structs.replace(support, bwrap=""), **({"bubblewrap": support} if support.bwrap else {})}
+        lines = {name: list(confined(policy, kind, STUB[0], STUB[1:])) for name, kind in kinds.items()}
+        environ = dict(os.environ)
+        measures = {name: partial(first_reply_ms, line, carried(environ, support)) for name, line in lines.items()}
+        found = medians(STARTS * rounds, direct=partial(first_reply_ms, STUB, environ), **measures)
+    added = [f"+{found[name] - found['direct']:.1f} ms" for name in measures]
+    table.add(
+        "a confined server, process to first reply, added (with bubblewrap)", "<= 25 ms", f"{found['direct']:.1f} ms", " / ".join(added), ""
+    )
 
 
 def call_rows(table: Table, rounds: int, servers: int) -> None:
@@ -400,6 +427,7 @@ def main() -> None:
     rounds = 1 if parser.parse_args().quick else 5
     table = Table()
     start_rows(table, rounds)
+    confined_rows(table, rounds)
     call_rows(table, rounds, 1)
     call_rows(table, rounds, 2)
     era_rows(table, rounds)
