@@ -73,6 +73,13 @@ def launcher_command() -> list[str]:
     return [os.path.abspath(sys.executable), "-I", "-S", str(_LAUNCHER)]
 
 
+def launcher_folders() -> list[str]:
+    """What has to be there for the launcher to be started: its own folder, and its interpreter's."""
+    if is_frozen():
+        return [os.path.dirname(_beside("tooltray-confine"))]
+    return [sys.prefix, sys.base_prefix, str(_LAUNCHER.parent)]
+
+
 def module_command(module: str, *arguments: str) -> list[str]:
     """Runs one of MODULES as a program.
 

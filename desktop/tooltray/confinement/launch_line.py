@@ -18,7 +18,7 @@ from tooltray.confinement.policy import Policy
 from tooltray.confinement.support import BUBBLEWRAP_OPTIONS, IGNORING_TERM, Support, can_confine
 from tooltray.confinement.system_paths import LINUX_DEVICES, LINUX_OWN_DEVICES, LINUX_READ
 from tooltray.launch.program_launch import files_of_children
-from tooltray.programs import launcher_command
+from tooltray.programs import launcher_command, launcher_folders
 
 CARRIED = "TOOLTRAY_CONFINED_"
 """Begins the names of a server's variables on their way through bubblewrap and the launcher, which hands them on under their own names."""
@@ -103,7 +103,7 @@ def _bubblewrap(policy: Policy, support: Support, read: Sequence[str], write: Se
         words += ["--unshare-net"]
     if private_tmp:
         words += ["--bind", private_tmp, "/tmp"]
-        for path in (each for each in read if each.startswith("/tmp/")):
+        for path in (each for each in (*launcher_folders(), *read) if each.startswith("/tmp/")):
             words += ["--ro-bind", path, path]
     for path in write:
         words += ["--bind", path, path]

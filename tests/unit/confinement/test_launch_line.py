@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tooltray.confinement import launch_line
 from tooltray.confinement.launch_line import carried, confined, lasting
 from tooltray.confinement.policy import Policy
 from tooltray.confinement.support import Support
@@ -68,10 +69,11 @@ def test_folders_in_tmp_are_put_into_the_servers_own(tmp_path: Path, own: Path, 
     monkeypatch.setattr(os.path, "realpath", lambda path: "/tmp/package" if path == "package" else str(path))
     monkeypatch.setattr(os.path, "lexists", lambda path: True)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(launch_line, "launcher_folders", lambda: ["/tmp/tooltray", "/opt/python"])  # without it, nothing would start
     support = Support("linux", 7, True, "/usr/bin/bwrap")
     line = confined(Policy(read=("package",), write=(str(own),), network="none", private_tmp="/var/private"), support, PROGRAM, [])
     assert line[0] == "/usr/bin/bwrap"
-    assert words(line, "--ro-bind") == ["/", "/tmp/package"]
+    assert words(line, "--ro-bind") == ["/", "/tmp/tooltray", "/tmp/package"]
     assert words(line, "--cap-add") == ["CAP_DAC_OVERRIDE"]
     assert "--unshare-net" in line
 

@@ -20,6 +20,7 @@ def test_a_frozen_app_runs_the_programs_beside_it(frozen: None) -> None:
     assert programs.tooltray_command("serve") == ["/opt/tooltray/tooltray", "serve"]
     assert programs.bridge_command() == ["/opt/tooltray/tooltray-bridge"]
     assert programs.launcher_command() == ["/opt/tooltray/tooltray-confine"]
+    assert programs.launcher_folders() == ["/opt/tooltray"]
     module = programs.MODULES[0]
     assert programs.module_command(module, "x") == ["/opt/tooltray/tooltray", "run-module", module, "x"]
 
@@ -29,6 +30,7 @@ def test_elsewhere_the_interpreter_runs_them_with_nothing_of_the_users() -> None
     for *interpreter, script in (programs.bridge_command(), programs.launcher_command()):
         assert interpreter == [sys.executable, "-I", "-S"]
         assert Path(script).is_file()
+    assert programs.launcher_folders() == [sys.prefix, sys.base_prefix, str(Path(programs.launcher_command()[-1]).parent)]
     assert programs.module_command(programs.MODULES[1], "x") == [sys.executable, "-I", "-m", programs.MODULES[1], "x"]
 
 
