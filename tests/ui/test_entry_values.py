@@ -8,7 +8,7 @@ from tooltray.settings.server_config import LABEL_COLORS, SPELLINGS, MCPServerCo
 from tooltray.ui.opened_server.entry_fields import FIELDS, EntryField, colors
 from tooltray.ui.opened_server.entry_values import is_odd, is_wanted, looks_remote, options_of, value_in, with_value, with_values
 
-ALIASES = {"options"}  # another place for lazyLoad, which the form heeds
+ELSEWHERE = {"options", "confinement"}  # another place for lazyLoad, which the form heeds; a tab of its own
 
 
 def field(*path: str) -> EntryField:
@@ -16,7 +16,7 @@ def field(*path: str) -> EntryField:
 
 
 def test_no_field_of_an_entry_is_missing() -> None:
-    known = {each.path[0] for each in FIELDS} | ALIASES
+    known = {each.path[0] for each in FIELDS} | ELSEWHERE
     assert {model.alias for model in MCPServerConfig.model_fields.values()} == known
     for model, name in ((OAuthSettings, "oauth"), (ToolFilter, "toolFilter")):
         inner = {each.path[1] for each in FIELDS if each.path[0] == name}

@@ -233,6 +233,13 @@ GROUPS = (
                 placeholder=lambda: tr("All of it"),
             ),
             EntryField(
+                path=("callRules",),
+                kind="json",
+                title=lambda: tr("Calls that run without asking, by their arguments"),
+                hint=lambda: tr("As JSON; a rule can be made of any call that waits for your yes, too."),
+                is_code=True,
+            ),
+            EntryField(
                 path=("toolOverrides",),
                 kind="json",
                 title=lambda: tr("Other names, descriptions and limits of tools"),
