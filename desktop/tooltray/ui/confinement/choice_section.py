@@ -15,9 +15,9 @@ from tooltray.ui.confinement.confinement_commands import ConfinementCommands
 from tooltray.ui.confinement.confinement_section import ConfinementSection
 from tooltray.ui.confinement.named_list import NamedList
 from tooltray.ui.confinement_words import FILES, NETWORKS, files_text, files_title, network_text, network_title
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import OptionList
@@ -126,8 +126,7 @@ class ChoiceSection(ConfinementSection):
         if missing:
             is_less = self._now.is_in_vain or not self._support.files
             heading = tr("This computer cannot confine it") if is_less else tr("What to know about it")
-            text = " ".join(f"{say(each)}." if not str(each).endswith(".") else say(each) for each in missing)
-            self._notes.addWidget(Banner(self._theme, "warning", heading, text))
+            self._notes.addWidget(Banner(self._theme, "warning", heading, in_a_row(*(whole(Problem(each)) for each in missing))))
 
     def _choose(self, wanted: ConfinementSnapshot) -> None:
         self._commands.choose(wanted, self._now)
