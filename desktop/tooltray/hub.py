@@ -33,6 +33,7 @@ from tooltray.ai_clients.client_imports import ClientImports
 from tooltray.ai_clients.client_scans import ClientScans
 from tooltray.ai_clients.imports import Imports
 from tooltray.api import PARTS, Api
+from tooltray.approvals import rule_words
 from tooltray.approvals.api import ApprovalsApi
 from tooltray.approvals.approval_rounds import ApprovalRounds
 from tooltray.approvals.approval_rules import ApprovalRules
@@ -469,7 +470,7 @@ class Hub(Composition):
     clients: KnownClients = part(profiles="client_profiles")
     result_limits: ResultLimits = part()
     profiles: Profiles = part()
-    modes: Modes = part()
+    modes: Modes = part(rule_words=lambda hub: rule_words.words)
     known: KnownServers = read(lambda hub: KnownServers(resource("known-servers.json")))
     query_words: QueryWords = read(lambda hub: read_query_words(resource("search-words.json")))
     search: ToolSearch = part()

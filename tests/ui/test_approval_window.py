@@ -513,11 +513,13 @@ async def test_a_rule_is_read_in_whole_with_what_it_would_have_covered_before_it
 async def test_back_shows_the_call_and_allows_nothing(ask: Callable[..., Asked]) -> None:
     asked = ask()
     window = await asked.open(replace(WRITE, rules=RULES))
+    height = window.height()
     begin_rule(window)
-    await until(lambda: window.takes_answers)
+    await until(lambda: window.takes_answers and window.height() < height)
     asked.engine.ask_approval(replace(WRITE, id="2", ends_at=time.time() + 60))  # another call changes nothing of what is chosen
     button(window, "Back").click()
     await until(lambda: window.takes_answers and "Changes lines." in words(window))
+    await until(lambda: window.height() == height)  # all of it is to be seen again
     assert "Allow once" in buttons(window)
     assert asked.answers == []
 

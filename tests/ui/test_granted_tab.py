@@ -106,6 +106,20 @@ async def test_the_navigation_counts_changed_tools(theme: Theme) -> None:
         await until(lambda: item.accessibleName() == "Permissions")
 
 
+async def test_until_the_screen_locks_can_be_chosen_only_where_that_is_heard(theme: Theme) -> None:
+    async with Desk(engine([]), theme) as desk:
+        for hears in (False, True):
+            desk.hub.hears_lock = hears
+            panel = await allowing(desk)
+            ends = choice(panel, "Ends")
+            ends.click()
+            menu = ends.findChildren(QMenu)[-1]
+            assert ("When the screen locks" in [action.text() for action in menu.actions()]) is hears
+            menu.close()
+            panel.close_requested.emit()
+            await until(lambda: desk.window.sheet is None)
+
+
 async def test_a_switch_takes_back(theme: Theme) -> None:
     async with Desk(engine([WRITE]), theme) as desk:
         shown = table(await opened(desk, 1), "Allowed")

@@ -281,11 +281,33 @@ async def test_an_ai_client_gets_rules_of_its_own_and_loses_them_again(theme: Th
     async with Desk(fake, theme) as desk:
         page = await opened(desk, CLIENTS)
         assert "names:*" in drawn(page)
-        assert [each.chosen for each in page.clients.findChildren(Choice)] == ["0", "", "own"]
+        chosen = [each.chosen for each in page.clients.findChildren(Choice) if each.accessibleName().startswith("What runs")]
+        assert chosen == ["", "own"]
         choice(page.clients, "What runs without asking for Zed").chosen_changed.emit("reads")
         await desk.asked("set_client_auto_approve", "zed", ["read"])
         assert await undone(desk) == "What runs without asking for Zed is changed"
         assert ("set_client_auto_approve", "zed", None) in fake.calls
+
+
+async def test_an_ai_client_s_rules_on_arguments_are_told_and_its_flow_guard_is_chosen(theme: Theme) -> None:
+    fake = engine()
+    seen = ClientModeSnapshot("zed", "Zed", "", "everything", "", is_seen=True)
+    fake.client_modes = [
+        replace(seen, client="a", title="A", call_rules=("ls, where path is in /p; and nothing else is given",), is_seen=False),
+        replace(seen, client="b", title="B", call_rules=()),
+        replace(seen, flow_guard=False),
+    ]
+    async with Desk(fake, theme) as desk:
+        page = await opened(desk, CLIENTS)
+        assert "Goes through without asking: ls, where path is in /p; and nothing else is given." in words(page)
+        assert words(page).count("No rule on arguments counts for it.") == 1
+        guard = choice(page.clients, "Flow guard for Zed")
+        assert guard.chosen == "off"
+        guard.chosen_changed.emit("")
+        await desk.asked("change_settings", {"publish": {"clients": {"zed": {"flowGuard": None}}}}, "")
+        assert await undone(desk) == "The flow guard for Zed is changed"
+        assert ("change_settings", {"publish": {"clients": {"zed": {"flowGuard": False}}}}, "") in fake.calls
+        assert nameless(desk.window) == []
 
 
 async def test_when_calls_ask_is_chosen_for_all_clients_and_can_be_undone(theme: Theme) -> None:

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.server_snapshots import server
 from tests.ui.scenes.opened_desk import desk
-from tests.ui.seen import control
+from tests.ui.seen import control, words
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.confinement import ConfinementSnapshot, RefusedThing
@@ -37,6 +37,7 @@ def allowing(section: QWidget) -> list[str]:
 async def test_each_thing_that_has_a_name_is_allowed_with_one_click(theme: Theme) -> None:
     result, section = await opened(theme, KEPT)
     assert allowing(section) == ["Allow evil.example:443 for a", "Allow /home/me/notes for a"]
+    assert "Paths are as the server gives them." in words(section)
     control(section, "Allow /home/me/notes for a").click()
     await until(lambda: ("allow_refused", "a", "path", "/home/me/notes") in result.engine.calls)
 
@@ -53,6 +54,7 @@ async def test_while_nothing_was_refused_nothing_is_shown(theme: Theme) -> None:
     assert section.isHidden()
     section.set_server(server("a", confinement=replace(KEPT, refused=(HOST,))))
     assert (section.isHidden(), allowing(section)) == (False, ["Allow evil.example:443 for a"])
+    assert "Paths are" not in words(section)
     section.set_server(server("a"))
     assert section.isHidden()
 

@@ -46,9 +46,11 @@ async def test_the_hub_is_told_of_each_change_while_it_runs_and_a_new_one_of_wha
         watch.begin(make)
         desk.hub.snapshot_changed.emit()
         await desk.asked("tell_screen_lock", False)
+        assert desk.hub.hears_lock
         for is_locked in (False, True, True):
             tellers[0](is_locked)
         await desk.asked("tell_screen_lock", True)
+        assert not desk.hub.hears_lock
         fake.failures["tell_screen_lock"] = TooltrayError("the hub has ended")
         tellers[0](False)
         await until(lambda: [call[1:] for call in fake.calls if call[0] == "tell_screen_lock"] == [(False,), (True,), (False,)])

@@ -129,7 +129,7 @@ async def test_a_title_hints_and_an_icon_are_saved_beside_what_has_no_field(them
         panel = await opened(desk, read_file={"annotations": {"title": "A", "readOnlyHint": True, "openWorldHint": 5}, "icons": icons})
         hints = panel.findChild(ToolHints)
         assert hints is not None
-        title, icon = hints.findChildren(QLineEdit)
+        title, icon, _limit = hints.findChildren(QLineEdit)
         assert (title.text(), icon.text()) == ("", "https://example.org/1.png")
         title.setText(" Looks ")
         destroys = next(each for each in hints.findChildren(Choice) if each.accessibleName().startswith("May destroy"))
@@ -144,3 +144,28 @@ async def test_a_title_hints_and_an_icon_are_saved_beside_what_has_no_field(them
         hints.findChildren(QLineEdit)[1].setText("https://example.org/new.png")
         control(panel, "Save").click()
         await desk.asked("set_tool_override", "files", "read_file", None, None, None, None, [{"src": "https://example.org/new.png"}])
+
+
+async def test_how_much_of_a_result_is_given_at_once_is_saved_where_it_changes(theme: Theme) -> None:
+    async with Desk(fake(), theme) as desk:
+        panel = await opened(desk, read_file={"resultLimit": 2000})
+        hints = panel.findChild(ToolHints)
+        assert hints is not None
+        limit = hints.findChildren(QLineEdit)[2]
+        assert (limit.text(), limit.placeholderText()) == ("2000", "As set for its server")
+        limit.setText("499")
+        assert not control(panel, "Save").isEnabled()
+        limit.setText("500")
+        control(panel, "Save").click()
+        await desk.asked("set_result_limit", 500, "files", "read_file", None)
+        await until(lambda: desk.window.sheet is None)
+        panel = await opened(desk, read_file={"resultLimit": 500})
+        control(panel, "Save").click()
+        await until(lambda: desk.window.sheet is None)
+        panel = await opened(desk, read_file={"resultLimit": 500})
+        control(panel, "Back to the server's own").click()
+        await desk.asked("set_result_limit", None, "files", "read_file", None)
+        assert [call for call in desk.engine.calls if call[0] == "set_result_limit"] == [
+            ("set_result_limit", 500, "files", "read_file", None),
+            ("set_result_limit", None, "files", "read_file", None),
+        ]

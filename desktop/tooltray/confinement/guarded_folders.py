@@ -49,6 +49,8 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
         for guarded, each in self._guarded.items():
             if _touches(real, guarded):
                 what = Phrase("keys and passwords") if each in KEYS else Phrase("a browser's profile")
+                if real == guarded:
+                    return Phrase("{path} has {what} in it", path=path, what=what)
                 return Phrase("{path} has {what} in it (~/{each})", path=path, what=what, each=each)
         return None
 

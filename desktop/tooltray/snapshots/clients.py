@@ -40,6 +40,8 @@ class ClientModeSnapshot(msgspec.Struct, frozen=True):
     is_seen: bool = False  # it was connected here at least once
     auto_approve: tuple[str, ...] | None = None  # in the place of the servers' own; None: the servers' own count
     result_limit: int | None = None  # tokens of a result that it gets at once; None: as servers and tools say
+    call_rules: tuple[str, ...] | None = None  # in words, its own `callRules`, in the place of the servers'; None: theirs count
+    flow_guard: bool | None = None  # None: as for all
 
 
 class ProfileSnapshot(msgspec.Struct, frozen=True):

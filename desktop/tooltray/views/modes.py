@@ -4,6 +4,8 @@ Above it: Views, which lists by it, and McpPresenter. Below it: the settings, Kn
 there is. Nothing is hidden unless the settings say so.
 """
 
+from collections.abc import Callable
+
 import msgspec
 
 from tooltray.catalogue import approval, token_counts
@@ -67,6 +69,10 @@ class _View(msgspec.Struct, frozen=True):
     is_automatic: bool = False
 
 
+RuleWords = Callable[[CallRule], str]
+"""What a rule on arguments lets through, in words."""
+
+
 class ModesChanged(Event, frozen=True):
     """Sessions may see something else, because there are other tools than before. For other rooms of the engine."""
 
@@ -84,9 +90,10 @@ class Modes:
         tools: ToolManager,
         visibility: Visibility,
         bus: EventBus,
+        rule_words: RuleWords,
     ) -> None:
         self._config, self._states, self._clients, self._profiles, self._tools = config, states, clients, profiles, tools
-        self._visibility, self._bus = visibility, bus
+        self._visibility, self._bus, self._rule_words = visibility, bus, rule_words
         self._views: dict[_Key, _View] = {}
         bus.subscribe(ConfigChanged, self._on_config_changed)
         bus.subscribe(ToolListChanged, self._on_tools_changed)
@@ -205,6 +212,8 @@ class Modes:
             is_seen=name == EVERY_OTHER or self._clients.is_seen(name),
             auto_approve=settings.auto_approve,
             result_limit=settings.result_limit,
+            call_rules=None if settings.call_rules is None else tuple(map(self._rule_words, settings.call_rules)),
+            flow_guard=settings.flow_guard,
         )
 
     # deciding

@@ -90,7 +90,6 @@ COMMAND: dict[str, Any] = {"command": {"command": ["git", "status"]}, "cwd": {"i
 RULES: list[dict[str, Any]] = [
     {"tool": "run_command", "arguments": COMMAND | {"command": {"command": ["git", "status"], "more": "none"}}},
     {"tool": "run_command", "arguments": COMMAND},
-    {"tool": "run_command", "arguments": COMMAND, "others": ["timeout"]},
 ]
 RUN = replace(
     EDIT,
@@ -105,7 +104,7 @@ RUN = replace(
 PREVIEW = RulePreview(
     RUN.rules[1].words,
     RULES[1],
-    cautions=(Phrase("what else a call is given is not looked at"),),
+    cautions=(Phrase("almost everything of yours is in {folder}", folder="/home/me/code/shop"),),
     calls=tuple(
         JudgedCall(time.time() - number * 4000, "run_command", "Claude Code", f'{{"command":"git {what}"}}', what == "status")
         for number, what in enumerate(("status", "status", "push --force-with-lease origin main:a-branch-with-a-long-name", "status"))

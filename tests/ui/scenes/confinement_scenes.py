@@ -5,6 +5,7 @@ from tests.fakes.server_snapshots import server
 from tests.ui.scenes.opened_desk import desk
 from tests.ui.scenes.shot import Shot
 
+from tooltray.phrases import Phrase
 from tooltray.snapshots.confinement import ConfinementSnapshot
 from tooltray.snapshots.watch import SeenThing, WatchProposal, WatchSnapshot
 from tooltray.ui.confinement.watch_section import WatchSection
@@ -16,7 +17,8 @@ OPEN = ConfinementSnapshot()
 OWN = ConfinementSnapshot(
     "own", "hosts", hosts=("api.example.org", "*.example.net:8443"), read=("/usr/share/dict",), write=("/home/me/notes",)
 )
-READ = ConfinementSnapshot("read", "none", missing=("It does not get ~/.ssh: ~/.ssh has keys and passwords in it (~/.ssh)",))
+WHY = Phrase("{path} has {what} in it", path="~/.ssh", what=Phrase("keys and passwords"))
+READ = ConfinementSnapshot("read", "none", missing=(Phrase("It does not get {path}: {why}", path="~/.ssh", why=WHY),))
 IN_VAIN = ConfinementSnapshot("own", missing=("Not confined: Windows is not supported yet.",), is_in_vain=True)
 SERVERS = (
     server("filesystem", target="npx -y @modelcontextprotocol/server-filesystem ~/notes", tool_count=14, confinement=OWN),

@@ -64,7 +64,7 @@ async def rule_sheet(theme: Theme) -> Shot:
     assert shot.desk is not None
     shot.desk.engine.rule_preview = PREVIEW
     window = shot.desk.window
-    shot.desk.permissions.granted.opened.emit(GRANTED[3])
+    shot.desk.permissions.granted.opened.emit(GRANTED[5])
     await until(lambda: window.sheet is not None and "Reading" not in window.sheet.panel._past.text())
     return shot
 

@@ -58,6 +58,7 @@ PERMISSIONS = [
 MODES = [
     ClientModeSnapshot("claude-code", "Claude Code", "", "everything", "", is_seen=True),
     ClientModeSnapshot("cursor-vscode", "Cursor", "", "everything", "", is_seen=True, auto_approve=("read",)),
+    ClientModeSnapshot("windsurf", "Windsurf", "", "everything", "", is_seen=True, call_rules=(RULE_WORDS,), flow_guard=True),
     ClientModeSnapshot("zed", "Zed", "", "everything", "", is_seen=True, auto_approve=("names:get_*", "hint:idempotent")),
 ]
 DECIDED = (

@@ -58,7 +58,7 @@ def _row(entry: AuditEntry) -> tuple[str, ...]:
     about = ", ".join(f"{name}: {value}" for name, value in entry.about.items())
     way = say(WAYS.get(entry.way, entry.way)) + (f" ({entry.who})" if entry.who else "")
     answered = say(ANSWERS.get(entry.answer, entry.answer))
-    return str(entry.number), _moment(entry.at), answered, *(clean_line(each) for each in (entry.what, about, way, entry.origin))
+    return str(entry.number), _moment(entry.at), answered, *(clean_line(each) for each in (say(entry.what), about, way, entry.origin))
 
 
 def _moment(at: float) -> str:

@@ -4,6 +4,7 @@ Above it: run. Below it: the running hub. What lets more through needs a termina
 """
 
 import argparse
+from collections.abc import Iterator
 
 from tooltray.cli.hubs import Hub, started_hub
 from tooltray.cli.person import YES, check_terminal, typed_answer
@@ -13,6 +14,7 @@ from tooltray.errors import NotFound, TooltrayError
 from tooltray.home.home import Home
 from tooltray.phrases import Phrase
 from tooltray.snapshots.approvals import ServerPermissions, ToolPermission
+from tooltray.snapshots.clients import ClientModeSnapshot
 
 LIST_TIMEOUT_S = 60.0  # of thousands of tools
 ASK = "ask"
@@ -22,6 +24,7 @@ QUESTION = Phrase("Allow this?")
 def list_permissions(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         found = [each for each in _permissions(hub) if args.server in (None, each.server)]
+        clients = [] if args.server or args.json else hub.ask(hub.api.views.get_client_modes(), timeout_s=LIST_TIMEOUT_S)
     if args.server and not found:
         hint = Phrase("See which there are: tooltray servers list")
         raise NotFound(Phrase("There is no server '{name}'", name=clean_line(args.server)), "", hint)
@@ -29,7 +32,23 @@ def list_permissions(args: argparse.Namespace, home: Home) -> int:
         return answer(args, found)
     titles = (tr("SERVER"), tr("TOOL"), tr("WITHOUT ASKING"), tr("WHY"))
     rows = [_row(server, tool) for server in found for tool in server.tools]
-    return answer_list(args, rows, titles, list, empty=tr("No tools are known yet."))
+    code = answer_list(args, rows, titles, list, empty=tr("No tools are known yet."))
+    if lines := list(_on_arguments(found, clients)):
+        print("", tr("Rules on arguments let through, too:"), *lines, sep="\n")
+    return code
+
+
+def _on_arguments(servers: list[ServerPermissions], clients: list[ClientModeSnapshot]) -> Iterator[str]:
+    """Rules on arguments, a line each: those of servers, and those of AI clients in their place."""
+    for server in servers:
+        for rule in server.call_rules:
+            yield tr("{server}: {calls}", server=clean_line(server.server), calls=clean_line(say(rule)))
+    for client in clients:
+        name = clean_line(client.title or client.client)
+        for rule in client.call_rules or ():
+            yield tr("{client}, in the place of the servers' rules: {calls}", client=name, calls=clean_line(say(rule)))
+        if client.call_rules == ():
+            yield tr("{client}: none, and those of servers do not count", client=name)
 
 
 def set_permission(args: argparse.Namespace, home: Home) -> int:

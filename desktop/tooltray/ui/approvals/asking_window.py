@@ -146,6 +146,7 @@ class AskingWindow(QWidget):
         self._tick()
         self._begin_guard()
         self._fit()
+        self._refit.start()  # what stands there for the first time, or again, is not as high as it says before that
 
     def _clear_fault(self) -> None:
         clear(self._faults)

@@ -15,9 +15,9 @@ from tooltray.ui.confinement.confinement_commands import ConfinementCommands
 from tooltray.ui.confinement.confinement_section import ConfinementSection
 from tooltray.ui.confinement.named_list import NamedList
 from tooltray.ui.confinement_words import FILES, NETWORKS, files_text, files_title, network_text, network_title
-from tooltray.ui.i18n import say, tr
+from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import OptionList
@@ -32,6 +32,7 @@ class ChoiceSection(ConfinementSection):
         super().__init__()
         self._context, self._theme, self._name = context, context.theme, name
         self._now = ConfinementSnapshot()
+        self._is_of_host = False  # what was asked for last
         self._support = ConfinementSupport(files=True, network=True, hosts=True)
         self._commands = ConfinementCommands(hub=context.hub, tasks=context.tasks, server=name)
         self._commands.failed.connect(self._on_failed)
@@ -85,6 +86,8 @@ class ChoiceSection(ConfinementSection):
         self._hosts = NamedList(theme, tr("No hosts named yet: it reaches nothing."))
         self._hosts.removed.connect(self._on_host_removed)
         body.addWidget(self._hosts)
+        self._host_notes = column()
+        body.addLayout(self._host_notes)
         self._host_line = QWidget()
         line = row(self._host_line, spacing=8)
         self._host = QLineEdit()
@@ -120,16 +123,18 @@ class ChoiceSection(ConfinementSection):
 
     def _draw_notes(self, problem: Problem | None) -> None:
         clear(self._notes)
+        clear(self._host_notes)
         if problem is not None:
-            self._notes.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
+            place = self._host_notes if self._is_of_host else self._notes  # above the field that it is about
+            place.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
         missing = self._now.missing or (() if self._support.files else self._support.missing)
         if missing:
             is_less = self._now.is_in_vain or not self._support.files
             heading = tr("This computer cannot confine it") if is_less else tr("What to know about it")
-            text = " ".join(f"{say(each)}." if not str(each).endswith(".") else say(each) for each in missing)
-            self._notes.addWidget(Banner(self._theme, "warning", heading, text))
+            self._notes.addWidget(Banner(self._theme, "warning", heading, in_a_row(*(whole(Problem(each)) for each in missing))))
 
-    def _choose(self, wanted: ConfinementSnapshot) -> None:
+    def _choose(self, wanted: ConfinementSnapshot, *, is_of_host: bool = False) -> None:
+        self._is_of_host = is_of_host
         self._commands.choose(wanted, self._now)
 
     def _on_files(self) -> None:
@@ -151,7 +156,7 @@ class ChoiceSection(ConfinementSection):
 
     def _on_host(self) -> None:
         if host := self._host.text().strip():
-            self._choose(replace(self._now, hosts=(*(each for each in self._now.hosts if each != host), host)))
+            self._choose(replace(self._now, hosts=(*(each for each in self._now.hosts if each != host), host)), is_of_host=True)
 
     def _on_host_removed(self, host: str, _kind: str) -> None:
         self._choose(replace(self._now, hosts=tuple(each for each in self._now.hosts if each != host)))

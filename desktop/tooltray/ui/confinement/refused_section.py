@@ -16,7 +16,7 @@ from tooltray.ui.confinement.confinement_section import ConfinementSection
 from tooltray.ui.confinement_words import refused_details, refused_title
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page_context import PageContext
-from tooltray.ui.problem_words import sentences, title
+from tooltray.ui.problem_words import in_a_row, sentences, title
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import CodeLabel, Label
@@ -33,8 +33,8 @@ class RefusedSection(ConfinementSection):
         self._commands.changed.connect(self._on_changed)
         body = column(self, spacing=10)
         body.addWidget(Label(self._theme, tr("Refused"), "heading"))
-        words = tr("Since it started. A host is allowed at once; for a file or folder the server is restarted.")
-        body.addWidget(Label(self._theme, words, "caption", "muted", wrap=True))
+        self._about = Label(self._theme, "", "caption", "muted", wrap=True)
+        body.addWidget(self._about)
         self._notes = column(spacing=8)
         body.addLayout(self._notes)
         box = Surface(self._theme)
@@ -50,6 +50,9 @@ class RefusedSection(ConfinementSection):
 
     def _draw(self) -> None:
         clear(self._lines)
+        words = tr("Since it started. A host is allowed at once; for a file or folder the server is restarted.")
+        has_paths = any(each.kind == "path" for each in self._now.refused)
+        self._about.setText(in_a_row(words, tr("Paths are as the server gives them.") if has_paths else ""))
         for thing in self._now.refused:
             self._lines.addWidget(self._line(thing))
 

@@ -45,6 +45,7 @@ class WatchSection(ConfinementSection):
         self._box = Surface(self._theme)
         self._lines = column(self._box, margins=(12, 8, 12, 10), spacing=4)
         body.addWidget(self._box)
+        self._add_use(body)
         self._draw()
         self._commands.look()
 
@@ -54,15 +55,22 @@ class WatchSection(ConfinementSection):
         self._start.clicked.connect(self._commands.start)
         self._stop = Button(self._theme, tr("Stop watching"), small=True)
         self._stop.clicked.connect(self._commands.stop)
-        self._use = Button(self._theme, tr("Use this"), small=True)
-        self._use.setAccessibleName(tr("Use the profile proposed for {server}", server=self._name))
-        self._use.clicked.connect(self._commands.use)
-        for button in (self._start, self._stop, self._use):
+        for button in (self._start, self._stop):
             line.addWidget(button)
         line.addStretch(1)
         body.addLayout(line)
         self._state = Label(self._theme, "", "caption", "muted", wrap=True, tabular=True)
         body.addWidget(self._state)
+
+    def _add_use(self, body: QVBoxLayout) -> None:
+        """Below what is proposed."""
+        line = row()
+        self._use = Button(self._theme, tr("Use this profile"), small=True)
+        self._use.setAccessibleName(tr("Use the profile proposed for {server}", server=self._name))
+        self._use.clicked.connect(self._commands.use)
+        line.addWidget(self._use)
+        line.addStretch(1)
+        body.addLayout(line)
 
     def _on_tick(self) -> None:
         if self.isVisible():

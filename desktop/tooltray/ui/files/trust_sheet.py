@@ -36,7 +36,7 @@ from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.sheet import GUARD_MS, SheetFrame
 from tooltray.ui.widgets.surface import Surface, column, divider, row
 
-FACT_WIDTH = 104
+FACT_WIDTH = 124
 ENTRY_MARGIN = 14
 LONGEST_WHOLE, MOST_LINES = 600, 8  # characters of a command in full; a longer one scrolls, and nothing of it is cut
 

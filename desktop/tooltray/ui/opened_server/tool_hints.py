@@ -1,4 +1,5 @@
-"""How AI clients see a tool besides its name and description: title, hints and icon, as fields of the sheet that words it.
+"""How AI clients see a tool besides its name and description: title, hints, icon, and how much of a result, as fields of the sheet that
+words it.
 
 Above it: ToolWordsPanel. Below it: widgets. What stands in the settings and has no field here (several icons, their sizes) stays unless its
 field is changed.
@@ -7,6 +8,8 @@ field is changed.
 from collections.abc import Mapping
 from typing import Any
 
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.ui.i18n import tr
@@ -16,6 +19,7 @@ from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
 
 LONGEST_TITLE, LONGEST_ADDRESS = 200, 2**16  # characters, as the settings take them
+LEAST_TOKENS, MOST_TOKENS = 500, 10_000_000  # of a result, as the settings take them
 SCHEME = "https://"  # how addresses begin; the same in every language
 CHOICE_WIDTH = 200  # px; the longest word of a choice, in either language
 _VALUES: Mapping[str, bool | None] = {"": None, "yes": True, "no": False}
@@ -23,6 +27,8 @@ _VALUES: Mapping[str, bool | None] = {"": None, "yes": True, "no": False}
 
 class ToolHints(QWidget):
     """Empty fields stand for the server's own."""
+
+    changed = Signal()  # whether it can be saved may be another
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -40,6 +46,12 @@ class ToolHints(QWidget):
         self._lines.addWidget(Label(theme, note, "caption", "muted", wrap=True))
         self._icon = self._field(tr("Address of its icon"), LONGEST_ADDRESS)
         self._icon.setPlaceholderText(SCHEME)
+        self._limit = self._field(tr("Tokens of a result at once"), len(str(MOST_TOKENS)))
+        self._limit.setPlaceholderText(tr("As set for its server"))
+        self._limit.setValidator(QIntValidator(0, MOST_TOKENS, self))
+        self._limit.textChanged.connect(self.changed)
+        text = tr("Tokens, at least 500. It reads what is more page by page, with read_result.")
+        self._lines.addWidget(Label(theme, text, "caption", "muted", wrap=True))
 
     def set_override(self, override: Mapping[str, object]) -> None:
         """Shows what stands in the settings."""
@@ -49,6 +61,7 @@ class ToolHints(QWidget):
         for hint, choice in self._hints.items():
             value = given.get(hint)
             choice.choose(next((word for word, each in _VALUES.items() if each is value), ""))
+        self._limit.setText("" if self.kept_limit is None else str(self.kept_limit))
         self._icon.setText(self._kept_icon)
         self._icon.setCursorPosition(0)  # an address is told by its beginning
 
@@ -65,6 +78,22 @@ class ToolHints(QWidget):
         if icon:
             chosen["icons"] = self._kept["icons"] if icon == self._kept_icon else [{"src": icon}]
         return chosen
+
+    @property
+    def limit(self) -> int | None:
+        """Tokens of a result that is written there; None: as its server says."""
+        return int(self._limit.text()) if self._limit.text() else None
+
+    @property
+    def kept_limit(self) -> int | None:
+        """The one of the settings."""
+        kept = self._kept.get("resultLimit")
+        return kept if isinstance(kept, int) else None
+
+    @property
+    def can_be_saved(self) -> bool:
+        """Whether the settings take what is written there."""
+        return self.limit is None or LEAST_TOKENS <= self.limit <= MOST_TOKENS
 
     @property
     def _kept_icon(self) -> str:

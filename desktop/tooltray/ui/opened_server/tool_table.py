@@ -133,9 +133,11 @@ LONGEST_NAME = 40  # characters; the engine says more exactly what a name may be
 
 
 class ToolWordsPanel(SheetFrame):
-    """`save_requested` carries an override as it stands in the settings, without what is to be the server's own."""
+    """`save_requested` carries an override as it stands in the settings, without what is to be the server's own; and how many tokens of a
+    result are given at once, in a tuple, or None where that stays.
+    """
 
-    save_requested = Signal(object)
+    save_requested = Signal(object, object)
 
     def __init__(self, theme: Theme, tool: ToolSnapshot) -> None:
         super().__init__(theme, tr("{tool} of {server}", tool=tool.original_name, server=tool.server), WIDTH)
@@ -147,7 +149,9 @@ class ToolWordsPanel(SheetFrame):
         self.body.addWidget(Label(theme, tr("Description for AI clients"), "label"))
         self._description = CodeView(theme, tool.description, tr("Description for AI clients"), lines=LINES, editable=True)
         self.body.addWidget(self._description)
+        self._is_known = False  # what stands in the settings
         self._hints = ToolHints(theme)
+        self._hints.changed.connect(self._on_changed)
         self.body.addWidget(self._hints)
         text = tr("The server is called as before. What you have allowed goes on counting.")
         self.body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
@@ -163,7 +167,7 @@ class ToolWordsPanel(SheetFrame):
 
     def set_entry(self, entry: Mapping[str, object]) -> None:
         """Shows how the server stands in the settings: whether the tool has other words there."""
-        if self._save.isEnabled():
+        if self._is_known:
             return  # a person may be writing
         overrides = entry.get("toolOverrides")
         own = overrides.get(self._tool.original_name) if isinstance(overrides, Mapping) else None
@@ -173,7 +177,8 @@ class ToolWordsPanel(SheetFrame):
         self._own_description = description if isinstance(description, str) else None
         self._hints.set_override(words)
         self._reset.setEnabled(bool(words))
-        self._save.setEnabled(True)
+        self._is_known = True
+        self._on_changed()
 
     def show_problem(self, problem: Problem | None) -> None:
         """Shows why it could not be saved; what was written stays."""
@@ -209,12 +214,18 @@ class ToolWordsPanel(SheetFrame):
             shortcut = QShortcut(QKeySequence(keys), self, self._on_save)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
 
+    def _on_changed(self) -> None:
+        self._save.setEnabled(self._is_known and self._hints.can_be_saved)
+
     def _on_save(self) -> None:
         if self._save.isEnabled():
             text = self._description.toPlainText().strip()
             is_own = not text or (self._own_description is None and text == self._tool.description.strip())
             words = {"name": self._name.text().strip(), "description": "" if is_own else text}
-            self.save_requested.emit({**{word: given for word, given in words.items() if given}, **self._hints.override()})
+            self._send({**{word: given for word, given in words.items() if given}, **self._hints.override()}, self._hints.limit)
 
     def _on_reset(self) -> None:
-        self.save_requested.emit({})
+        self._send({}, None)
+
+    def _send(self, words: Mapping[str, object], limit: int | None) -> None:
+        self.save_requested.emit(words, None if limit == self._hints.kept_limit else (limit,))

@@ -102,7 +102,7 @@ class AllowToolsPanel(SheetFrame):
         ends = [
             (str(HOUR_S), tr("In an hour")),
             (FIRST_CHOICE, tr("In a day")),
-            (LOCK, tr("When the screen locks")),
+            *([(LOCK, tr("When the screen locks"))] if subjects.has_lock else []),
             (str(7 * DAY_S), tr("In 7 days")),
             (str(30 * DAY_S), tr("In 30 days")),
             (FOREVER, tr("When you take it back")),

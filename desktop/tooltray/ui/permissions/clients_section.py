@@ -1,18 +1,27 @@
-"""AI clients with rules of their own: for each, what runs without asking in the place of what the servers' rules say.
+"""AI clients with rules of their own: for each, what runs without asking in the place of what the servers' rules say, and its flow guard.
 
 Above it: the Permissions page. Below it: rows of settings. Draws frozen snapshots.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.snapshots.clients import ClientModeSnapshot
+from tooltray.ui.approvals.rule_sentences import covered
 from tooltray.ui.i18n import tr
 from tooltray.ui.permissions.asking_section import AskingSection
-from tooltray.ui.permissions.permission_words import BASES, OWN, client_choices, client_mode, mode_name
+from tooltray.ui.permissions.permission_words import (
+    BASES,
+    OWN,
+    client_choices,
+    client_mode,
+    guard_choices,
+    has_own_rules,
+    mode_name,
+)
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.label import ElidedLabel, Label
@@ -20,17 +29,20 @@ from tooltray.ui.widgets.page_frame import PageScroll
 from tooltray.ui.widgets.setting_rows import heading, setting_row
 from tooltray.ui.widgets.surface import Surface, clear, column, divider, row
 
-CONTENT_WIDTH, CHOICE_WIDTH, GAP = 920, 220, 10
+CONTENT_WIDTH, CHOICE_WIDTH, GUARD_WIDTH, GAP = 920, 220, 188, 10
+_GUARDS: Mapping[str, bool | None] = {"": None, "on": True, "off": False}
 
 
 class ClientsSection(PageScroll):
-    """`rules_requested` carries a client, its title, the rules that it is to have (None: those of the servers) and those of now.
+    """`rules_requested` carries a client, its title, the rules that it is to have (None: those of the servers) and those of now;
+    `guard_requested` the first two, whether its flow guard is to be on (None: as for all), and whether it is now.
 
     Attributes:
         asking: what counts for all of them.
     """
 
     rules_requested = Signal(str, str, object, object)
+    guard_requested = Signal(str, str, object, object)
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(tr("AI clients"))
@@ -47,7 +59,7 @@ class ClientsSection(PageScroll):
         body.addWidget(self.asking)
         body.addSpacing(GAP)
         text = tr("In the place of what the servers say. A tool that asks first does so for every client.")
-        body.addLayout(heading(theme, tr("What runs without asking, for one AI client"), ElidedLabel(theme, text, "caption", "muted")))
+        body.addLayout(heading(theme, tr("For one AI client"), ElidedLabel(theme, text, "caption", "muted")))
         box = Surface(theme)
         self._lines = column(box, margins=(16, 0, 16, 0))
         body.addWidget(box)
@@ -55,7 +67,7 @@ class ClientsSection(PageScroll):
         self.setWidget(content)
 
     def show_clients(self, modes: Sequence[ClientModeSnapshot]) -> None:
-        shown = [mode for mode in modes if mode.client and (mode.is_seen or mode.auto_approve is not None)]
+        shown = [mode for mode in modes if mode.client and (mode.is_seen or has_own_rules(mode))]
         if shown == self._shown:
             return
         self._shown = shown
@@ -63,11 +75,33 @@ class ClientsSection(PageScroll):
         for index, mode in enumerate(shown):
             if index:
                 self._lines.addWidget(divider())
-            self._lines.addWidget(setting_row(self._theme, mode.title or mode.client, _rules(mode), self._choice(mode)))
+            self._add_client(mode)
         if not shown:
             label = Label(self._theme, tr("No AI client has connected yet."), "body", "muted", wrap=True)
             label.setContentsMargins(0, 14, 0, 14)
             self._lines.addWidget(label)
+
+    def _add_client(self, mode: ClientModeSnapshot) -> None:
+        title = mode.title or mode.client
+        self._lines.addWidget(setting_row(self._theme, title, _rules(mode), self._guard(mode), self._choice(mode)))
+        if mode.call_rules is not None:
+            words = "\n".join(map(covered, mode.call_rules)) or tr("No rule on arguments counts for it.")
+            label = Label(self._theme, words, "caption", "secondary", wrap=True)
+            label.setContentsMargins(0, 0, 0, 12)
+            self._lines.addWidget(label)
+
+    def _guard(self, mode: ClientModeSnapshot) -> Choice:
+        title = mode.title or mode.client
+        choice = Choice(self._theme, guard_choices(), name=tr("Flow guard for {client}", client=title))
+        before = next(word for word, each in _GUARDS.items() if each is mode.flow_guard)
+        choice.choose(before)
+        choice.setFixedWidth(GUARD_WIDTH)
+        choice.chosen_changed.connect(partial(self._on_guard, mode, choice, before))
+        return choice
+
+    def _on_guard(self, mode: ClientModeSnapshot, choice: Choice, before: str, chosen: str) -> None:
+        choice.choose(before)  # until it is so
+        self.guard_requested.emit(mode.client, mode.title or mode.client, _GUARDS[chosen], mode.flow_guard)
 
     def _choice(self, mode: ClientModeSnapshot) -> Choice:
         current = client_mode(mode.auto_approve)

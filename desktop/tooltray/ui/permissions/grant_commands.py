@@ -33,6 +33,7 @@ class GrantSubjects(msgspec.Struct, frozen=True):
 
     servers: tuple[str, ...]
     clients: tuple[tuple[str, str], ...]
+    has_lock: bool = False  # it is heard of when the screen locks
 
 
 class GrantCommands(Commands):
@@ -80,7 +81,7 @@ class GrantCommands(Commands):
         own = [server for server in snapshot.servers if not server.is_builtin] if snapshot is not None else []
         servers = [server.name for server in sorted(own, key=lambda server: (not _has_tools(server), server.name))]
         clients = ((mode.client, mode.title or mode.client) for mode in modes if mode.is_seen and mode.client not in ("", "*"))
-        self.began.emit(GrantSubjects(tuple(servers), tuple(clients)))
+        self.began.emit(GrantSubjects(tuple(servers), tuple(clients), self._hub.hears_lock))
 
     @action(at_sheet)
     async def list_tools(self, server: str) -> None:

@@ -82,6 +82,15 @@ class PermissionCommands(Commands):
         self.changed.emit(text, partial(self.set_client, client, title, before, rules))
 
     @action()
+    async def set_guard(self, client: str, title: str, is_on: bool | None, before: bool | None) -> None:
+        """Chooses the flow guard of one kind of AI client; None: as for all."""
+        try:
+            await self._hub.settings.change_settings({"publish": {"clients": {client: {"flowGuard": is_on}}}})
+        finally:
+            await self._look_clients()
+        self.changed.emit(tr("The flow guard for {client} is changed", client=title), partial(self.set_guard, client, title, before, is_on))
+
+    @action()
     async def set_asking(self, changes: Mapping[str, object], back: Mapping[str, object]) -> None:
         """Changes `approvals` of the settings: when calls ask."""
         try:

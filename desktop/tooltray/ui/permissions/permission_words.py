@@ -10,6 +10,7 @@ import msgspec
 
 from tooltray.snapshots.activity import ActivityEntry
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, ServerPermissions, ToolPermission
+from tooltray.snapshots.clients import ClientModeSnapshot
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.ui.approvals.approval_body import granted_until
 from tooltray.ui.i18n import say, tr
@@ -151,6 +152,16 @@ def found(rows: Iterable[ToolRow], text: str) -> list[ToolRow]:
 def client_choices() -> list[tuple[str, str]]:
     """Returns what can be chosen for one kind of AI client."""
     return [("", tr("As each server says")), (ALL, mode_name(ALL)), (READS, mode_name(READS)), (NOTHING, mode_name(NOTHING))]
+
+
+def guard_choices() -> list[tuple[str, str]]:
+    """Returns what can be chosen of the flow guard for one kind of AI client."""
+    return [("", tr("Flow guard as for all")), ("on", tr("Flow guard on")), ("off", tr("Flow guard off"))]
+
+
+def has_own_rules(mode: ClientModeSnapshot) -> bool:
+    """Whether something counts for this kind of AI client alone."""
+    return not (mode.auto_approve is None and mode.call_rules is None and mode.flow_guard is None)
 
 
 def client_mode(rules: Sequence[str] | None) -> str:

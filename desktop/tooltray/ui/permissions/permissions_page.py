@@ -26,7 +26,7 @@ from tooltray.ui.permissions.grant_commands import GrantCommands
 from tooltray.ui.permissions.grant_sheets import GrantSheets
 from tooltray.ui.permissions.granted_tab import GrantedTab
 from tooltray.ui.permissions.permission_commands import PermissionCommands
-from tooltray.ui.permissions.permission_words import ToolRow
+from tooltray.ui.permissions.permission_words import ToolRow, has_own_rules
 from tooltray.ui.permissions.rule_sheet import RulePanel
 from tooltray.ui.permissions.rules_tab import RulesTab
 from tooltray.ui.permissions.tool_sheet import ToolPanel
@@ -94,6 +94,7 @@ class PermissionsPage(Page):
         self.granted.change_requested.connect(self._sheets.open_change)
         self.granted.opened.connect(self._on_grant_opened)
         self.clients.rules_requested.connect(commands.set_client)
+        self.clients.guard_requested.connect(commands.set_guard)
         self.clients.asking.change_requested.connect(commands.set_asking)
         self.trusted.allow_requested.connect(self._on_allow_folder)
         self.trusted.disallow_requested.connect(commands.disallow_folder)
@@ -176,7 +177,7 @@ class PermissionsPage(Page):
 
     def show_clients(self, modes: Sequence[ClientModeSnapshot]) -> None:
         self.clients.show_clients(modes)
-        self._count(CLIENTS, sum(mode.auto_approve is not None for mode in modes))
+        self._count(CLIENTS, sum(has_own_rules(mode) for mode in modes))
 
     def show_folders(self, folders: Sequence[str]) -> None:
         self.trusted.show_folders(folders)

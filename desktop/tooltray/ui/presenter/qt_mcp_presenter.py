@@ -46,6 +46,9 @@ class QtMcpPresenter(Api, QObject):
     """The hub's last snapshot, its events as signals, and the parts of the engine's API: `hub.servers.restart_server(name)`.
 
     Verbs are awaited in the GUI thread and raise TooltrayError as the engine's do.
+
+    Attributes:
+        hears_lock: the desktop hears when the screen locks, so something can be allowed until then.
     """
 
     snapshot_changed = Signal()
@@ -80,6 +83,7 @@ class QtMcpPresenter(Api, QObject):
         QObject.__init__(self, parent)
         Api.__init__(self, **remote_parts(link.run))
         self._snapshot: HubSnapshot | None = None
+        self.hears_lock = False
         link.news_arrived.connect(self._on_news)
 
     def _get_snapshot(self) -> HubSnapshot | None:

@@ -367,10 +367,17 @@ class ServerCommands(Commands):
             await self._list_tools(server)  # the switch then stands where it truly is
 
     @action(at_server)
-    async def word_tool(self, server: str, tool: str, override: Mapping[str, Any]) -> None:
-        """Shows a tool to AI clients in other words: `tool_worded`; `tool` is the server's own name for it."""
+    async def word_tool(self, server: str, tool: str, override: Mapping[str, Any], limit: tuple[int | None] | None = None) -> None:
+        """Shows a tool to AI clients in other words: `tool_worded`.
+
+        Args:
+            tool: the server's own name for it.
+            limit: so many tokens of a result are given at once, in a tuple; None: that stays.
+        """
         given = [override.get(word) for word in ("name", "description", "title", "annotations", "icons")]
         await self._hub.views.set_tool_override(server, tool, *given)
+        if limit is not None:
+            await self._hub.views.set_result_limit(tokens=limit[0], server=server, tool=tool)
         self.tool_worded.emit(server)
         await self._list_tools(server)
 

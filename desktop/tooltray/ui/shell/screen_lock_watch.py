@@ -41,6 +41,7 @@ class ScreenLockWatch(QObject):
     def _on_told(self, is_locked: bool | None) -> None:
         if is_locked != self._is_locked:
             self._is_locked = is_locked
+            self._hub.hears_lock = is_locked is False
             if self._is_known:
                 self._tell()
 

@@ -27,6 +27,14 @@ def test_decisions_are_listed_with_their_way_and_nothing_in_them_is_heeded(toolt
         assert [each["number"] for each in tooltray("audit", "--json").json] == [1, 2]
 
 
+def test_what_was_decided_stands_in_the_person_s_language(tooltray: Tooltray, hub_home: Home) -> None:
+    hub_home.root.mkdir()
+    hub_home.settings.write_text('{"version": 1, "language": "zh_TW"}')
+    with FakeControlHub(hub_home, {"get_audit": [{**ENTRIES[1], "what": "Running a server unconfined"}]}):
+        assert "不受限制地執行伺服器" in tooltray("audit").out
+        assert tooltray("audit", "--json").json[0]["what"] == "Running a server unconfined"
+
+
 def test_without_a_hub_the_file_is_read_and_checked(tooltray: Tooltray, hub_home: Home) -> None:
     assert tooltray("audit").out == "Nothing was decided yet.\n"
     trail = AuditTrail(hub_home.audit)

@@ -23,7 +23,7 @@ SERVERS = [{"server": "files", "rules": ["read"], "tools": TOOLS}, {"server": "g
 
 
 def hub(home: Home, **answers: Any) -> FakeControlHub:
-    return FakeControlHub(home, {"get_permissions": SERVERS, "set_tool_approval": None} | answers)
+    return FakeControlHub(home, {"get_permissions": SERVERS, "get_client_modes": [], "set_tool_approval": None} | answers)
 
 
 def test_tools_are_listed_with_whether_they_ask_and_why(tooltray: Tooltray, hub_home: Home) -> None:
@@ -40,6 +40,24 @@ def test_tools_are_listed_with_whether_they_ask_and_why(tooltray: Tooltray, hub_
         assert len(tooltray("permissions", "list", "git").out.splitlines()) == 2
         assert [each["server"] for each in tooltray("permissions", "list", "--json").json] == ["files", "git"]
         assert "There is no server 'gone'" in tooltray("permissions", "list", "gone").err
+
+
+def of_client(client: str, **more: Any) -> dict[str, Any]:
+    return {"client": client, "title": client.title(), "mode": "", "shown_mode": "lazy", "reason": "", **more}
+
+
+def test_rules_on_arguments_of_servers_and_of_ai_clients_stand_below_the_tools(tooltray: Tooltray, hub_home: Home) -> None:
+    rule = "read_it, where path is in /p\x1b[1m; and nothing else is given"
+    servers = [{**SERVERS[0], "call_rules": [rule]}, SERVERS[1]]
+    clients = [of_client("zed", call_rules=[rule]), of_client("cursor", call_rules=[]), of_client("other")]
+    with hub(hub_home, get_permissions=servers, get_client_modes=clients):
+        *_, empty, title, of_files, of_zed, of_cursor = tooltray("permissions", "list").out.splitlines()
+        assert (empty, title) == ("", "Rules on arguments let through, too:")
+        assert of_files.startswith("files: read_it, where path is in /p")
+        assert of_zed.startswith("Zed, in the place of the servers' rules: read_it, where")
+        assert of_cursor == "Cursor: none, and those of servers do not count"
+        assert "\x1b" not in of_files + of_zed
+        assert "Zed" not in tooltray("permissions", "list", "files").out
 
 
 def test_where_no_tools_are_known_it_says_so(tooltray: Tooltray, hub_home: Home) -> None:
