@@ -9,7 +9,8 @@ processors.
 - io_uring makes calls that no filter sees.
 - Shared memory and queues by number (System V) or name (POSIX) belong to all programs of a person.
 - TCP may begin with a send (MSG_FASTOPEN), of which Landlock hears nothing; neither does it of other kinds of streams (MPTCP, SCTP).
-- Limits and priorities of another process can be changed until it ends: only one's own are.
+- Limits and priorities of another process can be changed until it ends: only one's own are. On which processors a thread runs is not kept:
+  libraries set it for their other threads by number (OpenMP, for a thread that it has just made), which no filter can tell from processes.
 - A file with the set-user-id bit hands its owner's rights to other users of the computer.
 """
 

@@ -180,3 +180,40 @@ async def test_what_a_linux_desktop_says_of_its_screen_saver_and_logind_of_a_sle
         await until(lambda: told[-1] is None)
         source.deleteLater()
         QDBusConnection.disconnectFromBus("screen lock test")
+
+
+@pytest.mark.skipif(sys.platform != "linux" or not shutil.which("dbus-daemon"), reason="needs a D-Bus daemon")
+async def test_a_locker_that_tells_logind_is_heard_from_its_first_lock_on(app: QApplication, tmp_path: Path) -> None:
+    from jeepney import DBusAddress, MessageType, new_method_return, new_signal
+    from jeepney.bus_messages import message_bus
+    from jeepney.io.blocking import open_dbus_connection
+    from PySide6.QtDBus import QDBusConnection
+
+    from tooltray.ui.shell.screen_lock_linux import SAVERS, ScreenLockSource
+
+    told: list[bool | None] = []
+    with bus(tmp_path) as address, open_dbus_connection(address) as logind:
+
+        def answer(signature: str, value: object) -> None:
+            while (question := logind.receive(timeout=ANSWER_S)).header.message_type is not MessageType.method_call:
+                pass
+            logind.send(new_method_return(question, signature, (value,)))
+
+        def change(is_locked: bool) -> None:
+            logind.send(new_signal(properties, "PropertiesChanged", "sa{sv}as", ("s", {}, ["LockedHint"])))
+            answer("v", ("b", is_locked))
+
+        logind.send_and_get_reply(message_bus.RequestName("org.freedesktop.login1"), timeout=ANSWER_S)
+        properties = DBusAddress("/org/freedesktop/login1/session/_32", interface="org.freedesktop.DBus.Properties")
+        connection = QDBusConnection.connectToBus(address, "locked hint test")
+        source: QObject = ScreenLockSource(told.append, session=connection, system=connection)
+        await asyncio.to_thread(answer, "o", properties.object_path)
+        await asyncio.to_thread(answer, "v", ("b", False))
+        await asyncio.to_thread(change, False)
+        await until(lambda: told == [None] * len(SAVERS))
+        await asyncio.to_thread(change, True)
+        await until(lambda: told[-1] is True)
+        await asyncio.to_thread(change, False)
+        await until(lambda: told == [*[None] * len(SAVERS), True, False])
+        source.deleteLater()
+        QDBusConnection.disconnectFromBus("locked hint test")

@@ -176,6 +176,8 @@ class ApprovalRounds:
         other = call.of(now, self._rules.decision(now, call.state, call.params))
         if other.decision.is_approved:
             return ""
+        if known := self._waiting.refused_like(other):
+            return known.snapshot.id  # which its client was told
         before = definition_text(call.route.definition)
         return self._waiting.refuse(
             other, partial(self._snapshot, other, before, _REFUSED_ALREADY, replaces=question.snapshot.id)

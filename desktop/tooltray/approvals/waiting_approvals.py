@@ -164,15 +164,18 @@ class WaitingApprovals:
 
     def refuse(self, call: AskedCall, shown: Callable[[str, float], ApprovalSnapshot]) -> Question:
         """Remembers a call about which nobody could be asked."""
-        for question in list(self._refused.values()):
-            if question.call.same == call.same:
-                self.forget(question)
+        if known := self.refused_like(call):
+            self.forget(known)
         if len(self._refused) >= MOST_REFUSED:
             self.forget(next(iter(self._refused.values())))
         question = Question(call, shown(secrets.token_hex(ID_BYTES), time.time() + KEPT_FOR_S), is_asked=False)
         self._refused[question.snapshot.id] = question
         question.deadline = self._deadlines.add(KEPT_FOR_S, partial(self.forget, question))
         return question
+
+    def refused_like(self, call: AskedCall) -> Question | None:
+        """The remembered question about the same call."""
+        return next((each for each in self._refused.values() if each.call.same == call.same), None)
 
     def forget(self, question: Question) -> None:
         self._refused.pop(question.snapshot.id, None)

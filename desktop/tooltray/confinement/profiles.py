@@ -15,6 +15,7 @@ import msgspec
 
 from tooltray.confinement.guarded_folders import GuardedFolders, is_below
 from tooltray.confinement.launch_line import leads_through
+from tooltray.confinement.neighbours import editable_sources, hoisted_modules
 from tooltray.confinement.policy import Network, Policy
 from tooltray.confinement.program_paths import is_code, is_of_system, package_of, paths_among, program_paths
 from tooltray.confinement.state_folders import StateFolder
@@ -105,6 +106,9 @@ def _own_read(subject: Subject, changeable: Sequence[str]) -> set[str]:
         real = os.path.realpath(path)
         if not leads_through(path, changeable) and os.path.isfile(real) and is_code(real) and guarded.why_not(path) is None:
             found |= {package_of(path, guarded), package_of(real, guarded)}
+            found |= {each for each in hoisted_modules(real) if guarded.why_not(each) is None}
+    sources = (source for folder in sorted(found) for source in editable_sources(folder, changeable))
+    found |= {each for each in sources if guarded.why_not(each) is None}
     found.add(str(subject.state.packages))
     return found | ({cwd} if is_below(cwd, os.path.realpath(subject.bundles)) else set())
 

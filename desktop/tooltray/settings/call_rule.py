@@ -174,6 +174,16 @@ class CallRule(RulePart):
 CallRules = Annotated[tuple[CallRule, ...], Field(max_length=MOST_RULES)]
 
 
+def _names_alone(given: object) -> object:
+    if isinstance(given, list | tuple) and any(isinstance(each, Mapping) for each in given):
+        raise ValueError(Phrase("a rule on arguments does not stand here; write it as callRules"))
+    return given
+
+
+AutoApprove = Annotated[tuple[StrictStr, ...], BeforeValidator(_names_alone)]
+"""Rules without arguments, and names of tools."""
+
+
 def read_rule(given: object) -> CallRule:
     """One rule.
 

@@ -31,7 +31,7 @@ from pydantic import (
 )
 
 from tooltray.phrases import Phrase
-from tooltray.settings.call_rule import CallRules
+from tooltray.settings.call_rule import AutoApprove, CallRules
 from tooltray.settings.confinement import OPEN, Confinement
 from tooltray.settings.json_model import JsonModel, without_null
 from tooltray.settings.tool_override import Tokens, ToolOverride
@@ -193,7 +193,7 @@ class MCPServerConfig(JsonModel):
     type: Annotated[Transport | None, BeforeValidator(_our_type)] = None
     base_url: Target = None
     custom_headers: Words = Field(default_factory=dict)
-    auto_approve: tuple[StrictStr, ...] = ("read",)
+    auto_approve: AutoApprove = ("read",)
     call_rules: CallRules = ()
     icons: Shown = ""
     descriptions: Shown = ""

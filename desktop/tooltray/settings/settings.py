@@ -18,7 +18,7 @@ from pydantic import (
 
 from tooltray.moments import LAST_TIME_S
 from tooltray.secrets.vaults import SecretBackend
-from tooltray.settings.call_rule import CallRules
+from tooltray.settings.call_rule import AutoApprove, CallRules
 from tooltray.settings.confinement import Confinement
 from tooltray.settings.document import CURRENT_VERSION
 from tooltray.settings.json_model import JsonModel
@@ -91,7 +91,7 @@ class ClientSettings(JsonModel):
 
     mode: Mode | None = None
     profile: StrictStr | None = None
-    auto_approve: tuple[StrictStr, ...] | None = None
+    auto_approve: AutoApprove | None = None
     result_limit: Tokens | None = None
     reads: Literal["text", "structured"] | None = None
     flow_guard: StrictBool | None = None
@@ -235,7 +235,7 @@ class FileServerSettings(JsonModel):
     """
 
     disable: StrictBool | None = None
-    auto_approve: tuple[StrictStr, ...] | None = None
+    auto_approve: AutoApprove | None = None
     call_rules: CallRules | None = None
     disabled_tools: tuple[StrictStr, ...] | None = None
     disabled_skills: tuple[StrictStr, ...] | None = None

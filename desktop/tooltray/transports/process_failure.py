@@ -43,6 +43,10 @@ def _known(pattern: str, title: Callable[[str], Phrase], hint: Phrase, *, is_las
 
 
 NETWORK = Phrase("Check your network; see which registries answer: tooltray registry status")
+NO_NETWORK = Phrase(
+    "Check your network. Confined to no network it gets no packages: install them beforehand, or start it with npx or uvx, "
+    "whose packages Tooltray installs."
+)
 KNOWN: tuple[Known, ...] = (
     _known(
         r"^tooltray: cannot be confined: (?P<what>.*)$",
@@ -74,6 +78,14 @@ KNOWN: tuple[Known, ...] = (
         r"^npm (?:error|ERR!) code (?P<what>ENOTFOUND|EAI_AGAIN|ECONN\w+|ETIMEDOUT|ERR_SOCKET_TIMEOUT|E5\d\d)$",
         lambda what: Phrase("npm's registry cannot be reached ({what})", what=what),
         NETWORK,
+        is_lasting=False,
+    ),
+    _known(
+        # pnpm, Bun, Yarn, uv, pip in the hands of pipx
+        r"(?P<what>)(?:ERR_PNPM_(?:META_FETCH_FAIL|FETCH_FAIL)|^error: \w+ (?:downloading|fetching) package manifest|RequestError: \w+ E[A-Z_]+"
+        r"|Failed to fetch: `?https?://|NewConnectionError\(|NameResolutionError\()",
+        lambda what: Phrase("its package could not be fetched without a network"),
+        NO_NETWORK,
         is_lasting=False,
     ),
     _known(

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -323,6 +324,15 @@ async def test_a_refused_call_of_a_tool_that_changed_is_shown_anew_under_another
         assert [each.id for each in await here.parts.presenter.get_approvals()] == [question.id]
         await here.parts.presenter.answer_approval(question.id, "once")
         assert "result" in await here.call()
+
+
+async def test_a_call_that_was_refused_before_and_after_its_tool_changed_keeps_the_later_id(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        await refused_id(here)
+        await here.redefine(CHANGED, READ)
+        later = re.search(r"tooltray approve (\w+)", await here.refusal())
+        assert later
+        assert [each.id for each in await here.parts.presenter.get_approvals()] == [later[1]]
 
 
 @pytest.mark.parametrize("answer", ["once", "session", "hour", "day", "always"])

@@ -1,5 +1,6 @@
 """confinement/profiles.py: what a person chose, as paths."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -139,3 +140,18 @@ def test_an_installation_gets_the_network_and_nothing_of_what_the_server_may_see
     policy = preparing_policy(world.subject("{home}/notes", cwd="shop"))
     assert (policy.network, policy.write) == ("all", (str(world.state.packages),))
     assert not any(path.startswith(str(world.home)) for path in policy.read)
+
+
+def test_code_of_a_workspace_reads_the_packages_beside_it_and_a_program_the_sources_that_are_installed(world: World) -> None:
+    for folder in ("shelf/node_modules", "shelf/packages/one", "env/bin", "env/lib/python3.12/site-packages/notes-1.dist-info", "notes-src"):
+        (world.home / folder).mkdir(parents=True)
+    for file in ("shelf/packages/one/package.json", "shelf/packages/one/index.js", "env/pyvenv.cfg", "env/bin/notes"):
+        (world.home / file).touch()
+    (world.home / "notes-src/pyproject.toml").write_text('project = { name = "notes" }')
+    note = {"url": (world.home / "notes-src").as_uri(), "dir_info": {"editable": True}}
+    (world.home / "env/lib/python3.12/site-packages/notes-1.dist-info/direct_url.json").write_text(json.dumps(note))
+    read, _ = world.own(world.profile("own", "{home}/shelf/packages/one/index.js"))
+    assert read == {"shelf/packages/one", "shelf/node_modules"}
+    subject = msgspec.structs.replace(world.subject(), program=str(world.home / "env/bin/notes"))
+    read, _ = world.own(profile_of(subject, Confinement(files="own")))
+    assert read == {"env", "env/bin/notes", "notes-src"}

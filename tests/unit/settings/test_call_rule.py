@@ -125,3 +125,8 @@ def test_rules_of_a_client_widen_unless_it_has_fewer() -> None:
     assert widens("c", [{"tool": 1}])
     assert widens("c", "x")
     assert widens("new", [RULE])
+
+
+def test_a_rule_on_arguments_that_stands_in_auto_approve_is_sent_where_it_belongs() -> None:
+    [slip] = read_settings({"mcpServers": {"s": {"command": "x", "autoApprove": ["read", RULE]}}}).slips
+    assert "autoApprove: a rule on arguments does not stand here; write it as callRules" in str(slip)

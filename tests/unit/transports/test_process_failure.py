@@ -32,6 +32,17 @@ def why(stderr: str, *, code: int | None = 1, env: dict[str, str] | None = None,
         ("npm error could not determine executable to run", "the package has no program to run", True),
         ("npm error code ENOTFOUND\nnpm error network request failed", "npm's registry cannot be reached (ENOTFOUND)", False),
         ("npm error code E503\nnpm error 503 Service Unavailable", "npm's registry cannot be reached (E503)", False),
+        *(
+            (stderr, "its package could not be fetched without a network", False)
+            for stderr in (
+                "error: DNSResolveFailed downloading package manifest a",
+                "➤ YN0001: │ RequestError: getaddrinfo EAI_AGAIN r.example",
+                "  × Failed to fetch: `https://r.example/simple/a/`\n  ├─▶ dns error",
+                "error: Request failed after 3 retries in 5.5s\n  cause: Failed to fetch: https://r.example/simple/a/",
+                " ERR_PNPM_META_FETCH_FAIL  GET https://r.example/a: request failed, reason: getaddrinfo EAI_AGAIN",
+                "WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError('<pip>: Failed to establish')': /simple/a/",
+            )
+        ),
         (
             "  × No solution found when resolving tool dependencies:\n"
             "  ╰─▶ Because no-such was not found in the package registry and you require no-such, ...",

@@ -35,7 +35,8 @@ def add_rule(args: argparse.Namespace, home: Home) -> int:
         if typed_answer(QUESTION) not in YES:
             print(tr("Nothing was allowed."))
             return 1
-        adding = hub.api.approvals.add_rule(server=args.server, rule=rule, client=args.client or "", expires_in_s=args.duration)
+        ends = {"expires_in_s": args.duration, **({"until": "lock"} if args.until_lock else {})}
+        adding = hub.api.approvals.add_rule(server=args.server, rule=rule, client=args.client or "", **ends)
         grant = hub.ask(adding, timeout_s=LIST_TIMEOUT_S)
     return answer(args, grant, tr("Allowed. To take it back: tooltray grants remove {id}", id=clean_line(grant.id)))
 

@@ -55,6 +55,7 @@ def declare_grants(commands: Commands) -> None:
     rule.add_argument("--preview", action="store_true", help=tr("say what it means and what it would have covered, and allow nothing"))
     rule.add_argument("--client", metavar="NAME", help=tr("for this AI client alone, as it names itself"))
     rule.add_argument("--for", dest="duration", metavar="TIME", type=values.time, help=tr("for so long: 90s, 30m, 8h or 7d"))
+    rule.add_argument("--until-lock", action="store_true", help=tr("until the screen locks; where Tooltray's window runs"))
     command(grants, "remove", tr("take back what was allowed"), "approve_command:remove").add_argument("id", metavar="ID")
     preview = command(grants, "preview", tr("list the tools that a grant would allow"), "approve_command:preview")
     preview.add_argument("server", metavar="SERVER")

@@ -1,7 +1,8 @@
 """When the screen locks, on Linux: from the desktop's screen saver over D-Bus, and from logind when the computer goes to sleep.
 
 Above it: screen_lock_watch. Below it: QtDBus, without waiting for it. A desktop that answers whether its screen saver is active also tells
-of it; where none does (a window manager with a locker of its own), nothing is known, and nothing is said. logind's Lock is heard besides.
+of it; where none does (a window manager with a locker of its own), nothing is known, and nothing is said, until logind is seen to know it
+(locked_hint). logind's Lock is heard besides.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,6 +11,8 @@ from functools import partial
 from PySide6.QtCore import SLOT, QObject, Slot
 from PySide6.QtDBus import QDBusConnection, QDBusMessage, QDBusPendingCallWatcher, QDBusServiceWatcher
 
+from tooltray.ui.shell.locked_hint import LOGIND, MANAGER, SESSION, LockedHint
+
 SAVERS = (
     ("org.freedesktop.ScreenSaver", "/org/freedesktop/ScreenSaver"),  # KDE and others
     ("org.gnome.ScreenSaver", "/org/gnome/ScreenSaver"),
@@ -17,7 +20,6 @@ SAVERS = (
     ("org.mate.ScreenSaver", "/org/mate/ScreenSaver"),
     ("org.xfce.ScreenSaver", "/org/xfce/ScreenSaver"),
 )
-LOGIND, SESSION, MANAGER = "org.freedesktop.login1", "org.freedesktop.login1.Session", "org.freedesktop.login1.Manager"
 TELLS, ASKS = "ActiveChanged", "GetActive"
 
 
@@ -51,9 +53,11 @@ class ScreenLockSource(QObject):
         # PySide's types say that a slot is bytes, and it takes text alone
         self._system.connect(LOGIND, "", SESSION, "Lock", self, SLOT("_on_lock()"))  # type: ignore[call-overload]
         self._system.connect(LOGIND, "", MANAGER, "PrepareForSleep", self, SLOT("_on_sleep(bool)"))  # type: ignore[call-overload]
+        self._hint = LockedHint(self._on_hint, self, system=self._system)
         self._ask_all()
 
     def _ask_all(self) -> None:
+        self._hint.ask()
         for name, path in SAVERS:
             self._ask(name, path)
 
@@ -79,6 +83,10 @@ class ScreenLockSource(QObject):
 
     def _tell(self) -> None:
         self._told(any(self._active.values()) if self._active else None)
+
+    def _on_hint(self, is_locked: bool) -> None:
+        self._active[LOGIND] = is_locked
+        self._tell()
 
     @Slot(QDBusMessage)
     def _on_active(self, said: QDBusMessage) -> None:

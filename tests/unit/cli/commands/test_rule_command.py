@@ -47,6 +47,12 @@ def test_a_rule_is_said_in_words_and_added_after_a_yes(person: Tooltray, hub_hom
     assert fake.params_of("add_rule") == {"server": "files", "rule": RULE, "client": "Cursor", "expires_in_s": 3600.0}
 
 
+def test_a_rule_may_end_when_the_screen_locks(person: Tooltray, hub_home: Home) -> None:
+    with hub(hub_home) as fake:
+        person("grants", "rule", "files", json.dumps(RULE), "--until-lock")
+    assert fake.params_of("add_rule") == {"server": "files", "rule": RULE, "client": "", "expires_in_s": None, "until": "lock"}
+
+
 def test_a_preview_and_a_no_allow_nothing(tooltray: Tooltray, person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, preview_rule={**PREVIEW, "calls": [], "unknown": 0}) as fake:
         assert "Of 0 recent calls" in tooltray("grants", "rule", "files", json.dumps(RULE), "--preview").out
