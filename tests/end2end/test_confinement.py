@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from tests.end2end.processes import is_running, wait_until
+from tests.end2end.raw_client import RawClient
 from tests.end2end.test_hostile_server import ALLOWED, LET_THROUGH
-from tests.end2end.verbs.hub_at_work import Hub, write_settings
+from tests.end2end.verbs.hub_at_work import FEATURED, Hub, write_settings
 from tests.fakes.hostile_facts import hostile_world
 
 from tooltray.confinement.support import missing, probe
@@ -135,3 +136,16 @@ async def test_a_change_of_it_restarts_the_server_and_a_slip_lets_it_not_start(w
     problems = " ".join(str(each) for each in (await hub("get_snapshot"))["notices"])
     assert "confinement.files" in problems
     hub.channel.close()
+
+
+async def test_each_copy_of_a_server_with_a_session_of_its_own_is_confined(world):
+    write_settings(world, {"own": {**FEATURED, "isolation": "session", "confinement": OWN}})
+    world.start_hub()
+    clients = [RawClient(world.start_bridge()) for _ in "ab"]
+    for client in clients:
+        client.until_tools(lambda names: "about" in names)
+        assert "featured" in client.call("about") or "kit" in client.call("about")
+    copies = [each for each in world.processes() if each.name().startswith("python") and "featured.py" in " ".join(each.cmdline())]
+    statuses = [Path(f"/proc/{each.pid}/status").read_text() for each in copies]
+    assert len(copies) >= len(clients)
+    assert all("NoNewPrivs:\t1\n" in status and "Seccomp:\t2\n" in status for status in statuses)

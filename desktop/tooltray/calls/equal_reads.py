@@ -59,7 +59,7 @@ class EqualReads:
             send: sends it, if it is the first.
         """
         shared = self._running.get(key)
-        if shared is None or shared.is_private:
+        if shared is None or not shared.may_be_joined:
             shared = self._running[key] = _Shared(exchange)
             work = shared.child(exchange)
             shared.outcome = self._spawn(send(work), name="a call for several clients")
@@ -88,6 +88,11 @@ class _Shared:
         self.is_private = False
         self._parted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.can_answer = first.caller.can_answer
+
+    @property
+    def may_be_joined(self) -> bool:
+        """Not any more when all have left: then it is being cancelled, and nobody would get a reply."""
+        return not (self.is_private or self.outcome.cancelling())
 
     def child(self, exchange: Exchange) -> Exchange:
         request = exchange.request

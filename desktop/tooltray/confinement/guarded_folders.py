@@ -22,6 +22,11 @@ BROWSERS = (
     *("Library/Application Support/Firefox", "Library/Safari", "Library/Cookies"),
 )
 """In the home: profiles of browsers, with who is signed in where."""
+RUN_USER = "/run/user"
+SHARED_PLACES = ("/dev/pts", "/dev/shm", "/proc", "/sys", RUN_USER)
+"""Terminals, memory, processes and sockets of all programs: given by no folder that they are in. What lies in them may be named, but for
+terminals and processes."""
+OF_OTHERS = ("/dev/pts", "/proc")
 
 
 class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
@@ -46,6 +51,8 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
             return Phrase("{path} is all that you have", path=path)
         if _touches(real, self._homes[1]):
             return Phrase("{path} has Tooltray's own files in it", path=path)
+        if _is_shared(real):
+            return Phrase("{path} has what all programs share in it", path=path)
         for guarded, each in self._guarded.items():
             if _touches(real, guarded):
                 what = Phrase("keys and passwords") if each in KEYS else Phrase("a browser's profile")
@@ -62,6 +69,12 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
     def _guarded(self) -> dict[str, str]:
         """By their real paths."""
         return {os.path.realpath(os.path.join(self.home, each)): each for each in (*KEYS, *BROWSERS)}
+
+
+def _is_shared(real: str) -> bool:
+    if os.path.dirname(real) == RUN_USER or any(is_below(place, real) for place in SHARED_PLACES):
+        return True
+    return any(is_below(real, place) for place in OF_OTHERS)
 
 
 def _touches(path: str, guarded: str) -> bool:

@@ -3,6 +3,7 @@
 Above it: discovery, bundles, pasted links, the trust in projects' files. Below it: launch, which knows commands. Pure.
 """
 
+import os
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -22,7 +23,9 @@ def starts_confined(entry: Mapping[str, Any], *, platform: str = sys.platform) -
     command, kind = entry.get("command"), entry.get("type") or "stdio"
     if not isinstance(command, str) or not command or kind not in ("stdio", "local"):
         return False
-    return entry.get(CONFINEMENT) is None and platform != "win32" and program_name(command) not in ELSEWHERE
+    is_installed = command == program_name(command) or os.path.isabs(command)  # `./docker` is whatever a project's folder has
+    is_elsewhere = is_installed and program_name(command) in ELSEWHERE
+    return entry.get(CONFINEMENT) is None and platform != "win32" and not is_elsewhere
 
 
 def as_new(entry: Mapping[str, Any], *, platform: str = sys.platform) -> dict[str, Any]:

@@ -193,6 +193,7 @@ class _PartReader:
 
     def _character(self, offset: int) -> int:
         """Where the next character begins."""
+        offset = min(offset, self._part.size)  # a file cannot be asked for any number
         piece = self._raw(offset, min(offset + 4, self._part.size))
         return min(offset + next((at for at, byte in enumerate(piece) if byte & 0xC0 != 0x80), len(piece)), self._part.size)
 

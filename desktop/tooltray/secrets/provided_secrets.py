@@ -5,11 +5,12 @@ from then on, and kept nowhere: each start asks anew.
 """
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from tooltray.errors import Problem, TooltrayError
-from tooltray.secrets.provider import Run, Surroundings
-from tooltray.secrets.providers import PROVIDERS, reference_of
+from tooltray.secrets.provider import NotAnswered, Run, Surroundings, not_answered
+from tooltray.secrets.providers import COMMAND, Reference, reference_of
 from tooltray.secrets.secrets import SecretStore
 from tooltray.tasks import finish_in_thread
 
@@ -31,7 +32,7 @@ class ProvidedSecrets:
             commands: those that the person has set up, by name.
         """
         self._secrets, self._environ, self._commands, self._run = secrets, environ, commands, run
-        self._turns = {prefix: asyncio.Lock() for prefix in PROVIDERS}  # one after the other: each may ask the person
+        self._turns = defaultdict[str, _Turn](_Turn)  # by who is asked
 
     async def get(self, name: str) -> str:
         """
@@ -41,10 +42,17 @@ class ProvidedSecrets:
         reference = reference_of(name)
         if reference is None:
             return await self._secrets.get(name)
-        async with self._turns[reference.prefix]:
-            value = await reference.provider.fetch(reference.place, await self._around())
+        value = await self._turn(reference).take(lambda: self._fetch(reference), reference.origin)
         self._secrets.note([value])
         return value
+
+    def _turn(self, reference: Reference) -> "_Turn":
+        """That of a provider; of commands that of the program, so that one that hangs holds up no other."""
+        command = self._commands().get(reference.place) if reference.prefix == COMMAND else None
+        return self._turns[f"{COMMAND}:{command[0]}" if command else reference.prefix]
+
+    async def _fetch(self, reference: Reference) -> str:
+        return await reference.provider.fetch(reference.place, await self._around())
 
     async def problem(self, name: str) -> Problem | None:
         """Why a provider cannot give a secret, as far as can be seen without asking for it; None: it may, or Tooltray keeps it."""
@@ -55,6 +63,29 @@ class ProvidedSecrets:
 
     async def _around(self) -> Surroundings:
         return Surroundings(await self._environ(), self._commands(), self._run, self._secrets.get_foreign)
+
+
+class _Turn:
+    """One is asked after the other, since each may ask the person; of those that wait when nobody has answered none is asked, or ten
+    servers would wait for half a minute each."""
+
+    def __init__(self) -> None:
+        self._lock, self._unanswered = asyncio.Lock(), 0
+
+    async def take(self, fetch: Callable[[], Awaitable[str]], origin: str) -> str:
+        """
+        Raises:
+            TooltrayError: as `fetch` does; NotAnswered also for one that waited for another which nobody has answered.
+        """
+        before = self._unanswered
+        async with self._lock:
+            if self._unanswered != before:
+                raise not_answered(origin)
+            try:
+                return await fetch()
+            except NotAnswered:
+                self._unanswered += 1
+                raise
 
 
 class UnfetchedSecrets:

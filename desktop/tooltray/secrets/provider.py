@@ -19,6 +19,10 @@ class SecretNotGiven(TooltrayError):
     """A provider gave no value."""
 
 
+class NotAnswered(SecretNotGiven):
+    """What was asked waits for somebody."""
+
+
 class Answer(Protocol):
     """What a program printed, and its exit code."""
 
@@ -67,7 +71,15 @@ class Provider(Protocol):
 
 
 def not_given(origin: str, why: str, hint: str = "") -> SecretNotGiven:
-    return SecretNotGiven(Phrase("{origin} gave no value", origin=origin), why, hint)
+    return SecretNotGiven(_title(origin), why, hint)
+
+
+def not_answered(origin: str) -> NotAnswered:
+    return NotAnswered(_title(origin), Phrase("it took more than {seconds} s and was ended", seconds=f"{FETCH_S:g}"), UNLOCK)
+
+
+def _title(origin: str) -> Phrase:
+    return Phrase("{origin} gave no value", origin=origin)
 
 
 async def printed(command: Sequence[str], around: Surroundings, origin: str) -> str:
@@ -80,7 +92,7 @@ async def printed(command: Sequence[str], around: Surroundings, origin: str) -> 
     try:
         answer = await around.run(command, environ)
     except TimeoutError:
-        raise not_given(origin, Phrase("it took more than {seconds} s and was ended", seconds=f"{FETCH_S:g}"), UNLOCK) from None
+        raise not_answered(origin) from None
     except OSError as error:
         raise not_given(origin, Phrase("it cannot be run: {reason}", reason=error.strerror or "")) from None
     if answer.code:

@@ -12,7 +12,8 @@ from tooltray.secrets.keyring_provider import KeyringProvider
 from tooltray.secrets.pass_provider import PassProvider
 from tooltray.secrets.provider import Provider
 
-PROVIDERS: Mapping[str, Provider] = {"pass": PassProvider(), "keyring": KeyringProvider(), "command": CommandProvider()}
+COMMAND = "command"
+PROVIDERS: Mapping[str, Provider] = {"pass": PassProvider(), "keyring": KeyringProvider(), COMMAND: CommandProvider()}
 
 
 class Reference(msgspec.Struct, frozen=True):
@@ -29,6 +30,11 @@ class Reference(msgspec.Struct, frozen=True):
     def provider(self) -> Provider:
         return PROVIDERS[self.prefix]
 
+    @property
+    def origin(self) -> str:
+        """Where the value is from, for a person to read."""
+        return self.provider.origin(self.place)
+
 
 def reference_of(name: str) -> Reference | None:
     """What the name of a secret in a placeholder refers to; None: to a secret that Tooltray keeps."""
@@ -39,4 +45,4 @@ def reference_of(name: str) -> Reference | None:
 def places_of(names: tuple[str, ...]) -> tuple[str, ...]:
     """Where the secrets of an entry come from that Tooltray does not keep, for a person to read."""
     found = [reference for name in names if (reference := reference_of(name))]
-    return tuple(dict.fromkeys(each.provider.origin(each.place) for each in found))
+    return tuple(dict.fromkeys(each.origin for each in found))

@@ -118,9 +118,9 @@ class TrustDecisions:
         return allowed is not None and started_files(entry.config, file.folder) != dict(allowed)
 
     async def _confine(self, folder: str, entry: FileEntry) -> None:
-        """A server that is trusted for the first time is kept to its own files, unless its entry says otherwise, which the person has seen,
-        or something was chosen for it before."""
-        if not self._trust.digest(folder, entry.name) and self._default(folder, entry):
+        """A server is kept to its own files, unless its entry says otherwise, which the person has seen, or something was chosen for it
+        before: also one whose entry had a confinement of its own when it was trusted, and has none now."""
+        if self._default(folder, entry):
             await self._config.edit(choices(self._trust.name(folder, entry.name), {CONFINEMENT: OWN_FILES}))
 
     def _default(self, folder: str, entry: FileEntry) -> bool:
@@ -183,7 +183,7 @@ class TrustDecisions:
         rules = entry.config.auto_approve if chosen is None or chosen.auto_approve is None else chosen.auto_approve
         files, allowed = started_files(entry.config, file.folder), self._trust.files(file.folder, entry.name) or {}
         config = chosen.applied(entry.config) if chosen else entry.config
-        if not self._trust.digest(file.folder, entry.name) and self._default(file.folder, entry):
+        if self._default(file.folder, entry):
             config = config.model_copy(update={CONFINEMENT: Confinement(files=OWN_FILES)})
         request = trust_request(
             entry,

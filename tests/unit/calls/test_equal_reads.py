@@ -146,6 +146,17 @@ async def test_one_that_is_cancelled_cancels_no_other_and_the_last_one_cancels_t
         assert await texts(late) == ["3"]
 
 
+async def test_one_that_is_called_again_in_the_moment_of_its_cancellation_gets_its_own_reply(tmp_path: Path) -> None:
+    reads = Reads()
+    async with hub_parts(tmp_path, **one_server(reads.program, shareReads=True)) as parts:
+        clients = await prepared(parts)
+        [first] = await calls_of(parts, clients[0])
+        first.cancel()
+        [again] = await calls_of(parts, clients[0])  # both lines came in one piece
+        reads.go_on.set()
+        assert await texts([again]) == ["2"]
+
+
 async def test_where_the_server_asks_a_client_the_others_call_by_themselves(tmp_path: Path) -> None:
     reads = Reads()
     reads.asks = "which account?"

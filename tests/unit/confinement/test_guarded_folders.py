@@ -28,6 +28,7 @@ def guarded_in(tmp_path: Path) -> GuardedFolders:
         ("~/.aws/credentials", "keys and passwords"),
         ("~/links/out", "keys and passwords"),
         ("~/.config", "a browser's profile"),
+        *((path, "all programs share") for path in ("/dev", "/dev/pts/0", "/proc", "/proc/1", "/run", "/run/user", "/run/user/1")),
         ("~/.tooltray", "Tooltray's own files"),
         ("~/.tooltray/confined/x/cache", "Tooltray's own files"),
     ],
@@ -37,7 +38,7 @@ def test_what_holds_keys_a_browser_tooltray_or_everything_is_not_given(tmp_path:
     assert why in str(guarded.why_not(path.format(home=guarded.home)))
 
 
-@pytest.mark.parametrize("path", ["~/notes", "~/links", "/usr/share", "~/not-there"])
+@pytest.mark.parametrize("path", ["~/notes", "~/links", "/usr/share", "/dev/ttyUSB0", "/run/user/1/gvfs/host", "~/not-there"])
 def test_other_folders_are(tmp_path: Path, path: str) -> None:
     assert guarded_in(tmp_path).why_not(path) is None
 

@@ -361,6 +361,7 @@ async def test_a_text_without_lines_is_searched_and_read_all_the_same(tmp_path: 
     [
         ({"part": 2}, "no part 2"),
         ({"offset": 10**9}, "nothing at"),
+        ({"grep": "word", "offset": 10**30}, "nothing of the kind"),
         ({"path": "$"}, "no JSON"),
         ({"grep": "(", "regex": True}, "no regular expression"),
         ({"offset": "x"}, "cannot use these arguments"),

@@ -180,3 +180,14 @@ async def test_nothing_is_asked_for_a_name_that_nobody_knows(tmp_path: Path) -> 
     with pytest.raises(NotFound):
         await desk.secrets.get("github/KEY")
     await desk.store.close()
+
+
+async def test_ten_that_wait_for_one_that_nobody_answers_end_with_it_and_another_program_is_asked_meanwhile(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, TimeoutError())
+    desk.commands = {"op": ["op", "read"], "op2": ["op", "get"], "bws": ["bws"]}
+    names = [*(f"command:{name}" for name in ("op", "op2")), *["command:op"] * 7, "command:bws"]
+    ends = await asyncio.gather(*map(desk.secrets.get, names), return_exceptions=True)
+    assert all("it took more than 30 s" in str(end) for end in ends)
+    assert (sorted(desk.ran), desk.most_at_once) == ([("bws",), ("op", "read")], 2)
+    desk.answer = Printed(output=VALUE.encode())
+    assert await desk.secrets.get("command:op2") == VALUE

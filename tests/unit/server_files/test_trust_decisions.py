@@ -208,6 +208,17 @@ async def test_what_was_chosen_of_its_confinement_stays_when_its_entry_is_anothe
     assert json.loads(desk.settings_file.read_text())["fileServers"] == {"one": {"confinement": {"files": "open"}}}
 
 
+async def test_an_entry_that_drops_its_own_confinement_is_not_open_for_that(desk: Desk) -> None:
+    desk.write(one={**ONE, "confinement": "read"})
+    await desk.say_yes()
+    desk.write(one=ONE)
+    [request] = await desk.requests()
+    assert request.confinement
+    assert request.confinement.files == "own"
+    await desk.say_yes()
+    assert json.loads(desk.settings_file.read_text())["fileServers"] == {"one": {"confinement": "own"}}
+
+
 async def test_where_nothing_was_chosen_the_settings_are_not_written(desk: Desk) -> None:
     desk.write(one={**ONE, "confinement": "open"})
     await desk.say_yes()
