@@ -13,6 +13,8 @@ from tests.end2end.processes import ROOT, World
 
 from tooltray import __version__
 
+PACKAGES = {"tooltray", "tooltray_bridge", "tooltray_confine", "tooltray_watch"}
+
 pytestmark = pytest.mark.timeout(600)  # an empty environment has to be filled first, on a fresh machine from the network
 
 
@@ -53,7 +55,7 @@ def test_the_wheel_holds_both_packages_every_resource_and_the_licence(wheel: Pat
     assert resources
     assert {f"tooltray/_resources/{name}" for name in resources} <= names
     assert {"tooltray/__main__.py", "tooltray_bridge/__main__.py"} <= names
-    assert {name.split("/")[0] for name in names} == {"tooltray", "tooltray_bridge", "tooltray_watch", f"tooltray-{__version__}.dist-info"}
+    assert {name.split("/")[0] for name in names} == {*PACKAGES, f"tooltray-{__version__}.dist-info"}
     assert f"tooltray-{__version__}.dist-info/licenses/LICENSE" in names
 
 

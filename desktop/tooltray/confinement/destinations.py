@@ -14,7 +14,6 @@ import socket
 from collections.abc import Iterable
 
 import msgspec
-from yarl import URL
 
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
@@ -133,6 +132,8 @@ def _split(text: str) -> tuple[str, frozenset[int]]:
         text = f"[{text}]"
     if not text.isascii():
         name, colon, port = text.partition(":")
+        from yarl import URL  # part of the HTTP library, which a hub does not import before it is needed
+
         text = f"{URL.build(scheme='http', host=name).raw_host}{colon}{port}"
     destination = read_destination(text, 443)
     return destination.host, frozenset({destination.port}) if re.search(r":[0-9]+$", text) else DEFAULT_PORTS

@@ -1,5 +1,6 @@
 """Tool calls that wait for a yes, yeses that last, and what runs without asking."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -8,7 +9,7 @@ CHOICES = ("once", "like", "session", "hour", "day", "lock", "always", "reads")
 """The yeses to a call: to it alone; to the like of it for some seconds; to its tool for the session, an hour, a day, until the screen
 locks, or until it is taken back; to all tools of its server that read."""
 
-RuleJson = dict[str, Any]
+RuleJson = Mapping[str, Any]
 """A rule on arguments as it stands in a file: a CallRule."""
 
 

@@ -130,7 +130,7 @@ class ApprovalPrompt(QObject):
 
     async def _preview(self, server: str, rule: OfferedRule) -> None:
         try:
-            preview = await self._hub.approvals.preview_rule(server, rule.rule)
+            preview = await self._hub.approvals.preview_rule(server, dict(rule.rule))
         except TooltrayError:
             return  # the server has just gone, and the call with it
         if self._window is not None:

@@ -140,9 +140,9 @@ class PermissionCommands(Commands):
         self.answered.emit(id)
 
     @action(clears=False)
-    async def preview_rule(self, name: str, server: str, rule: dict[str, object]) -> None:
+    async def preview_rule(self, name: str, server: str, rule: Mapping[str, object]) -> None:
         """Asks what a rule on arguments would have covered: `rule_previewed`; `name`: what it is called there."""
-        self.rule_previewed.emit(name, await self._hub.approvals.preview_rule(server, rule))
+        self.rule_previewed.emit(name, await self._hub.approvals.preview_rule(server, dict(rule)))
 
     @action(clears=False)
     async def look_answers(self, server: str, tool: str) -> None:
