@@ -87,7 +87,7 @@ class ConfinementApi:
             raise TooltrayError(title, hint=Phrase('Choose "none" or "open" for its network.'))
         await self._check_may_be_given(server, {*chosen.read, *chosen.write} - {*before.read, *before.write})
         if chosen.widens(before):
-            await confirm_widening(Phrase("Letting a server do more"))
+            await confirm_widening(Phrase("Letting a server do more"), server=server)
         await self._config.change_server(server, confinement=self._written(server, chosen))
         return await self.get_confinement(server)
 
@@ -104,7 +104,7 @@ class ConfinementApi:
             TooltrayError: its confinement is another one meanwhile, or the settings cannot be written.
         """
         self._process(server)
-        await confirm_widening(Phrase("Allowing what was refused to a server"))
+        await confirm_widening(Phrase("Allowing what was refused to a server"), server=server, name=name)
         if self._allowances is None:
             raise NotFound(Phrase("'{thing}' was not refused to '{name}'", thing=name, name=server))
         thing = await self._allowances.find(server, kind, name)
@@ -131,7 +131,7 @@ class ConfinementApi:
             TooltrayError: it is no process of this computer, or nothing can be watched here.
         """
         if not self._process(server).confinement.is_open:
-            await confirm_widening(Phrase("Running a server unconfined"))
+            await confirm_widening(Phrase("Running a server unconfined"), server=server)
         return await self._running_watches.start(server, duration_s)
 
     async def stop_watching(self, server: str) -> WatchSnapshot:
