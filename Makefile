@@ -38,8 +38,10 @@ bench: prepare
 soak: .venv/.dev
 	.venv/bin/python tests/bench/soak.py
 
-conformance: .venv/.dev tests/npm/node_modules/.installed .cache/fastmcp/.installed .cache/serena/.installed .cache/confined/.installed \
+CONFORMANCE = tests/npm/node_modules/.installed .cache/fastmcp/.installed .cache/serena/.installed .cache/confined/.installed \
     tests/confined/node_modules/.installed
+conformance: .venv/.dev
+	@$(MAKE) --silent --jobs=2 $(CONFORMANCE)  # they mostly wait for the network
 	@scripts/system_packages.sh browser
 	.venv/bin/python -m pytest tests/conformance
 	.venv/bin/python tests/conformance/run.py

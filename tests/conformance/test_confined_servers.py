@@ -36,4 +36,4 @@ def site() -> Iterator[str]:
 @pytest.mark.parametrize("server", MORE, ids=lambda each: each.name)
 async def test_a_server_works_under_the_profile_proposed_for_it(world: World, site: str, server: Server) -> None:  # noqa: F811
     proposal = await try_server(world, server, site=site)
-    assert (proposal["files"], proposal["network"]) == (server.files, server.network), proposal
+    assert (proposal["files"], proposal["network"], proposal["read"]) == (server.files, server.network, []), proposal

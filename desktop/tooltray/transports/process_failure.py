@@ -82,8 +82,8 @@ KNOWN: tuple[Known, ...] = (
     ),
     _known(
         # pnpm, Bun, Yarn, uv, pip in the hands of pipx
-        r"(?P<what>)(?:ERR_PNPM_(?:META_FETCH_FAIL|FETCH_FAIL)|^error: \w+ (?:downloading|fetching) package manifest|RequestError: \w+ E[A-Z_]+"
-        r"|Failed to fetch: `?https?://|NewConnectionError\(|NameResolutionError\()",
+        r"(?P<what>)(?:ERR_PNPM_(?:META_FETCH_FAIL|FETCH_FAIL)|^error: \w+ (?:downloading|fetching) package manifest"
+        r"|RequestError: \w+ E[A-Z_]+|Failed to fetch(?: metadata|: `?https?://)|NewConnectionError\(|NameResolutionError\()",
         lambda what: Phrase("its package could not be fetched without a network"),
         NO_NETWORK,
         is_lasting=False,

@@ -142,7 +142,7 @@ def test_an_installation_gets_the_network_and_nothing_of_what_the_server_may_see
     assert not any(path.startswith(str(world.home)) for path in policy.read)
 
 
-def test_code_of_a_workspace_reads_the_packages_beside_it_and_a_program_the_sources_that_are_installed(world: World) -> None:
+def test_code_of_a_workspace_reads_the_packages_beside_it_and_a_program_its_editable_sources(world: World) -> None:
     for folder in (
         "shelf/node_modules",
         "shelf/packages/one",

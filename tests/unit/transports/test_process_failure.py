@@ -39,8 +39,9 @@ def why(stderr: str, *, code: int | None = 1, env: dict[str, str] | None = None,
                 "➤ YN0001: │ RequestError: getaddrinfo EAI_AGAIN r.example",
                 "  × Failed to fetch: `https://r.example/simple/a/`\n  ├─▶ dns error",
                 "error: Request failed after 3 retries in 5.5s\n  cause: Failed to fetch: https://r.example/simple/a/",
+                "  × adding a new package\n  ├─▶ Failed to resolve the latest version of a: Failed to fetch metadata\n  │   from https://r.example/a",
                 " ERR_PNPM_META_FETCH_FAIL  GET https://r.example/a: request failed, reason: getaddrinfo EAI_AGAIN",
-                "WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError('<pip>: Failed to establish')': /simple/a/",
+                "WARNING: Retrying after connection broken by 'NewConnectionError('<pip>: Failed to establish')': /simple/a/",
             )
         ),
         (
