@@ -224,6 +224,7 @@ async def test_where_nothing_was_chosen_the_settings_are_not_written(desk: Desk)
     await desk.say_yes()
     before = desk.settings_file.stat().st_mtime_ns
     await desk.decisions.distrust(desk.folder, "one")
+    await desk.decisions.restore(desk.folder, "one")
     assert desk.settings_file.stat().st_mtime_ns == before
 
 
