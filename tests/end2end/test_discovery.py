@@ -42,25 +42,30 @@ def registry(world: World) -> Iterator[FakeMcpRegistry]:
         yield registry
 
 
-def offer_npx(world: World) -> Path:
-    """Puts the stand-in in front of npx; returns where it notes its arguments and variables."""
-    noted, folder = world.home / "started.json", world.home / "bin"
+def offer_npx(world: World) -> None:
+    """Puts the stand-in in front of npx. It is all in one file, since it runs confined, and notes what it got in its own folder."""
+    folder = world.home / "bin"
     program = f"""#!{sys.executable}
 import json, os, sys
-with open({str(noted)!r}, "w") as file:
+with open(os.path.join(os.environ["TMPDIR"], "started.json"), "w") as file:
     json.dump([sys.argv[1:], os.environ.get("TOOLKIT_KEY"), os.environ.get("TOOLKIT_MODE")], file)
-os.execv({sys.executable!r}, [{sys.executable!r}, {str(SERVER)!r}, "legacy", "kit"])
+sys.argv[1:] = ["legacy", "kit"]
+{SERVER.read_text()}
 """
     folder.mkdir(exist_ok=True)
     (folder / "npx").write_text(program)
     (folder / "npx").chmod(0o755)
     world.environ["PATH"] = f"{folder}:{world.environ['PATH']}"
     (world.home / ".profile").write_text(f"export PATH={shlex.quote(world.environ['PATH'])}\n")
-    return noted
+
+
+def noted(world: World) -> list[Path]:
+    """Where the stand-in has noted its arguments and variables; empty: it was not started."""
+    return list(world.home.rglob("started.json"))
 
 
 def test_a_server_is_found_its_form_filled_in_its_tool_called_and_its_next_version_pinned(world: World, registry: FakeMcpRegistry) -> None:
-    noted = offer_npx(world)
+    offer_npx(world)
     world.start_hub()
     found = world.tooltray("discover", "search", "tool")
     assert [line.split()[0] for line in found.stdout.splitlines()[1:]] == [NAME]
@@ -68,18 +73,18 @@ def test_a_server_is_found_its_form_filled_in_its_tool_called_and_its_next_versi
     given = ("--set", "folder=/some; rm -rf ~", "--set", "TOOLKIT_MODE=wild", "--name", "kit")
     dry = world.tooltray("discover", "add", NAME, *given, "--dry-run", input=f"{SECRET}\n")
     assert "Runs: npx -y toolkit-mcp@1.0.0 '/some; rm -rf ~'" in dry.stdout
-    assert not noted.exists()
+    assert not noted(world)
     added = world.tooltray("discover", "add", NAME, *given, "--yes", input=f"{SECRET}\n")
     assert added.stdout.splitlines()[-1].startswith("Added kit; it is running"), added.stderr
-    assert json.loads(noted.read_text()) == [["-y", "toolkit-mcp@1.0.0", "/some; rm -rf ~"], SECRET, "wild"]
+    assert json.loads(noted(world)[0].read_text()) == [["-y", "toolkit-mcp@1.0.0", "/some; rm -rf ~"], SECRET, "wild"]
     assert "kit" in world.tooltray("tools", "call", "about").stdout
     registry.put(published("1.1.0"))
     world.tooltray("discover", "refresh")
     assert "1.1.0" in world.tooltray("discover", "updates").stdout
     world.tooltray("discover", "update", "kit", "--yes")
     world.tooltray("servers", "restart", "kit")
-    assert json.loads(noted.read_text()) == [["-y", "toolkit-mcp@1.1.0", "/some; rm -rf ~"], SECRET, "wild"]
-    noted.unlink()
+    assert json.loads(noted(world)[0].read_text()) == [["-y", "toolkit-mcp@1.1.0", "/some; rm -rf ~"], SECRET, "wild"]
+    noted(world)[0].unlink()
     for path in (path for path in world.root.rglob("*") if path.is_file()):
         assert SECRET.encode() not in path.read_bytes(), path
 
