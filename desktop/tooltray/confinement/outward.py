@@ -10,14 +10,16 @@ import contextlib
 import re
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING
 
 import msgspec
-from yarl import URL
 
 from tooltray.confinement.destinations import Address, Destination, HostList
 from tooltray.confinement.proxy_requests import MAX_HEAD_BYTES, ProxyRequest, written
 from tooltray.confinement.public_addresses import Resolve, is_public, resolve
-from tooltray.launch.proxies import proxy_for
+
+if TYPE_CHECKING:
+    from yarl import URL
 
 DNS_S = 10.0  # a resolver gives up on one server after 5 s, and asks the next
 CONNECT_S = 10.0  # for one address; the next is tried then
@@ -63,6 +65,10 @@ class Outward:
             HostRefused: the name stands for addresses that are not listed, and not for one of the internet.
             OSError, TooltrayError, UnicodeError, EOFError, ValueError: it cannot be reached.
         """
+        from yarl import URL  # with the HTTP library, which a hub imports when it is needed
+
+        from tooltray.launch.proxies import proxy_for
+
         destination = request.destination
         scheme = "https" if request.is_tunnel else "http"
         url = URL.build(scheme=scheme, host=destination.host, port=destination.port)
@@ -97,7 +103,7 @@ async def _connect(addresses: list[Address], port: int) -> Streams:
     raise ConnectionError
 
 
-async def _through(proxy: URL, request: ProxyRequest) -> Opened:
+async def _through(proxy: "URL", request: ProxyRequest) -> Opened:
     """
     Raises:
         OSError, EOFError, ValueError: the proxy does not answer, or refuses.
@@ -128,7 +134,7 @@ async def _ask_for_tunnel(reader: asyncio.StreamReader, writer: asyncio.StreamWr
         raise ConnectionRefusedError
 
 
-def _authorization(proxy: URL) -> str:
+def _authorization(proxy: "URL") -> str:
     if proxy.user is None:
         return ""
     return "Basic " + base64.b64encode(f"{proxy.user}:{proxy.password or ''}".encode()).decode()
