@@ -58,7 +58,7 @@ class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     Attributes:
         folder: where servers without `cwd` run.
         registry_variables: tells them where their packages come from.
-        confined: starts those that may do less than their person; None: there are none.
+        confined: starts those that may do less than their person.
         packages: a folder in which servers inside Tooltray are looked for, too; None: there is none.
     """
 
@@ -66,7 +66,7 @@ class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     folder: Path
     registry_variables: RegistryVariables
     start_process: StartProcess
-    confined: ConfinedStarts | None = None
+    confined: ConfinedStarts
     packages: Path | None = None
 
 
@@ -143,9 +143,8 @@ class ServerTransports:
         return placeholder_variables(file, environ, values)
 
     async def _prepare_launch(self, server: ManagedServer, resolved: ResolvedServer, environ: Mapping[str, str]) -> Launch:
-        variables, folder, confined = await self._starts.registry_variables(server.config, environ), str(self._starts.folder), None
-        if self._starts.confined:
-            confined = await self._starts.confined.begin(server.name, server.config, _project_of(server), environ)
+        variables, folder = await self._starts.registry_variables(server.config, environ), str(self._starts.folder)
+        confined = await self._starts.confined.begin(server.name, server.config, _project_of(server), environ)
         if confined:
             environ, variables, folder = confined.environment, confined.variables(variables), confined.folder
         launch = prepare_launch(resolved, environ=environ, variables=variables, folder=folder, file=server.whole.file)

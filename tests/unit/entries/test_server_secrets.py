@@ -310,3 +310,10 @@ async def test_a_sign_in_is_told_from_a_secret_of_a_server_called_oauth(tmp_path
         assert sign_ins.forgotten == ["gone"]
         assert await held.forget(await held.of("far")) == ServerRemoval("far", sign_in="oauth/far")
         assert sign_ins.forgotten == ["gone", "far"]
+
+
+async def test_without_a_hub_nobody_asks_a_provider_whether_a_secret_can_be_had(tmp_path: Path) -> None:
+    async with hub_parts(tmp_path, servers={"git": uses("pass:git/token")}) as parts:
+        kept = await over(parts, parts.secrets, SignedIn()).all()
+        (listed,) = [each for each in kept.secrets if each.name == "pass:git/token"]
+        assert (listed.kind, listed.problem) == ("provided", None)

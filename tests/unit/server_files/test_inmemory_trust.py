@@ -15,7 +15,7 @@ from tests.fakes.heard import PATIENCE_S
 from tests.fakes.hub_parts import HubParts, hub_parts, text_of
 from tests.fakes.refusal import refusal
 
-from tooltray.confirmation import Unattended, asked_by
+from tooltray.confirmation import Unattended, Wish, asked_by
 from tooltray.snapshots.servers import InMemoryServer, ServerState
 
 ENTRY = {"type": "inmemory", "command": "thing", "args": ["--fast"], "autoApprove": ["all"]}
@@ -30,12 +30,18 @@ class Program(Unattended):
     async def has_confirmed(self) -> bool:
         return True
 
+    async def confirm(self, wish: Wish) -> None:
+        return None
+
 
 class Stranger(Program):
     """The same with a token that is not trusted."""
 
     async def has_confirmed(self) -> bool:
         return False
+
+    async def confirm(self, wish: Wish) -> None:
+        await Unattended.confirm(self, wish)
 
 
 @pytest.fixture(autouse=True)

@@ -215,7 +215,7 @@ def test_its_script_starts_it():
     try:
         sys.argv = ["", "--abi", "x"]
         with pytest.raises(SystemExit) as ended:
-            runpy.run_path(str(Path(launcher.__file__).with_name("__main__.py")))
+            runpy.run_module("tooltray_confine", run_name="tooltray_confine.__main__")
     finally:
         sys.argv = words
         sys.path.pop()

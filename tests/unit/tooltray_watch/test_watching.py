@@ -100,7 +100,7 @@ def test_whether_it_can_is_tried_by_watching_a_program(capfd: pytest.CaptureFixt
     assert subprocess.run([sys.executable, str(MAIN), "--check"], timeout=50, check=False).returncode == 0
     monkeypatch.setattr(sys, "argv", [str(MAIN), "report"])
     with pytest.raises(SystemExit, match="2"):
-        runpy.run_path(str(MAIN))
+        runpy.run_module("tooltray_watch", run_name="tooltray_watch.__main__")
     assert "usage: " in capfd.readouterr().err
 
 
