@@ -327,7 +327,7 @@ def see_hub_files():
 
 @trial
 def read_through_hub_root():
-    read(f"/proc/{FACTS.hub}/root{FACTS.key}")
+    read(os.path.join("/proc", str(FACTS.hub), "root") + FACTS.key)
 
 
 @trial_apart
