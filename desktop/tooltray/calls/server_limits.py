@@ -17,7 +17,7 @@ from msgspec import Raw
 from tooltray.events import Event, EventBus, ServerRemoved
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.protocol.envelope import INTERNAL_ERROR, NOTHING, Envelope, failure
-from tooltray.sessions.caller import Caller, Session
+from tooltray.sessions.caller import Caller, CallerBehind
 from tooltray.sessions.exchange import Exchange
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.upstream.managed_server import ServersConfigured
@@ -183,20 +183,12 @@ class _Queue:
         return place + sum(min(len(turns), place + (at < is_later)) for at, turns in enumerate(self._waiting.values()) if turns is not own)
 
 
-class _InPlace:
+class _InPlace(CallerBehind):
     """An AI client whose call has a place at a server, which is free while the client is asked. Satisfies Caller."""
 
     def __init__(self, caller: Caller, queue: _Queue) -> None:
-        self._caller, self._queue = caller, queue
-        self.can_answer, self.tell = caller.can_answer, caller.tell
-
-    @property
-    def session(self) -> Session:
-        return self._caller.session
-
-    @property
-    def capabilities(self) -> Raw:
-        return self._caller.capabilities
+        super().__init__(caller)
+        self._queue = queue
 
     async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
         self._queue.leave()

@@ -12,7 +12,7 @@ from msgspec import Raw
 
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, load
 from tooltray.protocol.member_scanner import STRING, closed, elements_of, opened
-from tooltray.sessions.caller import Caller, Session
+from tooltray.sessions.caller import Caller, CallerBehind
 from tooltray.tasks import finish_in_thread
 
 Publish = Callable[[str], str]
@@ -62,20 +62,12 @@ def _link(reply: Envelope, publish: Publish) -> None:
     reply.result = in_passing(reply.result, publish)
 
 
-class LinkedCaller:
+class LinkedCaller(CallerBehind):
     """An AI client as a server asks it: content in the questions has the URIs that the client knows. Satisfies Caller."""
 
     def __init__(self, caller: Caller, publish: Publish) -> None:
-        self._caller, self._publish = caller, publish
-        self.can_answer, self.tell = caller.can_answer, caller.tell
-
-    @property
-    def session(self) -> Session:
-        return self._caller.session
-
-    @property
-    def capabilities(self) -> Raw:
-        return self._caller.capabilities
+        super().__init__(caller)
+        self._publish = publish
 
     async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
         if method == ASKS:

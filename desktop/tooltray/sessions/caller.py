@@ -67,6 +67,22 @@ class Session(Caller, Protocol):
         ...
 
 
+class CallerBehind:
+    """An AI client with something before it that changes how it is asked: a subclass has `ask`, and is a Caller then."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self.can_answer, self.tell = caller.can_answer, caller.tell
+
+    @property
+    def session(self) -> Session:
+        return self._caller.session
+
+    @property
+    def capabilities(self) -> Raw:
+        return self._caller.capabilities
+
+
 class OwnCaller:
     """Who calls where no AI client does: the command line and the desktop. Satisfies Session; one serves all calls.
 
