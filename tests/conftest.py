@@ -60,12 +60,14 @@ class Watch:
         logging.getLogger().addHandler(self.keeper)
 
     def end(self, expected: tuple[str, ...]) -> list[str]:
+        windows = []
         if self.uses_qt:
             gc.collect()
             gc.enable()
+            windows = leaks.end_windows()
         logging.getLogger().removeHandler(self.keeper)
         self.before.add(lasting)
-        return [f"left behind: {what}" for what in leaks.left_since(self.before)] + [
+        return [f"left behind: {what}" for what in [*windows, *leaks.left_since(self.before)]] + [
             f"logged unexpectedly: {line}" for line in self.keeper.unexpected(expected)
         ]
 

@@ -93,6 +93,17 @@ def left_since(before: Possessions) -> list[str]:
     return words
 
 
+def end_windows() -> list[str]:
+    """The windows that are still shown, in words; they are hidden. One that is shown as Python exits can crash it: Qt hides it then."""
+    from PySide6.QtWidgets import QApplication
+
+    left = [window for window in QApplication.topLevelWidgets() if window.isVisible()]
+    words = [f"window {type(window).__name__} {window.windowTitle()!r}" for window in left]
+    for window in left:
+        window.hide()
+    return words
+
+
 def _children() -> set[psutil.Process]:
     try:
         pids = {int(pid) for tasks in Path("/proc/self/task").iterdir() for pid in (tasks / "children").read_text().split()}

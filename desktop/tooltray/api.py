@@ -85,7 +85,7 @@ PARTS = tuple(field.name for field in fields(Api))
 
 def verbs_of(part: type) -> list[str]:
     """The names of the verbs of a part's class."""
-    return [name for name, _ in inspect.getmembers(part, inspect.iscoroutinefunction) if not name.startswith("_")]
+    return [name for name in dir(part) if not name.startswith("_") and inspect.iscoroutinefunction(getattr(part, name))]
 
 
 def verb_table(api: Api) -> dict[str, Verb]:

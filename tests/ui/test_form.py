@@ -75,6 +75,7 @@ def test_what_is_wrong_stands_at_its_field_once_it_was_checked_and_goes_as_it_is
     field(form, "Limit").setText("5")
     assert form.check()
     assert "At most" not in words(form)
+    form.hide()
 
 
 def test_what_the_engine_finds_wrong_stands_at_the_field_until_the_next_edit(theme: Theme) -> None:
@@ -146,6 +147,10 @@ def test_tab_reaches_every_field(theme: Theme, app: QApplication) -> None:
         QTest.keyClick(focused, Qt.Key.Key_Tab)
     assert there[:5] == ["Name", "Token", "Show Token", "Folders", "Choose Folders"]
     form.hide()
+
+
+def test_until_it_has_a_place_a_form_is_no_window_of_its_own(theme: Theme) -> None:
+    assert not Form(theme, [NAME]).isVisible()
 
 
 def test_a_form_without_fields_is_not_there(theme: Theme) -> None:

@@ -1,5 +1,6 @@
 """A model's Markdown is shown as text: nothing is fetched, nothing is followed, and nothing hides."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,11 @@ from tooltray.ui.widgets.markdown_view import LONGEST_TEXT, MarkdownView, harmle
 
 
 @pytest.fixture
-def view(theme: Theme) -> MarkdownView:
+def view(theme: Theme) -> Iterator[MarkdownView]:
     result = MarkdownView(theme, "What was done")
     result.resize(500, 300)
-    return result
+    yield result
+    result.hide()
 
 
 def formats(view: MarkdownView) -> dict[str, QTextFormat]:

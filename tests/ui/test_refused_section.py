@@ -1,12 +1,14 @@
 """What was refused to a confined server is listed in its tab, and one click allows it."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import datetime
 
 from msgspec.structs import replace
 from PySide6.QtWidgets import QWidget
 from tests.fakes.desk import Desk, until
+from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
-from tests.ui.scenes.opened_desk import desk
 from tests.ui.seen import control, words
 
 from tooltray.errors import TooltrayError
@@ -23,11 +25,13 @@ UNKNOWN = RefusedThing("unknown", "", 1.0)
 KEPT = ConfinementSnapshot("own", "hosts", refused=(HOST, PATH, UNKNOWN))
 
 
-async def opened(theme: Theme, confinement: ConfinementSnapshot) -> tuple[Desk, RefusedSection]:
-    result = await desk(theme, (server("a", confinement=confinement),))
-    result.open_server("a", "confinement")
-    [section] = result.page.findChildren(RefusedSection)
-    return result, section
+@asynccontextmanager
+async def opened(theme: Theme, confinement: ConfinementSnapshot) -> AsyncIterator[tuple[Desk, RefusedSection]]:
+    async with Desk(FakePresenter((server("a", confinement=confinement),)), theme) as desk:
+        await until(lambda: desk.servers.servers)
+        desk.open_server("a", "confinement")
+        [section] = desk.page.findChildren(RefusedSection)
+        yield desk, section
 
 
 def allowing(section: QWidget) -> list[str]:
@@ -35,28 +39,28 @@ def allowing(section: QWidget) -> list[str]:
 
 
 async def test_each_thing_that_has_a_name_is_allowed_with_one_click(theme: Theme) -> None:
-    result, section = await opened(theme, KEPT)
-    assert allowing(section) == ["Allow evil.example:443 for a", "Allow /home/me/notes for a"]
-    assert "Paths are as the server gives them." in words(section)
-    control(section, "Allow /home/me/notes for a").click()
-    await until(lambda: ("allow_refused", "a", "path", "/home/me/notes") in result.engine.calls)
+    async with opened(theme, KEPT) as (desk, section):
+        assert allowing(section) == ["Allow evil.example:443 for a", "Allow /home/me/notes for a"]
+        assert "Paths are as the server gives them." in words(section)
+        control(section, "Allow /home/me/notes for a").click()
+        await desk.asked("allow_refused", "a", "path", "/home/me/notes")
 
 
 async def test_why_it_was_not_allowed_stands_there(theme: Theme) -> None:
-    result, section = await opened(theme, KEPT)
-    result.engine.failures["allow_refused"] = TooltrayError("It is not what keeps it")
-    control(section, "Allow evil.example:443 for a").click()
-    await until(lambda: section.findChildren(Banner))
+    async with opened(theme, KEPT) as (desk, section):
+        desk.engine.failures["allow_refused"] = TooltrayError("It is not what keeps it")
+        control(section, "Allow evil.example:443 for a").click()
+        await until(lambda: section.findChildren(Banner))
 
 
 async def test_while_nothing_was_refused_nothing_is_shown(theme: Theme) -> None:
-    _, section = await opened(theme, replace(KEPT, refused=()))
-    assert section.isHidden()
-    section.set_server(server("a", confinement=replace(KEPT, refused=(HOST,))))
-    assert (section.isHidden(), allowing(section)) == (False, ["Allow evil.example:443 for a"])
-    assert "Paths are" not in words(section)
-    section.set_server(server("a"))
-    assert section.isHidden()
+    async with opened(theme, replace(KEPT, refused=())) as (_, section):
+        assert section.isHidden()
+        section.set_server(server("a", confinement=replace(KEPT, refused=(HOST,))))
+        assert (section.isHidden(), allowing(section)) == (False, ["Allow evil.example:443 for a"])
+        assert "Paths are" not in words(section)
+        section.set_server(server("a"))
+        assert section.isHidden()
 
 
 def test_a_card_says_how_much_was_refused_and_the_latest_of_it() -> None:

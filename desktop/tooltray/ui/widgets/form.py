@@ -266,7 +266,8 @@ class Form(QWidget):
         for each in self._rows:
             each.changed.connect(self.changed)
             layout.addWidget(each)
-        self.setVisible(bool(fields))
+        if not fields:
+            self.hide()  # shown by whatever it is put into: until then it would be a window of its own
 
     @property
     def rows(self) -> Sequence[FieldRow]:
