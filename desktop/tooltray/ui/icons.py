@@ -7,7 +7,7 @@ state shapes, the mark in a tray icon) the second one.
 from functools import lru_cache
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
 
 from tooltray.resources import resource
@@ -28,12 +28,17 @@ def draw(painter: QPainter, name: str, rect: QRectF, color: QColor, second: QCol
 
 
 def pixmap(name: str, size: int, color: QColor, *, second: QColor | None = None, scale: int = 1, gap: int = 0) -> QPixmap:
-    """Returns an icon of `size` logical pixels for a screen of `scale`, with `gap` empty pixels at its right."""
+    """Returns an icon of `size` logical pixels for a screen of `scale`, with `gap` empty pixels at its right. What was drawn is kept."""
+    key = f"icon {name} {size} {scale} {gap} {color.name()} {second and second.name()}"
+    result = QPixmap()
+    if QPixmapCache.find(key, result):
+        return result
     result = QPixmap((size + gap) * scale, size * scale)
     result.fill(Qt.GlobalColor.transparent)
     with QPainter(result) as painter:
         draw(painter, name, QRectF(0, 0, size * scale, size * scale), color, second)
     result.setDevicePixelRatio(scale)
+    QPixmapCache.insert(key, result)
     return result
 
 
