@@ -112,6 +112,8 @@ def run(batches: Sequence[Batch], runner: Runner) -> int:
         try:
             for batch, (code, words, took_s) in zip(batches, pool.map(runner, batches), strict=True):
                 tell(words if code else f"{batch.kind:8} {took_s:4.0f} s  {last_line(words)}")
+                if code < 0:  # Qt may crash as Python exits, after the last test has passed
+                    tell(f"{batch.kind}: ended by {signal.Signals(-code).name}")
                 worst = max(worst, abs(code))
                 total.update({what: int(number) for number, what in COUNT.findall(last_line(words))})
         except KeyboardInterrupt:

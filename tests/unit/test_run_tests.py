@@ -53,6 +53,12 @@ def test_what_became_of_each_batch_is_shown_and_of_a_failed_one_all_words(
     assert all(words in line for words, line in zip(shown, lines, strict=True)), lines
 
 
+def test_a_batch_that_crashes_after_its_last_test_says_by_which_signal(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    crashes = script.Batch("ui", ["-c", "import os; print('3 passed in 2.00s', flush=True); os.kill(os.getpid(), 9)"], [])
+    assert script.run([crashes], script.Runner(tmp_path)) == 9
+    assert "ui: ended by SIGKILL" in capfd.readouterr().out
+
+
 def test_when_it_is_ended_what_runs_is_interrupted_and_nothing_more_begins(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "runs")
     runner, ended = script.Runner(tmp_path), list[int]()
