@@ -39,15 +39,20 @@ from tooltray.approvals.approval_rounds import ApprovalRounds
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
 from tooltray.approvals.call_rules import CallRules
+from tooltray.approvals.definition_changes import DefinitionChanges
 from tooltray.approvals.flow_guard import FlowGuard
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grant_ends import GrantEnds
 from tooltray.approvals.grants import GrantStore
+from tooltray.approvals.lasting_yeses import LastingYeses
 from tooltray.approvals.permissions import Permissions
+from tooltray.approvals.question_snapshots import QuestionSnapshots
 from tooltray.approvals.recent_yeses import RecentYeses
+from tooltray.approvals.refused_calls import RefusedCalls
 from tooltray.approvals.rule_grants import RuleGrants
 from tooltray.approvals.screen_lock import ScreenLock
 from tooltray.approvals.skill_book import SkillBook, SkillStore
+from tooltray.approvals.tool_grants import ToolGrants
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.audit.api import AuditApi
 from tooltray.audit.audit_trail import AuditTrail
@@ -507,8 +512,13 @@ class Hub(Composition):
     rules: ApprovalRules = part()
     call_rules: CallRules = part()
     waiting: WaitingApprovals = part()
-    rounds: ApprovalRounds = part(masked="mask.masked_whole")
+    lasting_yeses: LastingYeses = part()
+    question_snapshots: QuestionSnapshots = part(masked="mask.masked_whole")
+    refused_calls: RefusedCalls = part()
+    rounds: ApprovalRounds = part()
     approvals: Approvals = part()
+    tool_grants: ToolGrants = part()
+    definition_changes: DefinitionChanges = part()
     rule_grants: RuleGrants = part(masked="mask.masked_whole")
     permissions: Permissions = part()
     skill_catalogue: SkillCatalogue = part(lists="skill_lists", looks="skill_looks", uris="skill_uris", book="skill_book")
@@ -737,7 +747,7 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield hub.tools.problems
     yield hub.profiles.problems
     yield lambda: hub.sign_ins.problems
-    yield lambda: hub.approvals.problems
+    yield lambda: filter(None, [hub.grants.problem])
     yield hub.call_rules.problems
     yield hub.project_choices.problems
     yield hub.files.problems

@@ -37,6 +37,7 @@ ONCE, SESSION, READS, REFUSE = "once", "session", "reads", "refuse"
 RULE = "rule"
 """The answers that make a rule on arguments are `rule-1` and so on."""
 FIELD = "answer"
+MARK_LENGTH = 16  # of a mark in the audit trail
 LONGEST_TITLE = 300  # characters of a choice in a form
 MOST_LINES = 60  # of each part; a form in a terminal is small
 LONGEST_IN_FORM = 4_000  # characters
@@ -93,6 +94,11 @@ class AskedCall(msgspec.Struct, frozen=True):
         """What a yes to one call covers: this client, its project, this tool as it is now, these arguments."""
         return (self.client, self.project, self.route.server, self.route.definition.name, mark(self.route), self.digest)
 
+    @property
+    def shown_tool(self) -> str:
+        """The tool's name, in which everything can be seen."""
+        return suspicion.visible(self.route.definition.name)
+
     def of(self, route: Route, decision: Decision) -> "AskedCall":
         """The same call of the tool as it is now, for the project of now."""
         return replace(self, route=route, decision=decision, project=project_of(self.state))
@@ -122,6 +128,11 @@ def project_of(state: SessionState) -> str:
 def mark(route: Route) -> str:
     """What a yes is bound to: how a tool is defined, and by which program or address."""
     return f"{fingerprint(route.definition)}.{route.origin}"
+
+
+def short_mark(route: Route) -> str:
+    """The beginning of a mark, for the audit trail."""
+    return mark(route)[:MARK_LENGTH]
 
 
 def _digest(arguments: bytes) -> str:
