@@ -45,6 +45,7 @@ from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grant_ends import GrantEnds
 from tooltray.approvals.grants import GrantStore
 from tooltray.approvals.lasting_yeses import LastingYeses
+from tooltray.approvals.live_grants import LiveGrants
 from tooltray.approvals.permissions import Permissions
 from tooltray.approvals.question_snapshots import QuestionSnapshots
 from tooltray.approvals.recent_yeses import RecentYeses
@@ -501,9 +502,8 @@ class Hub(Composition):
 
     grant_store: GrantStore = read(lambda hub: GrantStore(hub.home.grants))
     screen_lock: ScreenLock = part()
-    grants: GrantBook = part(
-        store="grant_store", is_of_file=lambda hub: lambda server: hub.project_servers.keeps(server), now=lambda hub: SteadyWallClock()
-    )
+    live_grants: LiveGrants = part(now=lambda hub: SteadyWallClock())
+    grants: GrantBook = part(is_of_file=lambda hub: lambda server: hub.project_servers.keeps(server))
     grant_ends: GrantEnds = part()
     flow_guard: FlowGuard = part()
     recent: RecentYeses = part(now=lambda hub: SteadyWallClock())
@@ -747,7 +747,7 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield hub.tools.problems
     yield hub.profiles.problems
     yield lambda: hub.sign_ins.problems
-    yield lambda: filter(None, [hub.grants.problem])
+    yield lambda: filter(None, [hub.live_grants.problem])
     yield hub.call_rules.problems
     yield hub.project_choices.problems
     yield hub.files.problems

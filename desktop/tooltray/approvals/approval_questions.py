@@ -1,6 +1,6 @@
 """One tool call about which a person is asked, and what the person reads before an answer.
 
-Above it: Approvals. Below it: edits, suspicion, fingerprints of definitions. Servers and models write these texts, so that they come out
+Above it: Approvals. Below it: diffs, suspicion, fingerprints of definitions. Servers and models write these texts, so that they come out
 harmless: everything in them can be seen, known secrets are masked, and they are bounded. The same question as a form for an AI client's
 own person has one field; what is no clear yes is a no.
 """
@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from tooltray.approvals import edits, rule_maker, suspicion
+from tooltray.approvals import diffs, rule_maker, suspicion
 from tooltray.approvals.grant_ends import ALWAYS, DAY, HOUR, LIKE, LOCK
-from tooltray.approvals.path_rules import Place
+from tooltray.approvals.rule_paths import Place
 from tooltray.approvals.rule_words import brief, words
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.definition import TwiceNamed, canonical, definition_text, digest, fingerprint, read_once_named
@@ -185,8 +185,8 @@ def snapshot(call: AskedCall, circumstances: Circumstances, *, id: str, ends_at:
         choices=_choices(call, circumstances),
         project=suspicion.visible(call.project),
         description=plain(tool.description, LONGEST_DESCRIPTION, keeps_lines=True),
-        diff=edits.of_arguments(value, masked),
-        definition_diff=edits.of_definitions(before, definition_text(tool)) if before is not None else (),
+        diff=diffs.of_arguments(value, masked),
+        definition_diff=diffs.of_definitions(before, definition_text(tool)) if before is not None else (),
         warnings=(*warnings, *suspicion.warnings(tool)),
         replaces=circumstances.replaces,
         like_for_s=circumstances.like_for_s,

@@ -10,10 +10,10 @@ from functools import partial
 from msgspec.structs import replace
 
 from tooltray.approvals import suspicion
-from tooltray.approvals.approval_questions import ONCE, REFUSE, AskedCall, form_answer, form_params, mark
+from tooltray.approvals.approval_questions import ONCE, REFUSE, SESSION, AskedCall, form_answer, form_params, mark
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.grant_ends import LOCK
-from tooltray.approvals.lasting_yeses import SESSION, LastingYeses, is_lasting, is_yes
+from tooltray.approvals.lasting_yeses import LastingYeses, is_lasting, is_yes
 from tooltray.approvals.question_snapshots import QuestionSnapshots
 from tooltray.approvals.refused_calls import RefusedCalls, refusal
 from tooltray.approvals.waiting_approvals import (

@@ -1,7 +1,7 @@
 """When a yes ends by itself, and who is told of it.
 
-Above it: LastingYeses, ToolGrants and RuleGrants, which say how long a yes lasts; the hub, which has one GrantEnds. Below it: GrantBook and
-the event bus. Whether a grant still counts GrantBook decides at each call by its clock; here the pages only hear of an end when it comes.
+Above it: LastingYeses, ToolGrants and RuleGrants, which say how long a yes lasts; the hub, which has one GrantEnds. Below it: LiveGrants
+and the event bus. Whether a grant still counts LiveGrants decides at each call by its clock; here the pages only hear of an end when it comes.
 One timer runs for all grants, and none where nothing ends.
 """
 
@@ -16,7 +16,7 @@ from tooltray.events import EventBus, GrantsChanged
 from tooltray.phrases import Phrase
 
 if TYPE_CHECKING:
-    from tooltray.approvals.grant_book import GrantBook
+    from tooltray.approvals.live_grants import LiveGrants
 
 HOUR, DAY, LOCK, LIKE, ALWAYS = "hour", "day", "lock", "like", "always"
 HOUR_S, DAY_S = 3600.0, 86_400.0
@@ -68,8 +68,8 @@ def check_end(end: GrantEnd) -> None:
 class GrantEnds:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, grants: "GrantBook", bus: EventBus) -> None:
-        self._grants, self._bus = grants, bus
+    def __init__(self, *, live_grants: "LiveGrants", bus: EventBus) -> None:
+        self._grants, self._bus = live_grants, bus
         self._timer: asyncio.TimerHandle | None = None
         self._next = 0.0  # unix seconds of the next end that is to be told
         bus.subscribe(GrantsChanged, self._follow)

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from tooltray.approvals import suspicion
 from tooltray.approvals.approval_questions import LONGEST_NAME, Masked
-from tooltray.approvals.argument_rules import covers, is_for
 from tooltray.approvals.call_rules import CallRules, folders_of, led_to, why_nothing
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grant_ends import GrantEnd, check_end
-from tooltray.approvals.path_rules import Place
+from tooltray.approvals.rule_coverage import covers, is_for
+from tooltray.approvals.rule_paths import Place
 from tooltray.approvals.rule_words import cautions, folder_words, words
 from tooltray.approvals.waiting_approvals import Question, WaitingApprovals
 from tooltray.catalogue.tool_manager import ToolManager

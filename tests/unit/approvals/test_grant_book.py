@@ -16,6 +16,7 @@ from tests.fakes.set_clock import SetClock
 
 from tooltray.approvals.grant_book import UNDO_S, GrantBook
 from tooltray.approvals.grants import Grant, GrantStore
+from tooltray.approvals.live_grants import LiveGrants
 from tooltray.approvals.screen_lock import ScreenLock
 from tooltray.catalogue.definition import fingerprint
 from tooltray.catalogue.list_times import AT_ONCE
@@ -48,13 +49,6 @@ async def test_a_grant_for_all_clients_and_one_for_a_time(tmp_path: Path) -> Non
         assert before + 60 <= grant.expires_at <= time.time() + 60
         assert "result" in await here.call()
         assert "result" in await here.call(client=here.parts.client())
-
-
-async def test_a_grant_that_has_expired_counts_no_more_and_is_not_listed(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=1e-9)
-        assert "error" in await here.call()
-        assert await here.parts.presenter.get_grants() == []
 
 
 async def test_a_grant_is_taken_back_whatever_it_is_for(tmp_path: Path) -> None:
@@ -93,15 +87,14 @@ async def test_what_was_taken_back_long_ago_or_of_a_server_that_is_gone_stays_so
     async with desk(tmp_path) as here:
         parts = here.parts
         store = GrantStore(tmp_path / "grants.json")
+        live = LiveGrants(grant_store=store, screen_lock=ScreenLock(bus=parts.bus, has_window=True), now=clock)
         book = GrantBook(
-            store=store,
+            live_grants=live,
             states=parts.states,
             tools=parts.tools,
             bus=parts.bus,
             spawn=parts.keeper.spawn,
-            screen_lock=ScreenLock(bus=parts.bus, has_window=True),
             is_of_file=lambda _: False,
-            now=clock,
         )
         routes = {name: route for name, route in parts.tools.routes("s").items() if name == "write_it"}
         for after_s, is_removed in ((UNDO_S, False), (0.0, True)):
@@ -396,18 +389,6 @@ async def test_what_was_allowed_of_a_server_is_held_while_its_settings_are_other
         assert "started or reached in another way" in change.diff[0]
         await here.parts.presenter.accept_tool_change("s", "write_it")
         assert "result" in await here.call()
-
-
-async def test_a_grant_for_a_time_does_not_last_longer_because_the_clock_is_set_back(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=3600.0)
-        file = json.loads(here.parts.home.grants.read_text())
-        [grant] = file["grants"]
-        grant |= {"createdAt": grant["createdAt"] + 7200, "expiresAt": grant["expiresAt"] + 7200}
-        here.parts.home.grants.write_text(json.dumps(file))
-    async with desk(tmp_path, has_window=False) as here:
-        assert "error" in await here.call()
-        assert await here.parts.presenter.get_grants() == []
 
 
 async def test_a_granted_call_of_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:
