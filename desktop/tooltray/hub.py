@@ -84,6 +84,7 @@ from tooltray.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwa
 from tooltray.calls.tries import Tries
 from tooltray.calls.tries_api import TriesApi
 from tooltray.catalogue import token_counts
+from tooltray.catalogue.call_routes import CallRoutes, ConfirmLimits
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
@@ -100,8 +101,8 @@ from tooltray.catalogue.second_looks import LookPatience, SecondLooks
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.skill import SKILLS, Skill, read_skills
 from tooltray.catalogue.skill_uris import SkillUris
-from tooltray.catalogue.tool_copies import read_tools
-from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
+from tooltray.catalogue.tool_copies import ToolCopies, read_tools
+from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.composition import Composition, made, part, read
 from tooltray.confinement.allowances import Allowances
 from tooltray.confinement.api import ConfinementApi, MakeGuarded
@@ -447,7 +448,9 @@ class Hub(Composition):
     tool_looks: SecondLooks = part(lists="tool_lists", patience="look_patience")
     published_uris: PublishedUris = part()
     confirm_limits: ConfirmLimits = part()
-    tools: ToolManager = part(lists="tool_lists", looks="tool_looks")
+    tool_copies: ToolCopies = part()
+    tools: ToolManager = part(lists="tool_lists")
+    call_routes: CallRoutes = part()
     instructions: ServerInstructions = part(mask="mask.masked_whole")
     server_declarations: ServerDeclarations = part()
     skill_uris: SkillUris = part()

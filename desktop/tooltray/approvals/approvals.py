@@ -18,7 +18,7 @@ from tooltray.approvals.lasting_yeses import LastingYeses
 from tooltray.approvals.refused_calls import RefusedCalls
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.catalogue.approval import Decision
-from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.call_routes import CallRoutes
 from tooltray.catalogue.tool_routes import Route
 from tooltray.confirmation import asker_name
 from tooltray.errors import NotFound, TooltrayError
@@ -42,7 +42,7 @@ class Approvals:
     def __init__(
         self,
         *,
-        tools: ToolManager,
+        call_routes: CallRoutes,
         rules: ApprovalRules,
         lasting_yeses: LastingYeses,
         waiting: WaitingApprovals,
@@ -54,7 +54,7 @@ class Approvals:
         Args:
             is_paused: whether the person has paused everything.
         """
-        self._tools, self._rules, self._lasting, self._waiting = tools, rules, lasting_yeses, waiting
+        self._routes, self._rules, self._lasting, self._waiting = call_routes, rules, lasting_yeses, waiting
         self._rounds, self._refused, self._is_paused = rounds, refused_calls, is_paused
 
     # a call
@@ -100,8 +100,8 @@ class Approvals:
         return self._rules.decision(route, exchange.session.state, exchange.request.params)
 
     def _call(self, route: Route, decision: Decision, exchange: Exchange) -> AskedCall:
-        current = partial(self._tools.current, route, exchange)
-        confirmed = partial(self._tools.confirmed, route, exchange)
+        current = partial(self._routes.current, route, exchange)
+        confirmed = partial(self._routes.confirmed, route, exchange)
         return asked_call(route, decision, exchange, current, confirmed)
 
     async def _allowed(self, call: AskedCall, exchange: Exchange) -> tuple[bool, AskedCall]:
@@ -110,7 +110,7 @@ class Approvals:
         Raises:
             TooltrayError: the tool is not offered any more, or its server does not run; says why.
         """
-        if self._tools.is_outdated(call.route, exchange):
+        if self._routes.is_outdated(call.route, exchange):
             call = await self._rules.renewed(call)
         while allowed_by := await self._allowed_by(call, exchange.head):
             exchange.course.allowed_by = allowed_by

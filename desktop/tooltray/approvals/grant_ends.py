@@ -1,8 +1,8 @@
 """When a yes ends by itself, and who is told of it.
 
 Above it: LastingYeses, ToolGrants and RuleGrants, which say how long a yes lasts; the hub, which has one GrantEnds. Below it: LiveGrants
-and the event bus. Whether a grant still counts LiveGrants decides at each call by its clock; here the pages only hear of an end when it comes.
-One timer runs for all grants, and none where nothing ends.
+and the event bus. Whether a grant still counts LiveGrants decides at each call by its clock; here the pages only hear of an end when it
+comes. One timer runs for all grants, and none where nothing ends.
 """
 
 import asyncio
