@@ -1,7 +1,7 @@
 """What the copies of a server offer that are for one session or for another era: they may have other tools than the first one.
 
-Above it: ToolManager, which lists them, and CallRoutes. Below it: McpClient, list_pages. ServerLists knows what the first copies list; these
-are asked when somebody lists who has them, and before a call that must not go by an old list.
+Above it: ToolManager, which lists them, and CallRoutes. Below it: McpClient, list_pages. ServerLists knows what the first copies list;
+these are asked when somebody lists who has them, and before a call that must not go by an old list.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """The tools of all servers: what there is of them, and under which names.
 
-Above it: McpPresenter, CallRoutes, Views. Below it: ServerManager, ServerLists, which knows what the servers listed, and the rules for tools
-(names, approval, filter, definitions). Names are given when an AI client lists, not before: what comes together is then named together.
-Knows nothing of calls.
+Above it: McpPresenter, CallRoutes, Views. Below it: ServerManager, ServerLists, which knows what the servers listed, and the rules for
+tools (names, approval, filter, definitions). Names are given when an AI client lists, not before: what comes together is then named
+together. Knows nothing of calls.
 """
 
 import asyncio
