@@ -39,15 +39,21 @@ from tooltray.approvals.approval_rounds import ApprovalRounds
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
 from tooltray.approvals.call_rules import CallRules
+from tooltray.approvals.definition_changes import DefinitionChanges
 from tooltray.approvals.flow_guard import FlowGuard
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grant_ends import GrantEnds
 from tooltray.approvals.grants import GrantStore
+from tooltray.approvals.lasting_yeses import LastingYeses
+from tooltray.approvals.live_grants import LiveGrants
 from tooltray.approvals.permissions import Permissions
+from tooltray.approvals.question_snapshots import QuestionSnapshots
 from tooltray.approvals.recent_yeses import RecentYeses
+from tooltray.approvals.refused_calls import RefusedCalls
 from tooltray.approvals.rule_grants import RuleGrants
 from tooltray.approvals.screen_lock import ScreenLock
 from tooltray.approvals.skill_book import SkillBook, SkillStore
+from tooltray.approvals.tool_grants import ToolGrants
 from tooltray.approvals.waiting_approvals import WaitingApprovals
 from tooltray.audit.api import AuditApi
 from tooltray.audit.audit_trail import AuditTrail
@@ -78,6 +84,7 @@ from tooltray.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwa
 from tooltray.calls.tries import Tries
 from tooltray.calls.tries_api import TriesApi
 from tooltray.catalogue import token_counts
+from tooltray.catalogue.call_routes import CallRoutes, ConfirmLimits
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.connections import Connections
 from tooltray.catalogue.definition import ToolDefinition
@@ -94,8 +101,8 @@ from tooltray.catalogue.second_looks import LookPatience, SecondLooks
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.skill import SKILLS, Skill, read_skills
 from tooltray.catalogue.skill_uris import SkillUris
-from tooltray.catalogue.tool_copies import read_tools
-from tooltray.catalogue.tool_manager import ConfirmLimits, ToolManager
+from tooltray.catalogue.tool_copies import ToolCopies, read_tools
+from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.composition import Composition, made, part, read
 from tooltray.confinement.allowances import Allowances
 from tooltray.confinement.api import ConfinementApi, MakeGuarded
@@ -441,7 +448,9 @@ class Hub(Composition):
     tool_looks: SecondLooks = part(lists="tool_lists", patience="look_patience")
     published_uris: PublishedUris = part()
     confirm_limits: ConfirmLimits = part()
-    tools: ToolManager = part(lists="tool_lists", looks="tool_looks")
+    tool_copies: ToolCopies = part()
+    tools: ToolManager = part(lists="tool_lists")
+    call_routes: CallRoutes = part()
     instructions: ServerInstructions = part(mask="mask.masked_whole")
     server_declarations: ServerDeclarations = part()
     skill_uris: SkillUris = part()
@@ -496,9 +505,8 @@ class Hub(Composition):
 
     grant_store: GrantStore = read(lambda hub: GrantStore(hub.home.grants))
     screen_lock: ScreenLock = part()
-    grants: GrantBook = part(
-        store="grant_store", is_of_file=lambda hub: lambda server: hub.project_servers.keeps(server), now=lambda hub: SteadyWallClock()
-    )
+    live_grants: LiveGrants = part(now=lambda hub: SteadyWallClock())
+    grants: GrantBook = part(is_of_file=lambda hub: lambda server: hub.project_servers.keeps(server))
     grant_ends: GrantEnds = part()
     flow_guard: FlowGuard = part()
     recent: RecentYeses = part(now=lambda hub: SteadyWallClock())
@@ -507,8 +515,13 @@ class Hub(Composition):
     rules: ApprovalRules = part()
     call_rules: CallRules = part()
     waiting: WaitingApprovals = part()
-    rounds: ApprovalRounds = part(masked="mask.masked_whole")
+    lasting_yeses: LastingYeses = part()
+    question_snapshots: QuestionSnapshots = part(masked="mask.masked_whole")
+    refused_calls: RefusedCalls = part()
+    rounds: ApprovalRounds = part()
     approvals: Approvals = part()
+    tool_grants: ToolGrants = part()
+    definition_changes: DefinitionChanges = part()
     rule_grants: RuleGrants = part(masked="mask.masked_whole")
     permissions: Permissions = part()
     skill_catalogue: SkillCatalogue = part(lists="skill_lists", looks="skill_looks", uris="skill_uris", book="skill_book")
@@ -737,7 +750,7 @@ def _sources_of_notices(hub: Hub) -> Iterator[Source]:
     yield hub.tools.problems
     yield hub.profiles.problems
     yield lambda: hub.sign_ins.problems
-    yield lambda: hub.approvals.problems
+    yield lambda: filter(None, [hub.live_grants.problem])
     yield hub.call_rules.problems
     yield hub.project_choices.problems
     yield hub.files.problems

@@ -8,19 +8,21 @@ from tooltray.approvals.grant_ends import end_of
 from tooltray.approvals.rule_words import words
 from tooltray.catalogue import approval
 from tooltray.confirmation import YES_TO_CALLS, confirm_answer, confirm_widening, note_narrowing
-from tooltray.errors import Denied, TooltrayError
+from tooltray.errors import NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.call_rule import read_rule
-from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.widening import ALL, rules_widen
 from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
 from tooltray.snapshots.tools import ToolSnapshot
 
 if TYPE_CHECKING:
     from tooltray.approvals.approvals import Approvals
+    from tooltray.approvals.definition_changes import DefinitionChanges
+    from tooltray.approvals.grant_book import GrantBook
     from tooltray.approvals.permissions import Permissions
     from tooltray.approvals.rule_grants import RuleGrants
     from tooltray.approvals.screen_lock import ScreenLock
+    from tooltray.approvals.tool_grants import ToolGrants
 
 ASK = "ask"  # of a tool
 REFUSE = "refuse"  # the one answer that allows nothing
@@ -31,15 +33,16 @@ class ApprovalsApi:
     def __init__(
         self,
         *,
-        config: McpConfHelper,
         approvals: "Approvals",
-        permissions: "Permissions",
+        grants: "GrantBook",
+        tool_grants: "ToolGrants",
         rule_grants: "RuleGrants",
+        definition_changes: "DefinitionChanges",
+        permissions: "Permissions",
         screen_lock: "ScreenLock",
-        has_window: bool,
     ) -> None:
-        self._config, self._approvals, self._permissions, self._rule_grants = config, approvals, permissions, rule_grants
-        self._screen_lock, self._has_window = screen_lock, has_window
+        self._approvals, self._grants, self._tool_grants, self._rule_grants = approvals, grants, tool_grants, rule_grants
+        self._changes, self._permissions, self._screen_lock = definition_changes, permissions, screen_lock
 
     async def get_approvals(self) -> list[ApprovalSnapshot]:
         """The calls that wait for a person's yes, the oldest first."""
@@ -60,7 +63,7 @@ class ApprovalsApi:
 
     async def get_grants(self) -> list[GrantSnapshot]:
         """What was allowed for longer than one call, the newest first."""
-        return self._approvals.grants()
+        return self._grants.snapshots()
 
     async def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[ToolSnapshot]:
         """The tools that `add_grant` with the same arguments would allow; each is a CoveredTool.
@@ -69,7 +72,7 @@ class ApprovalsApi:
             NotFound: there is no such server or tool.
             TooltrayError: there is no such kind.
         """
-        return await self._approvals.preview(server, kind, tool, client)
+        return await self._tool_grants.preview(server, kind, tool, client)
 
     async def add_grant(
         self, server: str, kind: str = "tool", tool: str = "", client: str = "", expires_in_s: float | None = None, until: str = ""
@@ -89,8 +92,8 @@ class ApprovalsApi:
             TooltrayError: there is no such kind or end, nothing can tell when the screen locks, or the grant cannot be written.
         """
         about = {"server": server, "kind": kind, "tool": tool, "client": client, "expires_in_s": expires_in_s, "until": until}
-        await confirm_widening(YES_TO_CALLS, **about, definitions=self._approvals.definitions(server, kind, tool))
-        return await self._approvals.grant(server, kind, tool, client, end_of(expires_in_s, until))
+        await confirm_widening(YES_TO_CALLS, **about, definitions=self._tool_grants.definitions(server, kind, tool))
+        return await self._tool_grants.allow(server, kind, tool, client, end_of(expires_in_s, until))
 
     async def tell_screen_lock(self, is_locked: bool | None) -> None:
         """The desktop says whether the screen is locked, or that the computer goes to sleep: grants until then end.
@@ -101,8 +104,6 @@ class ApprovalsApi:
         Raises:
             Denied: this hub has no window, so nobody would tell it of the next lock.
         """
-        if is_locked is False and not self._has_window:
-            raise Denied(Phrase("Only a hub with a window hears when the screen locks"))
         self._screen_lock.tell(is_locked)
 
     async def preview_rule(self, server: str, rule: JsonObject) -> RulePreview:
@@ -140,8 +141,8 @@ class ApprovalsApi:
             NotFound: there is no such grant.
             TooltrayError: that cannot be written.
         """
-        about = next((_about(grant) for grant in self._approvals.grants() if grant.id == id), {"grant": id})
-        await self._approvals.take_back(id)
+        about = next((_about(grant) for grant in self._grants.snapshots() if grant.id == id), {"grant": id})
+        await self._grants.take_back(id)
         await note_narrowing(TAKEN_BACK, **about)
 
     async def restore_grant(self, id: str) -> GrantSnapshot:
@@ -152,7 +153,7 @@ class ApprovalsApi:
             TooltrayError: that cannot be written.
         """
         await confirm_widening(YES_TO_CALLS, grant=id)
-        return await self._approvals.give_back(id)
+        return await self._grants.give_back(id)
 
     async def get_permissions(self) -> list[ServerPermissions]:
         """What runs without asking, for each server and each of its tools, and why."""
@@ -173,7 +174,7 @@ class ApprovalsApi:
         before, after = self._permissions.rules(server), self._permissions.rules_with(server, tool, approval)
         await _decide_rules(before, after, server=server, tool=tool, approval=approval)
         if after != before:
-            await self._config.change_server(server, auto_approve=after)
+            await self._permissions.change_rules(server, after)
         if approval == ASK:
             await self._permissions.forget_grants(server, tool)
 
@@ -190,11 +191,11 @@ class ApprovalsApi:
         if problem := approval.problem_of(server, rules, ()):
             raise TooltrayError(problem.title, problem.message, problem.hint)
         await _decide_rules(self._rules(server), rules, server=server)
-        await self._config.change_server(server, auto_approve=tuple(rules))
+        await self._permissions.change_rules(server, rules)
 
     async def get_tool_changes(self) -> list[ToolChange]:
         """Tools that were allowed and are defined in another way since; they ask again. And skills that are held because they changed."""
-        return self._approvals.changes()
+        return self._changes.all()
 
     async def accept_tool_change(self, server: str, tool: str, kind: str = "tool") -> None:
         """A person has seen how a tool differs: what was allowed counts for it as it is now.
@@ -207,7 +208,7 @@ class ApprovalsApi:
             TooltrayError: it has not changed, or that cannot be written.
         """
         await confirm_widening(YES_TO_CALLS, server=server, tool=tool, kind=kind)
-        await self._approvals.accept(server, tool, kind)
+        await self._changes.accept(server, tool, kind)
 
     def _call(self, id: str) -> dict[str, object]:
         """What a call that waits is, by its names."""
@@ -216,8 +217,10 @@ class ApprovalsApi:
 
     def _rules(self, server: str) -> Sequence[str]:
         """Those that count now; none for a server that there is not, which is told when its entry is changed."""
-        config = self._config.settings.mcp_servers.get(server)
-        return config.auto_approve if config else (ALL,)
+        try:
+            return self._permissions.rules(server)
+        except NotFound:
+            return (ALL,)
 
 
 async def _decide_rules(before: Sequence[str], after: Sequence[str], **about: object) -> None:

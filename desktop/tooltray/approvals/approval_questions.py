@@ -1,6 +1,6 @@
 """One tool call about which a person is asked, and what the person reads before an answer.
 
-Above it: Approvals. Below it: edits, suspicion, fingerprints of definitions. Servers and models write these texts, so that they come out
+Above it: Approvals. Below it: diffs, suspicion, fingerprints of definitions. Servers and models write these texts, so that they come out
 harmless: everything in them can be seen, known secrets are masked, and they are bounded. The same question as a form for an AI client's
 own person has one field; what is no clear yes is a no.
 """
@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from tooltray.approvals import edits, rule_maker, suspicion
+from tooltray.approvals import diffs, rule_maker, suspicion
 from tooltray.approvals.grant_ends import ALWAYS, DAY, HOUR, LIKE, LOCK
-from tooltray.approvals.path_rules import Place
+from tooltray.approvals.rule_paths import Place
 from tooltray.approvals.rule_words import brief, words
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.definition import TwiceNamed, canonical, definition_text, digest, fingerprint, read_once_named
@@ -37,6 +37,7 @@ ONCE, SESSION, READS, REFUSE = "once", "session", "reads", "refuse"
 RULE = "rule"
 """The answers that make a rule on arguments are `rule-1` and so on."""
 FIELD = "answer"
+MARK_LENGTH = 16  # of a mark in the audit trail
 LONGEST_TITLE = 300  # characters of a choice in a form
 MOST_LINES = 60  # of each part; a form in a terminal is small
 LONGEST_IN_FORM = 4_000  # characters
@@ -93,6 +94,11 @@ class AskedCall(msgspec.Struct, frozen=True):
         """What a yes to one call covers: this client, its project, this tool as it is now, these arguments."""
         return (self.client, self.project, self.route.server, self.route.definition.name, mark(self.route), self.digest)
 
+    @property
+    def shown_tool(self) -> str:
+        """The tool's name, in which everything can be seen."""
+        return suspicion.visible(self.route.definition.name)
+
     def of(self, route: Route, decision: Decision) -> "AskedCall":
         """The same call of the tool as it is now, for the project of now."""
         return replace(self, route=route, decision=decision, project=project_of(self.state))
@@ -122,6 +128,11 @@ def project_of(state: SessionState) -> str:
 def mark(route: Route) -> str:
     """What a yes is bound to: how a tool is defined, and by which program or address."""
     return f"{fingerprint(route.definition)}.{route.origin}"
+
+
+def short_mark(route: Route) -> str:
+    """The beginning of a mark, for the audit trail."""
+    return mark(route)[:MARK_LENGTH]
 
 
 def _digest(arguments: bytes) -> str:
@@ -174,8 +185,8 @@ def snapshot(call: AskedCall, circumstances: Circumstances, *, id: str, ends_at:
         choices=_choices(call, circumstances),
         project=suspicion.visible(call.project),
         description=plain(tool.description, LONGEST_DESCRIPTION, keeps_lines=True),
-        diff=edits.of_arguments(value, masked),
-        definition_diff=edits.of_definitions(before, definition_text(tool)) if before is not None else (),
+        diff=diffs.of_arguments(value, masked),
+        definition_diff=diffs.of_definitions(before, definition_text(tool)) if before is not None else (),
         warnings=(*warnings, *suspicion.warnings(tool)),
         replaces=circumstances.replaces,
         like_for_s=circumstances.like_for_s,

@@ -8,10 +8,12 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from tooltray.approvals import suspicion
+from tooltray.approvals.approval_questions import AskedCall
 from tooltray.approvals.flow_guard import FlowGuard
 from tooltray.catalogue import approval
 from tooltray.catalogue.approval import Decision
 from tooltray.catalogue.tool_routes import Route
+from tooltray.errors import NotFound
 from tooltray.phrases import Phrase
 from tooltray.sessions.elicitation_form import plain
 from tooltray.sessions.session_flow import SessionFlow
@@ -41,6 +43,24 @@ class ApprovalRules:
         if self._guard.is_on and (read := self._guard.asks(route, state, params)):
             return _guarded(decision, route, read)
         return decision
+
+    async def renewed(self, call: AskedCall, *, is_started: bool = True) -> AskedCall:
+        """The same call if its tool and its project are what they were; else the call of what they are now.
+
+        Args:
+            is_started: its server is asked, and started if need be.
+
+        Raises:
+            TooltrayError: the tool is not offered any more, or its server does not run; says why.
+        """
+        now = await call.confirmed() if is_started else call.current()
+        if now is None:
+            raise NotFound(f"the tool '{call.shown_tool}' is not offered any more")
+        return call if call.is_for(now) else self.judged_anew(call, now)
+
+    def judged_anew(self, call: AskedCall, now: Route) -> AskedCall:
+        """The call of the tool as it is now, with what the rules say of that."""
+        return call.of(now, self.decision(now, call.state, call.params))
 
     def _by_rules(self, route: Route, state: SessionState) -> Decision:
         """The client's own rules count in the place of the server's, except for tools that ask always; built-in servers keep theirs."""

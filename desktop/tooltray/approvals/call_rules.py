@@ -1,6 +1,6 @@
 """Whether a rule on arguments lets a call go through: rules of the settings, and those that a person has made.
 
-Above it: Approvals, which asks of each call that nothing else allows. Below it: argument_rules, GrantBook, Modes, the settings. A tool of
+Above it: Approvals, which asks of each call that nothing else allows. Below it: rule_coverage, GrantBook, Modes, the settings. A tool of
 which no rule speaks costs a look into two lists.
 """
 
@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from tooltray.approvals.approval_questions import AskedCall
-from tooltray.approvals.argument_rules import covers, covers_read, is_for, needs_disk, read_arguments
 from tooltray.approvals.grant_book import GrantBook
-from tooltray.approvals.kept_rules import rule_of
-from tooltray.approvals.path_rules import Place, folder_of
+from tooltray.approvals.grants import rule_of
+from tooltray.approvals.rule_coverage import covers, covers_read, is_for, needs_disk, read_arguments
+from tooltray.approvals.rule_paths import Place, folder_of
 from tooltray.approvals.rule_words import folder_words, words
 from tooltray.approvals.suspicion import visible
 from tooltray.catalogue.approval import is_excepted

@@ -26,7 +26,6 @@ from tooltray.views.known_clients import KnownClients
 MOST_KNOWN = 16_384  # tools; as many as names are remembered
 MOST_PASSING = 256  # kinds of clients of which nobody can tie one request to the next
 NO_BODY = (b"GET", b"HEAD", b"OPTIONS", b"NULL")
-NO_BODY = (b"GET", b"HEAD", b"OPTIONS", b"NULL")
 READ_BELOW_BYTES = 262_144  # larger arguments send something, whatever their members are called
 
 

@@ -1,6 +1,7 @@
 """What a person has allowed for longer than one call, and whether a tool is still what was allowed.
 
-Above it: Approvals. Below it: the grants on the disk, the states of sessions, ToolManager, which knows how tools are defined now. A grant
+Above it: LastingYeses, ApprovalsApi and the views of what is allowed. Below it: LiveGrants, the states of sessions, and ToolManager, which
+knows how tools are defined now. A grant
 counts for the definitions that it was given for, and for the program or address that its server was then: a tool of which either is
 another is held until a person has seen how it differs.
 """
@@ -9,32 +10,30 @@ import asyncio
 import json
 import logging
 import secrets
-import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import msgspec
 
-from tooltray.approvals import edits, suspicion
+from tooltray.approvals import diffs, suspicion
 from tooltray.approvals.approval_questions import OTHER_SETTINGS, mark
 from tooltray.approvals.grant_ends import LOCK, NEVER, GrantEnd
-from tooltray.approvals.grants import Grant, GrantKind, GrantStore, PassingGrant
-from tooltray.approvals.kept_rules import words_of
-from tooltray.approvals.screen_lock import ScreenLock, ScreenLocked
+from tooltray.approvals.grants import Grant, GrantKind, PassingGrant, words_of
+from tooltray.approvals.live_grants import LiveGrants
+from tooltray.approvals.screen_lock import ScreenLocked
 from tooltray.catalogue.definition import definition_text
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
-from tooltray.errors import Conflict, NotFound, Problem, TooltrayError
+from tooltray.errors import Conflict, NotFound, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, GrantsChanged, ToolListChanged
 from tooltray.phrases import Phrase
 from tooltray.sessions.session_state import SessionState, SessionStates
 from tooltray.snapshots.approvals import GrantSnapshot, ToolChange
-from tooltray.tasks import Spawn, finish_in_thread
+from tooltray.tasks import Spawn
 
 logger = logging.getLogger(__name__)
 ID_BYTES = 4  # people type it
 UNDO_S = 30.0  # the window offers to undo for 8 s
-CLOCK_SLACK_S = 300.0  # a clock is put right by so much; one that is set back further would make what ends last longer
 
 
 class SessionGrant(NamedTuple):
@@ -68,35 +67,25 @@ class GrantBook:
     def __init__(
         self,
         *,
-        store: GrantStore,
+        live_grants: LiveGrants,
         states: SessionStates,
         tools: ToolManager,
         bus: EventBus,
         spawn: Spawn,
-        screen_lock: ScreenLock,
         is_of_file: Callable[[str], bool],
-        now: Callable[[], float] = time.time,
     ) -> None:
         """
         Args:
             is_of_file: whether a server that is not in the settings stands in another file, also one that nobody uses just now.
-            now: unix seconds.
         """
+        self._live, self._states, self._tools, self._bus, self._spawn = live_grants, states, tools, bus, spawn
         self._is_of_file = is_of_file
-        self._store, self._states, self._tools, self._bus, self._spawn, self.now = store, states, tools, bus, spawn, now
-        self._screen_lock = screen_lock
         self._shown: dict[tuple[str, str], str] = {}  # the marks of changed tools as a person was last shown them, by (server, tool)
-        self._gone: set[str] = set()  # grants of servers that were removed; they do not count while the disk is not written, either
         self._taken: dict[str, _Taken] = {}  # what was taken back, until it cannot be undone any more
         self._lock = asyncio.Lock()  # a change is worked out from what the last one has written
         bus.subscribe(ConfigChanged, self._on_config_changed)
         bus.subscribe(ToolListChanged, self._on_tool_list_changed)
         bus.subscribe(ScreenLocked, self._on_screen_locked)
-
-    @property
-    def problem(self) -> Problem | None:
-        """What was wrong with the grants on the disk."""
-        return self._store.problem
 
     # whether a call goes through
 
@@ -106,12 +95,12 @@ class GrantBook:
         if any(each.mark == now for each in _of_session(state, route, client)):
             return True
         is_read = route.decision.is_plain_read
-        return any(grant.tools.get(tool) == now and _is_for_all(grant.kind, is_read) for grant in self._live(route.server, client))
+        return any(grant.tools.get(tool) == now and _is_for_all(grant.kind, is_read) for grant in self._live.of(route.server, client))
 
     def rules(self, route: Route, client: str) -> list[Grant]:
         """Those that let some calls of a tool go through, as it is defined now, by what it is called with; the newest first."""
         tool, now = route.definition.name, mark(route)
-        return [grant for grant in self._live(route.server, client) if grant.kind == "rule" and grant.tools.get(tool) == now]
+        return [grant for grant in self._live.of(route.server, client) if grant.kind == "rule" and grant.tools.get(tool) == now]
 
     def knows_flow(self, route: Route, state: SessionState) -> bool:
         """Whether a person allowed a tool, as it is now, in a session of which they knew what it had read."""
@@ -125,12 +114,12 @@ class GrantBook:
         tool, now = route.definition.name, mark(route)
         if others := [each.definition for each in _of_session(state, route, client) if each.mark != now]:
             return others[0]
-        allowed = [grant.tools[tool] for grant in self._live(route.server, client) if tool in grant.tools]
-        return next((self._store.definition(each) for each in allowed if each != now), None)
+        allowed = [grant.tools[tool] for grant in self._live.of(route.server, client) if tool in grant.tools]
+        return next((self._live.definition(each) for each in allowed if each != now), None)
 
     def has_all_reads(self, server: str, client: str) -> bool:
         """Whether all reads of a server were allowed; those that came later are not among them."""
-        return any(grant.kind == "reads" for grant in self._live(server, client))
+        return any(grant.kind == "reads" for grant in self._live.of(server, client))
 
     # saying yes
 
@@ -138,7 +127,7 @@ class GrantBook:
         """Allows a client a tool as it is defined now for as long as the session lasts; requests over HTTP of several may share one."""
         name, definition = route.definition.name, definition_text(route.definition)
         state.allowed -= set(_of_session(state, route, client))
-        state.allowed.add(SessionGrant(_new_id(), client, route.server, name, mark(route), definition, self.now(), knows_flow))
+        state.allowed.add(SessionGrant(_new_id(), client, route.server, name, mark(route), definition, self._live.now(), knows_flow))
         self._bus.publish(GrantsChanged())
 
     async def allow(
@@ -162,43 +151,30 @@ class GrantBook:
         Raises:
             TooltrayError: it cannot be written, or nobody can tell when the screen locks; nothing has changed.
         """
-        created_at = self.now()
-        grant = Grant(
+        made = Grant(
             id=_new_id(),
             kind=kind,
             server=server,
             tool=next(iter(routes)) if kind == "tool" or (kind == "rule" and len(routes) == 1) else "",
             client=client,
-            created_at=created_at,
-            expires_at=created_at + end.after_s if end.after_s is not None else 0.0,
+            created_at=self._live.now(),
             tools={name: mark(route) for name, route in routes.items()},
             rule=dict(rule or {}),
         )
-        if end.at_lock:
-            grant = self._until_lock(grant)
+        grant = self._live.ending(made, end)
         async with self._lock:
-            others = [each for each in self._all() if _scope(each) != _scope(grant)]
+            others = [each for each in self._live.all() if _scope(each) != _scope(grant)]
             if is_seen:
                 name = list(routes)[-1]
                 others = [_accepted(each, name, routes[name], grant.tools[name]) if each.server == server else each for each in others]
             await self._write([*others, grant], routes)
         return self._snapshot(grant)
 
-    def _until_lock(self, grant: Grant) -> Grant:
-        if self._screen_lock.is_locked:
-            raise Conflict(Phrase("the screen is locked just now"), Phrase("what lasts until it locks would end at once"))
-        if not self._screen_lock.is_awaited:
-            raise TooltrayError(
-                Phrase("nothing here can tell when the screen locks"),
-                hint=Phrase("Tooltray's window has to run, on a desktop that tells of it. Choose an hour or a day."),
-            )
-        return PassingGrant(**msgspec.structs.asdict(grant), lock=self._screen_lock.number)
-
     # what was said
 
     def snapshots(self) -> list[GrantSnapshot]:
         """All that count, the newest first."""
-        found = [self._snapshot(grant) for grant in self._all()]
+        found = [self._snapshot(grant) for grant in self._live.all()]
         found += [
             GrantSnapshot(each.id, "tool", each.server, each.tool, client=each.client, session=state.id, created_at=each.created_at)
             for state in self._states
@@ -217,16 +193,16 @@ class GrantBook:
                 self._bus.publish(GrantsChanged())
                 return
         async with self._lock:
-            kept = [grant for grant in self._all() if grant.id != id]
-            gone = next((grant for grant in self._all() if grant.id == id), None)
+            kept = [grant for grant in self._live.all() if grant.id != id]
+            gone = next((grant for grant in self._live.all() if grant.id == id), None)
             if gone is None:
                 raise NotFound(
                     Phrase("nothing was allowed under '{id}'", id=suspicion.visible(id)), hint=Phrase("See `tooltray grants list`.")
                 )
-            seen = {each: self._store.definition(each) for each in gone.tools.values()}
+            seen = {each: self._live.definition(each) for each in gone.tools.values()}
             await self._write(kept)
         self._forget_taken()
-        self._taken[id] = _Taken(gone, seen, self.now())
+        self._taken[id] = _Taken(gone, seen, self._live.now())
 
     async def give_back(self, id: str) -> GrantSnapshot:
         """Allows again what was taken back a moment ago, until its own end; of a tool that has changed meanwhile, as it was.
@@ -240,14 +216,14 @@ class GrantBook:
         if taken is None or not self._is_known(taken.grant.server):
             raise NotFound(Phrase("This cannot be undone any more"), hint=Phrase("Allow it again."))
         async with self._lock:
-            others = [each for each in self._all() if _scope(each) != _scope(taken.grant)]
-            await finish_in_thread(self._store.write, [*others, taken.grant], taken.definitions)
+            others = [each for each in self._live.all() if _scope(each) != _scope(taken.grant)]
+            await self._live.write([*others, taken.grant], taken.definitions)
         del self._taken[id]
         self._bus.publish(GrantsChanged())
         return self._snapshot(taken.grant)
 
     def _forget_taken(self) -> None:
-        now = self.now()
+        now = self._live.now()
         self._taken = {id: each for id, each in self._taken.items() if 0 <= now - each.at < UNDO_S}
 
     def _is_known(self, server: str) -> bool:
@@ -256,11 +232,11 @@ class GrantBook:
     def changes(self) -> list[ToolChange]:
         """Tools that were allowed and are defined in another way since."""
         found: dict[tuple[str, str], ToolChange] = {}
-        for grant in self._all():
+        for grant in self._live.all():
             for route in self._held(grant):
                 name = route.definition.name
-                before = self._store.definition(grant.tools[name])
-                diff = edits.of_definitions(before, definition_text(route.definition)) or (f" {OTHER_SETTINGS}",)
+                before = self._live.definition(grant.tools[name])
+                diff = diffs.of_definitions(before, definition_text(route.definition)) or (f" {OTHER_SETTINGS}",)
                 self._shown[grant.server, name] = mark(route)
                 found[grant.server, name] = ToolChange(grant.server, name, diff, suspicion.warnings(route.definition))
         return list(found.values())
@@ -279,7 +255,7 @@ class GrantBook:
                     Phrase("'{tool}' has changed again since this was shown", tool=suspicion.visible(tool)),
                     hint=Phrase("Look at it once more."),
                 )
-            before = self._all()
+            before = self._live.all()
             after = [_accepted(grant, tool, route, now) if route and grant.server == server else grant for grant in before]
             if route is None or after == before:
                 raise Conflict(
@@ -292,7 +268,8 @@ class GrantBook:
         """The ids of the grants that cover tools of a server as they are defined now, by the tools' names; those of sessions among them."""
         found: dict[str, tuple[str, ...]] = {}
         routes = self._tools.routes(server)
-        lasting = ((each.id, each.kind, name, was) for each in self._all() if each.server == server for name, was in each.tools.items())
+        of_server = [grant for grant in self._live.all() if grant.server == server]
+        lasting = ((grant.id, grant.kind, name, was) for grant in of_server for name, was in grant.tools.items())
         of_sessions = (each for state in self._states for each in _session_grants(state) if each.server == server)
         for id, kind, name, allowed in (*lasting, *((each.id, "tool", each.tool, each.mark) for each in of_sessions)):
             route = routes.get(name)
@@ -302,31 +279,14 @@ class GrantBook:
 
     def held_tools(self, server: str) -> frozenset[str]:
         """Tools of a server that were allowed, and are defined in another way since."""
-        return frozenset(route.definition.name for grant in self._all() if grant.server == server for route in self._held(grant))
+        return frozenset(route.definition.name for grant in self._live.all() if grant.server == server for route in self._held(grant))
 
     # inside
 
-    @property
-    def next_end(self) -> float:
-        """When the next of the grants ends by its time, in unix seconds; 0: none does."""
-        return min((grant.expires_at for grant in self._all() if grant.expires_at), default=0.0)
-
-    def _all(self) -> list[Grant]:
-        now = self.now()
-        listed = (grant for grant in self._store.grants if grant.id not in self._gone and self._is_before_its_lock(grant))
-        return [grant for grant in listed if not grant.expires_at or grant.created_at - CLOCK_SLACK_S <= now < grant.expires_at]
-
-    def _is_before_its_lock(self, grant: Grant) -> bool:
-        return not isinstance(grant, PassingGrant) or grant.lock == self._screen_lock.number
-
     def _on_screen_locked(self, event: ScreenLocked) -> None:
-        self._taken = {id: each for id, each in self._taken.items() if self._is_before_its_lock(each.grant)}
-        if any(not self._is_before_its_lock(grant) for grant in self._store.grants):
+        self._taken = {id: each for id, each in self._taken.items() if self._live.is_before_its_lock(each.grant)}
+        if self._live.has_ended_at_lock:
             self._bus.publish(GrantsChanged())
-
-    def _live(self, server: str, client: str) -> Iterator[Grant]:
-        """Those that speak of a server and a client, the newest first."""
-        return (grant for grant in reversed(self._all()) if grant.server == server and grant.client in ("", client))
 
     def _held(self, grant: Grant) -> Iterator[Route]:
         for name, route in self._tools.routes(grant.server).items():
@@ -352,7 +312,7 @@ class GrantBook:
 
     async def _write(self, grants: list[Grant], seen: Mapping[str, Route] | None = None) -> None:
         definitions = {mark(route): definition_text(route.definition) for route in (seen or {}).values()}
-        await finish_in_thread(self._store.write, grants, definitions)
+        await self._live.write(grants, definitions)
         self._bus.publish(GrantsChanged())
 
     def _on_config_changed(self, event: ConfigChanged) -> None:
@@ -365,20 +325,20 @@ class GrantBook:
             if found := {each for each in _session_grants(state) if is_gone(each.server)}:
                 state.allowed -= found
                 self._bus.publish(GrantsChanged())
-        gone = {grant.id for grant in self._all() if is_gone(grant.server)}
+        gone = {grant.id for grant in self._live.all() if is_gone(grant.server)}
         if gone:
-            self._gone |= gone
+            self._live.forget(gone)
             self._spawn(self._forget(), name="grants of servers that are gone")
 
     async def _forget(self) -> None:
         async with self._lock:
             try:
-                await self._write(self._all())
+                await self._write(self._live.all())
             except TooltrayError as error:
                 logger.warning("what was allowed of servers that are gone could not be taken back: %s", error)
 
     def _on_tool_list_changed(self, event: ToolListChanged) -> None:
-        if any(grant.server == event.server for grant in self._all()):
+        if any(grant.server == event.server for grant in self._live.all()):
             self._bus.publish(GrantsChanged())
 
 

@@ -1,8 +1,8 @@
 """When a yes ends by itself, and who is told of it.
 
-Above it: ApprovalRounds and Approvals, which say how long a yes lasts; the hub, which has one GrantEnds. Below it: GrantBook and the event
-bus. Whether a grant still counts GrantBook decides at each call by its clock; here the pages only hear of an end when it comes. One timer
-runs for all grants, and none where nothing ends.
+Above it: LastingYeses, ToolGrants and RuleGrants, which say how long a yes lasts; the hub, which has one GrantEnds. Below it: LiveGrants
+and the event bus. Whether a grant still counts LiveGrants decides at each call by its clock; here the pages only hear of an end when it
+comes. One timer runs for all grants, and none where nothing ends.
 """
 
 import asyncio
@@ -16,10 +16,11 @@ from tooltray.events import EventBus, GrantsChanged
 from tooltray.phrases import Phrase
 
 if TYPE_CHECKING:
-    from tooltray.approvals.grant_book import GrantBook
+    from tooltray.approvals.live_grants import LiveGrants
 
 HOUR, DAY, LOCK, LIKE, ALWAYS = "hour", "day", "lock", "like", "always"
 HOUR_S, DAY_S = 3600.0, 86_400.0
+LONGEST_GRANT_S = 366 * DAY_S
 CHECK_EVERY_S = 30.0  # timers stand still while a computer sleeps; so late, at most, pages hear of an end after it has woken
 SETTLE_S = 0.5  # grants that end at nearly the same time are one piece of news
 
@@ -52,11 +53,23 @@ def end_of(expires_in_s: float | None, until: str) -> GrantEnd:
     return GrantEnd(expires_in_s, until == LOCK)
 
 
+def check_end(end: GrantEnd) -> None:
+    """
+    Raises:
+        TooltrayError: no grant lasts that long.
+    """
+    if end.after_s is not None and not 0 < end.after_s <= LONGEST_GRANT_S:
+        raise TooltrayError(
+            Phrase("a grant lasts for some time, and for a year at most"),
+            hint=Phrase("Without a time it lasts until you take it back."),
+        )
+
+
 class GrantEnds:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, grants: "GrantBook", bus: EventBus) -> None:
-        self._grants, self._bus = grants, bus
+    def __init__(self, *, live_grants: "LiveGrants", bus: EventBus) -> None:
+        self._grants, self._bus = live_grants, bus
         self._timer: asyncio.TimerHandle | None = None
         self._next = 0.0  # unix seconds of the next end that is to be told
         bus.subscribe(GrantsChanged, self._follow)

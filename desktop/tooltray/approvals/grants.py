@@ -1,23 +1,30 @@
 """What a person has allowed for longer than one call, kept over restarts: `grants.json` in the home.
 
-Above it: GrantBook. Below it: atomic_file. Each grant names the tools that it is for and their fingerprints; the
-definitions that a person has seen are kept beside, so that a changed one can be compared. No arguments of calls are in the file.
+Above it: LiveGrants, GrantBook, CallRules. Below it: atomic_file, call_rule, rule_words. Each grant names the tools that it
+is for and their fingerprints; the definitions that a person has seen are kept beside, so that a changed one can be compared. No arguments
+of calls are in the file.
 """
 
 import json
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
 import msgspec
 
+from tooltray.approvals import rule_words
 from tooltray.errors import Problem, TooltrayError
 from tooltray.files.atomic_file import read_own, set_aside, write_atomically
 from tooltray.phrases import Phrase
+from tooltray.settings.call_rule import CallRule, read_rule
 
 LARGEST_BYTES = 64 * 2**20  # a thousand grants with the longest definitions
 LAST_TIME_S = 1e11  # the year 5138
 LONGEST_DEFINITION = 65536  # characters that are kept of what a person has seen; a longer one is known by its fingerprint alone
+
+REMEMBERED = 1024  # rules; more than anybody makes
+UNREADABLE = Phrase("nothing: its rule cannot be read")
 
 GrantKind = Literal["tool", "reads", "rule"]
 
@@ -57,6 +64,27 @@ class PassingGrant(Grant, frozen=True):
     """
 
     lock: int = 0
+
+
+def rule_of(grant: Grant) -> CallRule | None:
+    """The rule on arguments that a grant carries; None: it has none that can be read, and allows nothing then."""
+    return _read_rule(json.dumps(grant.rule)) if grant.kind == "rule" else None
+
+
+def words_of(grant: Grant) -> str:
+    """The calls that the rule of a grant covers; empty for other kinds of grants."""
+    if grant.kind != "rule":
+        return ""
+    rule = rule_of(grant)
+    return rule_words.words(rule) if rule else UNREADABLE
+
+
+@lru_cache(REMEMBERED)
+def _read_rule(text: str) -> CallRule | None:
+    try:
+        return read_rule(json.loads(text))
+    except TooltrayError:
+        return None
 
 
 class _File(msgspec.Struct):

@@ -68,6 +68,13 @@ class Permissions:
             raise NotFound(Phrase("'{server}' has no tool '{tool}'", server=server, tool=tool))
         return approval.with_choice(tool, _choice(choice), rules)
 
+    async def change_rules(self, server: str, rules: Sequence[str]) -> None:
+        """
+        Raises:
+            TooltrayError: there is no such server in a file, or its entry cannot be written.
+        """
+        await self._config.change_server(server, auto_approve=tuple(rules))
+
     async def forget_grants(self, server: str, tool: str) -> None:
         """Takes back what was allowed for one tool by its name, for it to ask from now on.
 

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 from tooltray.approvals import suspicion
 from tooltray.approvals.approval_questions import LONGEST_NAME, Masked
-from tooltray.approvals.approvals import check_end
-from tooltray.approvals.argument_rules import covers, is_for
 from tooltray.approvals.call_rules import CallRules, folders_of, led_to, why_nothing
 from tooltray.approvals.grant_book import GrantBook
-from tooltray.approvals.grant_ends import GrantEnd
-from tooltray.approvals.path_rules import Place
+from tooltray.approvals.grant_ends import GrantEnd, check_end
+from tooltray.approvals.rule_coverage import covers, is_for
+from tooltray.approvals.rule_paths import Place
 from tooltray.approvals.rule_words import cautions, folder_words, words
 from tooltray.approvals.waiting_approvals import Question, WaitingApprovals
 from tooltray.catalogue.tool_manager import ToolManager
@@ -80,7 +79,7 @@ class RuleGrants:
 
     async def allow(self, server: str, given: object, client: str, end: GrantEnd) -> GrantSnapshot:
         """See ApprovalsApi.add_rule."""
-        check_end(end.after_s)
+        check_end(end)
         rule = read_rule(given)
         self._servers.get(server)
         await self._tools.published(server)  # waits for one that was never listed

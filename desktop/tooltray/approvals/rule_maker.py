@@ -1,6 +1,6 @@
 """Rules made out of a call, from narrow to wide: what "Make a rule…" offers to the person who is asked about it.
 
-Above it: approval_questions, rule_previews. Below it: argument_rules, which evaluates them. Pure; no file is opened. Every rule that is
+Above it: approval_questions. Below it: rule_coverage, which evaluates them. Pure; no file is opened. Every rule that is
 offered speaks of every argument of the call, and what it leaves open is harmless by its name: numbers, and the contents that are written.
 """
 
@@ -8,9 +8,9 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from tooltray.approvals.argument_rules import PATTERN, READ_BELOW_BYTES, command_words, covers_read, is_number, is_option, read_arguments
-from tooltray.approvals.edits import BEFORE_AND_AFTER, CONTENTS, LISTS_OF_EDITS
-from tooltray.approvals.path_rules import Place, is_plain_path, lies_below
+from tooltray.approvals.diffs import BEFORE_AND_AFTER, CONTENTS, LISTS_OF_EDITS
+from tooltray.approvals.rule_coverage import PATTERN, READ_BELOW_BYTES, command_words, covers_read, is_number, is_option, read_arguments
+from tooltray.approvals.rule_paths import Place, is_plain_path, lies_below
 from tooltray.approvals.rule_words import RUNS_OTHERS, is_wide
 from tooltray.catalogue.approval import NAME_PREFIX
 from tooltray.errors import TooltrayError

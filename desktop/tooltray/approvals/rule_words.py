@@ -8,8 +8,8 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
-from tooltray.approvals.argument_rules import PATTERN
-from tooltray.approvals.path_rules import Place, folder_of
+from tooltray.approvals.rule_coverage import PATTERN
+from tooltray.approvals.rule_paths import Place, folder_of
 from tooltray.approvals.suspicion import visible
 from tooltray.catalogue.approval import NAME_PREFIX
 from tooltray.phrases import Phrase

@@ -4,7 +4,9 @@ Above it: GrantBook, and ApprovalsApi, through which the desktop tells. Below it
 without a desktop hears of no lock, and offers no such yes.
 """
 
+from tooltray.errors import Denied
 from tooltray.events import Event, EventBus
+from tooltray.phrases import Phrase
 
 
 class ScreenLocked(Event, frozen=True):
@@ -18,8 +20,12 @@ class ScreenLock:
         number: of the lock that comes next, from 1. A yes that lasts until then keeps it, and counts as long as it is the same.
     """
 
-    def __init__(self, *, bus: EventBus) -> None:
-        self._bus = bus
+    def __init__(self, *, bus: EventBus, has_window: bool) -> None:
+        """
+        Args:
+            has_window: whether this hub is a desktop's, which tells.
+        """
+        self._bus, self._has_window = bus, has_window
         self.number = 1
         self._is_locked: bool | None = None
 
@@ -36,7 +42,12 @@ class ScreenLock:
         """
         Args:
             is_locked: None: nobody can tell from now on, which ends what would have ended at the next lock.
+
+        Raises:
+            Denied: this hub has no window, so nobody would tell it of the next lock.
         """
+        if is_locked is False and not self._has_window:
+            raise Denied(Phrase("Only a hub with a window hears when the screen locks"))
         ends = is_locked is not False and self._is_locked is not None
         self._is_locked = is_locked
         if ends:

@@ -15,7 +15,7 @@ from typing import Literal
 
 import msgspec
 
-from tooltray.approvals import edits, suspicion
+from tooltray.approvals import diffs, suspicion
 from tooltray.approvals.grants import LONGEST_DEFINITION
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.skill import Skill, skill_text
@@ -131,7 +131,7 @@ class SkillBook:
 
     def _diff(self, server: str, skill: Skill) -> tuple[str, ...]:
         seen = self._seen[server].get(skill.uri)
-        return edits.of_texts(_pretty(seen.text if seen else ""), _pretty(skill_text(skill)))
+        return diffs.of_texts(_pretty(seen.text if seen else ""), _pretty(skill_text(skill)))
 
     async def accept(self, server: str, uri: str) -> None:
         """A person has seen how a skill differs.

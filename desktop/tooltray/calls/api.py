@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Raw
 
-from tooltray.approvals.approvals import Approvals
+from tooltray.approvals.definition_changes import DefinitionChanges
 from tooltray.calls.completion import PROMPT, RESOURCE, Completion
 from tooltray.calls.elicitations import Elicitations
 from tooltray.calls.followed_resources import FollowedResources
@@ -86,12 +86,12 @@ class ToolsApi:
         servers: ServerManager,
         tools: ToolManager,
         prompts: PromptManager,
-        approvals: Approvals,
+        definition_changes: DefinitionChanges,
         proposals: Proposals,
         calls: OwnCalls,
     ) -> None:
         self._config, self._servers, self._tools, self._prompts = config, servers, tools, prompts
-        self._approvals, self._proposals, self._calls = approvals, proposals, calls
+        self._changes, self._proposals, self._calls = definition_changes, proposals, calls
 
     async def get_all_tool_definitions(self, server: str | None = None) -> list[dict[str, Any]]:
         """The definitions that AI clients see, with the names that they see.
@@ -111,7 +111,7 @@ class ToolsApi:
         if server and self._proposals.is_new(server):
             return []
         check_exists(self._servers, server)
-        return self._approvals.with_held(await self._tools.snapshots(server))
+        return self._changes.with_held(await self._tools.snapshots(server))
 
     async def set_tool_enabled(self, server: str, tool: str, enabled: bool) -> None:
         """Offers a tool to AI clients or no longer. `tool`: the server's own name for it.

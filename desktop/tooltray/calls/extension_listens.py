@@ -19,8 +19,8 @@ from tooltray.calls.extension_routes import ExtensionRoutes
 from tooltray.events import EventBus
 from tooltray.protocol import declarations, eras
 from tooltray.protocol.envelope import load
-from tooltray.protocol.in_flight import PendingCall
 from tooltray.protocol.member_scanner import closed, opened
+from tooltray.protocol.pending_calls import PendingCall
 from tooltray.sessions.caller import Session
 from tooltray.tasks import Spawn
 from tooltray.upstream.managed_server import InstanceOpened, ServerNotified

@@ -18,9 +18,8 @@ from tooltray.approvals.flow_guard import FlowGuard
 from tooltray.calls.equal_reads import EqualReads
 from tooltray.calls.server_limits import ServerLimits
 from tooltray.catalogue import tool_settings
+from tooltray.catalogue.call_routes import CallRoutes
 from tooltray.catalogue.linking_relay import LinkingRelay
-from tooltray.catalogue.offer import TOOLS
-from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.events import EventBus, ServerRemoved, ToolCallResult
@@ -61,22 +60,20 @@ class ToolResolver:
         *,
         servers: ServerManager,
         tools: ToolManager,
+        call_routes: CallRoutes,
         views: Views,
         rules: ApprovalRules,
         look_at_project: Callable[[Session], Awaitable[None]],
         is_paused: Callable[[], bool],
-        tool_looks: SecondLooks,
     ) -> None:
         """
         Args:
             look_at_project: waits, bounded, until the servers of a session's own project are known.
             is_paused: whether the person has paused everything.
-            tool_looks: at the lists of tools.
         """
-        self._looks = tool_looks
-        self._servers, self._tools, self._views, self._rules = servers, tools, views, rules
+        self._servers, self._tools, self._routes, self._views, self._rules = servers, tools, call_routes, views, rules
         self._look_at_project, self._is_paused = look_at_project, is_paused
-        self.now = tools.route_now  # asked for with every call
+        self.now = call_routes.route_now  # asked for with every call
 
     def target(self, exchange: Exchange) -> tuple[str, str] | None:
         """The server whose tool is called, and its own name for it; None where that is not known yet."""
@@ -84,24 +81,19 @@ class ToolResolver:
 
     async def late(self, exchange: Exchange) -> Route | None:
         """To a tool that is not known yet, or that its one server keeps out of its list."""
-        if route := await self._tools.route(exchange) or await self._in_project(exchange):
+        if route := await self._routes.route(exchange) or await self._in_project(exchange):
             return route
         server, is_reached = exchange.server, partial(self._views.reaches, exchange.session.state)
-        alone = self._tools.unlisted_route(exchange.head.name, server) if server and is_reached(server) else None
+        alone = self._routes.unlisted_route(exchange.head.name, server) if server and is_reached(server) else None
         if alone and self._rules.allow(alone, exchange.session.state, exchange.request.params):
             return alone
         if self._is_paused():  # nothing is started or asked
             return alone
-        return await self._tools.late_route(exchange, is_reached=is_reached) or alone
+        return await self._routes.late_route(exchange, is_reached=is_reached) or alone
 
     async def after_mismatch(self, route: Route, exchange: Exchange) -> Route | None:
         """To the tool of a call whose headers do not fit what its server wants of it now; None if the server's list is the same."""
-
-        async def is_listed() -> bool:
-            return True
-
-        await self._looks.look(TOOLS, [self._servers.get(route.server)], is_listed)
-        found = self.now(exchange)
+        found = await self._routes.relisted(route, exchange)
         is_other = found is not None and found.definition.raw != route.definition.raw
         return found if is_other and found and self._rules.allow(found, exchange.session.state, exchange.request.params) else None
 
@@ -111,7 +103,7 @@ class ToolResolver:
         if not self._servers.own(exchange.session.state):
             return None
         await self._tools.listing(exchange.server)
-        return await self._tools.route(exchange)
+        return await self._routes.route(exchange)
 
     def unknown(self, exchange: Exchange) -> Envelope:
         """The error that says why a call goes nowhere."""

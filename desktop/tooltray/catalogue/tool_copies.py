@@ -1,7 +1,7 @@
 """What the copies of a server offer that are for one session or for another era: they may have other tools than the first one.
 
-Above it: ToolManager, which routes calls by it. Below it: McpClient, list_pages. ServerLists knows what the first copies list; these are
-asked when somebody lists who has them, and before a call that must not go by an old list.
+Above it: ToolManager, which lists them, and CallRoutes. Below it: McpClient, list_pages. ServerLists knows what the first copies list;
+these are asked when somebody lists who has them, and before a call that must not go by an old list.
 """
 
 import asyncio
@@ -16,8 +16,9 @@ from tooltray.catalogue.definition import ToolDefinition, read_definitions
 from tooltray.catalogue.list_pages import list_all
 from tooltray.catalogue.offer import TOOLS, OfferKind
 from tooltray.errors import TooltrayError
+from tooltray.events import EventBus
 from tooltray.protocol.eras import Era
-from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.managed_server import ManagedServer, ServerNotified
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_manager import ServerManager
 
@@ -39,10 +40,11 @@ class _Copy(msgspec.Struct):
 class ToolCopies:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, servers: ServerManager) -> None:
+    def __init__(self, *, servers: ServerManager, bus: EventBus) -> None:
         self._servers = servers
         self._copies: WeakKeyDictionary[McpClient, _Copy] = WeakKeyDictionary()
         self.are_any = False  # whether one was ever asked: most hubs have none, and each call is spared the rest
+        bus.subscribe(ServerNotified, self._on_server_notified)
 
     def tool(self, client: McpClient, name: str) -> ToolDefinition | None:
         """A tool as a copy last listed it."""
@@ -59,9 +61,8 @@ class ToolCopies:
         copy = self._copies.get(client)
         return copy is not None and copy.tools is not None and not copy.is_current
 
-    def outdate(self, client: McpClient) -> None:
-        """It says that its tools are others."""
-        if copy := self._copies.get(client):
+    def _on_server_notified(self, event: ServerNotified) -> None:
+        if event.method == TOOLS.changed and (copy := self._copies.get(event.client)):
             copy.is_current = False
 
     async def look(self, client: McpClient, *, max_age_s: float) -> None:

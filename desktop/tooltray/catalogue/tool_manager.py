@@ -1,23 +1,21 @@
-"""The tools of all servers: what there is of them, under which names, and where a call of one goes.
+"""The tools of all servers: what there is of them, and under which names.
 
-Above it: McpPresenter, ToolCalls, Views. Below it: ServerManager, ServerLists, which knows what the servers listed, and the rules for tools
-(names, approval, filter, definitions). Names are given when an AI client lists, not before: what comes together is then named together.
+Above it: McpPresenter, CallRoutes, Views. Below it: ServerManager, ServerLists, which knows what the servers listed, and the rules for
+tools (names, approval, filter, definitions). Names are given when an AI client lists, not before: what comes together is then named
+together. Knows nothing of calls.
 """
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-import msgspec
 from msgspec import Raw
 
 from tooltray.catalogue import approval, tool_settings
-from tooltray.catalogue.definition import ToolDefinition, unlisted
+from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.offer import TOOLS, OfferKind
 from tooltray.catalogue.offers import Offers
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.published_uris import PublishedUris, ViewsMoved
-from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.tool_copies import ToolCopies
 from tooltray.catalogue.tool_routes import (
@@ -36,33 +34,17 @@ from tooltray.catalogue.tool_routes import (
     size_of,
     views_of,
 )
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import Problem
 from tooltray.events import EventBus, ToolListChanged
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import opened
-from tooltray.sessions.exchange import Exchange
-from tooltray.snapshots.servers import ServerState
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.tasks import finish_in_thread, in_slices
-from tooltray.upstream.managed_server import ManagedServer, ServerNotified
+from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.relay import START_WAIT_S
 from tooltray.upstream.server_manager import ServerManager
 
 TASK_ONLY = "(Can be called as a task only, by AI clients that know tasks.)"
-PRESENT_FOR_S = 3.0  # so long a list counts as the present one for what a person has allowed: one more request of many calls
-
-
-class ConfirmLimits(msgspec.Struct, frozen=True):
-    """Of a call that a person has allowed.
-
-    Attributes:
-        confirmed_within_s: how long it waits for a server that lists its tools.
-        present_for_s: how long a list counts as the present one for it.
-    """
-
-    confirmed_within_s: float = START_WAIT_S
-    present_for_s: float = PRESENT_FOR_S
 
 
 class ToolManager:
@@ -75,21 +57,18 @@ class ToolManager:
         lists: ServerLists[ToolDefinition],
         offers: Offers,
         names: PublishedNames,
-        looks: SecondLooks,
         published_uris: PublishedUris,
+        tool_copies: ToolCopies,
         bus: EventBus,
-        confirm_limits: ConfirmLimits,
     ) -> None:
         """
         Args:
-            lists: of the tools, for nobody else.
-            looks: at these lists.
+            lists: of the tools.
             offers: a server that was started to be listed runs until that is done for everything that it offers.
             published_uris: is told which views tools name, and knows their published URIs.
         """
         self._servers, self._lists, self._offers, self._names, self._bus = servers, lists, offers, names, bus
-        self._copies, self._looks, self._uris = ToolCopies(servers=servers), looks, published_uris
-        self._confirm_limits = confirm_limits
+        self._copies, self._uris = tool_copies, published_uris
         self._offered: dict[str, OfferedTools] = {}
         self._made: dict[
             str, tuple[Sequence[ToolDefinition], tuple[object, ...], OfferedTools]
@@ -101,7 +80,6 @@ class ToolManager:
     async def load(self) -> None:
         """Takes the last known tools of every server from the disk, so that the first list is complete at once."""
         await self._lists.load(on_changed=self._offer, on_forgotten=self._forget, on_other_copy_changed=self._tell, prepare=self._prepare)
-        self._bus.subscribe(ServerNotified, self._on_server_notified)
         self._bus.subscribe(ViewsMoved, self._on_views_moved)
 
     def list_unknown_servers(self) -> None:
@@ -123,7 +101,7 @@ class ToolManager:
         """
         if client is not None and (own := await self._of_copy(client)):
             return own.listing
-        await self._wait_for_first_listings(server)
+        await self.wait_for_first_listings(server)
         return self._offered.get(server, NOTHING_OFFERED).listing if server else (await self._of_all(terms, era)).listing
 
     async def entries(
@@ -138,7 +116,7 @@ class ToolManager:
         """What is in `listing`, one by one. `is_wanted`: whether a server that was never listed is waited for, by its name."""
         if client is not None and (own := await self._of_copy(client)):
             return own.entries
-        await self._wait_for_first_listings(server, is_wanted)
+        await self.wait_for_first_listings(server, is_wanted)
         if server:
             return self._offered.get(server, NOTHING_OFFERED).entries
         return (await self._of_all(terms, era)).entries
@@ -162,7 +140,9 @@ class ToolManager:
         """A tool of the list of all servers as it stands in the list of clients with room for longer names."""
         return self._joint.in_room(entry, terms) if terms.room else entry
 
-    async def _wait_for_first_listings(self, server: str | None, is_wanted: Callable[[str], bool] = lambda server: True) -> None:
+    async def wait_for_first_listings(self, server: str | None, is_wanted: Callable[[str], bool] = lambda server: True) -> None:
+        """Waits, for a bounded time, for the first list of a server, or of those that are wanted."""
+
         def is_in_answer(name: str) -> bool:
             return name == server if server else is_wanted(name)
 
@@ -200,7 +180,7 @@ class ToolManager:
 
         Those of one server that runs are waited for longer.
         """
-        await self._wait_for_first_listings(server)
+        await self.wait_for_first_listings(server)
         if server and (managed := self._servers.find(server)):
             await self._lists.wait_until_listed(managed)
         return await (self._joint.named(self.all_routes(server)) if server else self._joint.all_named())
@@ -241,6 +221,15 @@ class ToolManager:
         if kept is None or kept[0] is not known:
             kept = self._view_calls[server] = known, called_by_views(known)
         return kept[1]
+
+    @property
+    def are_named(self) -> bool:
+        """Whether the tools of all servers have their names by now: somebody has listed them."""
+        return self._joint.is_made
+
+    async def name_all(self) -> None:
+        """Gives names to tools that have none yet."""
+        await self._joint.made(PLAIN_TERMS)
 
     def published_name(self, route: Route) -> str | None:
         """The name by which clients of all servers know a tool, if it has one by now."""
@@ -331,105 +320,6 @@ class ToolManager:
             is_for_views=not definition.view.is_for_models,
         )
 
-    # calls
-
-    def route_now(self, exchange: Exchange) -> Route | None:
-        """What `route` finds without waiting: where a call of a tool that was listed goes."""
-        return self._route_to(self.target(exchange.head.name, exchange.server), exchange)
-
-    async def route(self, exchange: Exchange) -> Route | None:
-        """Where a `tools/call` goes; None if its tool is not offered as far as that is known."""
-        name, server = exchange.head.name, exchange.server
-        target = self.target(name, server)
-        if target is None and not self._joint.is_made:  # nobody has listed yet, so there are no names: a client that calls by heart
-            await self.listing()
-            target = self.target(name, server)
-        route = self._route_to(target, exchange)
-        if route is None and server:  # it may be on its way to its first list
-            await self._wait_for_first_listings(server)
-            route = self._route_to(target, exchange)
-        return route
-
-    async def late_route(self, exchange: Exchange, *, is_reached: Callable[[str], bool]) -> Route | None:
-        """The same for a tool that is not offered as far as that is known: its likely servers are listed again first.
-
-        Args:
-            is_reached: whether the session may have anything of a server, by its name.
-        """
-        name, server = exchange.head.name, exchange.server
-        target = self.target(name, server)
-        managed = self._servers.find(target[0]) if target else None
-        if managed and target and not (is_reached(managed.name) and tool_settings.is_enabled(target[1], managed.config)):
-            return None
-
-        async def is_found() -> bool:
-            if server is None:
-                await self._joint.made(PLAIN_TERMS)
-            return self.route_now(exchange) is not None
-
-        if managed is None:
-            await self._looks.look(TOOLS, self._looks.likely(TOOLS, name, is_reached=is_reached), is_found)
-        elif self._looks.is_due(TOOLS, name, server) or self._lists.is_expected(managed):
-            await self._open(managed, exchange)
-            if not await is_found():
-                await self._looks.look(TOOLS, [managed], is_found)
-        return self.route_now(exchange)
-
-    async def _open(self, managed: ManagedServer, exchange: Exchange) -> None:
-        """A call of a tool of a server starts it, also of one that is not listed; an instance for the session says itself what it has."""
-        with contextlib.suppress(TooltrayError):
-            client = await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)
-            if client is not managed.first.client:
-                await self._copies.look(client, max_age_s=self._confirm_limits.present_for_s)
-
-    def unlisted_route(self, name: str, server: str) -> Route | None:
-        """To a tool that its server does not list, or not yet, for a client that has this server alone: the server knows best what it has.
-
-        Such a tool counts as one that writes. None: it is switched off, or the server does not run and says why.
-        """
-        managed = self._servers.find(server)
-        if managed is None or managed.is_builtin or not self.is_offering(managed):
-            return None
-        own = tool_settings.tool_alone(name, self.routes(server), managed.config)
-        is_failing = managed.problem is not None and managed.state is not ServerState.RUNNING
-        if is_failing or not tool_settings.is_enabled(own, managed.config):
-            return None
-        return route_to(managed, unlisted(own), is_listed=False)
-
-    def current(self, route: Route, exchange: Exchange) -> Route | None:
-        """The tool of a route as it is defined and offered now; None if it is not offered any more."""
-        now = self._route_to((route.server, route.definition.name), exchange)
-        return now if now or route.is_listed else self.unlisted_route(route.definition.name, route.server)
-
-    async def confirmed(self, route: Route, exchange: Exchange) -> Route | None:
-        """The same as the instance to which a call goes says now; that instance is started if need be, and listed anew unless it just was.
-
-        Raises:
-            TooltrayError: it does not run, or has not said in time which tools it has; says why.
-        """
-        managed = self._servers.get(route.server)
-        client = await managed.running(exchange.era, timeout_s=START_WAIT_S, session=exchange.session)
-        try:
-            async with asyncio.timeout(self._confirm_limits.confirmed_within_s):
-                if client is managed.first.client:
-                    await self._lists.look(managed, max_age_s=self._confirm_limits.present_for_s)
-                else:
-                    await self._copies.look(client, max_age_s=self._confirm_limits.present_for_s)
-        except TimeoutError:
-            hint = "Call again when it has."
-            raise TooltrayError(f"server '{managed.name}' has not said yet which tools it has now", hint=hint) from None
-        return self.current(route, exchange)
-
-    def is_outdated(self, route: Route, exchange: Exchange) -> bool:
-        """Whether the instance to which a call goes has said, since it was listed, that its tools are others now."""
-        managed = self._servers.find(route.server)
-        client = managed.client_for(exchange.era, exchange.session) if managed else None
-        return client is not None and self._copies.is_outdated(client)
-
-    def _on_server_notified(self, event: ServerNotified) -> None:
-        if event.method == TOOLS.changed:
-            self._copies.outdate(event.client)
-
     def target(self, name: str, server: str | None) -> tuple[str, str] | None:
         """Whose tool a name is, and the name that the server offers it by; also of a tool that is not offered now."""
         if server is None:
@@ -438,22 +328,6 @@ class ToolManager:
         managed = self._servers.find(server)
         tools = self._offered.get(server, NOTHING_OFFERED).routes
         return server, tool_settings.tool_alone(name, tools, managed.config) if managed else name
-
-    def _route_to(self, target: tuple[str, str] | None, exchange: Exchange) -> Route | None:
-        if target is None:
-            return None
-        server, name = target
-        own = self._own_route(server, name, exchange) if self._copies.are_any else None
-        return own or self._offered.get(server, NOTHING_OFFERED).routes.get(name)
-
-    def _own_route(self, server: str, name: str, exchange: Exchange) -> Route | None:
-        """To an instance for the session or its era; the settings may be others than when it was listed."""
-        managed = self._servers.find(server)
-        client = managed.client_for(exchange.era, exchange.session) if managed else None
-        definition = self._copies.tool(client, name) if client else None
-        if managed is None or definition is None or not tool_settings.is_enabled(name, managed.config):
-            return None
-        return route_to(managed, definition)
 
     async def _of_copy(self, client: McpClient) -> OfferedTools | None:
         """What an instance for a session or an era offers now; calls of it then go there. None if it does not say."""

@@ -7,7 +7,7 @@ What lasts is recorded by whoever writes it, before it counts (see ApprovalRound
 import time
 from collections.abc import Callable, Sequence
 
-from tooltray.approvals.approvals import Approvals
+from tooltray.approvals.grant_book import GrantBook
 from tooltray.audit.audit_trail import AuditTrail, Decision
 from tooltray.consent.confirmations import NO, YES
 from tooltray.events import EventBus, GrantsChanged
@@ -26,21 +26,19 @@ CALL = Phrase("A call of a tool")
 class SeenDecisions:
     """Belongs to the engine's loop."""
 
-    def __init__(
-        self, *, trail: AuditTrail, approvals: Approvals, bus: EventBus, spawn: Spawn, now: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, *, trail: AuditTrail, grants: GrantBook, bus: EventBus, spawn: Spawn, now: Callable[[], float] = time.time) -> None:
         """
         Args:
             now: unix seconds.
         """
-        self._trail, self._approvals, self._spawn, self._now = trail, approvals, spawn, now
+        self._trail, self._book, self._spawn, self._now = trail, grants, spawn, now
         self._grants: dict[str, GrantSnapshot] = {}
         bus.subscribe(Happened, self._on_happened)
         bus.subscribe(GrantsChanged, self._on_grants_changed)
 
     def start(self) -> None:
         """What is allowed now is known from here on."""
-        self._grants = _by_id(self._approvals.grants())
+        self._grants = _by_id(self._book.snapshots())
 
     def _on_happened(self, event: Happened) -> None:
         """A yes by a person or a program was recorded when it was confirmed; that of a form of an AI client, and each no, is told here."""
@@ -54,7 +52,7 @@ class SeenDecisions:
         self._note(Decision(CALL, NO if is_no else YES, way, who, about=about))
 
     def _on_grants_changed(self, _event: GrantsChanged) -> None:
-        before, self._grants = self._grants, _by_id(self._approvals.grants())
+        before, self._grants = self._grants, _by_id(self._book.snapshots())
         for id, grant in before.items():
             if id not in self._grants and 0 < grant.expires_at <= self._now():
                 about = {"server": grant.server, "tool": grant.tool, "client": grant.client}

@@ -7,7 +7,6 @@ against its table of requests in flight.
 
 import asyncio
 import logging
-import secrets
 from collections.abc import Awaitable, Callable
 from functools import partial
 
@@ -21,15 +20,15 @@ from tooltray.protocol.envelope import (
     CONNECTION_CLOSED,
     NO_REPLY,
     NOTHING,
-    REQUEST_TIMEOUT,
     Envelope,
     MalformedFrame,
     failure,
     not_delivered,
 )
 from tooltray.protocol.framing import KEPT_OF_OVERSIZED_BYTES, LOOKED_AT_BYTES, LineBuffer, on_one_line
-from tooltray.protocol.in_flight import BY_REPLIES, Backlog, Pace, PendingCall
+from tooltray.protocol.in_flight import BY_REPLIES, Backlog, Pace
 from tooltray.protocol.member_scanner import opened
+from tooltray.protocol.pending_calls import PendingCall, PendingCalls
 
 logger = logging.getLogger(__name__)
 SMALL_BYTES = 4096  # a reply that is not worth an error in its place
@@ -45,7 +44,11 @@ Tap = Callable[[bool, bytes | bytearray], None]
 
 
 class RawDispatcher:
-    """One connection. All methods belong to its event loop."""
+    """One connection. All methods belong to its event loop.
+
+    Attributes:
+        calls: requests of ours that wait; a transport that knows that no reply will come settles them in the peer's place.
+    """
 
     def __init__(
         self,
@@ -76,13 +79,12 @@ class RawDispatcher:
         self._deadlines = deadlines
         self._answer_request, self._take_notification = answer, take_notification
         self._holds_back, self._stays_open, self._is_server = holds_back, stays_open, is_server
-        self._lines = LineBuffer(on_oversized=self._on_oversized, max_line_bytes=max_line_bytes, is_unwanted=self._is_unwanted)
+        self.calls = PendingCalls(name, deadlines, give_up=self._send_cancelled)
+        self._lines = LineBuffer(on_oversized=self._on_oversized, max_line_bytes=max_line_bytes, is_unwanted=self.calls.is_unwanted)
         self._channel: Channel | None = None
         self._messages: MessageChannel | None = None
         self.takes_batches = is_server  # of an AI client: if it speaks the one version that has them
         self._batches = Batches(lambda replies, about: self._send(replies, about=about), self.unsent)
-        self._next_id = secrets.randbits(30) << 16  # a late answer to a hub that is gone must not hit a request of this one
-        self._pending: dict[bytes, PendingCall] = {}
         self._in_flight: dict[bytes, asyncio.Task[None]] = {}
         self._came_with: dict[bytes, Raw] = {}  # requests in flight that came with the reply to one of ours, by that one's id
         self.receiving_with = NOTHING  # the same of the message that is just being taken in
@@ -121,9 +123,9 @@ class RawDispatcher:
         Args:
             along_with: the id of the request of ours in whose response it came.
         """
-        if not self.is_closed or self._pending:  # a reply still counts, see `connection_lost`
+        if not self.is_closed or self.calls:  # a reply still counts, see `connection_lost`
             self.receiving_with = along_with
-            if len(message) > LOOKED_AT_BYTES and self._is_unwanted(bytes(message[:KEPT_OF_OVERSIZED_BYTES])):
+            if len(message) > LOOKED_AT_BYTES and self.calls.is_unwanted(bytes(message[:KEPT_OF_OVERSIZED_BYTES])):
                 self._on_oversized(bytes(message[:KEPT_OF_OVERSIZED_BYTES]), len(message))
             else:
                 self._receive(on_one_line(message))
@@ -132,16 +134,6 @@ class RawDispatcher:
     def came_with(self, id: Raw) -> Raw:
         """The id of the request of ours in whose response a request of the peer came; empty if that is not known."""
         return self._came_with.get(bytes(id), NOTHING)
-
-    def settle(self, id: Raw, reply: Envelope) -> None:
-        """Answers a request of ours in the peer's place: the transport knows that no reply will come."""
-        if pending := self._find_pending(id):
-            pending.settle(reply)
-
-    def waits_for(self, id: Raw) -> bool:
-        """Whether a request of ours has no reply yet."""
-        pending = self._find_pending(id)
-        return pending is not None and not pending.reply.done()
 
     def cancel_request(self, id: Raw) -> None:
         """The peer has given up one of its requests, as over HTTP by closing the response."""
@@ -175,20 +167,6 @@ class RawDispatcher:
             self._receive(rest, is_cut=True)
         self._close(reason, requests_stay=requests_stay)
 
-    def unanswered(self) -> list[Raw]:
-        """The ids of our requests that have no reply yet."""
-        return [pending.id for pending in self._pending.values() if not pending.reply.done()]
-
-    def settle_rest(self) -> None:
-        """The transport has ended, and with it the last way for a reply to come."""
-        for pending in list(self._pending.values()):
-            pending.settle(failure(CONNECTION_CLOSED, self.closed_because))
-
-    async def last_replies(self, *, timeout_s: float) -> None:
-        """Waits until nothing that was asked waits any more."""
-        if waiting := [pending.reply for pending in self._pending.values() if not pending.reply.done()]:
-            await asyncio.wait(waiting, timeout=timeout_s)
-
     def end_of_input(self, reason: str, *, grace_s: float) -> None:
         """The peer sends no more, but may still read: what it waits for has `grace_s` left."""
         self._ended_because = reason
@@ -221,35 +199,21 @@ class RawDispatcher:
             about: the id of the peer's request that it belongs to.
             max_reply_bytes: what much exceeds it is dropped as it arrives, and the outcome is TooLarge.
         """
-        self._next_id += 1
-        key = b"%d" % self._next_id
-        pending = PendingCall(Raw(key), is_cancellable, max_reply_bytes)
+        pending = self.calls.new(is_cancellable=is_cancellable, max_reply_bytes=max_reply_bytes)
         if self.is_closed:
             pending.settle(not_delivered(self.closed_because))
             return pending
         if self.unsent.bytes and not self.unsent.has_room(size := len(memoryview(params))):
             pending.settle(failure(CONNECTION_CLOSED, self.unsent.no_room(self.name, f"{method} with {size:,} bytes was not sent")))
             return pending
-        self._pending[key] = pending
-        if timeout_s is not None:
-            pending.deadline = self._deadlines.add(timeout_s, partial(self._expire, pending, method))
-        self._send(envelope.request_parts(key, method, params), id=pending.id, method=method, about=about)
+        self.calls.add(pending, method, timeout_s)
+        self._send(envelope.request_parts(bytes(pending.id), method, params), id=pending.id, method=method, about=about)
         pending.is_undelivered = self._reads_no_more
         return pending
 
     async def outcome(self, pending: PendingCall) -> Envelope:
         """The reply, verbatim; an error of our own after a timeout or a lost connection. Abandoning it tells the peer."""
-        try:
-            return await pending.reply
-        except asyncio.CancelledError:
-            if pending.reply.cancelled():  # and not answered in the same moment
-                self._send_cancelled(pending, "caller cancelled")
-            raise
-        finally:
-            self._pending.pop(bytes(pending.id), None)
-            if pending.deadline:
-                pending.deadline.cancel()
-                pending.deadline = None  # ends a reference cycle, which would keep a large reply until the next full collection
+        return await self.calls.outcome(pending)
 
     async def call(
         self,
@@ -333,7 +297,7 @@ class RawDispatcher:
 
     def _accept(self, message: Envelope) -> None:
         if not message.method:
-            self._on_reply(message)
+            self.calls.take_reply(message)
         elif self.is_closed:
             return  # nobody is left to answer it
         elif message.method == CANCELLED and not message.id:
@@ -443,7 +407,7 @@ class RawDispatcher:
             self._cancel_task(key, task)
         elif self._backlog.remove(key):
             self._batches.leave(key)
-        elif (pending := self._find_pending(Raw(key))) and pending.may_be_ended:
+        elif (pending := self.calls.find(Raw(key))) and pending.may_be_ended:
             pending.settle(failure(CONNECTION_CLOSED, f"{self.name} has ended it"))
 
     def _cancel_task(self, key: bytes, task: asyncio.Task[None]) -> None:
@@ -455,20 +419,13 @@ class RawDispatcher:
         if self._in_flight.get(key) is task:
             self._on_answered(key, task.get_name())
 
-    def _on_reply(self, message: Envelope) -> None:
-        if pending := self._pending.get(bytes(message.id)) or self._find_pending(message.id):
-            pending.settle(message)
-
-    def _find_pending(self, id: Raw) -> PendingCall | None:
-        return self._pending.get(bytes(id).strip(b'"'))  # some peers echo a number as a string
-
     def _on_malformed(self, error: MalformedFrame, line: bytes | bytearray) -> None:
         self.noise_lines += 1
         if self.noise_lines <= LOGGED_NOISE_LINES:
             logger.info("%s: %s (%d bytes)", self.name, error, len(line))
         if self.take_noise:
             self.take_noise(line)
-        if error.id and (pending := self._find_pending(error.id)):
+        if error.id and (pending := self.calls.find(error.id)):
             pending.settle(failure(envelope.PARSE_ERROR, f"{self.name} sent a reply that cannot be read: {error}"))
         elif not (self._is_server or error.is_reply):
             self._refuse(error, line)
@@ -481,14 +438,8 @@ class RawDispatcher:
         else:
             self._send(envelope.reply_parts(error.id, failure(error.code, str(error))), id=error.id, about=error.id)
 
-    def _is_unwanted(self, head: bytes) -> bool:
-        """Whether a message of more than LOOKED_AT_BYTES that begins so is a reply of which less was asked for."""
-        pending = self._find_pending(envelope.find_id(head))
-        return pending is not None and pending.max_reply_bytes is not None and pending.max_reply_bytes < LOOKED_AT_BYTES
-
     def _on_oversized(self, ends: bytes, size: int) -> None:
-        if (pending := self._find_pending(envelope.find_id(ends))) and pending.max_reply_bytes is not None:
-            pending.settle(envelope.too_large(size))
+        if self.calls.settle_too_large(ends, size):
             return
         reason = f"a message of {size:,} bytes is beyond the limit of {self._lines.max_line_bytes:,}"
         self._on_malformed(MalformedFrame(reason, envelope.find_id(ends), envelope.INVALID_REQUEST), ends)
@@ -502,21 +453,13 @@ class RawDispatcher:
         self._pace.close()
         self._backlog.clear()
         self._batches.clear()
-        for pending in [] if requests_stay else list(self._pending.values()):
-            pending.settle(not_delivered(reason) if pending.is_undelivered else failure(CONNECTION_CLOSED, reason))
+        if not requests_stay:
+            self.calls.settle_all(reason)
         for key, task in self._in_flight.items():
             self._cancel_task(key, task)
         for channel in (self._channel, self._messages):
             if channel:
                 channel.close()
-
-    def _expire(self, pending: PendingCall, method: str) -> None:
-        seconds = pending.deadline.seconds if pending.deadline else 0
-        if pending.questions:
-            pending.deadline = self._deadlines.add(seconds, partial(self._expire, pending, method))
-            return
-        self._send_cancelled(pending, "timed out")
-        pending.settle(failure(REQUEST_TIMEOUT, f"{self.name} did not answer {method} within {seconds:g} s"))
 
     def _send_cancelled(self, pending: PendingCall, reason: str) -> None:
         if pending.is_cancellable:

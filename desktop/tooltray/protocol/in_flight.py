@@ -1,47 +1,18 @@
-"""Requests of one connection that are not done yet: ours that wait for replies, and the peer's that wait to be handled.
+"""Requests of a peer that wait to be handled, and how many of them are handled at once.
 
-Above it: dispatcher, and McpClient, which waits for its calls. Below it: deadlines. Knows no method. The peer is read on while its requests
-wait in the backlog, because its replies and cancellations come on the same stream; so a message that does not fit is refused, not left in
-the pipe.
+Above it: dispatcher. Knows no method, and nothing of requests of ours. The peer is read on while its requests wait in the backlog, because
+its replies and cancellations come on the same stream; so a message that does not fit is refused, not left in the pipe.
 
-How many of them are handled at once is limited (slow start). An AI client that requests hundreds of results and reads none of them would
-keep a server busy in vain, and every other client of that server would wait. So a client starts with a small limit; each reply that it
-reads raises it by one, and time raises it further, because calls may wait for each other, or for a person.
+How many are handled at once is limited (slow start). An AI client that requests hundreds of results and reads none of them would keep a
+server busy in vain, and every other client of that server would wait. So a client starts with a small limit; each reply that it reads
+raises it by one, and time raises it further, because calls may wait for each other, or for a person.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
 
-from msgspec import Raw
-
-from tooltray.protocol.deadlines import Deadline
 from tooltray.protocol.envelope import Envelope
-
-
-class PendingCall:
-    """A request of ours that waits for its reply."""
-
-    __slots__ = ("deadline", "id", "is_cancellable", "is_undelivered", "max_reply_bytes", "may_be_ended", "questions", "reply")
-
-    def __init__(self, id: Raw, is_cancellable: bool, max_reply_bytes: int | None = None) -> None:
-        self.id, self.is_cancellable = id, is_cancellable
-        self.max_reply_bytes = max_reply_bytes  # a much larger reply is dropped as it arrives; None: the bound of all messages
-        self.is_undelivered = False  # the peer certainly does not have it
-        self.may_be_ended = False  # by a cancellation of the peer's: it is a stream of the peer's news
-        self.questions = 0  # of the peer's, before a person: the time they take is not the peer's
-        self.reply: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
-        self.deadline: Deadline | None = None
-
-    def settle(self, reply: Envelope) -> None:
-        if not self.reply.done():
-            self.reply.set_result(reply)
-
-    def progressed(self) -> None:
-        """The peer works on it: its time starts anew."""
-        if self.deadline:
-            self.deadline.restart()
-
 
 MAX_BACKLOG_BYTES = 64 * 2**20  # the same limit as in the other direction (unsent); a larger message fits into an empty queue
 MESSAGE_BYTES = 500  # memory of a message besides its parameters

@@ -26,7 +26,7 @@ from tooltray.protocol.dispatcher import RawDispatcher, Tap
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NO_REPLY, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era, Head
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
-from tooltray.protocol.in_flight import PendingCall
+from tooltray.protocol.pending_calls import PendingCall
 from tooltray.protocol.task_messages import read_begun
 from tooltray.sessions.caller import Caller, Question, Session, lacking
 from tooltray.sessions.exchange import Exchange
@@ -199,7 +199,7 @@ class McpClient:
         """Ends the connection and the server. `reason` is what callers in flight read."""
         await self.dispatcher.close(reason)
         await self.transport.close()
-        self.dispatcher.settle_rest()
+        self.dispatcher.calls.settle_rest(self.dispatcher.closed_because)
 
     async def request(
         self,

@@ -14,9 +14,9 @@ from tests.fakes.hub_parts import entry, settled
 from tests.fakes.scripted_server import error, tool
 from tests.fakes.set_clock import SetClock
 
-from tooltray.approvals.approvals import LONGEST_GRANT_S, MOST_SHOWN
 from tooltray.approvals.grant_book import UNDO_S, GrantBook
 from tooltray.approvals.grants import Grant, GrantStore
+from tooltray.approvals.live_grants import LiveGrants
 from tooltray.approvals.screen_lock import ScreenLock
 from tooltray.catalogue.definition import fingerprint
 from tooltray.catalogue.list_times import AT_ONCE
@@ -49,42 +49,6 @@ async def test_a_grant_for_all_clients_and_one_for_a_time(tmp_path: Path) -> Non
         assert before + 60 <= grant.expires_at <= time.time() + 60
         assert "result" in await here.call()
         assert "result" in await here.call(client=here.parts.client())
-
-
-async def test_a_grant_that_has_expired_counts_no_more_and_is_not_listed(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=1e-9)
-        assert "error" in await here.call()
-        assert await here.parts.presenter.get_grants() == []
-
-
-async def test_reads_can_be_allowed_together(tmp_path: Path) -> None:
-    async with desk(tmp_path, READ, tool("get_it"), WRITE, has_window=False) as here:
-        assert [each.original_name for each in await here.parts.presenter.preview_grant("s", "reads")] == ["read_it", "get_it"]
-        assert [each.original_name for each in await here.parts.presenter.preview_grant("s", "tool", "write_it")] == ["write_it"]
-        await here.parts.presenter.add_grant("s", "reads")
-        assert "result" in await here.call("read_it")
-        assert "result" in await here.call("get_it")
-        assert "error" in await here.call("write_it")
-
-
-async def test_what_cannot_be_granted_is_refused_with_the_reason(tmp_path: Path) -> None:
-    async with desk(tmp_path, WRITE) as here:
-        presenter = here.parts.presenter
-        for arguments, reason in (
-            (("nobody", "tool", "write_it"), "nobody"),
-            (("s", "tool", "gone\u202e"), r"offers no tool 'gone\\u202e'"),
-            (("s", "writes", ""), "no kind of grant"),
-            (("s", "reads", ""), "has no tools that read"),
-        ):
-            with pytest.raises(TooltrayError, match=reason):
-                await presenter.preview_grant(*arguments)
-            with pytest.raises(TooltrayError, match=reason):
-                await presenter.add_grant(*arguments)
-        for seconds in (0.0, -1.0, float("nan"), LONGEST_GRANT_S + 1):
-            with pytest.raises(TooltrayError, match="for a year at most"):
-                await presenter.add_grant("s", "tool", "write_it", expires_in_s=seconds)
-        assert not here.parts.home.grants.exists()
 
 
 async def test_a_grant_is_taken_back_whatever_it_is_for(tmp_path: Path) -> None:
@@ -123,15 +87,14 @@ async def test_what_was_taken_back_long_ago_or_of_a_server_that_is_gone_stays_so
     async with desk(tmp_path) as here:
         parts = here.parts
         store = GrantStore(tmp_path / "grants.json")
+        live = LiveGrants(grant_store=store, screen_lock=ScreenLock(bus=parts.bus, has_window=True), now=clock)
         book = GrantBook(
-            store=store,
+            live_grants=live,
             states=parts.states,
             tools=parts.tools,
             bus=parts.bus,
             spawn=parts.keeper.spawn,
-            screen_lock=ScreenLock(bus=parts.bus),
             is_of_file=lambda _: False,
-            now=clock,
         )
         routes = {name: route for name, route in parts.tools.routes("s").items() if name == "write_it"}
         for after_s, is_removed in ((UNDO_S, False), (0.0, True)):
@@ -151,33 +114,6 @@ async def test_the_same_grant_again_replaces_the_first(tmp_path: Path) -> None:
         again = await here.parts.presenter.add_grant("s", "tool", "write_it", "Cursor")
         assert {each.id for each in await here.parts.presenter.get_grants()} == {other.id, again.id}
         assert first.id != again.id
-
-
-async def test_a_changed_tool_is_held_until_a_person_has_seen_how_it_differs(tmp_path: Path) -> None:
-    async with desk(tmp_path) as here:
-        presenter = here.parts.presenter
-        await here.allow()
-        changed = len(here.parts.heard.of(GrantsChanged))
-        await here.redefine(CHANGED, READ)
-        assert len(here.parts.heard.of(GrantsChanged)) == changed + 1
-        [grant] = await presenter.get_grants()
-        assert (grant.is_held, grant.held_tools) == (True, ("write_it",))
-        assert {each.original_name: each.is_held for each in await presenter.get_tools()} == {"write_it": True, "read_it": False}
-        [change] = await presenter.get_tool_changes()
-        assert (change.server, change.tool) == ("s", "write_it")
-        assert {"-description: Writes it", "+description: Sends it"} <= set(change.diff)
-        call = here.calling()
-        question = await here.answer("refuse")
-        assert question.definition_diff == change.diff
-        assert "defined in another way" in question.why
-        await call
-        await presenter.accept_tool_change("s", "write_it")
-        assert "result" in await here.call()
-        assert await presenter.get_tool_changes() == []
-        with pytest.raises(TooltrayError, match="has not changed"):
-            await presenter.accept_tool_change("s", "write_it")
-        with pytest.raises(TooltrayError, match="has not changed"):
-            await presenter.accept_tool_change("s", "unknown")
 
 
 async def test_a_yes_for_good_to_a_changed_tool_counts_for_every_grant_of_it(tmp_path: Path) -> None:
@@ -453,53 +389,6 @@ async def test_what_was_allowed_of_a_server_is_held_while_its_settings_are_other
         assert "started or reached in another way" in change.diff[0]
         await here.parts.presenter.accept_tool_change("s", "write_it")
         assert "result" in await here.call()
-
-
-async def test_a_tool_that_changes_after_a_preview_is_not_granted_unseen(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.preview_grant("s", "tool", "write_it")
-        await here.redefine(CHANGED, READ)
-        with pytest.raises(TooltrayError, match="have changed since they were shown"):
-            await here.parts.presenter.add_grant("s", "tool", "write_it")
-        assert await here.parts.presenter.get_grants() == []
-        await here.parts.presenter.preview_grant("s", "tool", "write_it")
-        await here.parts.presenter.add_grant("s", "tool", "write_it")
-        assert "result" in await here.call()
-
-
-async def test_only_so_many_previews_are_remembered(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.preview_grant("s", "tool", "write_it")
-        for n in range(MOST_SHOWN):
-            await here.parts.presenter.preview_grant("s", "reads", client=f"{n}")
-        await here.redefine(CHANGED, READ)
-        await here.parts.presenter.add_grant("s", "tool", "write_it")
-
-
-async def test_a_change_that_changes_again_after_it_was_shown_is_not_accepted_unseen(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.add_grant("s", "tool", "write_it")
-        await here.redefine(CHANGED, READ)
-        await here.parts.presenter.get_tool_changes()
-        await here.redefine(tool("write_it", description="Deletes all"), READ)
-        with pytest.raises(TooltrayError, match="has changed again since this was shown"):
-            await here.parts.presenter.accept_tool_change("s", "write_it")
-        assert "error" in await here.call()
-        await here.parts.presenter.get_tool_changes()
-        await here.parts.presenter.accept_tool_change("s", "write_it")
-        assert "result" in await here.call()
-
-
-async def test_a_grant_for_a_time_does_not_last_longer_because_the_clock_is_set_back(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.add_grant("s", "tool", "write_it", expires_in_s=3600.0)
-        file = json.loads(here.parts.home.grants.read_text())
-        [grant] = file["grants"]
-        grant |= {"createdAt": grant["createdAt"] + 7200, "expiresAt": grant["expiresAt"] + 7200}
-        here.parts.home.grants.write_text(json.dumps(file))
-    async with desk(tmp_path, has_window=False) as here:
-        assert "error" in await here.call()
-        assert await here.parts.presenter.get_grants() == []
 
 
 async def test_a_granted_call_of_a_server_that_cannot_start_says_why(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ async def test_a_yes_for_a_time_is_for_this_tool_and_client_and_ends_by_itself(t
 async def test_ends_are_told_when_they_come_a_hundred_at_once_as_one() -> None:
     bus = EventBus()
     told = ended(bus)
-    GrantEnds(grants=Book(1000.2, *(1100.0 + n / 1000 for n in range(100)), 1100.7), bus=bus)
+    GrantEnds(live_grants=Book(1000.2, *(1100.0 + n / 1000 for n in range(100)), 1100.7), bus=bus)
     await asyncio.sleep(200.0)
     assert [round(at, 1) for at in told] == [0.7, 100.5, 101.2]
 
@@ -61,7 +61,7 @@ async def test_nothing_wakes_the_hub_while_nothing_ends() -> None:
             wakes.append(loop.time())
             return super().now()
 
-    GrantEnds(grants=Watched(), bus=bus)
+    GrantEnds(live_grants=Watched(), bus=bus)
     wakes.clear()
     await asyncio.sleep(10 * CHECK_EVERY_S)
     assert wakes == []
@@ -71,7 +71,7 @@ async def test_nothing_wakes_the_hub_while_nothing_ends() -> None:
 async def test_an_end_that_passed_while_the_computer_slept_is_told_soon_after() -> None:
     bus, clock = EventBus(), SetClock(1000.0)
     told = ended(bus)
-    GrantEnds(grants=Book(1000.0 + HOUR_S, clock=clock), bus=bus)
+    GrantEnds(live_grants=Book(1000.0 + HOUR_S, clock=clock), bus=bus)
     await asyncio.sleep(1.0)
     clock.now += 2 * HOUR_S  # the loop's timers stood still
     await asyncio.sleep(2 * CHECK_EVERY_S)
@@ -83,7 +83,7 @@ async def test_a_grant_that_ends_sooner_than_all_others_is_waited_for_from_then_
     bus = EventBus()
     told = ended(bus)
     book = Book(1000.0 + HOUR_S)
-    GrantEnds(grants=book, bus=bus)
+    GrantEnds(live_grants=book, bus=bus)
     book.ends = (*book.ends, 1004.0)
     bus.publish(GrantsChanged())
     await asyncio.sleep(10.0)

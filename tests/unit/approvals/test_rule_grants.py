@@ -7,8 +7,7 @@ import pytest
 from tests.fakes.approval_desk import Desk, desk
 from tests.fakes.hub_parts import settled
 
-from tooltray.approvals.grants import Grant
-from tooltray.approvals.kept_rules import UNREADABLE, rule_of, words_of
+from tooltray.approvals.grants import UNREADABLE, Grant, rule_of, words_of
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.snapshots.approvals import RulePreview
 

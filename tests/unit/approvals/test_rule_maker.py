@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tooltray.approvals.argument_rules import covers
-from tooltray.approvals.path_rules import Place
+from tooltray.approvals.rule_coverage import covers
 from tooltray.approvals.rule_maker import MOST_OFFERED, offers
+from tooltray.approvals.rule_paths import Place
 from tooltray.settings.call_rule import CallRule
 
 HERE = Place("/work/p", "/home/ann")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tooltray.approvals.path_rules import Place
+from tooltray.approvals.rule_paths import Place
 from tooltray.approvals.rule_words import brief, cautions, is_wide, words
 from tooltray.settings.call_rule import read_rule
 

@@ -15,7 +15,7 @@ from tooltray.events import EventBus, GrantsChanged
 def test_a_lock_is_awaited_only_while_somebody_tells_of_an_open_screen() -> None:
     bus, locks = EventBus(), list[ScreenLocked]()
     bus.subscribe(ScreenLocked, locks.append)
-    screen = ScreenLock(bus=bus)
+    screen = ScreenLock(bus=bus, has_window=True)
     seen = [(screen.is_awaited, screen.is_locked, screen.number)]
     for told in (None, False, False, True, True, False, None, None):
         screen.tell(told)

@@ -1,6 +1,5 @@
 """catalogue/tool_manager.py: under which names tools are offered, which of them, and to whom."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 from tests.fakes.exchanges import exchange_of
-from tests.fakes.hub_parts import hub_parts, one_server, opened, refusal_of, settled, started, text_of, two_servers
+from tests.fakes.hub_parts import hub_parts, one_server, opened, refusal_of, started, text_of, two_servers
 from tests.fakes.scripted_server import ScriptedServer, error, text, tool
 
 from tooltray.events import ToolListChanged
@@ -48,34 +47,6 @@ async def test_forgetting_the_names_tells_the_clients_of_servers_with_tools(tmp_
         told = len(parts.heard.of(ToolListChanged))
         await parts.tools.forget_names()
         assert [each.server for each in parts.heard.of(ToolListChanged)[told:]] == ["a"]
-
-
-async def test_a_client_may_call_by_heart_before_anybody_has_listed(tmp_path: Path) -> None:
-    async with hub_parts(tmp_path, **one_server(ScriptedServer(tool("t")))) as parts:
-        await started(parts)
-        assert await text_of(parts, "t", arguments={"text": "hi"}) == "hi"
-
-
-async def test_a_client_of_one_server_may_call_by_heart_while_the_server_is_listed(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("t"))
-    go_on = program.hold("tools/list")
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        calling = asyncio.create_task(text_of(parts, "t", server="s", arguments={"text": "hi"}))
-        await program.request("tools/list")
-        await settled()
-        assert not calling.done()
-        go_on.set()
-        assert await calling == "hi"
-
-
-async def test_a_call_goes_out_under_the_servers_own_name(tmp_path: Path) -> None:
-    program = ScriptedServer(tool("read.file"))
-    async with hub_parts(tmp_path, **one_server(program)) as parts:
-        await started(parts)
-        assert await parts.listed() == ["read_file"]
-        assert await text_of(parts, "read_file", arguments={"text": "x", "n": 2**70}) == "x"
-        assert (await program.call("read.file")).params["arguments"]["n"] == 2**70
 
 
 async def test_what_was_approved_is_what_the_server_gets_also_if_a_client_names_two_tools(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ class Allowed:
     def __init__(self) -> None:
         self.now: list[GrantSnapshot] = []
 
-    def grants(self) -> list[GrantSnapshot]:
+    def snapshots(self) -> list[GrantSnapshot]:
         return self.now
 
 
@@ -31,7 +31,7 @@ def answer(outcome: str, by: str, kind: str = "approval") -> Happened:
 
 async def test_answers_of_forms_and_refusals_are_recorded_and_what_an_asker_has_seen_is_not_again(tmp_path: Path) -> None:
     bus, trail, noted = EventBus(), AuditTrail(tmp_path / "audit.jsonl"), list[Awaitable[object]]()
-    SeenDecisions(trail=trail, approvals=Allowed(), bus=bus, spawn=lambda work, name: noted.append(work))  # type: ignore[arg-type, return-value]
+    SeenDecisions(trail=trail, grants=Allowed(), bus=bus, spawn=lambda work, name: noted.append(work))  # type: ignore[arg-type, return-value]
     for event in (
         answer("once", "client"),
         answer("refused", "person"),
@@ -49,7 +49,7 @@ async def test_answers_of_forms_and_refusals_are_recorded_and_what_an_asker_has_
 
 async def test_a_grant_whose_time_is_over_is_recorded_and_one_that_was_taken_back_is_told_by_its_verb(tmp_path: Path) -> None:
     bus, trail, noted, allowed = EventBus(), AuditTrail(tmp_path / "audit.jsonl"), list[Awaitable[object]](), Allowed()
-    seen = SeenDecisions(trail=trail, approvals=allowed, bus=bus, spawn=lambda work, name: noted.append(work), now=lambda: 100.0)  # type: ignore[arg-type, return-value]
+    seen = SeenDecisions(trail=trail, grants=allowed, bus=bus, spawn=lambda work, name: noted.append(work), now=lambda: 100.0)  # type: ignore[arg-type, return-value]
     allowed.now = [grant("over", 99.0), grant("taken", 0.0), grant("stays", 200.0)]
     seen.start()
     allowed.now = allowed.now[2:]

@@ -15,12 +15,11 @@ from tests.fakes.fake_clock import in_fake_time
 from tests.fakes.heard import Record
 
 from tooltray.protocol.deadlines import DeadlineWheel
-from tooltray.protocol.dispatcher import JOIN_BELOW_BYTES, LOGGED_NOISE_LINES, RawDispatcher
+from tooltray.protocol.dispatcher import LOGGED_NOISE_LINES, RawDispatcher
 from tooltray.protocol.envelope import CONNECTION_CLOSED, NO_REPLY, NOT_DELIVERED, NOTHING, Envelope, NotDelivered, TooLarge, dump, success
 from tooltray.protocol.framing import LOOKED_AT_BYTES
 from tooltray.protocol.in_flight import FIRST_IN_FLIGHT, MAX_BACKLOG_BYTES, MAX_IN_FLIGHT
 from tooltray.protocol.unsent import PEER_BYTES
-from tooltray.tasks import TaskKeeper
 
 CANCELLED = "notifications/cancelled"
 
@@ -284,143 +283,6 @@ async def test_a_request_that_is_called_like_a_cancellation_is_answered_as_a_req
 # calls of ours
 
 
-@pytest.mark.parametrize("template", ['"%d"', "%d"])
-@in_fake_time
-async def test_a_reply_goes_to_its_caller_even_with_its_id_as_a_string(template: str) -> None:
-    dispatcher, channel = make_dispatcher(is_server=True)
-    async with asyncio.TaskGroup() as tasks:
-        call = tasks.create_task(dispatcher.call("m", dump({"a": 1})))
-        request = await channel.message()
-        assert (request["method"], request["params"]) == ("m", {"a": 1})
-        dispatcher.feed(b'{"id":%b,"result":{"b": 2}}\n' % (template % request["id"]).encode())
-    assert bytes(call.result().result) == b'{"b": 2}'
-
-
-@in_fake_time
-async def test_replies_may_come_in_any_order() -> None:
-    dispatcher, channel = make_dispatcher(is_server=True)
-    async with asyncio.TaskGroup() as tasks:
-        calls = [tasks.create_task(dispatcher.call("m", dump({"n": n}))) for n in range(20)]
-        await channel.message(20)
-        requests = channel.messages
-        random.Random(1).shuffle(requests)
-        dispatcher.feed(b"".join(line(id=each["id"], result=each["params"]) for each in requests))
-    assert [json.loads(bytes(call.result().result)) for call in calls] == [{"n": n} for n in range(20)]
-
-
-@pytest.mark.parametrize(
-    "body", [b'"result":' + b"[" * 50_000, b'"result":{"a":NaN}}', b'"result":{"a', b'"error":null}', b'"jsonrpc":2,"result":{}}']
-)
-@in_fake_time
-async def test_a_reply_that_cannot_be_read_fails_its_call(body: bytes) -> None:
-    dispatcher, channel = make_dispatcher(is_server=True)
-    async with asyncio.TaskGroup() as tasks:
-        call = tasks.create_task(dispatcher.call("m"))
-        request = await channel.message()
-        dispatcher.feed(b'{"jsonrpc":"2.0","id":%d,%b\n' % (request["id"], body))
-    assert b"cannot be read" in bytes(call.result().error)
-
-
-@in_fake_time
-async def test_a_call_that_is_given_up_tells_the_peer_once_and_a_late_reply_is_dropped() -> None:
-    dispatcher, channel = make_dispatcher(is_server=True)
-    keeper = TaskKeeper()
-    call = keeper.spawn(dispatcher.call("m"), name="call")
-    request = await channel.message()
-    call.cancel()
-    assert (await channel.notification(CANCELLED))["requestId"] == request["id"]
-    dispatcher.feed(line(id=request["id"], result={}))
-    await keeper.close()
-    assert call.cancelled()
-    assert len(channel.messages) == 2
-
-
-@in_fake_time
-async def test_a_call_that_must_not_be_cancelled_is_given_up_in_silence() -> None:
-    dispatcher, channel = make_dispatcher(is_server=True)
-    keeper = TaskKeeper()
-    keeper.spawn(dispatcher.call("initialize", is_cancellable=False), name="call")
-    await channel.message()
-    await keeper.close()
-    assert len(channel.messages) == 1
-
-
-@in_fake_time
-async def test_a_reply_that_comes_with_the_cancellation_sends_no_cancel() -> None:
-    dispatcher, channel = make_dispatcher(is_server=True)
-    keeper = TaskKeeper()
-    call = keeper.spawn(dispatcher.call("m"), name="call")
-    request = await channel.message()
-    dispatcher.feed(line(id=request["id"], result={}))
-    call.cancel()
-    await keeper.close()
-    assert len(channel.messages) == 1
-
-
-@in_fake_time
-async def test_a_call_without_an_answer_times_out_and_leaves_no_deadline() -> None:
-    wheel = DeadlineWheel()
-    dispatcher, channel = make_dispatcher(is_server=True, deadlines=wheel)
-    begun = asyncio.get_running_loop().time()
-    reply = await dispatcher.call("m", timeout_s=30)
-    assert json.loads(bytes(reply.error)) == {"code": -32001, "message": "peer did not answer m within 30 s"}
-    assert asyncio.get_running_loop().time() - begun >= 30
-    assert [message["method"] for message in channel.messages] == ["m", CANCELLED]
-    assert len(wheel) == 0
-
-
-@in_fake_time
-async def test_a_call_that_was_answered_leaves_no_deadline() -> None:
-    wheel = DeadlineWheel()
-    dispatcher, channel = make_dispatcher(is_server=True, deadlines=wheel)
-    pending = dispatcher.start_call("m", timeout_s=30)
-    dispatcher.feed(line(id=(await channel.message())["id"], result={}))
-    await dispatcher.outcome(pending)
-    assert len(wheel) == 0
-
-
-@in_fake_time
-async def test_progress_gives_a_call_its_time_anew() -> None:
-    dispatcher, channel = make_dispatcher(is_server=True)
-    pending = dispatcher.start_call("m", timeout_s=10)
-    without_limit = dispatcher.start_call("m")
-    async with asyncio.TaskGroup() as tasks:
-        call = tasks.create_task(dispatcher.outcome(pending))
-        for _ in range(5):
-            await asyncio.sleep(8)
-            pending.progressed()
-            without_limit.progressed()
-        dispatcher.feed(line(id=(await channel.message())["id"], result={}))
-    assert bytes(call.result().result) == b"{}"
-
-
-@in_fake_time
-async def test_a_second_reply_to_one_call_is_dropped() -> None:
-    dispatcher, channel = make_dispatcher(is_server=True)
-    pending = dispatcher.start_call("m")
-    id = (await channel.message())["id"]
-    dispatcher.feed(line(id=id, result=1) + line(id=id, result=2))
-    assert bytes((await dispatcher.outcome(pending)).result) == b"1"
-
-
-@in_fake_time
-async def test_a_large_payload_is_written_beside_its_frame_and_not_copied_into_it() -> None:
-    class Parts(FakeChannel):
-        sizes: list[int]
-
-        def write(self, data: bytes | memoryview) -> None:
-            self.sizes.append(len(data))
-
-    channel, payload = Parts(), Raw(b'"' + b"x" * JOIN_BELOW_BYTES + b'"')
-    channel.sizes = []
-    dispatcher, _ = make_dispatcher()
-    dispatcher.attach(channel)
-    dispatcher.send_notification("n", payload)
-    dispatcher.send_notification("n", Raw(b"{}"))
-    assert len(channel.sizes) == 3 + 1
-    assert channel.sizes[1] == len(payload)
-
-
 @in_fake_time
 async def test_the_ids_of_two_connections_do_not_meet() -> None:
     ids = set()
@@ -639,7 +501,7 @@ async def test_requests_that_stay_are_settled_by_the_transport_and_nothing_new_i
     dispatcher.receive(line(method="said"))
     assert bytes((await dispatcher.outcome(answered)).result) == b'"late"'
     assert not settled_later.reply.done()
-    dispatcher.settle(settled_later.id, NOT_DELIVERED)
+    dispatcher.calls.settle(settled_later.id, NOT_DELIVERED)
     assert await dispatcher.outcome(settled_later) is NOT_DELIVERED
     assert b"out of reach" in bytes((await dispatcher.call("later")).error)
     assert answers.begun.all == []
@@ -670,17 +532,17 @@ async def test_what_is_asked_of_a_peer_that_reads_no_more_is_told_apart_from_wha
 @in_fake_time
 async def test_the_last_replies_are_waited_for_within_a_time() -> None:
     dispatcher, _ = make_dispatcher(is_server=True)
-    await dispatcher.last_replies(timeout_s=900.0)
+    await dispatcher.calls.last_replies(timeout_s=900.0)
     first, second = dispatcher.start_call("m"), dispatcher.start_call("m")
-    dispatcher.settle(first.id, success({}))
-    assert dispatcher.unanswered() == [second.id]
+    dispatcher.calls.settle(first.id, success({}))
+    assert dispatcher.calls.unanswered() == [second.id]
     loop = asyncio.get_running_loop()
     begun_at = loop.time()
-    await dispatcher.last_replies(timeout_s=3.0)
+    await dispatcher.calls.last_replies(timeout_s=3.0)
     assert loop.time() - begun_at == pytest.approx(3.0)
-    loop.call_later(1.0, dispatcher.settle, second.id, success({}))
-    await dispatcher.last_replies(timeout_s=900.0)
-    assert dispatcher.unanswered() == []
+    loop.call_later(1.0, dispatcher.calls.settle, second.id, success({}))
+    await dispatcher.calls.last_replies(timeout_s=900.0)
+    assert dispatcher.calls.unanswered() == []
 
 
 @in_fake_time
@@ -688,7 +550,7 @@ async def test_what_a_transport_leaves_unanswered_ends_with_it() -> None:
     dispatcher, _ = make_dispatcher(is_server=True)
     pending = dispatcher.start_call("m")
     dispatcher.connection_lost("out of reach", requests_stay=True)
-    dispatcher.settle_rest()
+    dispatcher.calls.settle_rest(dispatcher.closed_because)
     assert b"out of reach" in bytes((await dispatcher.outcome(pending)).error)
 
 
@@ -988,11 +850,11 @@ async def test_a_transport_of_whole_messages_knows_whether_a_request_still_waits
     dispatcher.attach_messages(Messages())
     first, second = dispatcher.start_call("m"), dispatcher.start_call("m")
     assert [message.id for message in sent] == [first.id, second.id]
-    assert dispatcher.waits_for(first.id)
-    dispatcher.settle(first.id, success({"in": "its place"}))
+    assert dispatcher.calls.waits_for(first.id)
+    dispatcher.calls.settle(first.id, success({"in": "its place"}))
     dispatcher.receive(b'{"jsonrpc": "2.0",\r\n "id": %b, "result": {\n}}' % bytes(second.id))
-    assert not dispatcher.waits_for(first.id)
-    assert not dispatcher.waits_for(dump(0))
+    assert not dispatcher.calls.waits_for(first.id)
+    assert not dispatcher.calls.waits_for(dump(0))
     assert bytes((await dispatcher.outcome(first)).result) == b'{"in":"its place"}'
     assert bytes((await dispatcher.outcome(second)).result) == b"{ }"
 

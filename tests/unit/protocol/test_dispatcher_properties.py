@@ -365,11 +365,11 @@ async def test_the_transport_can_answer_in_the_peers_place_and_only_what_is_open
     (asked,) = end.sent
     assert (asked.id, asked.method) == (pending.id, "m")
     assert (bytes(asked.payload), bytes(asked.about)) == (b'{"a":1}', b"7")
-    assert dispatcher.waits_for(pending.id)
-    dispatcher.settle(Raw(b"1"), envelope.failure(1, "of nobody"))
-    dispatcher.settle(pending.id, envelope.failure(404, "gone"))
-    assert not dispatcher.waits_for(pending.id)
-    assert not dispatcher.waits_for(Raw(b"1"))
+    assert dispatcher.calls.waits_for(pending.id)
+    dispatcher.calls.settle(Raw(b"1"), envelope.failure(1, "of nobody"))
+    dispatcher.calls.settle(pending.id, envelope.failure(404, "gone"))
+    assert not dispatcher.calls.waits_for(pending.id)
+    assert not dispatcher.calls.waits_for(Raw(b"1"))
     assert b"gone" in bytes((await dispatcher.outcome(pending)).error)
 
 

@@ -208,7 +208,7 @@ async def test_what_was_worded_here_keeps_its_phrase_so_that_a_window_can_transl
         if is_over:
             meeting.dispatcher.connection_lost(words)
         else:
-            meeting.dispatcher.settle(meeting.dispatcher.unanswered()[0], worded(INTERNAL_ERROR, words))
+            meeting.dispatcher.calls.settle(meeting.dispatcher.calls.unanswered()[0], worded(INTERNAL_ERROR, words))
         return await never(copy, params)
 
     server.handlers["initialize"] = fail

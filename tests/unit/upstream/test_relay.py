@@ -24,8 +24,8 @@ def lose_session(copy: Copy, params: Any) -> Envelope:
     """As a transport whose server has forgotten it: the request was never taken, and the connection is over."""
     copy.has_expired = True
     hub: Any = copy._hub
-    for pending in list(hub._pending.values()):
-        hub.settle(pending.id, NOT_DELIVERED)
+    for id in hub.calls.unanswered():
+        hub.calls.settle(id, NOT_DELIVERED)
     copy.die()
     return NOT_DELIVERED
 

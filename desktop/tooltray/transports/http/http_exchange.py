@@ -63,7 +63,7 @@ class HttpExchange:
     @property
     def is_awaited(self) -> bool:
         """Whether a caller still waits for the reply."""
-        return self._session.dispatcher.waits_for(self._message.id)
+        return self._session.dispatcher.calls.waits_for(self._message.id)
 
     def give_up(self, reason: str) -> None:
         """Settles an open request with an error; the rest of an unsent body is not sent any more."""
@@ -79,7 +79,7 @@ class HttpExchange:
         return bool(self._last_event_id) and not self.is_modern
 
     def _settle(self, reply: Envelope) -> None:
-        self._session.dispatcher.settle(self._message.id, reply)
+        self._session.dispatcher.calls.settle(self._message.id, reply)
 
     def _on_failed(self, failed: ExchangeFailed) -> None:
         if failed.is_unauthorized:  # `closed_because` also says what a person can do, if the sign-in has ended the connection

@@ -124,7 +124,7 @@ class HttpChannel:
 
     async def _await_last_replies(self) -> None:
         """Waits for replies under way, then settles the rest, so that a request the server did not receive can be sent again."""
-        await self.session.dispatcher.last_replies(timeout_s=LAST_REPLIES_S)
+        await self.session.dispatcher.calls.last_replies(timeout_s=LAST_REPLIES_S)
         for exchange, _ in list(self._exchanges.values()):
             exchange.give_up(self.session.dispatcher.closed_because)
 

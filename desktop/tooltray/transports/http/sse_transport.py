@@ -98,8 +98,8 @@ class SseChannel:
         await self._tasks.close()
 
     async def _await_last_replies(self) -> None:
-        await self._dispatcher.last_replies(timeout_s=LAST_REPLIES_S)
-        for id in self._dispatcher.unanswered():
+        await self._dispatcher.calls.last_replies(timeout_s=LAST_REPLIES_S)
+        for id in self._dispatcher.calls.unanswered():
             self._give_up(id, self._posting.get(bytes(id)))
 
     # our messages
@@ -128,7 +128,7 @@ class SseChannel:
         finally:
             self._posting.pop(bytes(message.id), None)
         if reply:
-            self._dispatcher.settle(message.id, reply)
+            self._dispatcher.calls.settle(message.id, reply)
         elif not self._has_stream:
             self._give_up(message.id, None)
 
@@ -220,7 +220,7 @@ class SseChannel:
             self._dispatcher.connection_lost(Phrase("server '{name}' {how}", name=self._name, how=reason), requests_stay=True)
             self._tasks.spawn(self._await_last_replies(), name=f"last answers of '{self._name}'")
         if not has_stream:
-            for id in self._dispatcher.unanswered():
+            for id in self._dispatcher.calls.unanswered():
                 delivery = self._posting.get(bytes(id))
                 if not (delivery and delivery.is_whole):  # else the response to its POST decides
                     self._give_up(id, delivery)
@@ -231,4 +231,4 @@ class SseChannel:
         if delivery:
             delivery.is_given_up = True
         is_out = delivery is None or delivery.is_whole
-        self._dispatcher.settle(id, unanswered(reason) if is_out else not_delivered(reason))
+        self._dispatcher.calls.settle(id, unanswered(reason) if is_out else not_delivered(reason))

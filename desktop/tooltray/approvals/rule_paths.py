@@ -1,12 +1,14 @@
 """Whether a path of a call lies in a folder of a rule, wherever links lead.
 
-Above it: argument_rules. Below it: the file system, which is asked where links lead, and only of paths that are written as if they lay in
+Above it: rule_coverage. Below it: the file system, which is asked where links lead, and only of paths that are written as if they lay in
 one of the folders: no path of a call makes it look elsewhere. Between this look and the server's own somebody may put a link in the place
 of a folder; no check in front of a server can prevent that.
 """
 
+import errno
 import os
 import re
+import stat
 import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
@@ -79,7 +81,15 @@ def _leads_inside(path: str, folders: Iterable[tuple[str, str]]) -> bool:
     if not written_in:
         return False
     leads_to = os.path.realpath(path)
-    return any(lies_below(leads_to, real) for real in written_in)
+    return not _is_circle(leads_to) and any(lies_below(leads_to, real) for real in written_in)
+
+
+def _is_circle(path: str) -> bool:
+    """Whether a link in a path that was resolved still leads on, to itself in the end: `realpath` of a server may then give any place."""
+    try:
+        return stat.S_ISLNK(os.lstat(path).st_mode)
+    except OSError as error:
+        return error.errno == errno.ELOOP
 
 
 def lies_below(path: str, folder: str) -> bool:

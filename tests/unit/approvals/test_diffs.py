@@ -1,10 +1,10 @@
-"""approvals/edits.py"""
+"""approvals/diffs.py"""
 
 from typing import Any
 
 import pytest
 
-from tooltray.approvals.edits import LONGEST_LINE, MOST_EDITS, MOST_LINES, of_arguments, of_definitions
+from tooltray.approvals.diffs import LONGEST_LINE, MOST_EDITS, MOST_LINES, of_arguments, of_definitions
 
 
 def diff(arguments: Any) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""approvals/path_rules.py: a path is in a folder where it leads, and where it is written in the one plain way."""
+"""approvals/rule_paths.py: a path is in a folder where it leads, and where it is written in the one plain way."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tooltray.approvals.path_rules import LONGEST_PATH, Place, folder_of, is_inside, is_plain_path
+from tooltray.approvals.rule_paths import LONGEST_PATH, Place, folder_of, is_inside, is_plain_path
 
 
 class Tree:
@@ -49,7 +49,21 @@ def test_what_lies_in_a_folder(tree: Tree, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/leads-out", "/leads-out/x", "/dangles", "/upper/out", "/upper", "/circle/../..", "/../out", "/sub/../a", "/leads-in/.."]
+    "path",
+    [
+        "/leads-out",
+        "/leads-out/x",
+        "/dangles",
+        "/upper/out",
+        "/upper",
+        "/circle/../..",
+        "/circle",
+        "/circle//etc",
+        "/circle/.",
+        "/../out",
+        "/sub/../a",
+        "/leads-in/..",
+    ],
 )
 def test_links_and_dots_lead_out(tree: Tree, path: str) -> None:
     assert not tree.covers(f"{tree.inside}{path}")

@@ -1,4 +1,4 @@
-"""approvals/argument_rules.py: what a rule covers, and that no trick makes it cover more."""
+"""approvals/rule_coverage.py: what a rule covers, and that no trick makes it cover more."""
 
 import json
 import shlex
@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tooltray.approvals.argument_rules import READ_BELOW_BYTES, covers, is_for, needs_disk
-from tooltray.approvals.path_rules import Place
+from tooltray.approvals.rule_coverage import READ_BELOW_BYTES, covers, is_for, needs_disk
+from tooltray.approvals.rule_paths import Place
 from tooltray.settings.call_rule import CallRule, read_rule
 
 HERE = Place("/work/p", "/home/ann")

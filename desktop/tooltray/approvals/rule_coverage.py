@@ -1,6 +1,6 @@
 """Whether a rule on arguments covers a call: the one place that evaluates such rules.
 
-Above it: CallRules, rule_maker, rule_previews. Below it: call_rule, rule_values, path_rules. Pure, but for the paths of `inside`, which are
+Above it: CallRules, rule_maker, RuleGrants. Below it: call_rule, rule_values, rule_paths. Pure, but for the paths of `inside`, which are
 resolved on the disk. What cannot be understood in exactly one way is not covered, and then a person is asked.
 """
 
@@ -14,7 +14,7 @@ from typing import TypeGuard
 
 import msgspec
 
-from tooltray.approvals.path_rules import Place, is_inside
+from tooltray.approvals.rule_paths import Place, is_inside
 from tooltray.catalogue.approval import NAME_PREFIX, fits
 from tooltray.catalogue.definition import read_once_named
 from tooltray.settings.argument_path import ArgumentPath, read_path

@@ -1,0 +1,31 @@
+"""Tools and skills that a person allowed or had seen, and that are others since: listed, marked, and accepted.
+
+Above it: ApprovalsApi and ToolsApi. Below it: GrantBook for tools, SkillBook for skills.
+"""
+
+from msgspec.structs import replace
+
+from tooltray.approvals.grant_book import GrantBook
+from tooltray.approvals.skill_book import SKILL, SkillBook
+from tooltray.snapshots.approvals import ToolChange
+from tooltray.snapshots.tools import ToolSnapshot
+
+
+class DefinitionChanges:
+    """Has no state of its own."""
+
+    def __init__(self, *, grants: GrantBook, skill_book: SkillBook) -> None:
+        self._grants, self._skills = grants, skill_book
+
+    def all(self) -> list[ToolChange]:
+        """See ApprovalsApi.get_tool_changes."""
+        return [*self._grants.changes(), *self._skills.changes()]
+
+    async def accept(self, server: str, name: str, kind: str) -> None:
+        """See ApprovalsApi.accept_tool_change."""
+        await (self._skills.accept(server, name) if kind == SKILL else self._grants.accept(server, name))
+
+    def with_held(self, tools: list[ToolSnapshot]) -> list[ToolSnapshot]:
+        """The same, those marked that were allowed and are other tools since."""
+        held = {server: self._grants.held_tools(server) for server in {tool.server for tool in tools}}
+        return [replace(each, is_held=True) if each.original_name in held[each.server] else each for each in tools]

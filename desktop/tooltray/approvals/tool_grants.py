@@ -1,0 +1,81 @@
+"""Tools that a person allows by name, or all of a server that read: which a grant would be for, and the grant.
+
+Above it: ApprovalsApi. Below it: GrantBook, which keeps grants, and ToolManager. Rules on arguments are RuleGrants' matter.
+"""
+
+from msgspec.structs import asdict
+
+from tooltray.approvals import suspicion
+from tooltray.approvals.approval_questions import mark, short_mark
+from tooltray.approvals.grant_book import GrantBook
+from tooltray.approvals.grant_ends import GrantEnd, check_end
+from tooltray.approvals.lasting_yeses import reads
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.tool_routes import Route
+from tooltray.errors import Conflict, NotFound, TooltrayError
+from tooltray.phrases import Phrase
+from tooltray.snapshots.approvals import GrantSnapshot
+from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
+from tooltray.upstream.server_manager import ServerManager
+
+MOST_SHOWN = 64  # previews to which no grant was given yet
+
+
+class ToolGrants:
+    """Belongs to the engine's loop."""
+
+    def __init__(self, *, servers: ServerManager, tools: ToolManager, grants: GrantBook) -> None:
+        self._servers, self._tools, self._grants = servers, tools, grants
+        self._shown: dict[tuple[str, str, str, str], dict[str, str]] = {}  # what previews have shown, until a grant is given
+
+    async def preview(self, server: str, kind: str, tool: str, client: str) -> list[ToolSnapshot]:
+        """See ApprovalsApi.preview_grant."""
+        routes = await self._routes_for(server, kind, tool)
+        if len(self._shown) >= MOST_SHOWN:
+            self._shown.pop(next(iter(self._shown)))
+        self._shown[server, kind, tool, client] = {name: mark(route) for name, route in routes.items()}
+        listed = [(each, routes.get(each.original_name)) for each in await self._tools.snapshots(server)]
+        return [CoveredTool(**asdict(each), warnings=suspicion.warnings(route.definition)) for each, route in listed if route]
+
+    async def allow(self, server: str, kind: str, tool: str, client: str, end: GrantEnd) -> GrantSnapshot:
+        """See ApprovalsApi.add_grant."""
+        check_end(end)
+        routes = await self._routes_for(server, kind, tool)
+        now = {name: mark(route) for name, route in routes.items()}
+        if self._shown.pop((server, kind, tool, client), now) != now:
+            raise Conflict(Phrase("the tools have changed since they were shown"), hint=Phrase("Look at them once more."))
+        return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, end=end)
+
+    def definitions(self, server: str, kind: str, tool: str) -> list[str]:
+        """The tools that a grant would be for, as far as they are known now, each with the beginning of its definition's mark."""
+        routes = reads(self._tools, server) if kind == "reads" else self._tools.routes(server)
+        wanted = routes if kind == "reads" else {tool: routes[tool]} if tool in routes else {}
+        return [f"{suspicion.visible(name)} {short_mark(route)}" for name, route in wanted.items()]
+
+    async def _routes_for(self, server: str, kind: str, tool: str) -> dict[str, Route]:
+        """The tools that a grant would be for.
+
+        Raises:
+            TooltrayError: there is no such server, tool or kind, or nothing that it would allow.
+        """
+        self._servers.get(server)
+        await self._tools.published(server)  # waits for one that was never listed
+        if kind not in ("tool", "reads"):
+            raise TooltrayError(
+                Phrase("'{kind}' is no kind of grant", kind=suspicion.visible(kind)), hint=Phrase("It is 'tool' or 'reads'.")
+            )
+        if kind == "reads":
+            routes = reads(self._tools, server)
+            if not routes:
+                raise NotFound(
+                    Phrase("'{server}' has no tools that read", server=server), hint=Phrase("See them with `tooltray tools list`.")
+                )
+            return routes
+        found = self._tools.routes(server).get(tool)
+        if found is None:
+            shown = suspicion.visible(tool)
+            raise NotFound(
+                Phrase("'{server}' offers no tool '{shown}'", server=server, shown=shown),
+                hint=Phrase("The server's own name is wanted; see `tooltray tools list --json`."),
+            )
+        return {tool: found}
