@@ -9,7 +9,6 @@ which asks the person; and LinkingRelay.
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
-from typing import Any
 
 from tooltray.activity.call_stats import CallStats
 from tooltray.approvals.approval_rules import ApprovalRules
@@ -132,7 +131,7 @@ class ToolForwarder:
         self._servers, self._relay, self._own, self._server_tasks = servers, relay, own, server_tasks
         self._limits, self._reads = limits, reads
 
-    def forward(self, route: Route, exchange: Exchange) -> Coroutine[Any, Any, Envelope]:
+    def forward(self, route: Route, exchange: Exchange) -> Coroutine[object, None, Envelope]:
         request, own_name = exchange.request, route.definition.name
         if own := self._own.get((route.server, own_name)):
             return self._answer_here(own, route.server, exchange)
@@ -145,7 +144,9 @@ class ToolForwarder:
             sending = self._relay.send_with_retry(managed, exchange)
         return self._server_tasks.noted(route.server, own_name, exchange, sending) if is_task else sending
 
-    def _sent_in_turn(self, managed: ManagedServer, route: Route, exchange: Exchange, *, is_task: bool) -> Coroutine[Any, Any, Envelope]:
+    def _sent_in_turn(
+        self, managed: ManagedServer, route: Route, exchange: Exchange, *, is_task: bool
+    ) -> Coroutine[object, None, Envelope]:
         """When it is its turn; together with equal ones where these run once."""
         config, send = managed.config, partial(self._relay.send_with_retry, managed)
         if config.max_calls or config.calls_per_minute:
