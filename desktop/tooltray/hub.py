@@ -236,6 +236,7 @@ from tooltray.sign_ins.sign_ins import SignIns
 from tooltray.sign_ins.token_store import TokenStore
 from tooltray.skills.api import SkillsApi
 from tooltray.skills.skill_catalogue import SkillCatalogue
+from tooltray.skills.skill_reading import SkillReading
 from tooltray.skills.skills import Skills
 from tooltray.tasks import TaskKeeper, finish_in_thread
 from tooltray.telemetry.trace_export import TraceExport
@@ -675,6 +676,7 @@ class Hub(Composition):
     tries_api: TriesApi = part()
     prompts_api: PromptsApi = part()
     resources_api: ResourcesApi = part()
+    skill_reading: SkillReading = part()
     skills_api: SkillsApi = part(catalogue="skill_catalogue", book="skill_book")
     formats_api: FormatsApi = part()
     secrets_api: SecretsApi = part()
