@@ -110,6 +110,7 @@ from tooltray.confinement.confined_starts import ConfinedStarts
 from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.host_proxies import HostProxies
+from tooltray.confinement.outward import Outward
 from tooltray.confinement.refusals import Refusals
 from tooltray.confinement.support import Support, probe
 from tooltray.confinement.watches import Watches
@@ -378,6 +379,7 @@ class Hub(Composition):
     support: Support = read(lambda hub: probe())
     unfetched_secrets: UnfetchedSecrets = part(provided="provided_secrets")
     refusals: Refusals = part()
+    outward: Outward = part()
     host_proxies: HostProxies = part(note="secrets.note")
     confinements: Confinements = part(refused="refusals.of")
     watches: Watches = part(
