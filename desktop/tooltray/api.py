@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tooltray.skills.api import SkillsApi
     from tooltray.views.api import ViewsApi
 
-Verb: TypeAlias = Callable[..., Coroutine[Any, Any, Any]]
+Verb: TypeAlias = Callable[..., Coroutine[object, None, Any]]
 JsonObject: TypeAlias = dict[str, Any]
 """An object of JSON with whatever is in it, where it comes from another program or goes to one."""
 

@@ -110,6 +110,7 @@ from tooltray.confinement.confined_starts import ConfinedStarts
 from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.host_proxies import HostProxies
+from tooltray.confinement.outward import Outward
 from tooltray.confinement.refusals import Refusals
 from tooltray.confinement.support import Support, probe
 from tooltray.confinement.watches import Watches
@@ -127,6 +128,7 @@ from tooltray.discovery.updates import RegistryUpdates
 from tooltray.doctor.doctor import CheckUp, Doctor
 from tooltray.doctor.remedies import Remedies
 from tooltray.doctor.server_tests import ServerTests
+from tooltray.downstream.control_sessions import ControlSessions
 from tooltray.downstream.doors import Doors
 from tooltray.downstream.http_listener import EndpointTokens, HttpListener
 from tooltray.downstream.served.served_listener import ServedListener
@@ -235,6 +237,7 @@ from tooltray.sign_ins.sign_ins import SignIns
 from tooltray.sign_ins.token_store import TokenStore
 from tooltray.skills.api import SkillsApi
 from tooltray.skills.skill_catalogue import SkillCatalogue
+from tooltray.skills.skill_reading import SkillReading
 from tooltray.skills.skills import Skills
 from tooltray.tasks import TaskKeeper, finish_in_thread
 from tooltray.telemetry.trace_export import TraceExport
@@ -376,6 +379,7 @@ class Hub(Composition):
     support: Support = read(lambda hub: probe())
     unfetched_secrets: UnfetchedSecrets = part(provided="provided_secrets")
     refusals: Refusals = part()
+    outward: Outward = part()
     host_proxies: HostProxies = part(note="secrets.note")
     confinements: Confinements = part(refused="refusals.of")
     watches: Watches = part(
@@ -674,6 +678,7 @@ class Hub(Composition):
     tries_api: TriesApi = part()
     prompts_api: PromptsApi = part()
     resources_api: ResourcesApi = part()
+    skill_reading: SkillReading = part()
     skills_api: SkillsApi = part(catalogue="skill_catalogue", book="skill_book")
     formats_api: FormatsApi = part()
     secrets_api: SecretsApi = part()
@@ -703,6 +708,7 @@ class Hub(Composition):
     program_api: ProgramApi = part()
     api: Api = made(lambda hub: Api(**{name: getattr(hub, f"{name}_api") for name in PARTS}))
     presenter: McpPresenter = part(snapshots="hub_snapshots")
+    control_sessions: ControlSessions = part()
     sessions: Sessions = part()
     http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted, hub.trail))
     served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ), schemas="presenter")

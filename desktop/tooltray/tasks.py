@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from functools import partial
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
 
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -16,9 +16,9 @@ class TaskKeeper:
     """The tasks of one part of the program; ends them together. Belongs to one event loop."""
 
     def __init__(self) -> None:
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
 
-    def spawn(self, work: Coroutine[Any, Any, Any], *, name: str) -> asyncio.Task[Any]:
+    def spawn(self, work: Coroutine[object, None, T], *, name: str) -> asyncio.Task[T]:
         """Starts a task and keeps a reference to it; asyncio keeps only a weak one, and a collected task just stops."""
         task = asyncio.get_running_loop().create_task(work, name=name)
         self._tasks.add(task)
@@ -36,13 +36,14 @@ class TaskKeeper:
                 task.cancel()
             await asyncio.wait(tasks)  # not gather: of tasks that have ended already it returns before their callbacks ran, for ever
 
-    def _on_done(self, task: asyncio.Task[Any]) -> None:
+    def _on_done(self, task: asyncio.Task[object]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()):
             logger.error("task %r failed", task.get_name(), exc_info=error)
 
 
-Spawn = Callable[..., asyncio.Task[Any]]
+class Spawn(Protocol):
+    def __call__(self, work: Coroutine[object, None, T], /, *, name: str) -> asyncio.Task[T]: ...
 
 
 async def end_in_turn(*steps: Callable[[], Awaitable[None]]) -> None:

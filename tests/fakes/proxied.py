@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tooltray.confinement.destinations import Address
 from tooltray.confinement.host_proxies import HostProxies, ProxyDoor
+from tooltray.confinement.outward import Outward
 from tooltray.confinement.policy import Policy
 from tooltray.confinement.refusals import Refusals
 from tooltray.events import EventBus
@@ -33,12 +34,11 @@ class Proxied:
         self.refusals = Refusals(bus=self.bus, spawn=self.tasks.spawn)
         self.proxies = HostProxies(
             config=self.config,
-            environ=self._environ,
+            outward=Outward(self._environ, resolve=self._resolve),
             refusals=self.refusals,
             note=self.noted.extend,
             bus=self.bus,
             spawn=self.tasks.spawn,
-            resolve=self._resolve,
             request_s=request_s,
         )
 

@@ -7,7 +7,6 @@ own person has one field; what is no clear yes is a no.
 
 import json
 from collections.abc import Callable, Coroutine
-from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -81,7 +80,7 @@ class AskedCall(msgspec.Struct, frozen=True):
     digest: str
     project: str
     current: Callable[[], Route | None]
-    confirmed: Callable[[], Coroutine[Any, Any, Route | None]]
+    confirmed: Callable[[], Coroutine[object, None, Route | None]]
     params: Raw = NOTHING
 
     @property
@@ -113,7 +112,7 @@ def asked_call(
     decision: Decision,
     exchange: Exchange,
     current: Callable[[], Route | None],
-    confirmed: Callable[[], Coroutine[Any, Any, Route | None]],
+    confirmed: Callable[[], Coroutine[object, None, Route | None]],
 ) -> AskedCall:
     """A call as a person is asked about it. Who calls is named as the session's state has it, or else as its records name it."""
     state, arguments = exchange.session.state, opened(exchange.request.params).get("arguments", NOTHING)
@@ -238,7 +237,7 @@ def _why(call: AskedCall, before: str | None, is_new_read: bool) -> str:
     return Phrase("asked because this tool can change things")
 
 
-def _read(arguments: Raw) -> tuple[str, Any, tuple[str, ...]]:
+def _read(arguments: Raw) -> tuple[str, object, tuple[str, ...]]:
     """Arguments as text and as Python values, and what is odd in them."""
     raw = bytes(arguments)
     if len(raw) >= READ_BELOW_BYTES:
@@ -285,7 +284,7 @@ def form_answer(reply: Envelope, question: ApprovalSnapshot, waited_s: float) ->
     if reply.error:
         return None
     try:
-        result: Any = envelope.load(reply.result)
+        result: object = envelope.load(reply.result)
     except ValueError:
         return None
     if not isinstance(result, dict):

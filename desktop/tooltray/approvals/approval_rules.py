@@ -16,6 +16,7 @@ from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import NotFound
 from tooltray.phrases import Phrase
 from tooltray.sessions.elicitation_form import plain
+from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_flow import SessionFlow
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -61,6 +62,11 @@ class ApprovalRules:
     def judged_anew(self, call: AskedCall, now: Route) -> AskedCall:
         """The call of the tool as it is now, with what the rules say of that."""
         return call.of(now, self.decision(now, call.state, call.params))
+
+    def note_answered(self, route: Route, exchange: Exchange) -> None:
+        """A call was answered; the flow guard counts what it has brought from now on."""
+        if self._guard.is_on:
+            self._guard.note(route, exchange)
 
     def _by_rules(self, route: Route, state: SessionState) -> Decision:
         """The client's own rules count in the place of the server's, except for tools that ask always; built-in servers keep theirs."""

@@ -56,6 +56,7 @@ class Approvals:
         """
         self._routes, self._rules, self._lasting, self._waiting = call_routes, rules, lasting_yeses, waiting
         self._rounds, self._refused, self._is_paused = rounds, refused_calls, is_paused
+        self.allow_unasked = rules.allow  # asked with every call
 
     # a call
 
@@ -87,8 +88,17 @@ class Approvals:
             _take_off_answers(request, head)
         return None
 
-    def answered(self, route: Route, exchange: Exchange, reply: Envelope) -> None:
-        """A call has gone through. A modern one whose server asks for more comes again, and is then the call that was allowed."""
+    def answered(self, route: Route, exchange: Exchange, reply: Envelope, *, is_free: bool) -> None:
+        """A call has gone through. A modern one whose server asks for more comes again, and is then the call that was allowed.
+
+        Args:
+            is_free: by the rules alone.
+        """
+        if not is_free:
+            self._let_come_again(route, exchange, reply)
+        self._rules.note_answered(route, exchange)
+
+    def _let_come_again(self, route: Route, exchange: Exchange, reply: Envelope) -> None:
         if exchange.era is Era.LEGACY or (decision := self._decision(route, exchange)).is_approved:
             return
         state = _state_to_come_with(reply)

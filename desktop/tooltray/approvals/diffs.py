@@ -39,7 +39,7 @@ Clean = Callable[[str], str]
 """Takes secrets out of a text."""
 
 
-def of_arguments(arguments: Any, clean: Clean) -> tuple[str, ...]:
+def of_arguments(arguments: object, clean: Clean) -> tuple[str, ...]:
     """What an edit would change; nothing for arguments that are none.
 
     Args:
@@ -80,7 +80,7 @@ def _edits(arguments: Mapping[str, Any], clean: Clean) -> Iterator[list[str]]:
         yield [line if line[:1] in ("+", "-", " ") else " " + line for line in clean(text).splitlines()]
 
 
-def _pair(edit: Any) -> tuple[str, str] | None:
+def _pair(edit: object) -> tuple[str, str] | None:
     if not isinstance(edit, Mapping):
         return None
     for old, new in BEFORE_AND_AFTER:
@@ -102,7 +102,7 @@ def _definition_lines(text: str) -> list[str]:
         return text.splitlines()
 
 
-def _member_lines(key: str, value: Any) -> list[str]:
+def _member_lines(key: str, value: object) -> list[str]:
     written = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
     first, *others = written.splitlines() or [""]
     return [f"{key}: {first}", *(f"  {line}" for line in others)]

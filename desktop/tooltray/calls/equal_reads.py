@@ -14,13 +14,12 @@ from typing import Any
 
 from msgspec import Raw
 
-from tooltray.calls.server_limits import Send
 from tooltray.catalogue.tool_routes import Route
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import NOTHING, Envelope, dump
 from tooltray.protocol.member_scanner import closed, elements_of, opened
 from tooltray.sessions.caller import Session
-from tooltray.sessions.exchange import Exchange
+from tooltray.sessions.exchange import Exchange, Work
 from tooltray.tasks import Spawn
 from tooltray.upstream.managed_server import ManagedServer
 
@@ -52,7 +51,7 @@ class EqualReads:
         compared = _compared(params)
         return (id(copy_of_server), route.definition.name, exchange.era, exchange.server, has_token, compared) if compared else None
 
-    async def sent(self, key: Hashable, exchange: Exchange, send: Send) -> Envelope:
+    async def sent(self, key: Hashable, exchange: Exchange, send: Work) -> Envelope:
         """The reply to a call: its own, or that of an equal one which is under way.
 
         Args:

@@ -4,9 +4,8 @@ Above it: the sessions of AI clients. Below it: ToolCalls; AllServers, over the 
 ServerRelay, whose sessions reach their server also by methods that are not known here; and Notifications, for what is no request.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -28,9 +27,9 @@ from tooltray.protocol import eras
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, elements_of, opened
-from tooltray.server_tasks.server_tasks import ServerTasks
+from tooltray.server_tasks.server_tasks import ServerHandler, ServerTasks
 from tooltray.sessions.caller import MAY_ASK, Session
-from tooltray.sessions.exchange import Exchange
+from tooltray.sessions.exchange import Exchange, Work
 from tooltray.sessions.own_results import own_result
 from tooltray.sessions.session_state import SessionState
 from tooltray.skills.skills import GET as GET_SKILL
@@ -50,10 +49,6 @@ FIRST_LISTS = frozenset({"tools/list", *LISTS_OF_ONE})  # which wait for what a 
 PRIVATE = Raw(b'"private"')
 NO_SUCH_CURSOR = "Invalid cursor: this list has one page"
 DECLARES_ROOTS = b'"roots"'  # stands in the capabilities of a client that can be asked for them
-
-
-Handler = Callable[[Exchange], Coroutine[Any, Any, Envelope]]
-ServerHandler = Callable[[ManagedServer, Exchange], Coroutine[Any, Any, Envelope]]
 
 
 class AllServers:
@@ -79,7 +74,7 @@ class AllServers:
         """
         self._servers, self._views, self._prompts, self._guard = servers, views, prompts, flow_guard
         self._resources, self._completion, self._extensions, self._skills = resources, completion, extensions, skills
-        of_all: dict[str, Handler] = {
+        of_all: dict[str, Work] = {
             **dict.fromkeys(LISTS, self._list),
             "prompts/get": self._get_prompt,
             "resources/read": self._read_resource,
@@ -88,7 +83,7 @@ class AllServers:
             **skills.handlers(),
         }
         shared = {SET_LEVEL: notifications.set_level, SUBSCRIBE: notifications.subscribe, UNSUBSCRIBE: notifications.subscribe}
-        self._handlers: dict[Era, dict[str, Handler]] = {Era.MODERN: of_all, Era.LEGACY: of_all | shared}
+        self._handlers: dict[Era, dict[str, Work]] = {Era.MODERN: of_all, Era.LEGACY: of_all | shared}
 
     async def answer(self, exchange: Exchange) -> Envelope:
         return await self._handlers[exchange.era].get(exchange.request.method, self._extensions.answer)(exchange)
@@ -265,7 +260,7 @@ class RequestRouter:
         self._calls, self._views, self._projects, self._look_at_project = calls, views, projects, look_at_project
         self._all_servers, self._one_server, self.notifications = all_servers, one_server, notifications
         self._app_calls = app_calls
-        self._tools: dict[str, Handler] = {"tools/call": calls.call, "tools/list": self._list_tools}
+        self._tools: dict[str, Work] = {"tools/call": calls.call, "tools/list": self._list_tools}
 
     async def answer(self, exchange: Exchange) -> Envelope:
         """Answers any request that is not the session's own to answer."""

@@ -9,7 +9,7 @@ on where it stopped (a modern client brings its answers) does not wait again.
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 
 from msgspec import Raw
@@ -18,16 +18,13 @@ from tooltray.events import Event, EventBus, ServerRemoved
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
 from tooltray.protocol.envelope import INTERNAL_ERROR, NOTHING, Envelope, failure
 from tooltray.sessions.caller import Caller, CallerBehind
-from tooltray.sessions.exchange import Exchange
+from tooltray.sessions.exchange import Exchange, Work
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.upstream.managed_server import ServersConfigured
 from tooltray.upstream.server_manager import ServerManager
 
 MINUTE_S = 60.0
 MOST_WAITING = 1000  # calls of one server; whoever has more is in a loop
-
-Send = Callable[[Exchange], Awaitable[Envelope]]
-"""Sends a call to its server."""
 
 
 class ServerLimits:
@@ -45,7 +42,7 @@ class ServerLimits:
         for kind in (ServersConfigured, ServerRemoved):
             bus.subscribe(kind, self._on_changed)
 
-    async def sent(self, server: str, exchange: Exchange, send: Send) -> Envelope:
+    async def sent(self, server: str, exchange: Exchange, send: Work) -> Envelope:
         """The reply to a call, which is sent when it is its turn."""
         queue = self._queues.get(server)
         if queue is None:

@@ -9,12 +9,10 @@ which asks the person; and LinkingRelay.
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
-from typing import Any
 
 from tooltray.activity.call_stats import CallStats
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
-from tooltray.approvals.flow_guard import FlowGuard
 from tooltray.calls.equal_reads import EqualReads
 from tooltray.calls.server_limits import ServerLimits
 from tooltray.catalogue import tool_settings
@@ -39,7 +37,6 @@ from tooltray.snapshots.servers import ServerState
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.meta_calls import MetaCalls
-from tooltray.views.result_limits import ResultLimits
 from tooltray.views.views import Views
 
 SEARCHED_FOR_ERROR_BYTES = 512  # at either end of a large result
@@ -134,7 +131,7 @@ class ToolForwarder:
         self._servers, self._relay, self._own, self._server_tasks = servers, relay, own, server_tasks
         self._limits, self._reads = limits, reads
 
-    def forward(self, route: Route, exchange: Exchange) -> Coroutine[Any, Any, Envelope]:
+    def forward(self, route: Route, exchange: Exchange) -> Coroutine[object, None, Envelope]:
         request, own_name = exchange.request, route.definition.name
         if own := self._own.get((route.server, own_name)):
             return self._answer_here(own, route.server, exchange)
@@ -147,7 +144,9 @@ class ToolForwarder:
             sending = self._relay.send_with_retry(managed, exchange)
         return self._server_tasks.noted(route.server, own_name, exchange, sending) if is_task else sending
 
-    def _sent_in_turn(self, managed: ManagedServer, route: Route, exchange: Exchange, *, is_task: bool) -> Coroutine[Any, Any, Envelope]:
+    def _sent_in_turn(
+        self, managed: ManagedServer, route: Route, exchange: Exchange, *, is_task: bool
+    ) -> Coroutine[object, None, Envelope]:
         """When it is its turn; together with equal ones where these run once."""
         config, send = managed.config, partial(self._relay.send_with_retry, managed)
         if config.max_calls or config.calls_per_minute:
@@ -225,17 +224,13 @@ class ToolCalls:
         views: Views,
         meta: MetaCalls,
         resolver: ToolResolver,
-        rules: ApprovalRules,
         approvals: Approvals,
         forwarder: ToolForwarder,
         recorder: CallRecorder,
-        result_limits: ResultLimits,
         result_fitting: ResultFitting,
-        flow_guard: FlowGuard,
     ) -> None:
-        self._limits, self._fitting, self._guard = result_limits, result_fitting, flow_guard
-        self._views, self._meta, self._resolver, self._rules = views, meta, resolver, rules
-        self._approvals, self._forwarder, self._recorder = approvals, forwarder, recorder
+        self._views, self._meta, self._resolver, self._approvals = views, meta, resolver, approvals
+        self._forwarder, self._recorder, self._fitting = forwarder, recorder, result_fitting
         self.target = resolver.target
 
     async def call(self, exchange: Exchange, *, on_record: OnRecord | None = None) -> Envelope:
@@ -256,7 +251,7 @@ class ToolCalls:
         outcome, reply, answered_at = CANCELLED, None, 0.0
         self._recorder.under_way.begin(exchange, route.server, route.definition.name)
         try:
-            is_free = self._rules.allow(route, state, exchange.request.params)  # authorize
+            is_free = self._approvals.allow_unasked(route, state, exchange.request.params)  # authorize
             if is_free:
                 exchange.course.allowed_by = FROM_RULES
             if not is_free and (reply := await self._approvals.refusal(route, exchange)):
@@ -271,12 +266,9 @@ class ToolCalls:
             reply = await self._forwarder.forward(route, exchange)  # forward
             if reply.error and is_free and _is_mismatch(reply) and (anew := await self._resolver.after_mismatch(route, exchange)):
                 reply = await self._forwarder.forward(anew, exchange)
-            if not is_free:
-                self._approvals.answered(route, exchange, reply)
-            if self._guard.is_on:
-                self._guard.note(route, exchange)
+            self._approvals.answered(route, exchange, reply, is_free=is_free)
             outcome = ERROR if is_error(reply) else OK
-            if reply.result and (terms := self._limits.of_call(route, state)):
+            if reply.result and (terms := self._fitting.terms(route, state)):
                 answered_at = time.perf_counter()  # what comes now is not the server's time
                 reply = await self._fitting.fitted(reply, terms, route, exchange)
             return reply

@@ -42,7 +42,7 @@ class Hub(ABC):
     is_running: bool
 
     @abstractmethod
-    def ask(self, verb: Coroutine[Any, Any, T], *, timeout_s: float | None = CALL_TIMEOUT_S) -> T:
+    def ask(self, verb: Coroutine[object, None, T], *, timeout_s: float | None = CALL_TIMEOUT_S) -> T:
         """Carries out a verb.
 
         Args:
@@ -82,7 +82,7 @@ class RunningHub(Hub):
         self._timeout_s: float | None = CALL_TIMEOUT_S
         self.api = Api(**remote_parts(self._call))
 
-    def ask(self, verb: Coroutine[Any, Any, T], *, timeout_s: float | None = CALL_TIMEOUT_S) -> T:
+    def ask(self, verb: Coroutine[object, None, T], *, timeout_s: float | None = CALL_TIMEOUT_S) -> T:
         self._timeout_s = timeout_s
         try:
             verb.send(None)

@@ -13,7 +13,7 @@ import time
 import unicodedata
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tooltray.cli.speech import in_one_line, say, tr
 from tooltray.errors import Problem
@@ -110,7 +110,7 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         print(_COLUMN_GAP.join(padded).rstrip())
 
 
-def to_json(value: Any, *, indent: int | None = 2) -> str:
+def to_json(value: object, *, indent: int | None = 2) -> str:
     """JSON that people can read and terminals cannot trip over: what `json` leaves raw and a terminal acts on is escaped."""
     text = json.dumps(value, ensure_ascii=False, indent=indent)
     return _NOT_FOR_TERMINALS_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

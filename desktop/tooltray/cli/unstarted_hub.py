@@ -8,7 +8,7 @@ import asyncio
 import contextvars
 import os
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from tooltray.cli.hubs import Hub
 from tooltray.cli.person import ask_to_confirm
@@ -46,7 +46,7 @@ class UnstartedHub(Hub):
             self.close()
             raise
 
-    def ask(self, verb: Coroutine[Any, Any, T], *, timeout_s: float | None = CALL_TIMEOUT_S) -> T:
+    def ask(self, verb: Coroutine[object, None, T], *, timeout_s: float | None = CALL_TIMEOUT_S) -> T:
         """Runs a verb to its end; files need no limit, and a keyring's dialog waits for the person."""
         with asked_by(self._asker):
             return self._runner.run(verb, context=contextvars.copy_context())

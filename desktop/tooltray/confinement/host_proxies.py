@@ -7,7 +7,7 @@ token is there for systems where nothing keeps other processes from the port. It
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from secrets import token_hex
 from typing import ClassVar
@@ -16,7 +16,6 @@ from tooltray.confinement.destinations import Destination, HostList
 from tooltray.confinement.outward import Outward
 from tooltray.confinement.proxy_connection import REQUEST_S, USER, ProxyConnection
 from tooltray.confinement.proxy_requests import MAX_HEAD_BYTES
-from tooltray.confinement.public_addresses import Resolve, resolve
 from tooltray.confinement.refusals import Refusals
 from tooltray.errors import TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ServerRemoved
@@ -114,21 +113,19 @@ class HostProxies:
         self,
         *,
         config: McpConfHelper,
-        environ: Callable[[], Awaitable[Mapping[str, str]]],
+        outward: Outward,
         refusals: Refusals,
         note: Callable[[Collection[str]], None],
         bus: EventBus,
         spawn: Spawn,
-        resolve: Resolve = resolve,
         request_s: float = REQUEST_S,
     ) -> None:
         """
         Args:
-            environ: gives the person's environment, which may name a proxy of their own.
             note: has values masked in logs from now on.
             request_s: seconds in which a request has to come.
         """
-        self._outward, self._refusals, self._request_s = Outward(environ, resolve=resolve), refusals, request_s
+        self._outward, self._refusals, self._request_s = outward, refusals, request_s
         self._config, self._note, self._spawn = config, note, spawn
         self._doors: dict[str, _Door] = {}
         self._opening = asyncio.Lock()

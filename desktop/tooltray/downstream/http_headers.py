@@ -105,7 +105,7 @@ def _fault_at(path: tuple[str, ...], header: str, arguments: Any, headers: Heade
     return "" if found == expected or _is_same_integer(value, found) else f"{name} header does not match the argument {where!r}"
 
 
-def _is_same_integer(value: Any, text: str) -> bool:
+def _is_same_integer(value: object, text: str) -> bool:
     if isinstance(value, bool) or not (isinstance(value, int) or (isinstance(value, float) and value.is_integer())):
         return False
     try:

@@ -1,6 +1,6 @@
 """All sessions of the hub: makes one for each connection, keeps count, ends them together.
 
-Above it: the engine. Below it: client_session and control_session.
+Above it: the engine. Below it: client_session and control_sessions.
 """
 
 import asyncio
@@ -12,11 +12,10 @@ from msgspec import Raw
 
 from tooltray.activity.structured_log import StructuredLog
 from tooltray.calls.extension_routes import DEFINED
-from tooltray.consent.askers import Consent
-from tooltray.control.control_session import ControlSession, HubControl
 from tooltray.downstream.change_notices import ACKNOWLEDGED, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
 from tooltray.downstream.client_session import ClientSession, SessionTerms
 from tooltray.downstream.connection import CONTROL, Connection, Hello
+from tooltray.downstream.control_sessions import ControlSessions
 from tooltray.events import EventBus, SessionsChanged
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.protocol import eras
@@ -52,23 +51,21 @@ class Sessions:
         bus: EventBus,
         deadlines: DeadlineWheel,
         log: StructuredLog,
-        control: HubControl,
         client_limits: KnownLimits,
-        consent: Consent,
+        control_sessions: ControlSessions,
     ) -> None:
-        self._presenter, self._bus, self._deadlines, self._log, self._control = presenter, bus, deadlines, log, control
-        self._states, self._limits, self._consent = states, client_limits, consent
+        self._presenter, self._bus, self._deadlines, self._log = presenter, bus, deadlines, log
+        self._states, self._limits, self._controls = states, client_limits, control_sessions
         self._numbers = itertools.count(1)
         self._tasks = TaskKeeper()
         self._clients: set[ClientSession] = set()
-        self._controls: set[ControlSession] = set()
         self._finished_requests = 0  # of sessions that have ended
         bus.subscribe(ServerNotified, self._on_server_notified)
 
     def open(self, hello: Hello, connection: Connection) -> RawDispatcher:
         """Makes the session that a hello asks for; returns its dispatcher."""
         if hello.role == CONTROL:
-            return self._open_control(hello)
+            return self._controls.open(hello)
         key = ("bridge", hello.session, hello.server, hello.profile) if hello.session else None
         refusal = self._refusal(hello)
         must_find = bool(hello.server) and not self._presenter.has_server(hello.server or "")
@@ -214,8 +211,8 @@ class Sessions:
 
     async def close(self, reason: str, *, grace_s: float) -> None:
         """Ends all sessions: calls in flight may finish within `grace_s`, then they are answered with `reason`."""
-        dispatchers = [session.dispatcher for session in self._clients] + [session.dispatcher for session in self._controls]
-        await asyncio.gather(*(dispatcher.close(reason, grace_s=grace_s) for dispatcher in dispatchers))
+        clients = [session.dispatcher.close(reason, grace_s=grace_s) for session in self._clients]
+        await asyncio.gather(*clients, self._controls.close(reason, grace_s=grace_s))
         await self._tasks.close()
 
     async def finish_calls(self, *, within_s: float) -> None:
@@ -223,21 +220,6 @@ class Sessions:
         waiting = [session.dispatcher.idle() for session in self._clients]
         if waiting:
             await asyncio.wait([self._tasks.spawn(each, name="finish calls") for each in waiting], timeout=within_s)
-
-    def _open_control(self, hello: Hello) -> RawDispatcher:
-        asker = self._consent.command(pid=hello.peer_pid, is_at_terminal=hello.is_at_terminal)
-        session = ControlSession(
-            presenter=self._presenter,
-            bus=self._bus,
-            deadlines=self._deadlines,
-            control=self._control,
-            wants_events=hello.wants_events,
-            asker=asker,
-        )
-        asker.on_asked = session.tell_of_wait
-        self._controls.add(session)
-        self._tasks.spawn(self._serve_control(session), name="control")
-        return session.dispatcher
 
     async def _serve(self, session: ClientSession, key: Hashable) -> None:
         try:
@@ -248,12 +230,6 @@ class Sessions:
             self._finished_requests += session.request_count
             if session.is_lasting:
                 self._count()
-
-    async def _serve_control(self, session: ControlSession) -> None:
-        try:
-            await session.run()
-        finally:
-            self._controls.discard(session)
 
     def _count(self) -> None:
         self._bus.publish(SessionsChanged(self.count))

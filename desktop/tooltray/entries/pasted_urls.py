@@ -56,7 +56,7 @@ def with_parameter(url: str, key: str, value: str) -> str:
     return re.sub(rf"([?&]{re.escape(quote(key, safe=''))}=)[^&#]*", lambda match: match[1] + written, url, count=1)
 
 
-def as_word(value: Any) -> str:
+def as_word(value: object) -> str:
     """Converts numbers and booleans, which some blocks have without quotes, to text, since programs take strings."""
     return value if isinstance(value, str) else json.dumps(value)
 

@@ -101,7 +101,7 @@ class _Found:
         self.note(path, mentioned({key: value for key, value in document.items() if not (key == "mcpServers" and entries)}))
 
 
-def mentioned(written: Any) -> Iterator[str]:
+def mentioned(written: object) -> Iterator[str]:
     """Yields the names of secrets in all placeholders of a JSON value."""
     match written:
         case str():

@@ -79,7 +79,8 @@ class ResultFitting:
         result_limits: ResultLimits,
     ) -> None:
         self._store, self._count, self._tools, self._lists = store, count, tools, lists
-        self._limits, self._result_limits = client_limits, result_limits
+        self._limits = client_limits
+        self.terms = result_limits.of_call  # asked for with every call
         self.problems: tuple[Problem, ...] = ()
 
     async def of_task(self, server: str, tool: str, exchange: Exchange, reply: Envelope) -> Envelope:
@@ -89,7 +90,7 @@ class ResultFitting:
             tool: the server's own name for it.
         """
         route = self._tools.routes(server).get(tool)
-        terms = self._result_limits.of_call(route, exchange.session.state) if route else None
+        terms = self.terms(route, exchange.session.state) if route else None
         return await self.fitted(reply, terms, route, exchange) if route and terms else reply
 
     async def fitted(self, reply: Envelope, terms: ResultTerms, route: Route, exchange: Exchange) -> Envelope:

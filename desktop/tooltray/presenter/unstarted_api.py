@@ -14,6 +14,7 @@ from tooltray.access.api import AccessApi
 from tooltray.ai_clients.api import AiClientsApi
 from tooltray.api import Api, remote_parts
 from tooltray.approvals.api import ApprovalsApi
+from tooltray.approvals.permissions import Permissions
 from tooltray.audit.api import AuditApi
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.confinement.api import ConfinementApi
@@ -37,6 +38,7 @@ from tooltray.programs import is_frozen
 from tooltray.projects.api import ALLOWING, ProjectsApi
 from tooltray.registries.api import RegistriesApi
 from tooltray.settings.given_entries import BUILTIN_NAMES
+from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.snapshots.http import NewApiToken, Scope
 from tooltray.snapshots.hub import HubSnapshot
@@ -262,7 +264,14 @@ class _AccessApi(_Unstarted, AccessApi):
 
 class _ApprovalsApi(_Unstarted, ApprovalsApi):
     def __init__(self, parts: UnstartedParts) -> None:
-        self._config = parts.config
+        self._permissions = _RulesInFiles(parts.config)
+
+
+class _RulesInFiles(_Unstarted, Permissions):
+    """The rules of servers alone: which tools they have, only a hub knows."""
+
+    def __init__(self, config: McpConfHelper) -> None:
+        self._config = config
 
 
 class _ProjectsApi(_Unstarted, ProjectsApi):

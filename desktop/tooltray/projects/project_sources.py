@@ -6,7 +6,7 @@ Above it: Projects. Below it: ProjectFolders, which says what may be a project, 
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from weakref import WeakKeyDictionary, WeakSet
 
 import msgspec
@@ -119,7 +119,7 @@ class ProjectSources:
             del self._refusals[gone]
         self.look_at_folder(state)
 
-    def _begin(self, state: SessionState, finding_out: object) -> "asyncio.Task[None]":
+    def _begin(self, state: SessionState, finding_out: Coroutine[object, None, None]) -> "asyncio.Task[None]":
         task = self._spawn(finding_out, name=f"project of {state.id}")
         pending = self._pending.setdefault(state.id, set())
         pending.add(task)

@@ -9,7 +9,6 @@ TaskPlaces, and LinkingRelay: results have the URIs that clients know.
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from functools import partial
-from typing import Any
 
 from msgspec import Raw
 
@@ -25,7 +24,7 @@ from tooltray.server_tasks.task_book import TaskBook
 from tooltray.server_tasks.task_news import TaskNews
 from tooltray.server_tasks.task_places import TaskPlaces
 from tooltray.server_tasks.task_store import ServerTask
-from tooltray.sessions.exchange import Exchange
+from tooltray.sessions.exchange import Exchange, Work
 from tooltray.transports.transports import is_remote
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.server_manager import ServerManager
@@ -38,8 +37,7 @@ MOST_ASKED_FOR = 100  # tasks of a server without a list, for the list: the late
 
 Fit = Callable[[str, str, Exchange, Envelope], Awaitable[Envelope]]
 """Takes a server, its tool, what asks for the result, and the reply with the result."""
-Handler = Callable[[Exchange], Coroutine[Any, Any, Envelope]]
-ServerHandler = Callable[[ManagedServer, Exchange], Coroutine[Any, Any, Envelope]]
+ServerHandler = Callable[[ManagedServer, Exchange], Coroutine[object, None, Envelope]]
 
 
 class ServerTasks:
@@ -64,7 +62,7 @@ class ServerTasks:
         self._servers, self._relay, self._views = servers, relay, views
         self._book, self._places, self._news = book, places, news
 
-    def handlers(self) -> Mapping[str, Handler]:
+    def handlers(self) -> Mapping[str, Work]:
         """For sessions that have all servers."""
         return {**dict.fromkeys((GET, RESULT, CANCEL, UPDATE), self._of_all), LIST: self._list_all}
 
@@ -81,7 +79,7 @@ class ServerTasks:
         declared = exchange.head.meta.capabilities if exchange.era is Era.MODERN else exchange.caller.capabilities
         return messages.EXTENSION_HINT in bytes(declared)
 
-    async def noted(self, server: str, tool: str, exchange: Exchange, sending: Coroutine[Any, Any, Envelope]) -> Envelope:
+    async def noted(self, server: str, tool: str, exchange: Exchange, sending: Coroutine[object, None, Envelope]) -> Envelope:
         """The reply to a call that may begin a task; by the time it is there, the task is known also to the next hub."""
         reply = await sending
         state = None if reply.error else messages.read_begun(reply.result)

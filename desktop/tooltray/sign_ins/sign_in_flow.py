@@ -7,7 +7,6 @@ does.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
 
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
@@ -108,7 +107,7 @@ class SignInFlow:
             await self._listener.close()
             self._end()
 
-    def on_done(self, task: "asyncio.Task[Any]") -> None:
+    def on_done(self, task: "asyncio.Task[object]") -> None:
         """Callback for the task that runs `run`: ends the sign-in if the task was cancelled before its first step."""
         if not self.is_over:
             self.error = self._cancelled()

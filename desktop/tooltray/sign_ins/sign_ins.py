@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
-from typing import Any
 
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
@@ -60,9 +59,9 @@ class SignIns:
         self._config, self._secrets, self._store, self._servers = config, secrets, store, servers
         self._login_shell, self._bus, self._spawn, self._limit_s = login_shell, bus, spawn, limit_s
         self._accesses: dict[str, ServerAccess] = {}
-        self._flows: dict[str, tuple[SignInFlow, asyncio.Task[Any]]] = {}
+        self._flows: dict[str, tuple[SignInFlow, asyncio.Task[object]]] = {}
         self._unsaved: dict[str, Problem] = {}
-        self._storing: set[asyncio.Task[Any]] = set()
+        self._storing: set[asyncio.Task[object]] = set()
         bus.subscribe(EntriesEdited, self._on_edited)
         bus.subscribe(ConfigChanged, self._on_config_changed)
 
@@ -289,7 +288,7 @@ class SignIns:
         if task := self._cancel_flow(server):
             await asyncio.wait({task})
 
-    def _cancel_flow(self, server: str) -> "asyncio.Task[Any] | None":
+    def _cancel_flow(self, server: str) -> "asyncio.Task[object] | None":
         """Cancels a server's sign-in and returns its task, if there is one."""
         _, task = self._flows.get(server, (None, None))
         if task:

@@ -10,17 +10,13 @@ from typing import Any
 from tooltray.approvals.skill_book import SkillBook
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.phrases import Phrase
-from tooltray.protocol.envelope import Envelope, dump, load
-from tooltray.protocol.eras import Head
-from tooltray.sessions.caller import OwnCaller
-from tooltray.sessions.exchange import Exchange
+from tooltray.protocol.envelope import load
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.skills.content_check import text_of
 from tooltray.skills.skill_catalogue import KnownSkill, SkillCatalogue
+from tooltray.skills.skill_reading import ReadingFailed, SkillReading
 from tooltray.skills.skills import Skills
 from tooltray.snapshots.skills import SkillSnapshot
-from tooltray.upstream.held_calls import HeldCalls
-from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 
 
@@ -33,12 +29,10 @@ class SkillsApi:
         catalogue: SkillCatalogue,
         skills: Skills,
         book: SkillBook,
-        relay: ServerRelay,
-        caller: OwnCaller,
-        held: HeldCalls,
+        skill_reading: SkillReading,
     ) -> None:
         self._config, self._servers, self._catalogue, self._skills, self._book = config, servers, catalogue, skills, book
-        self._relay, self._caller, self._held = relay, caller, held
+        self._reading = skill_reading
 
     async def get_skills(self, server: str | None = None) -> list[SkillSnapshot]:
         """The skills of all servers, or of one; also what is switched off or held.
@@ -63,16 +57,10 @@ class SkillsApi:
             TooltrayError: its server failed.
         """
         known = await self._find(skill)
-        params = dump({"uri": known.skill.uri})
-        exchange = Exchange(Envelope(method="resources/read", params=params), Head(), self._caller, self._held, None, self._caller.name)
-        reply = await self._relay.send_with_retry(self._servers.get(known.server), exchange)
         failed = Phrase("the skill '{name}' could not be read", name=known.skill.name)
-        if reply.error:
-            error = load(reply.error)
-            raise TooltrayError(failed, str(error.get("message", "")) if isinstance(error, dict) else "")
         try:
-            text = text_of(reply.result, known.skill.uri)
-        except ValueError as error:
+            text = text_of(await self._reading.result(known.server, known.skill.uri), known.skill.uri)
+        except (ReadingFailed, ValueError) as error:
             raise TooltrayError(failed, str(error)) from None
         return {**load(known.skill.raw), "server": known.server, "uri": known.uri, "text": text}
 

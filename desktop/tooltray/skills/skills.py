@@ -4,9 +4,8 @@ Above it: the router. Below it: SkillCatalogue, SkillBook, Profiles, ServerRelay
 because it has changed is not offered in any way, to no session, whether it has all servers or one alone.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
 
 from msgspec import Raw
 
@@ -23,7 +22,7 @@ from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, elements_of, opened
-from tooltray.sessions.exchange import Exchange
+from tooltray.sessions.exchange import Exchange, Work
 from tooltray.sessions.session_state import SessionState
 from tooltray.skills.content_check import CHECKED_AT_ONCE_BYTES, fault_of
 from tooltray.skills.skill_catalogue import SkillCatalogue
@@ -36,8 +35,6 @@ from tooltray.views.views import Views
 
 LIST, GET, READ_FOLDER = "skills/list", "skills/get", "resources/directory/read"
 MOST_TOLD = 256  # files whose content did not fit; the same is told a person once
-
-Handler = Callable[[Exchange], Coroutine[Any, Any, Envelope]]
 
 
 class Skills:
@@ -58,7 +55,7 @@ class Skills:
         self._views, self._relay, self._bus = views, relay, bus
         self._told: dict[tuple[str, str, str], None] = {}
 
-    def handlers(self) -> Mapping[str, Handler]:
+    def handlers(self) -> Mapping[str, Work]:
         """For sessions that have all servers together."""
         return {LIST: self.listing, GET: self.get, READ_FOLDER: self.read_folder}
 

@@ -21,6 +21,7 @@ from tooltray.calls.notifications import Notifications
 from tooltray.control.control_session import HubControl
 from tooltray.downstream.client_session import ClientSession
 from tooltray.downstream.connection import Connection, Hello
+from tooltray.downstream.control_sessions import ControlSessions
 from tooltray.downstream.sessions import LEADS_BACK, Sessions
 from tooltray.events import EventBus, SessionsChanged
 from tooltray.presenter.mcp_presenter import McpPresenter
@@ -47,15 +48,21 @@ class Hub:
         self.counts: list[int] = []
         self.stops: list[str] = []
         control = HubControl(kind="serve", execution_id="e", stop=lambda: self.stops.append("stop"), hand_over=_nothing, raise_window=None)
+        controls = ControlSessions(
+            presenter=self.presenter,  # type: ignore[arg-type]
+            bus=self.bus,
+            deadlines=DeadlineWheel(),
+            control=control,
+            consent=consent_in(Path("/nowhere")),
+        )
         self.sessions = Sessions(
             presenter=self.presenter,  # type: ignore[arg-type]
             states=SessionStates(bus=self.bus, deadlines=DeadlineWheel()),
             bus=self.bus,
             deadlines=DeadlineWheel(),
             log=KeptLog(),  # type: ignore[arg-type]
-            control=control,
             client_limits=KnownLimits(),
-            consent=consent_in(Path("/nowhere")),
+            control_sessions=controls,
         )
         self.bus.subscribe(SessionsChanged, lambda event: self.counts.append(event.session_count))
 

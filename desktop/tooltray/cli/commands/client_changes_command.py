@@ -6,7 +6,6 @@ Above it: run. Below it: a hub, or its API without one.
 import argparse
 import time
 from collections.abc import Callable, Coroutine, Iterable
-from typing import Any
 
 from tooltray.cli.hubs import Hub, any_hub
 from tooltray.cli.person import check_terminal, confirmed
@@ -69,7 +68,7 @@ def _row(change: ClientChange) -> list[str]:
     return [change.id, when, change.client, change.action, ", ".join(change.servers), _UNDO[change.undo], change.path]
 
 
-def _change(args: argparse.Namespace, home: Home, preview: Callable[[Hub], Coroutine[Any, Any, list[ClientEdit]]]) -> int:
+def _change(args: argparse.Namespace, home: Home, preview: Callable[[Hub], Coroutine[object, None, list[ClientEdit]]]) -> int:
     with any_hub(home) as hub:
         edits = hub.ask(preview(hub), timeout_s=TIMEOUT_S)
         if args.dry_run and args.json:

@@ -5,7 +5,7 @@ Above it: run. Below it: a hub, or its API without one.
 
 import argparse
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tooltray.cli.hubs import any_hub
 from tooltray.cli.speech import tr
@@ -45,7 +45,7 @@ def auto(args: argparse.Namespace, home: Home) -> int:
 
 
 def _do(
-    args: argparse.Namespace, home: Home, verb: "Callable[[RegistriesApi], Coroutine[Any, Any, NpmRegistryStatus]]", *, note: str = ""
+    args: argparse.Namespace, home: Home, verb: "Callable[[RegistriesApi], Coroutine[object, None, NpmRegistryStatus]]", *, note: str = ""
 ) -> int:
     with any_hub(home) as hub:
         before = hub.ask(hub.api.registries.get_npm_registry_status()) if note and not args.json else None

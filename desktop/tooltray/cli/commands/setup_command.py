@@ -28,7 +28,7 @@ STDOUT = "-"  # in the place of a file, as many programs have it
 SIGNS = {"add": "+", "replace": "~", "remove": "-", "keep": "="}
 
 T = TypeVar("T")
-Changes = Coroutine[Any, Any, list[SetupChange]]
+Changes = Coroutine[object, None, list[SetupChange]]
 Document = dict[str, Any]  # the settings and servers, as their file has them
 
 

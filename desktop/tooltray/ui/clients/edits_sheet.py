@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
@@ -18,6 +18,7 @@ from tooltray.ui.i18n import tr
 from tooltray.ui.origins import visible_path
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip, StateBadge
@@ -147,9 +148,7 @@ class EditsPanel(SheetFrame):
         self._go.setToolTip("Ctrl+Enter")
         self._go.clicked.connect(self._on_go)
         self.buttons.addWidget(self._go)
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            shortcut = QShortcut(QKeySequence(keys), self, self._on_go)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self._on_go)
         self._build(FIRST_BLOCKS)
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -6,7 +6,7 @@ Above it: ComputerTab. Below it: tables and forms. It shows snapshots and emits 
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
@@ -18,6 +18,7 @@ from tooltray.ui.clients.import_progress import ImportProgressList
 from tooltray.ui.i18n import tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, Switch
 from tooltray.ui.widgets.filter_tabs import FilterTabs
@@ -159,9 +160,7 @@ class ImportPanel(SheetFrame):
         self._go.setToolTip("Ctrl+Enter")
         self._go.clicked.connect(self._on_go)
         self.buttons.addWidget(self._go)
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            shortcut = QShortcut(QKeySequence(keys), self, self._on_go)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self._on_go)
 
     def _chosen_ones(self) -> list[ImportCandidate]:
         return [each for each in self._plan.candidates if each.id in self._chosen]

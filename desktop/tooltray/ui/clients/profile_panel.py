@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit
 
 from tooltray.errors import Problem
@@ -15,6 +15,7 @@ from tooltray.ui.clients.profile_choice import CheckTable, Choice, choices, prof
 from tooltray.ui.i18n import tr
 from tooltray.ui.state_language import UNKNOWN
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import OptionList
 from tooltray.ui.widgets.label import CodeLabel, Label
@@ -119,9 +120,7 @@ class ProfilePanel(SheetFrame):
         self._save.setToolTip("Ctrl+Enter")
         self._save.clicked.connect(self._on_save)
         self.buttons.addWidget(self._save)
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            shortcut = QShortcut(QKeySequence(keys), self, self._on_save)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self._on_save)
 
     def _count(self, choice: Choice) -> str:
         names = self._choice.names(choice.server)

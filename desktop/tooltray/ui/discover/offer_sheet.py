@@ -6,7 +6,7 @@ Above it: the Servers page. Below it: forms and the preview. Nothing is run or s
 from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QDesktopServices, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.errors import Problem
@@ -18,6 +18,7 @@ from tooltray.ui.discover.new_server_preview import NewServerPreview
 from tooltray.ui.i18n import shipped, tr
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.chip import Chip
@@ -171,9 +172,7 @@ class OfferPanel(SheetFrame):
         self._go.setToolTip("Ctrl+Enter")
         self._go.clicked.connect(self._on_go)
         self.buttons.addWidget(self._go)
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            shortcut = QShortcut(QKeySequence(keys), self, self._on_go)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self._on_go)
 
     def _complaint(self) -> str:
         """What is wrong with the name; empty: nothing."""

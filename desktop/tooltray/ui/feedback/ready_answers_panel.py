@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.errors import Problem
 from tooltray.ui.feedback.feedback_words import ready_answer_words
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.card_grid import FlowArea
 from tooltray.ui.widgets.label import Label
@@ -46,9 +47,7 @@ class ReadyAnswersPanel(SheetFrame):
         self._save.setToolTip("Ctrl+Enter")
         self._save.clicked.connect(self._on_save)
         self.buttons.addWidget(self._save)
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            shortcut = QShortcut(QKeySequence(keys), self, self._on_save)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self._on_save)
 
     @property
     def answers(self) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QFocusEvent, QShowEvent
 from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 
 from tooltray.errors import Problem
@@ -12,6 +12,7 @@ from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.ui.i18n import tr
 from tooltray.ui.opened_server.tool_hints import ToolHints
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
@@ -210,9 +211,7 @@ class ToolWordsPanel(SheetFrame):
         self._save.setEnabled(False)  # until it is known what stands in the settings
         self._save.clicked.connect(self._on_save)
         self.buttons.addWidget(self._save)
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            shortcut = QShortcut(QKeySequence(keys), self, self._on_save)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self._on_save)
 
     def _on_changed(self) -> None:
         self._save.setEnabled(self._is_known and self._hints.can_be_saved)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
@@ -12,6 +12,7 @@ from tooltray.ui.approvals.approval_body import DAY_S, HOUR_S
 from tooltray.ui.i18n import tr
 from tooltray.ui.permissions.grant_commands import GrantSubjects, GrantWish
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import Choice, OptionList
 from tooltray.ui.widgets.label import Label
@@ -48,9 +49,7 @@ class AllowToolsPanel(SheetFrame):
         self._go.setEnabled(False)
         self._go.clicked.connect(self._on_go)
         self.buttons.addWidget(self._go)
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            shortcut = QShortcut(QKeySequence(keys), self, self._on_go)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self._on_go)
 
     @property
     def wish(self) -> GrantWish:

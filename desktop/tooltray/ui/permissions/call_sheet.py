@@ -4,7 +4,7 @@ Above it: the Permissions page. Below it: ApprovalBody. Enter allows nothing; Ct
 """
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QShowEvent
 
 from tooltray.errors import Problem
 from tooltray.snapshots.approvals import ApprovalSnapshot, RulePreview
@@ -12,6 +12,7 @@ from tooltray.ui.approvals.approval_body import WIDTH, ApprovalBody, lasting_cho
 from tooltray.ui.approvals.rule_choice import RuleChoice
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.choice import Choice
 from tooltray.ui.widgets.sheet import GUARD_MS, SheetFrame
@@ -52,8 +53,7 @@ class CallPanel(SheetFrame):
         self.buttons.addWidget(self._allow)
         self._guard = QTimer(self, singleShot=True, interval=guard_ms)
         self._guard.timeout.connect(self._on_guard_over)
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            QShortcut(QKeySequence(keys), self, self._on_allow).setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self._on_allow)
 
     @property
     def call_id(self) -> str:

@@ -191,7 +191,7 @@ class EngineLink(QObject):
             self.news_arrived.emit(news)
 
 
-async def _asked_by(person: Asker, verb: str, work: Coroutine[object, object, T]) -> T:
+async def _asked_by(person: Asker, verb: str, work: Coroutine[object, None, T]) -> T:
     """The window shows what it is about before it calls a verb that widens something."""
     set_asker(person)
     set_call(verb)

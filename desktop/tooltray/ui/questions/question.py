@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from tooltray.snapshots.questions import ElicitationSnapshot
@@ -15,6 +15,7 @@ from tooltray.ui.addresses import LOOPBACK, host_of, is_of_other_letters
 from tooltray.ui.i18n import tr
 from tooltray.ui.questions.answer_field import AnswerField
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.icon import Icon
@@ -55,9 +56,7 @@ class QuestionPanel(Surface):
         layout.addWidget(self._scroll, 1)
         layout.addWidget(divider())
         layout.addLayout(self._foot())
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            shortcut = QShortcut(QKeySequence(keys), self, self._on_accept)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self._on_accept)
 
     @property
     def fields(self) -> Sequence[AnswerField]:

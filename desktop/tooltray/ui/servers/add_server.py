@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.errors import Problem, TooltrayError
@@ -19,6 +19,7 @@ from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.servers.pasted_preview import PastedPreview
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.choice import Choice
@@ -100,9 +101,7 @@ class AddServerPanel(Surface):
         layout.addWidget(self._scroll, 1)
         layout.addWidget(divider())
         layout.addLayout(self._buttons())
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            shortcut = QShortcut(QKeySequence(keys), self, self._on_add)
-            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self._on_add)
         if text:
             self._field.setPlainText(text)
         else:

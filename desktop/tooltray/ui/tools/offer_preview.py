@@ -6,7 +6,6 @@ Above it: the list of offers, which shows it beside itself or in a sheet. Below 
 from collections.abc import Mapping
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
@@ -16,6 +15,7 @@ from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.tools.argument_lines import ArgumentLines
 from tooltray.ui.tools.offered import PROMPT, RESOURCE, TEMPLATE, Offered, expanded
 from tooltray.ui.tools.offered_commands import OfferedCommands
+from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button, IconButton, Switch
 from tooltray.ui.widgets.label import CodeLabel, ElidedLabel, Label
 from tooltray.ui.widgets.server_text import one_line, seen
@@ -69,8 +69,7 @@ class OfferPreview(Surface):
         self._commands.completed.connect(self._lines.propose)
         self._commands.failed.connect(self._on_failed)
         self._context.hub.resource_updated.connect(self._on_updated)
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            QShortcut(QKeySequence(keys), self, self._get).setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self._get)
 
     @property
     def key(self) -> str:

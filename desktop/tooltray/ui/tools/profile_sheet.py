@@ -6,12 +6,13 @@ Above it: the tab Tools. Below it: the frame of a sheet. It makes nothing itself
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QLineEdit
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.tool_rows import ToolRow, profile_of
+from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.sheet import SheetFrame
@@ -51,8 +52,7 @@ class ProfileNamePanel(SheetFrame):
         self._save = Button(theme, tr("Make the profile"), "primary")
         self._save.clicked.connect(self._on_save)
         self.buttons.addWidget(self._save)
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            QShortcut(QKeySequence(keys), self, self._on_save).setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self._on_save)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QDesktopServices, QKeyEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtGui import QDesktopServices, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from tooltray.events import TryProgressed
@@ -20,6 +20,7 @@ from tooltray.ui.results.result_view import ResultView
 from tooltray.ui.schema_form.schema_form import SchemaForm
 from tooltray.ui.theme import Theme
 from tooltray.ui.tools.attempts import CANCELLED, Attempt, command_of, outcome_words, title_of
+from tooltray.ui.widgets.accept_keys import add_accept_keys
 from tooltray.ui.widgets.button import Button, IconButton
 from tooltray.ui.widgets.charts import Meter
 from tooltray.ui.widgets.choice import Choice
@@ -82,8 +83,7 @@ class TryPanel(Surface):
         layout.addLayout(self._foot())
         self._clock = QTimer(self, interval=TICK_MS)
         self._clock.timeout.connect(self._draw_progress)
-        for keys in ("Ctrl+Return", "Ctrl+Enter"):
-            QShortcut(QKeySequence(keys), self, self.call).setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        add_accept_keys(self, self.call)
         self._draw()
 
     def sizeHint(self) -> QSize:

@@ -1,0 +1,14 @@
+"""The keys that do what a sheet's first button does, from any of its fields: Ctrl+Enter, with either Enter key."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import QWidget
+
+
+def add_accept_keys(widget: QWidget, act: Callable[[], object]) -> None:
+    """They count while something in the widget has the focus."""
+    for keys in ("Ctrl+Return", "Ctrl+Enter"):
+        shortcut = QShortcut(QKeySequence(keys), widget, act)
+        shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
