@@ -65,7 +65,7 @@ async def test_what_is_kept_elsewhere_says_where_and_what_to_do_and_takes_no_val
     fake.stored_secrets = StoredSecrets("memory", True, None, (secret, replace(secret, name="pass:a", problem=None)))
     async with Desk(fake, theme) as desk:
         tab = await opened(desk)
-        assert cells(tab.table) == ["command:op", "git", "Cannot be had", "Show"]
+        assert cells(tab.table) == ["command:op", "git", "Not available", "Show"]
         assert cells(tab.table, 1) == ["pass:a", "git", "Fetched", "Show"]
         tab.open_secret(secret)
         sheet = desk.window.findChildren(SecretPanel)[-1]

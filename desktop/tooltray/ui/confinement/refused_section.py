@@ -50,9 +50,9 @@ class RefusedSection(ConfinementSection):
 
     def _draw(self) -> None:
         clear(self._lines)
-        words = tr("Since it started. A host is allowed at once; for a file or folder the server is restarted.")
+        words = tr("Since the server started. Allowing a host takes effect at once; allowing a file or folder restarts the server.")
         has_paths = any(each.kind == "path" for each in self._now.refused)
-        self._about.setText(in_a_row(words, tr("Paths are as the server gives them.") if has_paths else ""))
+        self._about.setText(in_a_row(words, tr("The paths are from the server's own messages: look before you allow one.") if has_paths else ""))
         for thing in self._now.refused:
             self._lines.addWidget(self._line(thing))
 

@@ -93,10 +93,11 @@ class Header(QFrame):
 
 
 MARGIN = 24
+FREE_BELOW = 72  # px below the last thing: so much a toast takes, and what it covers can be scrolled out from under it
 
 
 class PageScroll(QScrollArea):
-    """A vertical scroll area whose right margin shrinks by the scroll bar."""
+    """A vertical scroll area whose right margin shrinks by the scroll bar, with room for a toast below its content."""
 
     def __init__(self, name: str, margin: int = MARGIN) -> None:
         super().__init__()
@@ -112,6 +113,7 @@ class PageScroll(QScrollArea):
         if content is None or (layout := content.layout()) is None:
             return
         margins = layout.contentsMargins()
+        margins.setBottom(max(FREE_BELOW, margins.bottom()))
         margins.setRight(self._margin - (self.width() - self.viewport().width()))
         layout.setContentsMargins(margins)
 
