@@ -38,7 +38,7 @@ class RefusedSection(ConfinementSection):
         self._notes = column(spacing=8)
         body.addLayout(self._notes)
         box = Surface(self._theme)
-        self._lines = column(box, margins=(12, 6, 6, 6), spacing=6)
+        self._lines = column(box, margins=(12, 8, 10, 8), spacing=6)
         body.addWidget(box)
         self.hide()
 
@@ -52,7 +52,9 @@ class RefusedSection(ConfinementSection):
         clear(self._lines)
         words = tr("Since the server started. Allowing a host takes effect at once; allowing a file or folder restarts the server.")
         has_paths = any(each.kind == "path" for each in self._now.refused)
-        self._about.setText(in_a_row(words, tr("The paths are from the server's own messages: look before you allow one.") if has_paths else ""))
+        self._about.setText(
+            in_a_row(words, tr("The paths are from the server's own messages: look before you allow one.") if has_paths else "")
+        )
         for thing in self._now.refused:
             self._lines.addWidget(self._line(thing))
 

@@ -37,7 +37,10 @@ class WatchSection(ConfinementSection):
         self._clock.timeout.connect(self._on_tick)
         body = column(self, spacing=10)
         body.addWidget(Label(self._theme, tr("Watch"), "heading"))
-        words = tr("Runs the server unconfined for five minutes, notes what it opens and where it connects, and proposes a profile. Use its tools meanwhile.")
+        words = tr(
+            "Runs the server unconfined for five minutes, notes what it opens and where it connects, and proposes a profile. "
+            "Use its tools meanwhile."
+        )
         body.addWidget(Label(self._theme, words, "caption", "muted", wrap=True))
         self._notes = column(spacing=8)
         body.addLayout(self._notes)

@@ -199,7 +199,9 @@ GROUPS = (
                 path=("shareReads",),
                 kind="switch",
                 title=lambda: tr("Run identical reads once"),
-                hint=lambda: tr("Identical calls at the same moment share one run. Only for tools that say they only read and can be repeated."),
+                hint=lambda: tr(
+                    "Identical calls at the same moment share one run. Only for tools that say they only read and can be repeated."
+                ),
             ),
             EntryField(
                 path=("deferredStartup",),
