@@ -103,5 +103,5 @@ def is_open(confinement: ConfinementSnapshot) -> bool:
 
 def _hosts(hosts: Sequence[str]) -> str:
     if not hosts:
-        return tr("No network")
+        return tr("No hosts yet")
     return hosts[0] if len(hosts) == 1 and len(hosts[0]) <= LONGEST_HOST else tr("Hosts: {count}", count=len(hosts))

@@ -66,7 +66,7 @@ class RefusedSection(ConfinementSection):
             words.addWidget(CodeLabel(theme, thing.name))  # the whole of it: it is what a person allows
         else:
             words.addWidget(Label(theme, refused_title(thing), wrap=True))
-        words.addWidget(Label(theme, refused_details(thing, datetime.now()), "caption", "muted"))
+        words.addWidget(Label(theme, refused_details(thing, datetime.now()), "caption", "muted", wrap=True))
         line.addLayout(words, 1)
         if thing.name:
             allow = Button(theme, tr("Allow for this server"), small=True)

@@ -20,6 +20,7 @@ SHOWN_MS = 8000  # long enough to read one line and reach the button
 SHADOW, HEIGHT, BOTTOM = 24, 44, 20
 WIDEST, BESIDE = 720, 16  # px of the box; and what stays free beside it
 PADDING = 12  # px above and below several lines
+SLACK = 4  # px; widths are rounded, and on a screen of 200 % a line that fits exactly is broken
 ABOVE = 8  # px between a toast and the buttons that it must not cover
 
 
@@ -83,7 +84,7 @@ class Toast(QWidget):
     def _fit(self, widest: int) -> None:
         """As narrow as its words allow, and as high as they need then."""
         self._words.setFixedWidth(0)
-        line = self._words.fontMetrics().horizontalAdvance(self._words.text()) + 1
+        line = self._words.fontMetrics().horizontalAdvance(self._words.text()) + SLACK
         most = widest + 2 * SHADOW - self.sizeHint().width()
         self._words.setFixedWidth(max(1, min(line, most)))
         height = self._words.heightForWidth(self._words.width())
