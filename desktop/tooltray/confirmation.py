@@ -21,7 +21,7 @@ class Wish(msgspec.Struct, frozen=True):
     """What somebody asks for that widens, or takes back, what may happen.
 
     Attributes:
-        what: the beginning of a sentence: "A yes to tool calls".
+        what: the beginning of a sentence: "Allowing tool calls".
         about: what it is about, by the names of things (server, tool, folder); it is recorded, so no secret is in it.
         verb: of the API.
         arguments: of the verb, as they came over the control socket; for the person's eyes alone, never recorded.
@@ -101,7 +101,7 @@ class Unattended(Person):
 
 
 PERSON, UNATTENDED = Person(), Unattended()
-YES_TO_CALLS = Phrase("A yes to tool calls")  # what widens approval
+YES_TO_CALLS = Phrase("Allowing tool calls")  # what widens approval
 _asker: ContextVar[Asker] = ContextVar("asker", default=UNATTENDED)
 _call: ContextVar[tuple[str, Mapping[str, object]]] = ContextVar("call", default=("", {}))
 

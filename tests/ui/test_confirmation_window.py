@@ -22,7 +22,7 @@ from tooltray.ui.theme import Theme
 
 WISH = ConfirmationSnapshot(
     id="1",
-    what="A yes to tool calls",
+    what="Allowing tool calls",
     verb="add_grant",
     facts=(("server", "<b>files</b>"), ("odd_one", "x")),
     origin=("bash (42)", "claude (7)"),
@@ -83,7 +83,7 @@ def button(window: ConfirmationWindow, text: str) -> QAbstractButton:
 async def test_it_says_what_is_wanted_and_where_it_comes_from_as_plain_text(ask: Callable[..., Asked]) -> None:
     window = await ask().open()
     texts = [label.text().replace("\u200b", "") for label in window.findChildren(QLabel) if label.isVisible()]
-    for wanted in ("A yes to tool calls.", "Server", "<b>files</b>", "odd_one", "It comes from Claude Code, an AI client"):
+    for wanted in ("Allowing tool calls.", "Server", "<b>files</b>", "odd_one", "It comes from Claude Code, an AI client"):
         assert wanted in texts, texts
     assert "It comes from bash (42), started by claude (7)." in texts
     assert "tool calls" in window.accessibleName()

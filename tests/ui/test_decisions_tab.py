@@ -11,7 +11,7 @@ from tooltray.snapshots.audit import AuditCheck, AuditEntry
 from tooltray.ui.permissions.decisions_tab import DecisionsTab, about_words, answer_words, details, way_words
 from tooltray.ui.theme import Theme
 
-YES = AuditEntry(2, 1000.0, "A yes to tool calls", "yes", "window", origin="bash (1)", about={"server": "files", "tool": "write"})
+YES = AuditEntry(2, 1000.0, "Allowing tool calls", "yes", "window", origin="bash (1)", about={"server": "files", "tool": "write"})
 ENDED = AuditEntry(1, 900.0, "Something has ended", "", "")
 
 
@@ -43,4 +43,4 @@ def test_a_decision_says_by_which_way_it_came(way: str, who: str, words: str) ->
 
 def test_a_decision_says_what_it_is_about_and_where_it_came_from() -> None:
     assert (answer_words(YES), answer_words(ENDED), about_words(YES)) == ("Yes", "–", "files, write")
-    assert details(YES).splitlines() == ["A yes to tool calls", "server: files", "tool: write", "From: bash (1)"]
+    assert details(YES).splitlines() == ["Allowing tool calls", "server: files", "tool: write", "From: bash (1)"]

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QWidget
@@ -21,16 +21,24 @@ from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.pages.secrets_help import SecretsHelp
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
+from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.filter_tabs import FilterTab
 from tooltray.ui.widgets.page_frame import SearchField
 from tooltray.ui.widgets.sheet import Sheet
-from tooltray.ui.widgets.toast import Toast
+from tooltray.ui.widgets.toast import SHADOW, Toast
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 
 
 def toasts(desk: Desk) -> list[str]:
     return [toast.text for toast in desk.window.findChildren(Toast) if toast.isVisible()]
+
+
+def toast_box(desk: Desk) -> QRect:
+    """Where a new toast of some words lies."""
+    desk.window.context.say("a long line of what was done and can be undone " * 2)
+    toast = desk.window.findChildren(Toast)[-1]
+    return QRect(toast.pos(), toast.size()).adjusted(SHADOW, SHADOW, -SHADOW, -SHADOW)
 
 
 def press(widget: QWidget, name: str) -> None:
@@ -122,6 +130,18 @@ async def test_a_new_toast_takes_the_place_of_the_old_one(theme: Theme) -> None:
         desk.window.context.say("one")
         desk.window.context.say("two")
         assert toasts(desk) == ["two"]
+
+
+async def test_a_toast_lies_beside_the_details_and_above_buttons_that_do_not_scroll(theme: Theme) -> None:
+    async with Desk(FakePresenter([server("a")]), theme) as desk:
+        details = desk.open_server("a", "confinement")
+        assert toast_box(desk).right() < details.mapTo(desk.window, QPoint(0, 0)).x()
+        desk.window.resize(900, 600)  # now they lie over the cards
+        desk.open_server("a", "settings")
+        await until(lambda: any(each.text() == "Save" for each in details.findChildren(Button)))
+        for name in ("Test", "Discard", "Save"):
+            button = control(details, name)
+            assert not QRect(button.mapTo(desk.window, QPoint(0, 0)), button.size()).intersects(toast_box(desk)), name
 
 
 async def test_a_server_s_entry_is_copied_in_the_form_of_other_programs(theme: Theme) -> None:

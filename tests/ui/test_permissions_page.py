@@ -293,13 +293,13 @@ async def test_an_ai_client_s_rules_on_arguments_are_told_and_its_flow_guard_is_
     fake = engine()
     seen = ClientModeSnapshot("zed", "Zed", "", "everything", "", is_seen=True)
     fake.client_modes = [
-        replace(seen, client="a", title="A", call_rules=("ls, where path is in /p; and nothing else is given",), is_seen=False),
+        replace(seen, client="a", title="A", call_rules=("ls, where path is in /p; no other arguments",), is_seen=False),
         replace(seen, client="b", title="B", call_rules=()),
         replace(seen, flow_guard=False),
     ]
     async with Desk(fake, theme) as desk:
         page = await opened(desk, CLIENTS)
-        assert "Goes through without asking: ls, where path is in /p; and nothing else is given." in words(page)
+        assert "Runs without asking: ls, where path is in /p; no other arguments." in words(page)
         assert words(page).count("No rule on arguments counts for it.") == 1
         guard = choice(page.clients, "Flow guard for Zed")
         assert guard.chosen == "off"
@@ -354,7 +354,7 @@ async def test_a_rule_is_said_in_words_with_the_calls_it_covers_and_can_be_taken
     async with Desk(fake, theme) as desk:
         page = await opened(desk)
         page.rules.choose("files")
-        assert "Goes through without asking: read_it, where path is x." in words(page)
+        assert "Runs without asking: read_it, where path is x." in words(page)
         page.rules.choose("git")
         assert "read_it, where path is x" not in words(page)
         page.show_tab(GRANTED)
@@ -363,7 +363,7 @@ async def test_a_rule_is_said_in_words_with_the_calls_it_covers_and_can_be_taken
         await until(lambda: desk.window.sheet is not None and "Not covered" in words(desk.window.sheet))
         sheet = desk.window.sheet
         assert sheet is not None
-        for said in ("write_it, where a is 1", "There is no folder /x.", "Of 2 recent calls it covers 1.", '{"a":1}', '{"a":2}'):
+        for said in ("write_it, where a is 1", "There is no folder /x.", "It covers 1 of 2 recent calls.", '{"a":1}', '{"a":2}'):
             assert said in words(sheet)
         page.granted.opened.emit(RULE)  # an open sheet stays
         assert desk.window.sheet is sheet
@@ -387,6 +387,6 @@ async def test_a_call_is_answered_by_a_rule_in_its_sheet(theme: Theme) -> None:
         choice.choose("rule")
         choice.chosen_changed.emit("rule")
         button(panel, "short 2").click()
-        await until(lambda: "whole 2" in words(panel) and "Of 2 recent calls" in words(panel))
+        await until(lambda: "whole 2" in words(panel) and "of 2 recent calls" in words(panel))
         button(panel, "Allow").click()
         await until(lambda: ("answer_approval", "c", "rule-2") in fake.calls)

@@ -41,7 +41,7 @@ def allowing(section: QWidget) -> list[str]:
 async def test_each_thing_that_has_a_name_is_allowed_with_one_click(theme: Theme) -> None:
     async with opened(theme, KEPT) as (desk, section):
         assert allowing(section) == ["Allow evil.example:443 for a", "Allow /home/me/notes for a"]
-        assert "Paths are as the server gives them." in words(section)
+        assert "The paths are from the server's own messages: look before you allow one." in words(section)
         control(section, "Allow /home/me/notes for a").click()
         await desk.asked("allow_refused", "a", "path", "/home/me/notes")
 
@@ -72,6 +72,6 @@ def test_a_card_says_how_much_was_refused_and_the_latest_of_it() -> None:
 
 def test_what_was_wanted_of_it_and_how_often_is_said() -> None:
     now = datetime.fromtimestamp(1.0)
-    assert refused_details(PATH, now).startswith("To be changed · 3 times · ")
-    assert refused_details(replace(PATH, is_write=False, count=1), now).startswith("To be read · ")
+    assert refused_details(PATH, now).startswith("Changing · 3 times · ")
+    assert refused_details(replace(PATH, is_write=False, count=1), now).startswith("Reading · ")
     assert refused_details(UNKNOWN, now) == f"{now:%H:%M}"

@@ -5,7 +5,7 @@ import asyncio
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit
+from PySide6.QtWidgets import QLineEdit, QWidget
 from tests.fakes.desk import Desk, until
 from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server
@@ -19,6 +19,7 @@ from tooltray.ui.secrets.secret_sheets import SecretPanel
 from tooltray.ui.secrets.secrets_tab import SecretsTab
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.toast import Toast
 
 LOCKED = Problem("The keyring is locked", "its prompt was closed or not answered", "Try again")
@@ -35,6 +36,10 @@ async def opened(desk: Desk, name: str = "") -> SecretsTab:
     tab = desk.open_secrets(name)
     await until(lambda: tab.is_known and not len(desk.tasks))
     return tab
+
+
+def command(panel: QWidget) -> CodeView:
+    return panel.findChild(CodeView)  # type: ignore[return-value]
 
 
 def toast(desk: Desk) -> Toast:
@@ -59,19 +64,75 @@ async def test_a_missing_secret_is_typed_in_where_it_is_missed(theme: Theme) -> 
 
 
 async def test_what_is_kept_elsewhere_says_where_and_what_to_do_and_takes_no_value(theme: Theme) -> None:
-    problem = Problem("'op' is not installed", hint="Install it")
-    secret = SecretSnapshot("command:op", None, ("git",), kind="provided", origin="your command 'op'", problem=problem)
+    problem = Problem("The keyring is not there", hint="Install it")
+    secret = SecretSnapshot("keyring:a/b", None, ("git",), kind="provided", origin="the keyring", problem=problem)
     fake = engine()
     fake.stored_secrets = StoredSecrets("memory", True, None, (secret, replace(secret, name="pass:a", problem=None)))
     async with Desk(fake, theme) as desk:
         tab = await opened(desk)
-        assert cells(tab.table) == ["command:op", "git", "Cannot be had", "Show"]
-        assert cells(tab.table, 1) == ["pass:a", "git", "Fetched", "Show"]
-        tab.open_secret(secret)
+        table = tab.elsewhere.table
+        assert cells(table) == ["keyring:a/b", "the keyring", "git", "Not available", "Details…"]
+        assert cells(table, 1) == ["pass:a", "the keyring", "git", "", "Details…"]
+        table.pressed.emit(secret)
         sheet = desk.window.findChildren(SecretPanel)[-1]
-        assert "fetched from your command 'op' each time a server starts" in drawn(sheet)
+        assert "fetched from the keyring each time a server starts" in drawn(sheet)
         assert "Install it" in drawn(sheet)
         assert sheet.findChildren(QLineEdit) == []
+
+
+OP = SecretSnapshot("command:op", None, ("git",), kind="provided", origin="your command 'op'", problem=Problem("There is no command 'op'"))
+
+
+async def test_a_command_that_an_entry_names_is_set_up_and_its_server_restarted(theme: Theme) -> None:
+    fake = engine()
+    fake.stored_secrets = StoredSecrets("memory", True, None, (OP,))
+    async with Desk(fake, theme) as desk:
+        tab = await opened(desk)
+        table = tab.elsewhere.table
+        assert cells(table) == ["command:op", "", "git", "Not set up", "Set up…"]
+        tab.open_secret(OP)
+        panel = desk.window.sheet.panel
+        assert nameless(desk.window) == []
+        assert "There is no command 'op'" in drawn(panel)
+        assert "${secret:command:op}" in drawn(panel)
+        assert not control(panel, "Save").isEnabled()
+        command(panel).setPlainText("op\nread\nop://Work/a key")
+        fake.failures["change_settings"] = TooltrayError("The settings cannot be written")
+        control(panel, "Save").click()
+        await until(lambda: "The settings cannot be written" in drawn(panel))
+        fake.failures.clear()
+        control(panel, "Save").click()
+        await desk.asked("change_settings", {"secretCommands": {"op": ["op", "read", "op://Work/a key"]}}, "")
+        await until(lambda: desk.window.sheet is None and cells(table)[4] == "Change…")
+        assert cells(table)[1] == "op read 'op://Work/a key'"
+        assert toast(desk).text == "op is saved. It counts when git starts again."
+        button(toast(desk), "Restart").click()
+        await desk.asked("restart_server", "git")
+
+
+async def test_a_command_is_added_under_a_free_name_and_removed_with_undo(theme: Theme) -> None:
+    fake = engine()
+    fake.settings["secretCommands"] = {"bws": ["bws", "get"], "odd": "no list"}
+    async with Desk(fake, theme) as desk:
+        tab = await opened(desk)
+        table = tab.elsewhere.table
+        assert cells(table) == ["command:bws", "bws get", "Nothing", "Unused", "Change…"]
+        control(tab, "Add a command…").click()
+        panel = desk.window.sheet.panel
+        command(panel).setPlainText("op")
+        for name, fault in (("bws", "There is a command of this name"), ("a}", "A name has no { or } in it")):
+            field(panel, "Name").setText(name)
+            await until(lambda fault=fault: fault in drawn(panel))
+            assert not control(panel, "Save").isEnabled()
+        field(panel, "Name").setText("op")
+        control(panel, "Save").click()
+        await until(lambda: desk.window.sheet is None and table.model().rowCount() == 2)
+        table.row_chosen.emit(SecretSnapshot("command:bws", None, kind="provided"))
+        control(desk.window.sheet.panel, "Remove").click()
+        await until(lambda: table.model().rowCount() == 1)
+        assert toast(desk).text == "bws is removed"
+        button(toast(desk), "Undo").click()
+        await until(lambda: fake.settings["secretCommands"].get("bws") == ["bws", "get"])
 
 
 async def test_what_is_stored_is_replaced_and_its_value_never_shown(theme: Theme) -> None:

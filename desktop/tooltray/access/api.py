@@ -107,5 +107,5 @@ class AccessApi:
             Conflict: the client has another token now.
             TooltrayError: that cannot be written.
         """
-        await confirm_widening(Phrase("A token that was revoked"), token=name)
+        await confirm_widening(Phrase("Restoring a revoked token"), token=name)
         await self._http.restore_token(name)

@@ -151,7 +151,7 @@ class HttpAccess:
             TooltrayError: the name, the scope or the lifetime is invalid, or the token cannot be stored.
         """
         if trusted:
-            await confirm_widening(Phrase("A trusted token"), token=name, scope=scope)
+            await confirm_widening(Phrase("Making a trusted token"), token=name, scope=scope)
         if trusted and scope != "manage":
             raise TooltrayError(
                 Phrase("a trusted token has the scope manage"),

@@ -27,14 +27,14 @@ RUNS_OTHERS = frozenset(_RUNS_OTHERS.split())
 
 
 def words(rule: CallRule) -> str:
-    """The calls that a rule covers: "run_command, where command is `git status`; and nothing else is given"."""
+    """The calls that a rule covers: "run_command, where command is exactly `git status`; no other arguments"."""
     conditions: list[str] = [_condition(path, each) for path, each in rule.arguments.items()]
     text = tool_of(rule)
     if rule.server:
         text = Phrase("{tool} of {server}", tool=text, server=visible(rule.server))
     if not conditions:
         return Phrase("{tool}: {others}", tool=text, others=_others(rule))
-    return Phrase("{tool}, where {conditions}; {others}", tool=text, conditions=_joined(conditions), others=_others(rule))
+    return Phrase("{tool}, where {conditions}; {others}", tool=text, conditions=_all(conditions), others=_others(rule))
 
 
 def brief(rule: CallRule) -> str:
@@ -99,10 +99,10 @@ def _command(path: str, condition: Condition) -> str:
     line = f"`{' '.join(condition.command or ())}`"
     argument = Phrase("{one} with {other}", one=path, other=visible(condition.args)) if condition.args else path
     if condition.more == NONE:
-        return Phrase("{argument} is {command} without another word", argument=argument, command=line)
+        return Phrase("{argument} is exactly {command}", argument=argument, command=line)
     if condition.more == ANY:
-        return Phrase("{argument} begins with {command}, whatever words follow", argument=argument, command=line)
-    return Phrase("{argument} is {command}, and what follows are words but no options", argument=argument, command=line)
+        return Phrase("{argument} begins with {command}, followed by anything", argument=argument, command=line)
+    return Phrase("{argument} begins with {command}, followed by words that are not options", argument=argument, command=line)
 
 
 def _number(path: str, bounds: NumberBounds) -> str:
@@ -115,10 +115,10 @@ def _number(path: str, bounds: NumberBounds) -> str:
 
 def _others(rule: CallRule) -> str:
     if rule.others == ANY:
-        return Phrase("whatever else is given") if rule.arguments else Phrase("whatever is given")
+        return Phrase("any other arguments") if rule.arguments else Phrase("any arguments")
     if isinstance(rule.others, tuple) and rule.others:
-        return Phrase("whatever is given as {arguments}, and nothing else", arguments=", ".join(map(visible, rule.others)))
-    return Phrase("and nothing else is given") if rule.arguments else Phrase("without arguments")
+        return Phrase("anything as {arguments}, and no other arguments", arguments=", ".join(map(visible, rule.others)))
+    return Phrase("no other arguments") if rule.arguments else Phrase("without arguments")
 
 
 def _value(value: object) -> str:
@@ -131,6 +131,11 @@ def _joined(parts: Iterable[str]) -> str:
     for other in others:
         first = Phrase("{one}, {other}", one=first, other=other)
     return first
+
+
+def _all(parts: Iterable[str]) -> str:
+    *others, last = parts
+    return Phrase("{one}, and {other}", one=_joined(others), other=last) if others else last
 
 
 def _alternatives(parts: Iterable[str]) -> str:

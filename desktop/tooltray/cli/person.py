@@ -28,7 +28,7 @@ def is_at_terminal() -> bool:
     return is_person_there() and sys.stdout is not None and sys.stdout.isatty()
 
 
-def check_terminal(what: str = Phrase("A yes to tool calls")) -> None:
+def check_terminal(what: str = Phrase("Allowing tool calls")) -> None:
     """Refuses at the beginning of a command what the hub would refuse at its end.
 
     Raises:

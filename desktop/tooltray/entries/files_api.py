@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tooltray.server_files.project_servers import ProjectServers
     from tooltray.server_files.server_files import ServerFiles
 
-YES_TO_SERVERS = Phrase("A yes to a project's servers")
+YES_TO_SERVERS = Phrase("Allowing a project's servers")
 DIGEST_LENGTH = 16  # of a digest in the audit trail
 
 

@@ -34,7 +34,7 @@ class SettingsApi:
         """
         _check_registries(changes)
         if settings_widen(changes, self._config.own_settings):
-            await confirm_widening(Phrase("A change of what may happen unasked"), settings=list(changes))
+            await confirm_widening(Phrase("Changing settings that allow more"), settings=list(changes))
         await self._config.edit(merge_patch(changes, revision))
         return settings_document(self._config.document)
 

@@ -19,11 +19,11 @@ class CommandProvider:
     def why_not(self, place: str, around: Surroundings) -> Problem | None:
         command = around.commands.get(place)
         if not command:
-            hint = Phrase("Add it to secretCommands in the settings: see the guide of secrets")
+            hint = Phrase("Add it in the tab Secrets of the settings, or to secretCommands in settings.json")
             return Problem(Phrase("There is no command '{name}'", name=place), Phrase("secretCommands does not have it"), hint)
         if shutil.which(command[0], path=around.environ.get("PATH")):
             return None
-        hint = Phrase("Install it, or correct secretCommands in the settings")
+        hint = Phrase("Install it, or correct the command in the tab Secrets of the settings")
         return Problem(Phrase("'{program}' is not installed", program=command[0]), hint=hint)
 
     async def fetch(self, place: str, around: Surroundings) -> str:

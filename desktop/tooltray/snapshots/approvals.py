@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+from tooltray.phrases import Phrase
+
 CHOICES = ("once", "like", "session", "hour", "day", "lock", "always", "reads")
 """The yeses to a call: to it alone; to the like of it for some seconds; to its tool for the session, an hour, a day, until the screen
 locks, or until it is taken back; to all tools of its server that read."""
@@ -105,6 +107,28 @@ class RulePreview(msgspec.Struct, frozen=True):
     problems: tuple[str, ...] = ()
     calls: tuple[JudgedCall, ...] = ()
     unknown: int = 0
+
+
+def tried_in_words(preview: RulePreview) -> tuple[Phrase, ...]:
+    """How many calls of late a rule would have covered, a sentence each."""
+    known, covered, unknown = len(preview.calls), sum(each.is_covered for each in preview.calls), preview.unknown
+    if not known:
+        kept = Phrase("The arguments of recent calls are not kept, so it is not known which of them it covers.")
+        return (kept,) if unknown else (Phrase("There are no recent calls of this tool."),)
+    more = Phrase("{count} more are not judged: their arguments are not kept.", count=unknown)
+    if unknown == 1:
+        more = Phrase("1 more is not judged: its arguments are not kept.")
+    return (_tried(known, covered), more) if unknown else (_tried(known, covered),)
+
+
+def _tried(known: int, covered: int) -> Phrase:
+    if known == 1:
+        return Phrase("It covers the only recent call.") if covered else Phrase("It does not cover the only recent call.")
+    if covered == known:
+        return Phrase("It covers all {known} recent calls.", known=known)
+    if not covered:
+        return Phrase("It covers none of {known} recent calls.", known=known)
+    return Phrase("It covers {covered} of {known} recent calls.", covered=covered, known=known)
 
 
 class ToolChange(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ class AuditEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 
     number: int  # from 1; the next decision has the next number
     at: float  # unix seconds
-    what: str  # was decided, as the beginning of a sentence: "A yes to tool calls"
+    what: str  # was decided, as the beginning of a sentence: "Allowing tool calls"
     answer: str  # "yes", "no", "late" (nobody answered in time), "gone" (who asked has gone), or "narrowed" (taken back)
     way: str  # "window", "terminal", "passphrase", "program" (REST), "client" (a form of an AI client), "script"; empty: by itself
     who: str = ""  # the name of a program's token, or of an AI client

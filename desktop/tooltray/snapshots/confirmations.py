@@ -7,7 +7,7 @@ class ConfirmationSnapshot(msgspec.Struct, frozen=True):
     """Something that a command wants to allow. Every text in it is made harmless."""
 
     id: str
-    what: str  # the beginning of a sentence: "A yes to tool calls"
+    what: str  # the beginning of a sentence: "Allowing tool calls"
     verb: str  # of the API
     facts: tuple[tuple[str, str], ...]  # what it is about: names and values, in the order in which they are to be read
     origin: tuple[str, ...]  # the processes that it comes from, the nearest first, e.g. "bash (4242)"

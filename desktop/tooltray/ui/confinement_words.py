@@ -24,7 +24,7 @@ def files_text(files: str) -> str:
     """Returns what a server may do with files, in a sentence."""
     own = tr("It reads and changes its own package and caches, its project, and the folders below.")
     read = tr("It reads its own package, its project, and the folders below, and changes nothing but its own caches.")
-    return {"own": own, "read": read}.get(files) or tr("Whatever you may do yourself, your keys and passwords included.")
+    return {"own": own, "read": read}.get(files) or tr("It reads and changes all that you can, your keys and passwords included.")
 
 
 def network_title(network: str) -> str:
@@ -56,7 +56,7 @@ def in_full(confinement: ConfinementSnapshot | None) -> str:
     """Returns the same with what is missing of it."""
     if confinement is None:
         return ""
-    short = in_short(confinement) or tr("Open: whatever you may do")
+    short = in_short(confinement) or tr("Open: it can do all that you can")
     return "\n".join(filter(None, (short, *map(say, confinement.missing), refused_in_full(confinement))))
 
 
@@ -79,7 +79,7 @@ def refused_title(thing: RefusedThing) -> str:
 
 def refused_details(thing: RefusedThing, now: datetime) -> str:
     """Returns what was wanted of it, how often, and when last."""
-    what = {"host": tr("Host"), "path": tr("To be changed") if thing.is_write else tr("To be read")}.get(thing.kind, "")
+    what = {"host": tr("Connecting"), "path": tr("Changing") if thing.is_write else tr("Reading")}.get(thing.kind, "")
     often = tr("{count} times", count=thing.count) if thing.count > 1 else ""
     return " · ".join(filter(None, (what, often, moment(thing.at, now))))
 
@@ -92,7 +92,7 @@ def entry_words(entry: Mapping[str, object]) -> str:
     network: Net = next((each for each in NETWORKS if each == members.get("network")), "open")
     shown = ConfinementSnapshot(files=files, network=network)
     if is_open(shown):
-        return tr("Open: whatever you may do")
+        return tr("Open: it can do all that you can")
     text = tr("not your other files, keys and passwords") if shown.files != "open" else ""
     return tr("{words}: {meaning}", words=in_short(shown), meaning=text) if text else in_short(shown)
 
@@ -103,5 +103,5 @@ def is_open(confinement: ConfinementSnapshot) -> bool:
 
 def _hosts(hosts: Sequence[str]) -> str:
     if not hosts:
-        return tr("No network")
+        return tr("No hosts yet")
     return hosts[0] if len(hosts) == 1 and len(hosts[0]) <= LONGEST_HOST else tr("Hosts: {count}", count=len(hosts))

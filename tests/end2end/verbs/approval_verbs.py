@@ -135,7 +135,7 @@ async def rules_on_arguments(hub):
         id = await refused_note(hub)
         assert [each["answer"] for asked in await hub("get_approvals") if asked["id"] == id for each in asked["rules"]] == ["rule-1"]
         shown = await hub("preview_rule", server="notes", rule=RULE)
-        assert shown["words"] == 'save_note, where text is "a" or "b"; and nothing else is given'
+        assert shown["words"] == 'save_note, where text is "a" or "b"; no other arguments'
         assert [each["is_covered"] for each in shown["calls"]] == [True]
         assert "is not known" in await hub.refusal("add_rule", server="notes", rule={**RULE, "argument": {}})
         made = await hub("add_rule", server="notes", rule=RULE, client="tooltray")

@@ -46,7 +46,7 @@ ODD = Phrase(
 )
 WISH = ConfirmationSnapshot(
     id="1",
-    what=Phrase("A yes to tool calls"),
+    what=Phrase("Allowing tool calls"),
     verb="add_grant",
     facts=(("server", "filesystem"), ("kind", "tool"), ("tool", "write_file"), ("definitions", "write_file 9f86d081884c7d65")),
     origin=("tooltray (4242)", "bash (4100)", "claude (3071)", "gnome-terminal- (2911)"),
@@ -153,7 +153,7 @@ async def confirmation_long(theme: Theme) -> Shot:
         ("project", "/home/me/code/" + "shop" * 30),
     )
     return await confirmation(
-        theme, replace(WISH, what=Phrase("A yes to a project's servers"), facts=facts, origin=(), ai_client="", count=2), 3
+        theme, replace(WISH, what=Phrase("Allowing a project's servers"), facts=facts, origin=(), ai_client="", count=2), 3
     )
 
 

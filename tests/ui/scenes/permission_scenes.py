@@ -62,8 +62,8 @@ MODES = [
     ClientModeSnapshot("zed", "Zed", "", "everything", "", is_seen=True, auto_approve=("names:get_*", "hint:idempotent")),
 ]
 DECIDED = (
-    AuditEntry(3, time.time() - 60, "A yes to tool calls", "no", "window", origin="bash (4242), claude (3071)", about={"server": "git"}),
-    AuditEntry(2, time.time() - 900, "A yes to a project's servers", "yes", "window", about={"project": "/home/me/projects/shop"}),
+    AuditEntry(3, time.time() - 60, "Allowing tool calls", "no", "window", origin="bash (4242), claude (3071)", about={"server": "git"}),
+    AuditEntry(2, time.time() - 900, "Allowing a project's servers", "yes", "window", about={"project": "/home/me/projects/shop"}),
     AuditEntry(1, time.time() - 90_000, "Allowing a folder", "yes", "passphrase", about={"folder": "/home/me/projects"}),
 )
 FOLDERS = ["/home/me/projects", "/srv/data/的/專案"]

@@ -18,7 +18,12 @@ from tooltray.ui.secrets.secrets_tab import SecretsTab
 from tooltray.ui.theme import Theme
 
 S = SecretSnapshot
-NO_OP = Problem(Phrase("'{program}' is not installed", program="op"), hint=Phrase("Install it, or correct secretCommands in the settings"))
+NO_OP = Problem(
+    Phrase("'{program}' is not installed", program="op"),
+    hint=Phrase("Install it, or correct the command in the tab Secrets of the settings"),
+)
+NO_VAULT = Problem(Phrase("There is no command '{name}'", name="vault"), Phrase("secretCommands does not have it"))
+COMMANDS = {"op": ["op", "read", "op://Work/GitHub/credential"], "bws": ["sh", "-c", "bws secret get 1 | jq -r .value"]}
 SECRETS = (
     S("github/GITHUB_TOKEN", True, ("github",)),
     S("linear/API_KEY", False, ("linear",)),
@@ -29,6 +34,7 @@ SECRETS = (
     S("team/OPENAI_API_KEY", True, ("memory", "search", "/home/me/projects/shop/.mcp.json")),
     S("pass:work/api-key", None, ("search",), kind="provided", origin="pass, work/api-key"),
     S("command:op", None, ("fetch",), kind="provided", origin="your command 'op'", problem=NO_OP),
+    S("command:vault", None, ("search",), kind="provided", origin="your command 'vault'", problem=NO_VAULT),
     S("tooltray-backups", True, kind="own"),
     S("密鑰/GITHUB <b>🔑</b> a name that is far longer than any column of this table could ever be", True, ("fetch",)),
 )
@@ -36,9 +42,12 @@ OPEN = StoredSecrets("keyring", True, None, SECRETS)
 LOCKED = Problem(THE_KEYRING, Phrase("its prompt was closed or not answered"), ANSWER)
 
 
-async def opened(theme: Theme, secrets: StoredSecrets = OPEN, size: tuple[int, int] | None = None) -> tuple[Shot, SecretsTab]:
+async def opened(
+    theme: Theme, secrets: StoredSecrets = OPEN, size: tuple[int, int] | None = None, commands: dict[str, list[str]] | None = None
+) -> tuple[Shot, SecretsTab]:
     result = await desk(theme)
     result.engine.stored_secrets = secrets
+    result.engine.settings["secretCommands"] = commands or {}
     tab = result.open_secrets()
     await until(lambda: tab.is_known and not len(result.tasks))
     return Shot(result, size=size), tab
@@ -67,6 +76,16 @@ async def secret(theme: Theme) -> Shot:
     return shot
 
 
+async def secret_elsewhere(theme: Theme) -> Shot:
+    return (await opened(theme, commands=COMMANDS, size=(1180, 1180)))[0]
+
+
+async def secret_command(theme: Theme) -> Shot:
+    shot, tab = await opened(theme, commands=COMMANDS)
+    tab.open_secret(SECRETS[8])
+    return shot
+
+
 async def secret_new(theme: Theme) -> Shot:
     shot, tab = await opened(theme)
     tab.open_new()
@@ -92,4 +111,15 @@ async def secret_sign_in(theme: Theme) -> Shot:
     return shot
 
 
-SCENES = (secrets, secrets_small, secrets_none, secrets_locked, secret, secret_new, secret_refused, secret_sign_in)
+SCENES = (
+    secrets,
+    secrets_small,
+    secrets_none,
+    secrets_locked,
+    secret,
+    secret_elsewhere,
+    secret_command,
+    secret_new,
+    secret_refused,
+    secret_sign_in,
+)

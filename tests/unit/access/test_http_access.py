@@ -145,7 +145,7 @@ async def test_tokens_are_made_listed_and_revoked_and_what_they_opened_ends(part
 async def test_a_trusted_token_is_a_persons_and_takes_the_old_setting_out(parts: HubParts) -> None:
     await parts.conf.edit(lambda document: document.update(publish={"http": {"api": {"enabled": True, "trusted": True}}}))
     assert any("a file says so" in notice.title for notice in parts.presenter.snapshot().notices)
-    with asked_by(UNATTENDED), pytest.raises(Denied, match="A trusted token needs a person"):
+    with asked_by(UNATTENDED), pytest.raises(Denied, match="Making a trusted token needs a person"):
         await parts.presenter.create_api_token("boss", trusted=True)
     with pytest.raises(TooltrayError, match="has the scope manage"):
         await parts.presenter.create_api_token("boss", "read", trusted=True)

@@ -58,8 +58,9 @@ async def test_a_rule_made_of_a_call_lets_the_like_of_it_through_and_nothing_els
         question = await here.asked()
         assert [each.answer for each in question.rules] == ["rule-1", "rule-2"]
         assert question.rules[1].words == (
-            f"run_command, where command is `git status`, and what follows are words but no options, cwd is in {os.path.realpath(cwd)}; "
-            "and nothing else is given"
+            "run_command, where command begins with `git status`, followed by words that are not options, "
+            f"and cwd is in {os.path.realpath(cwd)}; "
+            "no other arguments"
         )
         await here.parts.presenter.answer_approval(question.id, "rule-2")
         assert "result" in await call
@@ -125,8 +126,8 @@ async def test_a_tool_that_asks_always_asks_whatever_a_rule_of_the_settings_says
     async with at_work(tmp_path, STATUS, autoApprove=["ask:run_command"]) as here:
         assert not await goes_through(here, {"command": "git status"})
         assert [each.message for each in here.parts.call_rules.problems()] == [
-            "you chose that this tool asks always (run_command, where command is `git status`, and what follows are words but no options; "
-            "and nothing else is given)"
+            "you chose that this tool asks always (run_command, where command begins with `git status`, "
+            "followed by words that are not options; no other arguments)"
         ]
 
 

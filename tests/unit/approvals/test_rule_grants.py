@@ -33,7 +33,7 @@ async def test_calls_of_late_are_judged_where_it_is_kept_what_they_were_called_w
         ]
         assert "hunter2" not in found.calls[0].line
         assert (found.unknown, found.problems, found.rule) == (0, (), RULE)
-        assert found.words == "write_it, where a is at least 1; and nothing else is given"
+        assert found.words == "write_it, where a is at least 1; no other arguments"
         await here.parts.presenter.change_settings({"activity": {"contents": False}})
         await here.call(arguments={"a": 2})
         await here.parts.journal.flush()

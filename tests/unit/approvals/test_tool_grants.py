@@ -88,12 +88,12 @@ async def test_a_grant_is_confirmed_with_the_definitions_that_it_is_for(tmp_path
             await here.parts.presenter.set_server_auto_approve("s", [])
         entries = (await here.parts.trail.entries())[::-1]
         assert [(each.what, each.answer) for each in entries] == [
-            ("A yes to tool calls", "yes"),
+            ("Allowing tool calls", "yes"),
             ("What was allowed for longer", "narrowed"),
-            ("A yes to tool calls", "yes"),
-            ("A yes to tool calls", "yes"),
-            ("A yes to tool calls", "yes"),
-            ("A yes to tool calls", "narrowed"),
+            ("Allowing tool calls", "yes"),
+            ("Allowing tool calls", "yes"),
+            ("Allowing tool calls", "yes"),
+            ("Allowing tool calls", "narrowed"),
         ]
         assert entries[0].about["definitions"].startswith("write_it ")
         assert entries[1].about["grant"] == grant.id

@@ -102,7 +102,7 @@ async def test_nobody_at_the_window_and_a_command_that_went_are_recorded_too(tmp
 
 async def test_a_yes_to_what_the_window_asks_itself_is_given_there(tmp_path: Path) -> None:
     with asked_by(at_terminal(with_window(tmp_path))), pytest.raises(Denied, match="is given in Tooltray's window"):
-        await confirm_answer("A yes to tool calls")
+        await confirm_answer("Allowing tool calls")
 
 
 async def test_without_a_window_and_a_passphrase_the_terminal_counts(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ async def test_elsewhere_it_counts_as_it_did_here(parts: HubParts, other: HubPar
 async def test_rules_on_arguments_of_a_client_are_said_in_words(other: HubParts) -> None:
     rules = {"callRules": [{"tool": "t", "arguments": {"a": {"equals": 1}}}]}
     setup = {"mcpServers": {"s": {"command": "x", "autoApprove": [], **rules}}, "publish": {"clients": {"acme": rules}}}
-    said = "t, where a is 1; and nothing else is given"
+    said = "t, where a is 1; no other arguments"
     preview = await other.presenter.preview_import(setup)
     assert SetupChange("add", "setting", "publish.clients.acme", f"approved without asking: {said}") in preview
     assert SetupChange("add", "server", "s", f"x (approved without asking: {said})") in preview

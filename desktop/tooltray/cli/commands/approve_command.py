@@ -95,7 +95,7 @@ def _narrowest_rule(call: ApprovalSnapshot) -> str:
     if not call.rules:
         raise TooltrayError(tr("No rule can be made of this call"), "", tr("Allow it once: tooltray approve {id}", id=clean_line(call.id)))
     rule = call.rules[0]
-    print(tr("From now on goes through without asking, for {client}:", client=clean_line(call.client) or tr("this AI client")))
+    print(tr("From now on runs without asking, for {client}:", client=clean_line(call.client) or tr("this AI client")))
     print("  " + clean_line(rule.words))
     return rule.answer
 

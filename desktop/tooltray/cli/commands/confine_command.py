@@ -33,7 +33,7 @@ def confinement_words(confinement: ConfinementSnapshot) -> str:
     if confinement.is_in_vain:
         return tr("not confined: this system cannot do it")
     if confinement.files == confinement.network == "open":
-        return tr("open: whatever you may do")
+        return tr("open: it can do all that you can")
     files = {"own": tr("own files"), "read": tr("read only")}.get(confinement.files) or tr("all files")
     hosts = tr("only these hosts: {hosts}", hosts=", ".join(confinement.hosts) or "-")
     network = {"none": tr("no network"), "hosts": hosts}.get(confinement.network) or tr("all of the network")

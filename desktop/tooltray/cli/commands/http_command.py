@@ -115,7 +115,7 @@ def remove_client(args: argparse.Namespace, home: Home) -> int:
 
 def api_on(args: argparse.Namespace, home: Home) -> int:
     if args.trusted:
-        check_terminal(tr("A trusted token"))
+        check_terminal(tr("Making a trusted token"))
     with any_hub(home) as hub:
         access, is_running = hub.api.access, hub.is_running
         was_on = hub.ask(access.get_http_status()).is_enabled
@@ -138,7 +138,7 @@ def api_off(args: argparse.Namespace, home: Home) -> int:
 def api_token(args: argparse.Namespace, home: Home) -> int:
     """Shows the default token, or makes a new one."""
     if args.trusted:
-        check_terminal(tr("A trusted token"))
+        check_terminal(tr("Making a trusted token"))
     with any_hub(home) as hub:
         if not args.name and not args.trusted:
             return _print_token(args, hub.ask(hub.api.access.get_api_token()), SENT_AS)

@@ -9,11 +9,11 @@ import json
 from tooltray.cli.commands.approve_command import LIST_TIMEOUT_S, QUESTION
 from tooltray.cli.hubs import started_hub
 from tooltray.cli.person import YES, check_terminal, typed_answer
-from tooltray.cli.speech import tr
+from tooltray.cli.speech import say, tr
 from tooltray.cli.terminal import answer, clean_line, cut, day, print_json, print_table
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
-from tooltray.snapshots.approvals import RulePreview
+from tooltray.snapshots.approvals import RulePreview, tried_in_words
 
 LINE_COLUMNS = 80  # of what each call of late was called with
 MOST_SHOWN = 20  # calls of late
@@ -56,13 +56,11 @@ def _read(text: str) -> dict[str, object]:
 
 
 def _print(preview: RulePreview) -> None:
-    print(tr("Goes through without asking: {calls}.", calls=clean_line(preview.words)))
+    print(tr("Runs without asking: {calls}.", calls=clean_line(preview.words)))
     for said in (*preview.problems, *preview.cautions):
         print(tr("Careful: {warning}", warning=clean_line(said)))
-    through = sum(each.is_covered for each in preview.calls)
-    print(tr("Of {known} recent calls it covers {through}.", known=len(preview.calls), through=through))
-    if preview.unknown:
-        print(tr("{count} more cannot be judged: their arguments are not kept.", count=preview.unknown))
+    for said in tried_in_words(preview):
+        print(say(said))
     rows = [
         [tr("yes") if each.is_covered else tr("no"), day(each.at), each.tool, cut(clean_line(each.line), LINE_COLUMNS)]
         for each in preview.calls[:MOST_SHOWN]

@@ -41,7 +41,7 @@ def trust(args: argparse.Namespace, home: Home) -> int:
     if words[:1] == ["remove"] and len(words) > 1:
         return _remove(args, home, words[1], words[2] if len(words) > 2 else "")
     if not args.json:
-        check_terminal(tr("A yes to a project's servers"))
+        check_terminal(tr("Allowing a project's servers"))
     folder, entries = folder_path(words[0]) if words else "", words[1:]
     with any_hub(home) as hub:
         requests = _wanted(hub, folder, entries)

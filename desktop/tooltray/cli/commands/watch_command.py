@@ -49,6 +49,6 @@ def _watched(hub: RunningHub, name: str) -> WatchSnapshot:
 def _lines(proposal: WatchProposal) -> list[str]:
     lines = [tr("Proposed:"), *(f"  {clean_line(say(each))}" for each in proposal_in_words(proposal))]
     if proposal.refused:
-        lines.append(tr("It would have refused {count} of what was seen:", count=proposal.refused_count))
+        lines.append(tr("Of what was seen it would have refused {count}:", count=proposal.refused_count))
         lines += [f"  {clean_line(say(in_words(each)))}" for each in proposal.refused[:MOST_REFUSED]]
     return lines

@@ -75,7 +75,7 @@ def granted(grant: GrantSnapshot) -> str:
     if grant.kind == "reads":
         return tr("Everything of {server} that reads", server=grant.server)
     if grant.kind == "rule":
-        return tr("By a rule, of {server}: {calls}", server=grant.server, calls=say(grant.words))
+        return tr("Rule for {server}: {calls}", server=grant.server, calls=say(grant.words))
     return tr("{tool} of {server}", tool=grant.tool, server=grant.server)
 
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from tooltray.errors import Problem
 from tooltray.snapshots.confirmations import ConfirmationSnapshot
 from tooltray.ui.approvals.approval_body import FACT_WIDTH, MARGIN
+from tooltray.ui.confinement_words import FILES, NETWORKS, files_title, network_title
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
@@ -42,16 +43,28 @@ def fact_name(name: str) -> str:
         "rules": tr("Rules"),
         "rules_before": tr("Before"),
         "entries": tr("Servers"),
-        "digests": tr("Contents"),
-        "definitions": tr("Definitions"),
-        "expires_in_s": tr("For seconds"),
+        "digests": tr("Fingerprint"),
+        "definitions": tr("Fingerprint"),
+        "expires_in_s": tr("Lasts, in seconds"),
         "token": tr("Token"),
         "scope": tr("Scope"),
         "settings": tr("Settings"),
         "changes": tr("Changes"),
         "session": tr("Session"),
+        "until": tr("Until"),
+        "rule": tr("Rule"),
     }
     return names.get(name, name)
+
+
+def fact_value(name: str, value: str) -> str:
+    """Returns a fact as a person reads it; what has no words here is as it was given."""
+    if name == "files" and value in FILES:
+        return files_title(value)
+    if name == "network" and value in NETWORKS:
+        return network_title(value)
+    words = {("kind", "tool"): tr("One tool"), ("kind", "reads"): tr("Everything that reads"), ("until", "lock"): tr("The screen locks")}
+    return words.get((name, value)) or say(value)
 
 
 def origin(request: ConfirmationSnapshot) -> str:
@@ -109,7 +122,7 @@ class ConfirmationBody(QWidget):
             label = Label(self._theme, fact_name(name), "caption", "muted")
             label.setFixedWidth(FACT_WIDTH)
             line.addWidget(label, 0, Qt.AlignmentFlag.AlignTop)
-            line.addWidget(CodeLabel(self._theme, say(value)), 1)
+            line.addWidget(CodeLabel(self._theme, fact_value(name, value)), 1)
             layout.addLayout(line)
         return box
 

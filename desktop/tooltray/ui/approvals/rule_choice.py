@@ -65,7 +65,7 @@ class RuleChoice(QWidget):
             self._past.setText(of_late(preview))
             clear(self._cautions)
             if said := cautions(preview):
-                self._cautions.addWidget(Banner(self._theme, "warning", tr("Mind this"), said))
+                self._cautions.addWidget(Banner(self._theme, "warning", tr("Careful"), said))
 
     def _on_changed(self) -> None:
         self._draw()

@@ -29,7 +29,7 @@ class ResultLimit(QWidget):
         self._field.setFixedHeight(theme.size("control"))
         self._field.setValidator(QIntValidator(0, MOST, self))
         self._field.setPlaceholderText(tr("As set for servers and tools"))
-        self._field.setAccessibleName(tr("Tokens of a result at once"))
+        self._field.setAccessibleName(tr("Longest result, in tokens"))
         self._field.textChanged.connect(self._draw)
         self._field.returnPressed.connect(self._on_save)
         line.addWidget(self._field, 1)
@@ -37,7 +37,7 @@ class ResultLimit(QWidget):
         self._save.clicked.connect(self._on_save)
         line.addWidget(self._save)
         layout.addLayout(line)
-        text = tr("Tokens, at least 500. It reads what is more page by page, with read_result.")
+        text = tr("In tokens, at least 500. The client reads the rest page by page, with read_result.")
         layout.addWidget(Label(theme, text, "caption", "muted", wrap=True))
         self._show()
 

@@ -41,4 +41,4 @@ class ConfinementCommands(Commands):
     async def allow(self, thing: RefusedThing, before: ConfinementSnapshot) -> None:
         """Allows the server what was refused to it."""
         now = await self._hub.confinement.allow_refused(self._server, "host" if thing.kind == "host" else "path", thing.name)
-        self.changed.emit(tr("{server} may have {thing} now", server=self._server, thing=thing.name), partial(self.choose, before, now))
+        self.changed.emit(tr("{server} is allowed {thing} now", server=self._server, thing=thing.name), partial(self.choose, before, now))

@@ -38,7 +38,7 @@ class RefusedSection(ConfinementSection):
         self._notes = column(spacing=8)
         body.addLayout(self._notes)
         box = Surface(self._theme)
-        self._lines = column(box, margins=(12, 6, 6, 6), spacing=6)
+        self._lines = column(box, margins=(12, 8, 10, 8), spacing=6)
         body.addWidget(box)
         self.hide()
 
@@ -50,9 +50,11 @@ class RefusedSection(ConfinementSection):
 
     def _draw(self) -> None:
         clear(self._lines)
-        words = tr("Since it started. A host is allowed at once; for a file or folder the server is restarted.")
+        words = tr("Since the server started. Allowing a host takes effect at once; allowing a file or folder restarts the server.")
         has_paths = any(each.kind == "path" for each in self._now.refused)
-        self._about.setText(in_a_row(words, tr("Paths are as the server gives them.") if has_paths else ""))
+        self._about.setText(
+            in_a_row(words, tr("The paths are from the server's own messages: look before you allow one.") if has_paths else "")
+        )
         for thing in self._now.refused:
             self._lines.addWidget(self._line(thing))
 
@@ -64,7 +66,7 @@ class RefusedSection(ConfinementSection):
             words.addWidget(CodeLabel(theme, thing.name))  # the whole of it: it is what a person allows
         else:
             words.addWidget(Label(theme, refused_title(thing), wrap=True))
-        words.addWidget(Label(theme, refused_details(thing, datetime.now()), "caption", "muted"))
+        words.addWidget(Label(theme, refused_details(thing, datetime.now()), "caption", "muted", wrap=True))
         line.addLayout(words, 1)
         if thing.name:
             allow = Button(theme, tr("Allow for this server"), small=True)

@@ -37,7 +37,10 @@ class WatchSection(ConfinementSection):
         self._clock.timeout.connect(self._on_tick)
         body = column(self, spacing=10)
         body.addWidget(Label(self._theme, tr("Watch"), "heading"))
-        words = tr("The server runs unconfined for five minutes; what it opens and where it connects is noted, and a profile proposed.")
+        words = tr(
+            "Runs the server unconfined for five minutes, notes what it opens and where it connects, and proposes a profile. "
+            "Use its tools meanwhile."
+        )
         body.addWidget(Label(self._theme, words, "caption", "muted", wrap=True))
         self._notes = column(spacing=8)
         body.addLayout(self._notes)
@@ -101,7 +104,7 @@ class WatchSection(ConfinementSection):
         clear(self._lines)
         if now.proposal is not None:
             self._draw_proposal(now.proposal)
-            self._draw_things(tr("Seen so far, beyond what every program does"), now.seen, len(now.seen))
+            self._draw_things(tr("All it did, besides what every program does"), now.seen, len(now.seen))
 
     def _state_in_words(self) -> str:
         now = self._now
@@ -109,7 +112,7 @@ class WatchSection(ConfinementSection):
             return say(now.problem)
         if now.state == "off":
             return ""
-        seen = tr("{count} things seen", count=now.facts)
+        seen = tr("1 thing seen") if now.facts == 1 else tr("{count} things seen", count=now.facts)
         if now.state == "done":
             return seen
         minutes, seconds = divmod(int(now.left_s), 60)
@@ -119,7 +122,7 @@ class WatchSection(ConfinementSection):
         self._lines.addWidget(Label(self._theme, tr("Proposed"), "caption_strong"))
         for words in proposal_in_words(proposal):
             self._lines.addWidget(Label(self._theme, say(words), wrap=True))
-        self._draw_things(tr("It would have refused"), proposal.refused, proposal.refused_count)
+        self._draw_things(tr("What it did that this profile refuses"), proposal.refused, proposal.refused_count)
 
     def _draw_things(self, heading: str, things: Sequence[SeenThing], count: int) -> None:
         if not things:

@@ -189,7 +189,7 @@ GROUPS = (
                 path=("maxCalls",),
                 kind="number",
                 title=lambda: tr("Calls at once"),
-                hint=lambda: tr("Others wait for their turn, which goes round the AI clients."),
+                hint=lambda: tr("More than that wait; AI clients take turns."),
                 placeholder=lambda: tr("Any number"),
             ),
             EntryField(
@@ -198,8 +198,10 @@ GROUPS = (
             EntryField(
                 path=("shareReads",),
                 kind="switch",
-                title=lambda: tr("Run equal reads once"),
-                hint=lambda: tr("Of tools that say that they only read and can be repeated, called at the same moment."),
+                title=lambda: tr("Run identical reads once"),
+                hint=lambda: tr(
+                    "Identical calls at the same moment share one run. Only for tools that say they only read and can be repeated."
+                ),
             ),
             EntryField(
                 path=("deferredStartup",),
@@ -228,8 +230,8 @@ GROUPS = (
             EntryField(
                 path=("resultLimit",),
                 kind="number",
-                title=lambda: tr("Tokens of a result at once"),
-                hint=lambda: tr("What is more is kept for a day, and read page by page with read_result. At least 500."),
+                title=lambda: tr("Longest result, in tokens"),
+                hint=lambda: tr("At least 500. The rest is kept for a day, and read page by page with read_result."),
                 placeholder=lambda: tr("All of it"),
             ),
             EntryField(

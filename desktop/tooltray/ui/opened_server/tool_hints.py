@@ -46,11 +46,11 @@ class ToolHints(QWidget):
         self._lines.addWidget(Label(theme, note, "caption", "muted", wrap=True))
         self._icon = self._field(tr("Address of its icon"), LONGEST_ADDRESS)
         self._icon.setPlaceholderText(SCHEME)
-        self._limit = self._field(tr("Tokens of a result at once"), len(str(MOST_TOKENS)))
+        self._limit = self._field(tr("Longest result, in tokens"), len(str(MOST_TOKENS)))
         self._limit.setPlaceholderText(tr("As set for its server"))
         self._limit.setValidator(QIntValidator(0, MOST_TOKENS, self))
         self._limit.textChanged.connect(self.changed)
-        text = tr("Tokens, at least 500. It reads what is more page by page, with read_result.")
+        text = tr("In tokens, at least 500. The client reads the rest page by page, with read_result.")
         self._lines.addWidget(Label(theme, text, "caption", "muted", wrap=True))
 
     def set_override(self, override: Mapping[str, object]) -> None:

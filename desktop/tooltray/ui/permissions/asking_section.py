@@ -34,10 +34,10 @@ class AskingSection(QWidget):
         self._seconds.chosen_changed.connect(self._on_seconds)
         self._shown: Mapping[str, object] = {}
         body = column(self, spacing=10)
-        text = tr("For all AI clients. What you chose for a tool or a session counts besides.")
+        text = tr("For all AI clients.")
         body.addLayout(heading(theme, tr("When calls ask"), ElidedLabel(theme, text, "caption", "muted")))
-        reads = tr("Sending and publishing ask first, once a session has read the web, mail or issues.")
-        same = tr("After your yes, the same call with the same arguments.")
+        reads = tr("Once a session has read the web, mail or issues, calls that send or publish ask first.")
+        same = tr("Whether your yes also counts for the same call, with the same arguments, right after it.")
         body.addWidget(
             group(
                 theme,
@@ -71,4 +71,4 @@ class AskingSection(QWidget):
 
 
 def _words(seconds: int) -> str:
-    return tr("Goes through for {count} s", count=seconds) if seconds else tr("Asks each time")
+    return tr("Runs without asking for {count} s", count=seconds) if seconds else tr("Asks each time")

@@ -53,7 +53,7 @@ class RulePanel(SheetFrame):
         clear(self._lists)
         self._past.setText(of_late(preview))
         if said := cautions(preview):
-            self._lists.addWidget(Banner(self._theme, "warning", tr("Mind this"), said))
+            self._lists.addWidget(Banner(self._theme, "warning", tr("Careful"), said))
         for title, is_covered in ((tr("Covered"), True), (tr("Not covered"), False)):
             if some := calls(preview, is_covered=is_covered):
                 self._lists.addWidget(Label(self._theme, title, "label"))

@@ -41,7 +41,7 @@ class ResultView(QWidget):
         self._shown = 0
         layout = column(self, spacing=8)
         layout.addWidget(self._make_bar())
-        self._area = PageScroll(tr("Result"), margin=0)
+        self._area = PageScroll(tr("Result"), margin=0, below=0)
         self._content = QWidget()
         self._lines = column(self._content, spacing=14)
         self._area.setWidget(self._content)

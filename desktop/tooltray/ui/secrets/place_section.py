@@ -32,8 +32,8 @@ class PlaceSection(QWidget):
         super().__init__()
         self._theme, self._backend = theme, ""
         body = column(self, spacing=10)
-        stays = tr("What is stored elsewhere stays there, and comes back when you choose that place again.")
-        body.addLayout(heading(theme, tr("Where secrets are kept"), ElidedLabel(theme, stays, "caption", "muted")))
+        stays = tr("What another place has stays there, and comes back when you choose that place again.")
+        body.addLayout(heading(theme, tr("Where stored secrets are kept"), ElidedLabel(theme, stays, "caption", "muted")))
         self._help = column()
         body.addLayout(self._help)
         self._choice = Choice(theme, places(), name=tr("Place"))

@@ -10,12 +10,16 @@ from PySide6.QtCore import Signal
 from tooltray.errors import Problem, TooltrayError
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import CoalescedRead, Commands, action
+from tooltray.ui.pages.action import CoalescedRead, Commands, action, at_sheet
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
+from tooltray.ui.secrets.command_words import SETTING, commands_in
 
 
 class SecretCommands(Commands):
     secrets_changed = Signal(object)  # StoredSecrets
+    commands_known = Signal(object)  # Commands that print secrets; before secrets_changed
+    command_saved = Signal(str)  # its name
+    command_removed = Signal(str, object)  # its name and its words, to put it back
     read_failed = Signal(object)  # Problem of the last read, or None
     stored = Signal(str)  # a secret's name
     refused_value = Signal(object)  # Problem: this value or name cannot be stored
@@ -59,6 +63,26 @@ class SecretCommands(Commands):
         if await self._choose(kind, passphrase):
             await self._store(name, value)
 
+    @action(at_sheet)
+    async def save_command(self, name: str, words: Sequence[str]) -> None:
+        """Sets up a command that prints a secret: `command_saved` or `refused`."""
+        await self._hub.settings.change_settings({SETTING: {name: list(words)}})
+        self.command_saved.emit(name)
+        await self._look()
+
+    @action(at_sheet)
+    async def remove_command(self, name: str, words: Sequence[str]) -> None:
+        """Forgets one: `command_removed` or `refused`."""
+        await self._hub.settings.change_settings({SETTING: {name: None}})
+        self.command_removed.emit(name, words)
+        await self._look()
+
+    @action()
+    async def restore_command(self, name: str, words: Sequence[str]) -> None:
+        """Undoes that."""
+        await self._hub.settings.change_settings({SETTING: {name: list(words)}})
+        await self._look()
+
     @action()
     async def remove(self, names: Sequence[str]) -> None:
         """Forgets secrets: `removed`."""
@@ -89,7 +113,9 @@ class SecretCommands(Commands):
         await self._look()
 
     async def _look(self) -> None:
-        self.secrets_changed.emit(await self._hub.secrets.get_secrets())
+        secrets = await self._hub.secrets.get_secrets()
+        self.commands_known.emit(commands_in((await self._hub.settings.get_settings()).settings))
+        self.secrets_changed.emit(secrets)
 
     async def _choose(self, kind: str, passphrase: str) -> bool:
         try:

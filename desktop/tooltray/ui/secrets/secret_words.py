@@ -37,8 +37,6 @@ def is_unused(secret: SecretSnapshot) -> bool:
 
 def state(secret: SecretSnapshot) -> tuple[str, str]:
     """Returns a chip for what is not normal: word and tone."""
-    if secret.kind == "provided":
-        return (tr("Cannot be had"), "warning") if secret.problem else (tr("Fetched"), "")
     if secret.is_stored is None:
         return tr("Not known"), "warning"
     if secret.kind == "own":

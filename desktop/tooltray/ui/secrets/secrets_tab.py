@@ -1,4 +1,4 @@
-"""The Secrets tab of the settings: what is missing on top, with a field for each; what is stored; and where.
+"""The Secrets tab of the settings: what is missing on top, with a field for each; what is stored; what is kept elsewhere; and where.
 
 Above it: the Settings page. Below it: SecretCommands and the sheets. Draws frozen snapshots; no value of a secret is ever here.
 """
@@ -13,6 +13,8 @@ from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
 from tooltray.ui.i18n import tr
 from tooltray.ui.pages.page import Page
 from tooltray.ui.pages.page_context import PageContext
+from tooltray.ui.secrets.command_words import command_of
+from tooltray.ui.secrets.elsewhere_section import ElsewhereSection
 from tooltray.ui.secrets.place_section import PlaceSection
 from tooltray.ui.secrets.secret_commands import SecretCommands
 from tooltray.ui.secrets.secret_entry import SecretEntry
@@ -29,8 +31,7 @@ from tooltray.ui.widgets.table import Table
 from tooltray.ui.widgets.toast import show_toast
 
 CONTENT_WIDTH = 920
-PLACE = 3  # of the section about the place among the others, while nothing is wrong with it
-NOT_STORED = ("value", "provided")  # kinds that are listed though nobody knows of one that is stored
+PLACE = 4  # of the section about the place among the others, while nothing is wrong with it
 NAME_WIDTH = 300  # px of a missing secret's words beside its field
 MOST_FIELDS = 8  # more of them come as others are filled in; nobody types a hundred at once
 SEARCHED_FROM = 12  # secrets; fewer are seen at once
@@ -42,6 +43,7 @@ class SecretsTab(Page):
         theme = self._theme = context.theme
         self._context = context
         self._secrets: StoredSecrets | None = None
+        self.commands = SecretCommands(hub=context.hub, tasks=context.tasks)
         self._asked = ""  # a secret that is to be shown once it is known
         self._entries: dict[str, QWidget] = {}
         area = PageScroll(tr("Secrets"))
@@ -54,6 +56,9 @@ class SecretsTab(Page):
         body.addWidget(self._reading)
         body.addWidget(self._missing_section())
         body.addWidget(self._stored_section())
+        self.elsewhere = ElsewhereSection(context, self.commands)
+        self.elsewhere.opened.connect(self.open_secret)
+        body.addWidget(self.elsewhere)
         self.place = PlaceSection(theme)
         body.addWidget(self.place)
         body.addStretch(1)
@@ -66,7 +71,6 @@ class SecretsTab(Page):
         new.clicked.connect(self.open_new)
         self.header_actions = (new,)
         self.enable(False)
-        self.commands = SecretCommands(hub=context.hub, tasks=context.tasks)
         self._connect()
 
     def _connect(self) -> None:
@@ -106,6 +110,7 @@ class SecretsTab(Page):
         self.need_person.emit(len(missing))
         self._show_missing(missing)
         self._show_stored()
+        self.elsewhere.show_secrets(secrets.secrets)
         self._show_asked()
 
     def open_new(self) -> None:
@@ -119,7 +124,9 @@ class SecretsTab(Page):
 
     def open_secret(self, secret: SecretSnapshot) -> None:
         """Opens the sheet of one secret."""
-        if self._context.sheets.sheet is None:
+        if command_of(secret) is not None:
+            self.elsewhere.open_command(secret)
+        elif self._context.sheets.sheet is None:
             panel = SecretPanel(self._context, secret)
             sheet = self._context.sheets.open(panel)
             panel.close_requested.connect(sheet.dismiss)
@@ -202,15 +209,13 @@ class SecretsTab(Page):
             Column(tr("Name"), lambda each: each.name, Kind.MONO, tip=lambda each: each.name),
             Column(tr("Used by"), used_by, Kind.QUIET, tip=used_by),
             Column(tr("Note"), state, Kind.CHIP, 136),
-            Column("", lambda each: tr("Show") if each.kind in ("own", "provided") else tr("Change…"), Kind.BUTTON, 92),
+            Column("", lambda each: tr("Details…") if each.kind == "own" else tr("Change…"), Kind.BUTTON, 92),
         ]
 
     def _show_stored(self) -> None:
         if self._secrets is None:
             return
-        stored = [
-            each for each in self._secrets.secrets if each.is_stored or (each.is_stored is None and each.kind in ("value", "provided"))
-        ]
+        stored = [each for each in self._secrets.secrets if each.is_stored or (each.is_stored is None and each.kind == "value")]
         shown = found(stored, self._search.text())
         self._about.set_text(about(stored))
         self.table.set_rows(shown)

@@ -172,7 +172,7 @@ class TryPanel(Surface):
         head.addWidget(Label(self._theme, tr("Arguments"), "caption_strong", "muted"), 1)
         head.addWidget(self.form.views)
         lines.addLayout(head)
-        area = PageScroll(tr("Arguments"), margin=16)
+        area = PageScroll(tr("Arguments"), margin=16, below=0)
         content = QWidget()
         inner: QVBoxLayout = column(content, margins=(24, 4, 16, 20), spacing=8)
         if self.form.is_empty:

@@ -93,14 +93,19 @@ class Header(QFrame):
 
 
 MARGIN = 24
+FREE_BELOW = 72  # px below the last thing: so much a toast takes, and what it covers can be scrolled out from under it
 
 
 class PageScroll(QScrollArea):
-    """A vertical scroll area whose right margin shrinks by the scroll bar."""
+    """A vertical scroll area whose right margin shrinks by the scroll bar.
 
-    def __init__(self, name: str, margin: int = MARGIN) -> None:
+    Args:
+        below: px that stay free below its content, at least.
+    """
+
+    def __init__(self, name: str, margin: int = MARGIN, *, below: int = FREE_BELOW) -> None:
         super().__init__()
-        self._margin = margin
+        self._margin, self._below = margin, below
         self.setAccessibleName(name)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # Tab goes to the controls inside; they scroll into view
         self.setWidgetResizable(True)
@@ -112,6 +117,7 @@ class PageScroll(QScrollArea):
         if content is None or (layout := content.layout()) is None:
             return
         margins = layout.contentsMargins()
+        margins.setBottom(max(self._below, margins.bottom()))
         margins.setRight(self._margin - (self.width() - self.viewport().width()))
         layout.setContentsMargins(margins)
 
@@ -147,7 +153,7 @@ class FittedScroll(PageScroll):
     """
 
     def __init__(self, name: str, width: int) -> None:
-        super().__init__(name)
+        super().__init__(name, below=0)
         self._width = width
 
     def sizeHint(self) -> QSize:

@@ -1,10 +1,11 @@
 """Toasts: what was done, in passing, with a button that takes it back; and the stack in the corner where they lie."""
 
+from collections.abc import Iterator
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QPen, QResizeEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QFrame, QScrollArea, QSizePolicy, QWidget
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
@@ -19,6 +20,8 @@ SHOWN_MS = 8000  # long enough to read one line and reach the button
 SHADOW, HEIGHT, BOTTOM = 24, 44, 20
 WIDEST, BESIDE = 720, 16  # px of the box; and what stays free beside it
 PADDING = 12  # px above and below several lines
+SLACK = 4  # px; widths are rounded, and on a screen of 200 % a line that fits exactly is broken
+ABOVE = 8  # px between a toast and the buttons that it must not cover
 
 
 class Toast(QWidget):
@@ -68,15 +71,20 @@ class Toast(QWidget):
         return False
 
     def _place(self, window: QWidget) -> None:
-        sidebar = self._theme.size("sidebar")
-        self._fit(min(WIDEST, window.width() - sidebar - 2 * BESIDE))
-        middle = (window.width() + sidebar) // 2
-        self.move(middle - self.width() // 2, window.height() - self.height() + SHADOW - BOTTOM)
+        left = self._theme.size("sidebar")
+        right = min((pane for pane in _panes(window) if pane > left + BESIDE), default=window.width())  # beside details, not over them
+        self._fit(min(WIDEST, right - left - 2 * BESIDE))
+        box = QRect(QPoint(0, 0), self.size()).adjusted(SHADOW, SHADOW, -SHADOW, -SHADOW)
+        box.moveTo((left + right - box.width()) // 2, window.height() - box.height() - BOTTOM)
+        for button in sorted(_fixed_buttons(window), key=QRect.top, reverse=True):
+            if button.intersects(box):
+                box.moveTop(button.top() - ABOVE - box.height())
+        self.move(box.topLeft() - QPoint(SHADOW, SHADOW))
 
     def _fit(self, widest: int) -> None:
         """As narrow as its words allow, and as high as they need then."""
         self._words.setFixedWidth(0)
-        line = self._words.fontMetrics().horizontalAdvance(self._words.text()) + 1
+        line = self._words.fontMetrics().horizontalAdvance(self._words.text()) + SLACK
         most = widest + 2 * SHADOW - self.sizeHint().width()
         self._words.setFixedWidth(max(1, min(line, most)))
         height = self._words.heightForWidth(self._words.width())
@@ -92,6 +100,23 @@ class Toast(QWidget):
             painter.setPen(QPen(theme.color("border.strong")))
             painter.setBrush(theme.color("surface.raised"))
             painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), theme.radius("l"), theme.radius("l"))
+
+
+def _panes(window: QWidget) -> Iterator[int]:
+    """Where the open details begin, in px from the window's left."""
+    for pane in window.findChildren(QFrame, "DetailsPane"):
+        if pane.isVisible():
+            yield pane.mapTo(window, QPoint(0, 0)).x()
+
+
+def _fixed_buttons(window: QWidget) -> Iterator[QRect]:
+    """The buttons that nobody can scroll away from under a toast."""
+    for button in window.findChildren(QAbstractButton):
+        above = button.parentWidget()
+        while above is not None and above is not window and not isinstance(above, QAbstractScrollArea | Toast):
+            above = above.parentWidget()
+        if above is window and button.isVisible():
+            yield QRect(button.mapTo(window, QPoint(0, 0)), button.size())
 
 
 def show_toast(theme: Theme, window: QWidget, text: str, action: str = "") -> Toast:

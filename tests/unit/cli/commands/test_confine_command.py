@@ -60,7 +60,7 @@ def test_it_is_written_where_no_hub_runs(tooltray: Tooltray, hub_home: Home) -> 
 @pytest.mark.parametrize(
     ("confinement", "words"),
     [
-        (ConfinementSnapshot(), "open: whatever you may do"),
+        (ConfinementSnapshot(), "open: it can do all that you can"),
         (ConfinementSnapshot("read", "none"), "read only, no network"),
         (ConfinementSnapshot(network="none"), "all files, no network"),
         (ConfinementSnapshot("own"), "own files, all of the network"),

@@ -121,7 +121,7 @@ def new_token(**changes: Any) -> dict[str, Any]:
 def test_a_trusted_token_needs_a_terminal(tooltray: Tooltray, person: Tooltray, hub_home: Home, words: tuple[str, ...]) -> None:
     with FakeControlHub(hub_home) as hub:
         for printed in (tooltray("http", "api", *words), person("http", "api", *words, sees=False)):
-            assert (printed.code, "A trusted token needs a person at a terminal" in printed.err) == (1, True)
+            assert (printed.code, "Making a trusted token needs a person at a terminal" in printed.err) == (1, True)
         assert hub.calls == []
 
 

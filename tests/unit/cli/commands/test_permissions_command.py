@@ -47,7 +47,7 @@ def of_client(client: str, **more: Any) -> dict[str, Any]:
 
 
 def test_rules_on_arguments_of_servers_and_of_ai_clients_stand_below_the_tools(tooltray: Tooltray, hub_home: Home) -> None:
-    rule = "read_it, where path is in /p\x1b[1m; and nothing else is given"
+    rule = "read_it, where path is in /p\x1b[1m; no other arguments"
     servers = [{**SERVERS[0], "call_rules": [rule]}, SERVERS[1]]
     clients = [of_client("zed", call_rules=[rule]), of_client("cursor", call_rules=[]), of_client("other")]
     with hub(hub_home, get_permissions=servers, get_client_modes=clients):

@@ -35,11 +35,11 @@ def test_a_rule_is_said_in_words_and_added_after_a_yes(person: Tooltray, hub_hom
     with hub(hub_home) as fake:
         result = person("grants", "rule", "files", json.dumps(RULE), "--client", "Cursor", "--for", "1h")
     for said in (
-        "Goes through without asking: write_file, where path is x.",
+        "Runs without asking: write_file, where path is x.",
         "Careful: no folder",
         "Careful: mind",
-        "Of 2 recent calls it covers 1.",
-        "3 more cannot be judged: their arguments are not kept.",
+        "It covers 1 of 2 recent calls.",
+        "3 more are not judged: their arguments are not kept.",
         "tooltray grants remove g1",
     ):
         assert said in result.out
@@ -55,7 +55,7 @@ def test_a_rule_may_end_when_the_screen_locks(person: Tooltray, hub_home: Home) 
 
 def test_a_preview_and_a_no_allow_nothing(tooltray: Tooltray, person: Tooltray, hub_home: Home) -> None:
     with hub(hub_home, preview_rule={**PREVIEW, "calls": [], "unknown": 0}) as fake:
-        assert "Of 0 recent calls" in tooltray("grants", "rule", "files", json.dumps(RULE), "--preview").out
+        assert "There are no recent calls" in tooltray("grants", "rule", "files", json.dumps(RULE), "--preview").out
         assert tooltray("grants", "rule", "files", json.dumps(RULE), "--preview", "--json").json["words"] == PREVIEW["words"]
         assert person("grants", "rule", "files", json.dumps(RULE), typed="n\n").out.endswith("Nothing was allowed.\n")
         assert tooltray("grants", "rule", "files", json.dumps(RULE)).code == 1
@@ -76,7 +76,7 @@ def test_the_narrowest_rule_of_a_call_is_read_before_the_yes(person: Tooltray, h
     with hub(hub_home, get_approvals=[{**CALL, "rules": offered}]) as fake:
         result = person("approve", "ab12", "--rule")
     assert fake.params_of("answer_approval") == {"id": "ab12", "answer": "rule-1"}
-    assert "From now on goes through without asking, for Cursor:\n  rule 1" in result.out
+    assert "From now on runs without asking, for Cursor:\n  rule 1" in result.out
     with hub(hub_home, get_approvals=[CALL]) as fake:
         result = person("approve", "ab12", "--rule")
     assert "No rule can be made of this call" in result.err
