@@ -58,14 +58,14 @@ async def test_while_nothing_was_refused_nothing_is_shown(theme: Theme) -> None:
         assert section.isHidden()
         section.set_server(server("a", confinement=replace(KEPT, refused=(HOST,))))
         assert (section.isHidden(), allowing(section)) == (False, ["Allow evil.example:443 for a"])
-        assert "Paths are" not in words(section)
+        assert "The paths are from" not in words(section)
         section.set_server(server("a"))
         assert section.isHidden()
 
 
 def test_a_card_says_how_much_was_refused_and_the_latest_of_it() -> None:
     assert (refused_in_short(KEPT), refused_in_short(None), refused_in_short(ConfinementSnapshot())) == ("3 refused", "", "")
-    assert refused_in_full(KEPT) == "Refused: evil.example:443, /home/me/notes, Something was refused; Watch finds out what"
+    assert refused_in_full(KEPT) == "Refused: evil.example:443, /home/me/notes, something else"
     assert refused_in_full(replace(KEPT, refused=(HOST,) * 4)).endswith("evil.example:443, …")
     assert refused_in_full(ConfinementSnapshot()) == ""
 

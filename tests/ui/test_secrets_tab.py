@@ -125,6 +125,8 @@ async def test_a_command_is_added_under_a_free_name_and_removed_with_undo(theme:
             await until(lambda fault=fault: fault in drawn(panel))
             assert not control(panel, "Save").isEnabled()
         field(panel, "Name").setText("op")
+        QTest.keyClick(field(panel, "Name"), Qt.Key.Key_Return)
+        assert panel.focusWidget() is command(panel)
         control(panel, "Save").click()
         await until(lambda: desk.window.sheet is None and table.model().rowCount() == 2)
         table.row_chosen.emit(SecretSnapshot("command:bws", None, kind="provided"))

@@ -38,7 +38,7 @@ def words(rule: CallRule) -> str:
 
 
 def brief(rule: CallRule) -> str:
-    """What tells a rule from others that were made of the same call: "`git status` …, in /work/p"."""
+    """What tells a rule from others that were made of the same call: "`git status` with more words, in /work/p"."""
     parts: list[str] = [text for each in rule.arguments.values() if (text := _brief(each))]
     return _joined(parts) if parts else Phrase("whatever it is called with") if rule.others != "asked" else Phrase("without arguments")
 
@@ -50,10 +50,10 @@ def _brief(condition: Condition) -> str:
         case "hosts":
             return Phrase("at {hosts}", hosts=_alternatives(condition.hosts or ()))
         case "command":
-            line = " ".join(condition.command or ())
-            return f"`{line}`" if condition.more == NONE else f"`{line}` …"
+            line = f"`{' '.join(condition.command or ())}`"
+            return Phrase("exactly {value}", value=line) if condition.more == NONE else Phrase("{command} with more words", command=line)
         case "equals":
-            return _value(condition.equals)
+            return Phrase("exactly {value}", value=_value(condition.equals))
         case "one_of":
             return _alternatives(map(_value, condition.one_of or ()))
     return ""

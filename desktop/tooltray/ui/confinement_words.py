@@ -68,13 +68,13 @@ def refused_in_short(confinement: ConfinementSnapshot | None) -> str:
 
 def refused_in_full(confinement: ConfinementSnapshot) -> str:
     """Returns the latest of what was refused; empty: nothing was."""
-    titles = [refused_title(thing) for thing in confinement.refused[:MOST_REFUSED]]
+    titles = [thing.name or tr("something else") for thing in confinement.refused[:MOST_REFUSED]]
     more = ["…"] if len(confinement.refused) > MOST_REFUSED else []
     return tr("Refused: {things}", things=", ".join([*titles, *more])) if titles else ""
 
 
 def refused_title(thing: RefusedThing) -> str:
-    return thing.name or tr("Something was refused; Watch finds out what")
+    return thing.name or tr("Something was refused. Watch, below, finds out what.")
 
 
 def refused_details(thing: RefusedThing, now: datetime) -> str:

@@ -53,11 +53,11 @@ def test_words(rule: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        ({"arguments": {"a": {"command": ["ls"], "more": "none"}, "b": {"inside": ["/x"]}}}, "`ls`, in /x"),
-        ({"arguments": {"a": {"command": ["ls"]}, "n": {"number": {"min": 1}}}}, "`ls` …"),
+        ({"arguments": {"a": {"command": ["ls"], "more": "none"}, "b": {"inside": ["/x"]}}}, "exactly `ls`, in /x"),
+        ({"arguments": {"a": {"command": ["ls"]}, "n": {"number": {"min": 1}}}}, "`ls` with more words"),
         (
             {"arguments": {"a": {"hosts": ["x.org", "y.org"]}, "b": {"equals": 1}, "c": {"oneOf": [1, "x"]}}},
-            'at x.org or y.org, 1, 1 or "x"',
+            'at x.org or y.org, exactly 1, 1 or "x"',
         ),
         ({}, "without arguments"),
         ({"others": "any"}, "whatever it is called with"),

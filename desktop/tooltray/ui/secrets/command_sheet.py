@@ -75,6 +75,7 @@ class CommandPanel(SheetFrame):
         self._command = CodeView(theme, "\n".join(self._words_before), tr("Command"), lines=LINES, editable=True)
         self._command.setPlaceholderText(EXAMPLE)
         self._command.textChanged.connect(self._on_edited)
+        self._name.returnPressed.connect(self._command.setFocus)
         self.body.addWidget(self._command)
         text = tr(
             "The program on the first line, then each argument on a line of its own, without quotes. It prints the value and nothing else."

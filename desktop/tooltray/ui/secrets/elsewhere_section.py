@@ -24,7 +24,7 @@ from tooltray.ui.widgets.surface import Surface, column
 from tooltray.ui.widgets.table import Table
 from tooltray.ui.widgets.toast import show_toast
 
-PLACES = {"first": "${secret:pass:PATH}", "second": "${secret:keyring:SERVICE/NAME}", "third": "${secret:command:NAME}"}
+PASS, KEYRING, COMMAND = "${secret:pass:PATH}", "${secret:keyring:SERVICE/NAME}", "${secret:command:NAME}"
 
 
 class ElsewhereSection(QWidget):
@@ -49,8 +49,7 @@ class ElsewhereSection(QWidget):
         self.table.pressed.connect(self.opened)
         self.table.row_chosen.connect(self.opened)
         lines.addWidget(self.table)
-        words = tr("None yet. A server's settings can name {first} or {second}, or {third} for a command that you add here.", **PLACES)
-        self._none = Label(theme, words, "body", "muted", wrap=True)
+        self._none = Label(theme, _none_yet(), "body", "muted", wrap=True)
         self._none.setContentsMargins(0, 14, 0, 14)
         lines.addWidget(self._none)
         body.addWidget(box)
@@ -114,3 +113,12 @@ class ElsewhereSection(QWidget):
     def _on_removed(self, name: str, words: Sequence[str]) -> None:
         toast = self._context.offer_undo(removed_words([name]))
         toast.action_requested.connect(partial(self._commands.restore_command, name, words))
+
+
+def _none_yet() -> str:
+    return tr(
+        "None yet. A server's settings can name {first} or {second}, or {third} for a command that you add here.",
+        first=PASS,
+        second=KEYRING,
+        third=COMMAND,
+    )
