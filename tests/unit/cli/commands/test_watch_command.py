@@ -42,7 +42,7 @@ def test_what_is_proposed_is_said_with_what_it_would_have_refused(tooltray: Tool
     assert "It may change ~/notes." in result.out
     assert "The network stays open because it listened on 0.0.0.0:80." in result.out
     assert "It would have refused 3 of what was seen:" in result.out
-    assert "keys or the like, never proposed" in result.out
+    assert "never proposed, since it is among keys" in result.out
     assert "\x1b" not in result.out
     assert "git is confined like this from now on." in used.err
     assert json.loads(in_json.out)["proposal"]["files"] == "own"
