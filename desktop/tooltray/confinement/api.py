@@ -87,7 +87,8 @@ class ConfinementApi:
             raise TooltrayError(title, hint=Phrase('Choose "none" or "open" for its network.'))
         await self._check_may_be_given(server, {*chosen.read, *chosen.write} - {*before.read, *before.write})
         if chosen.widens(before):
-            await confirm_widening(Phrase("Letting a server do more"), server=server)
+            about = {"files": files, "network": network, "hosts": chosen.hosts, "read": chosen.read, "write": chosen.write}
+            await confirm_widening(Phrase("Letting a server do more"), server=server, **about)
         await self._config.change_server(server, confinement=self._written(server, chosen))
         return await self.get_confinement(server)
 

@@ -87,7 +87,11 @@ def in_words(thing: SeenThing) -> Phrase:
         "ptrace": Phrase("wanted to trace others ({name})", name=thing.name),
     }
     words = templates.get(thing.kind) or Phrase("wanted {name}", name=thing.name)
-    return Phrase("{words}: never proposed, since it is among keys, passwords or Tooltray's own files", words=words) if thing.is_private else words
+    return (
+        Phrase("{words}: never proposed, since it is among keys, passwords or Tooltray's own files", words=words)
+        if thing.is_private
+        else words
+    )
 
 
 def proposal_in_words(proposal: WatchProposal) -> tuple[Phrase, ...]:
