@@ -46,7 +46,9 @@ def _in_each(members: object, path: Path, fields: Sequence[str]) -> Iterator[Sli
 
 
 def _alike(given: object, path: Path, fields: Sequence[str]) -> Iterator[Slip]:
-    for key in given if isinstance(given, Mapping) else ():
+    if not isinstance(given, Mapping):
+        return
+    for key in given:
         if to_camel(key) not in fields and (found := get_close_matches(key, fields, 1, ALIKE)) and found[0] not in given:
             name = printable(".".join(map(str, (*path, key))))
             title = Phrase("{field} in the settings means nothing", field=name)
