@@ -52,4 +52,4 @@ def _alike(given: object, path: Path, fields: Sequence[str]) -> Iterator[Slip]:
         if to_camel(key) not in fields and (found := get_close_matches(key, fields, 1, ALIKE)) and found[0] not in given:
             name = printable(".".join(map(str, (*path, key))))
             title = Phrase("{field} in the settings means nothing", field=name)
-            yield Slip(Problem(title, Phrase("did you mean '{known}'?", known=found[0]), CORRECT_IT), (*path, key))
+            yield Slip(Problem(title, Phrase("it looks like '{known}'", known=found[0]), CORRECT_IT), (*path, key))

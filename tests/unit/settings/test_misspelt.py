@@ -21,7 +21,7 @@ from tooltray.settings.misspelt import misspelt
 def test_what_was_to_hold_something_back_is_told_with_what_was_meant(document: dict[str, Any], field: str, known: str) -> None:
     (slip,) = misspelt(document)
     assert slip.problem.title == f"{field} in the settings means nothing"
-    assert slip.problem.message == f"did you mean '{known}'?"
+    assert slip.problem.message == f"it looks like '{known}'"
     assert ".".join(map(str, slip.path)) == field
 
 

@@ -42,6 +42,7 @@ def fact_name(name: str) -> str:
         "hosts": tr("Hosts"),
         "read": tr("May read"),
         "write": tr("May change"),
+        "rule": tr("Rule"),
         "rules": tr("Rules"),
         "rules_before": tr("Before"),
         "entries": tr("Servers"),
