@@ -42,7 +42,7 @@ async def test_the_proposal_is_said_with_what_it_would_have_refused_and_used_wit
     async with opened(theme, WatchSnapshot("a", "done", facts=31, seen=(*SEEN, *many), proposal=PROPOSAL)) as (desk, section):
         await until(lambda: "31 things seen" in shown_by(section))
         shown = shown_by(section)
-        for words in ("Network: only api.github.com.", "It may change ~/notes.", "read ~/.ssh/id_ed25519: keys", "and 11 more"):
+        for words in ("Network: only api.github.com.", "It may change ~/notes.", "read ~/.ssh/id_ed25519: never proposed", "and 11 more"):
             assert words in shown
         control(section, "Use the profile proposed for a").click()
         await until(lambda: ("apply_proposal", "a") in desk.engine.calls)

@@ -38,6 +38,12 @@ def test_what_holds_keys_a_browser_tooltray_or_everything_is_not_given(tmp_path:
     assert why in str(guarded.why_not(path.format(home=guarded.home)))
 
 
+def test_a_folder_that_holds_tooltrays_home_is_not_given_wherever_that_is(tmp_path: Path) -> None:
+    (tmp_path / "data" / "tooltray").mkdir(parents=True)
+    guarded = GuardedFolders(str(tmp_path / "me"), str(tmp_path / "data" / "tooltray"))
+    assert "Tooltray's own files in it" in str(guarded.why_not(str(tmp_path / "data")))
+
+
 @pytest.mark.parametrize("path", ["~/notes", "~/links", "/usr/share", "/dev/ttyUSB0", "/run/user/1/gvfs/host", "~/not-there"])
 def test_other_folders_are(tmp_path: Path, path: str) -> None:
     assert guarded_in(tmp_path).why_not(path) is None
