@@ -58,7 +58,7 @@ class ApprovalsApi:
             TooltrayError: it waits no longer, this is no answer to it, or what lasts cannot be written (the call waits on).
         """
         if answer != REFUSE:
-            await confirm_answer(YES_TO_CALLS, answer=answer, **self._call(id))
+            await confirm_answer(YES_TO_CALLS, answer=answer, **self._call(id, answer))
         await self._approvals.answer(id, answer)
 
     async def get_grants(self) -> list[GrantSnapshot]:
@@ -210,10 +210,13 @@ class ApprovalsApi:
         await confirm_widening(YES_TO_CALLS, server=server, tool=tool, kind=kind)
         await self._changes.accept(server, tool, kind)
 
-    def _call(self, id: str) -> dict[str, object]:
-        """What a call that waits is, by its names."""
+    def _call(self, id: str, answer: str) -> dict[str, object]:
+        """What a call that waits is, by its names; and in words the rule that it is answered with."""
         call = self._approvals.question(id)
-        return {"server": call.server, "tool": call.tool, "client": call.client, "project": call.project} if call else {"call": id}
+        if call is None:
+            return {"call": id}
+        rule = next((each.words for each in call.rules if each.answer == answer), "")
+        return {"server": call.server, "tool": call.tool, "client": call.client, "project": call.project, "rule": rule}
 
     def _rules(self, server: str) -> Sequence[str]:
         """Those that count now; none for a server that there is not, which is told when its entry is changed."""

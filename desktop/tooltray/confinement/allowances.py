@@ -36,7 +36,7 @@ class Allowances:
         """
         thing = self._refusals.get(server, kind, name)
         if kind == "path" and (why := await finish_in_thread(self._guarded.why_not, name)):
-            raise Denied(Phrase("'{path}' cannot be allowed", path=name), why, Phrase("Name a folder below it in the server's settings"))
+            raise Denied(Phrase("'{path}' cannot be allowed", path=name), why, self._guarded.instead_of(name))
         return thing
 
     def note(self, server: str, thing: RefusedThing) -> None:

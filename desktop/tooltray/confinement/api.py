@@ -87,7 +87,8 @@ class ConfinementApi:
             raise TooltrayError(title, hint=Phrase('Choose "none" or "open" for its network.'))
         await self._check_may_be_given(server, {*chosen.read, *chosen.write} - {*before.read, *before.write})
         if chosen.widens(before):
-            await confirm_widening(Phrase("Letting a server do more"), server=server)
+            about = {"files": files, "network": network, "hosts": chosen.hosts, "read": chosen.read, "write": chosen.write}
+            await confirm_widening(Phrase("Letting a server do more"), server=server, **about)
         await self._config.change_server(server, confinement=self._written(server, chosen))
         return await self.get_confinement(server)
 
@@ -152,20 +153,22 @@ class ConfinementApi:
         return await self._running_watches.get(server)
 
     async def apply_proposal(self, server: str) -> ConfinementSnapshot:
-        """Confines a server as Watch has proposed; one that is being watched is not any more. More than before needs a person's yes.
+        """Confines a server as Watch has proposed when it was last looked at (`get_watch`); one that is being watched is not any more. More
+        than before needs a person's yes.
 
         Raises:
             NotFound: nothing is proposed for it.
             Denied: it would be more open, and nobody has confirmed that.
             TooltrayError: this computer cannot do it, or the settings cannot be written.
         """
-        found = await self.get_watch(server)
-        if found.proposal is None:
+        self._process(server)
+        watches = self._running_watches
+        chosen = await watches.shown(server)
+        if chosen is None:
             raise NotFound(Phrase("Nothing is proposed for '{name}'", name=server), hint=Phrase("Watch it first."))
-        chosen = found.proposal
         confined = await self.set_confinement(server, chosen.files, chosen.network, chosen.hosts, chosen.read, chosen.write)
-        if found.state == "watching":
-            await self.stop_watching(server)
+        if watches.is_watched(server):
+            await watches.stop(server)
         return confined
 
     @property
@@ -178,9 +181,8 @@ class ConfinementApi:
         guarded = self._guarded()
         for path in sorted(paths):
             if why := await finish_in_thread(guarded.why_not, path):
-                raise TooltrayError(
-                    Phrase("'{server}' cannot be given {path}", server=server, path=path), why, Phrase("Name a folder below it.")
-                )
+                title = Phrase("'{server}' cannot be given {path}", server=server, path=path)
+                raise TooltrayError(title, why, guarded.instead_of(path))
 
     def _process(self, server: str) -> MCPServerConfig:
         config = self._config.settings.mcp_servers.get(server)

@@ -49,6 +49,8 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
         real = os.path.realpath(self.whole(path))
         if is_below(self._homes[0], real):
             return Phrase("{path} is all that you have", path=path)
+        if is_below(real, self._homes[1]):
+            return Phrase("{path} is in Tooltray's own folder", path=path)
         if _touches(real, self._homes[1]):
             return Phrase("{path} has Tooltray's own files in it", path=path)
         if _is_shared(real):
@@ -60,6 +62,13 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
                     return Phrase("{path} has {what} in it", path=path, what=what)
                 return Phrase("{path} has {what} in it (~/{each})", path=path, what=what, each=each)
         return None
+
+    def instead_of(self, path: str) -> Phrase:
+        """What to do where a server does not get a folder or file: only those that hold a guarded one have others in them."""
+        real = os.path.realpath(self.whole(path))
+        if any(is_below(real, each) for each in (self._homes[1], *self._guarded)):
+            return Phrase("Most servers can be told another place for their files, by an argument or a variable: name that place")
+        return Phrase("Name a folder below it")
 
     @cached_property
     def _homes(self) -> tuple[str, str]:

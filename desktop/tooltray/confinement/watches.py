@@ -42,6 +42,8 @@ class Watch:
     Attributes:
         report: the tracer's file.
         until: on the clock of `monotonic`; 0: it is over.
+        is_over: the server runs as before again, so that nothing more is seen of it.
+        shown: the proposal that was last given to somebody.
         proposer: None as long as it has not been started.
         problem: why it did not start, or what went wrong at its end.
     """
@@ -49,6 +51,8 @@ class Watch:
     def __init__(self, report: Path, until: float) -> None:
         self.report, self.until = report, until
         self.seen = Watched(str(report))
+        self.is_over = False
+        self.shown: WatchProposal | None = None
         self.proposer: Proposer | None = None
         self.problem = ""
         self.timer: asyncio.Task[None] | None = None
@@ -155,17 +159,24 @@ class Watches:
         watch = self._watches.get(server)
         if watch is None:
             return WatchSnapshot(server)
-        proposal, seen = await watch.look()
+        is_over = watch.is_over  # before the look: what is called done has been seen to its end
+        watch.shown, seen = await watch.look()
         return WatchSnapshot(
             server=server,
-            state="watching" if watch.until else "done",
+            state="done" if is_over else "watching",
             left_s=max(0.0, watch.until - monotonic()) if watch.until else 0.0,
             facts=watch.seen.count,
             is_full=bool(watch.seen["full"]),
             seen=seen,
-            proposal=proposal,
+            proposal=watch.shown,
             problem=watch.problem,
         )
+
+    async def shown(self, server: str) -> WatchProposal | None:
+        """The proposal that was last given out: what has been seen since then is in it only when somebody has looked again. None: nothing
+        is proposed."""
+        watch = self._watches.get(server)
+        return (watch.shown if watch else None) or (await self.get(server)).proposal
 
     async def forget(self, server: str) -> None:
         """A server was removed for good: another one of its name was not watched."""
@@ -181,8 +192,11 @@ class Watches:
 
     async def _end(self, server: str, watch: Watch) -> None:
         watch.until = 0.0
-        if self._runs(server):
-            await self._start_again(server, watch)
+        try:
+            if self._runs(server):
+                await self._start_again(server, watch)
+        finally:
+            watch.is_over = True
 
     async def _start_again(self, server: str, watch: Watch) -> None:
         watch.problem = ""

@@ -36,7 +36,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
         resolved_command: absolute path of the program that this means here, or empty.
         searched: the folders where the program was looked for.
         path: the PATH that counted.
-        cwd: the folder in which it runs; empty for a server elsewhere.
+        cwd: the folder in which it runs; empty for a server elsewhere, and for a confined one that runs in the folder of its own.
         proxy: through which a server elsewhere is reached, without user name and password.
         reached: how far the way to a server elsewhere goes, in words.
         saved_processes: launchers (npx, uvx and the shells between) that are not there, since the server runs without them now.

@@ -125,7 +125,8 @@ class Doctor:
         if leads_back(command, resolved.args):
             raise refusal(server.name)
         launch = prepare_launch(resolved, environ=environ, variables={}, folder=str(self._folder), file=server.whole.file)
-        return await asyncio.to_thread(look_up, command, env=launch.env, cwd=launch.cwd), launch.cwd
+        cwd = launch.cwd if server.config.confinement.is_open or server.config.cwd else ""
+        return await asyncio.to_thread(look_up, command, env=launch.env, cwd=launch.cwd), cwd
 
     async def _resolve(self, server: ManagedServer, environ: Mapping[str, str]) -> ResolvedServer:
         """As it would be started: a project that is not known stands for itself, and no command is run for a variable's value."""

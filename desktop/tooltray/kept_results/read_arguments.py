@@ -14,10 +14,12 @@ from tooltray.protocol.member_scanner import opened
 
 _LINES = re.compile(r"\s*(\d{1,15})\s*(-)?\s*(\d{1,15})?\s*")
 NO_END = 10**15
+_TAKES = "It takes handle and, if wanted, part, offset, regex, and one of lines, grep and path."
 
 
-class ReadArguments(msgspec.Struct, frozen=True):
-    """
+class ReadArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A misspelt argument is an error: without it the model would read the beginning for ever.
+
     Attributes:
         part: from 1; None: the first one.
         offset: in bytes, of the part or of what a path leads to.
@@ -45,7 +47,7 @@ def read_arguments(params: Raw) -> ReadArguments:
     try:
         arguments = msgspec.json.decode(opened(params).get("arguments", NOTHING) or b"{}", type=ReadArguments)
     except (ValueError, RecursionError) as error:
-        raise TooltrayError("read_result cannot use these arguments", str(error), "It needs the handle of a result.") from None
+        raise TooltrayError("read_result cannot use these arguments", str(error), _TAKES) from None
     if len([each for each in (arguments.lines, arguments.grep, arguments.path) if each is not None]) > 1:
         raise TooltrayError("read_result takes one of lines, grep and path at a time")
     if arguments.offset < 0:

@@ -3,13 +3,17 @@
 Above it: providers. Below it: provider.
 """
 
+import os
 import shutil
+from collections.abc import Mapping
 
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.secrets.provider import Surroundings, checked, not_given, printed
+from tooltray.tasks import finish_in_thread
 
 PROGRAM = "pass"
+STORE = ".password-store"  # in the home, if PASSWORD_STORE_DIR names no other folder
 
 
 class PassProvider:
@@ -27,5 +31,12 @@ class PassProvider:
         origin = self.origin(place)
         if place.startswith("-"):
             raise not_given(origin, Phrase("no entry is called so"))
+        if await finish_in_thread(_is_folder, place, around.environ):  # of one `pass show` prints the names in it, and ends with 0
+            raise not_given(origin, Phrase("it is a folder of the store, and no entry"), Phrase("Name an entry in it"))
         text = await printed([PROGRAM, "show", place], around, origin)
         return checked(text.partition("\n")[0].rstrip("\r"), origin)
+
+
+def _is_folder(place: str, environ: Mapping[str, str]) -> bool:
+    path = os.path.join(environ.get("PASSWORD_STORE_DIR") or os.path.join(environ.get("HOME", ""), STORE), place)
+    return os.path.isdir(path) and not os.path.isfile(f"{path}.gpg")

@@ -12,6 +12,7 @@ from tooltray.phrases import Phrase
 
 MAX_VALUE_BYTES = 64 * 1024  # a key of a cloud has some thousand; an environment in all has 2 MB on Linux
 FETCH_S = 30.0  # a password manager may ask the person first
+TRY_IT = Phrase("Try the same in a terminal: there may be no such entry, or it asks you for something there. Then start the server again")
 UNLOCK = Phrase("It may want to ask you something, and nobody answers: unlock it in a terminal, and start the server again")
 
 
@@ -96,7 +97,7 @@ async def printed(command: Sequence[str], around: Surroundings, origin: str) -> 
     except OSError as error:
         raise not_given(origin, Phrase("it cannot be run: {reason}", reason=error.strerror or "")) from None
     if answer.code:
-        raise not_given(origin, Phrase("it ended with code {code}", code=answer.code), UNLOCK)
+        raise not_given(origin, Phrase("it ended with code {code}", code=answer.code), TRY_IT)
     if len(answer.output) > MAX_VALUE_BYTES:
         raise not_given(origin, Phrase("it printed more than a secret has"))
     try:

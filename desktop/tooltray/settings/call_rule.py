@@ -193,7 +193,7 @@ def read_rule(given: object) -> CallRule:
     try:
         return CallRule.model_validate(given)
     except ValidationError as error:
-        raise TooltrayError(Phrase("This rule cannot be used"), in_words(error), Phrase("It allows nothing")) from None
+        raise TooltrayError(Phrase("This rule cannot be used"), in_words(error), Phrase("See `tooltray grants rule --help`")) from None
 
 
 def read_rules(given: object) -> tuple[list[object], list[str]]:

@@ -21,6 +21,7 @@ from tooltray.languages import languages
 from tooltray.phrases import Phrase
 from tooltray.settings.document import Document, version_of
 from tooltray.settings.given_entries import NOTHING_BY_THEM, UnusableEntry, check_name, printable_name, read_usable_entry
+from tooltray.settings.misspelt import misspelt
 from tooltray.settings.server_config import MCPServerConfig, Target
 from tooltray.settings.settings import (
     ANY_SERVER,
@@ -124,7 +125,7 @@ def read_settings(document: Document, reserved: Collection[str] = ()) -> Reading
         results=_read_part(document, "results", ResultSettings, ResultSettings(), slips),
         approvals=_read_approvals(document.get("approvals"), slips),
     )
-    return Reading(settings, tuple(slips))
+    return Reading(settings, (*slips, *misspelt(document)))
 
 
 def _read_servers(entries: object, reserved: Collection[str], slips: list[Slip]) -> dict[str, MCPServerConfig]:

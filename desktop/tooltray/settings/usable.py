@@ -32,10 +32,7 @@ _IN_WORDS = {
     "extra_forbidden": Phrase("is not known here"),
     "finite_number": MUST_BE_NUMBER,
     "float_type": MUST_BE_NUMBER,
-    "greater_than": Phrase("must be more than 0"),
-    "greater_than_equal": Phrase("must be 0 or more"),
     "int_type": Phrase("must be a whole number"),
-    "less_than_equal": Phrase("is too large"),
     "mapping_type": MUST_BE_OBJECT,
     "missing": Phrase("is missing"),
     "model_type": MUST_BE_OBJECT,
@@ -44,6 +41,11 @@ _IN_WORDS = {
     "too_long": Phrase("has too many values"),
     "too_short": Phrase("must not be empty"),
     "tuple_type": MUST_BE_LIST,
+}
+_BOUNDS: Mapping[str, Callable[[Mapping[str, object]], Phrase]] = {
+    "greater_than": lambda bounds: Phrase("must be more than {least}", least=bounds["gt"]),
+    "greater_than_equal": lambda bounds: Phrase("must be {least} or more", least=bounds["ge"]),
+    "less_than_equal": lambda bounds: Phrase("must be {most} or less", most=bounds["le"]),
 }
 
 
@@ -190,7 +192,7 @@ def _why(details: ErrorDetails) -> str:
     if kind == "value_error":  # of a model: what it raises may be a phrase
         reason: str = context["error"].args[0]
         return reason
-    return _IN_WORDS.get(kind) or details["msg"]
+    return _BOUNDS[kind](context) if kind in _BOUNDS else _IN_WORDS.get(kind) or details["msg"]
 
 
 class SettingsPlaces:

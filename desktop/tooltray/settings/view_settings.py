@@ -130,6 +130,17 @@ def read_override(tool: str, shown: Mapping[str, object]) -> ToolOverride:
         raise TooltrayError(Phrase("{tool} cannot be shown so", tool=repr(tool[:MOST_NAME_CHARACTERS])), in_words(error)) from None
 
 
+def check_limit(tokens: int | None) -> None:
+    """
+    Raises:
+        TooltrayError: it cannot be how many tokens of a result AI clients get at once.
+    """
+    try:
+        ToolOverride.model_validate({RESULT_LIMIT: tokens})
+    except ValidationError as error:
+        raise TooltrayError(Phrase("This cannot be a limit for results"), in_words(error)) from None
+
+
 def tool_override(server: str, tool: str, shown: Mapping[str, object]) -> Edit:
     """
     Args:

@@ -140,7 +140,7 @@ class ViewsApi:
         """
         if bool(client) == bool(server) or (tool and not server):
             raise TooltrayError(Phrase("Say whose results are meant: a server's, with or without a tool, or an AI client's"))
-        view_settings.read_override(tool or "", {view_settings.RESULT_LIMIT: tokens})
+        view_settings.check_limit(tokens)
         if client:
             await self._config.edit(view_settings.client_field(client, view_settings.RESULT_LIMIT, tokens))
         elif server and tool:

@@ -12,12 +12,23 @@ from tests.fakes.approval_desk import Desk, desk
 from tests.fakes.exchanges import exchange_of
 from tests.fakes.scripted_server import tool
 
+from tooltray.confirmation import Person, Wish, asked_by
 from tooltray.errors import Conflict
 from tooltray.protocol.envelope import Envelope
 from tooltray.snapshots.clients import SessionProject
 
 RUN = tool("run_command", description="Runs a command")
 STATUS: dict[str, Any] = {"tool": "run_command", "arguments": {"command": {"command": ["git", "status"]}}}
+
+
+class Recorded(Person):
+    """A person at a hub, which records what they decide."""
+
+    def __init__(self) -> None:
+        self.wishes: list[Wish] = []
+
+    async def confirm(self, wish: Wish) -> None:
+        self.wishes.append(wish)
 
 
 @asynccontextmanager
@@ -62,8 +73,10 @@ async def test_a_rule_made_of_a_call_lets_the_like_of_it_through_and_nothing_els
             f"and cwd is in {os.path.realpath(cwd)}; "
             "no other arguments"
         )
-        await here.parts.presenter.answer_approval(question.id, "rule-2")
+        with asked_by(person := Recorded()):
+            await here.parts.presenter.answer_approval(question.id, "rule-2")
         assert "result" in await call
+        assert [each.about["rule"] for each in person.wishes] == [question.rules[1].words]
         [grant] = await here.parts.presenter.get_grants()
         assert (grant.kind, grant.tool, grant.client, grant.words) == ("rule", "run_command", "Cursor", question.rules[1].words)
         (tmp_path / "project" / "out").symlink_to("/etc")

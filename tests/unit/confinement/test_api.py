@@ -10,7 +10,7 @@ from tooltray.confinement.api import ConfinementApi
 from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.support import Support
-from tooltray.confirmation import PERSON, UNATTENDED, asked_by
+from tooltray.confirmation import PERSON, UNATTENDED, Person, Wish, asked_by
 from tooltray.errors import Denied, NotFound, TooltrayError
 from tooltray.events import EventBus
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -49,6 +49,24 @@ async def test_more_needs_a_person_and_less_does_not(tmp_path: Path) -> None:
             await api.set_confinement("s", "read", "hosts", hosts=["a", "b"])
         await api.set_confinement("s", "read", "none")
     assert config.entries["s"]["confinement"] == {"files": "read", "network": "none"}
+
+
+class Asked(Person):
+    """A person who says yes, and what was asked."""
+
+    wish: Wish | None = None
+
+    async def confirm(self, wish: Wish) -> None:
+        self.wish = wish
+
+
+async def test_who_is_asked_sees_what_more_is_and_so_does_the_record(tmp_path: Path) -> None:
+    api, _ = await api_of(tmp_path)
+    await api.set_confinement("s", "read", "none")
+    with asked_by(asked := Asked()):
+        await api.set_confinement("s", "own", "hosts", hosts=["a", "b"], write=["/w"])
+    assert asked.wish
+    assert asked.wish.about == {"server": "s", "files": "own", "network": "hosts", "hosts": "a, b", "write": "/w"}
 
 
 async def test_of_a_server_of_another_file_it_is_kept_beside_it_also_that_it_is_open(tmp_path: Path) -> None:

@@ -29,8 +29,8 @@ def guarded_in(tmp_path: Path) -> GuardedFolders:
         ("~/links/out", "keys and passwords"),
         ("~/.config", "a browser's profile"),
         *((path, "all programs share") for path in ("/dev", "/dev/pts/0", "/proc", "/proc/1", "/run", "/run/user", "/run/user/1")),
-        ("~/.tooltray", "Tooltray's own files"),
-        ("~/.tooltray/confined/x/cache", "Tooltray's own files"),
+        ("~/.tooltray", "in Tooltray's own folder"),
+        ("~/.tooltray/confined/x/cache", "in Tooltray's own folder"),
     ],
 )
 def test_what_holds_keys_a_browser_tooltray_or_everything_is_not_given(tmp_path: Path, path: str, why: str) -> None:
@@ -38,9 +38,22 @@ def test_what_holds_keys_a_browser_tooltray_or_everything_is_not_given(tmp_path:
     assert why in str(guarded.why_not(path.format(home=guarded.home)))
 
 
+def test_a_folder_that_holds_tooltrays_home_is_not_given_wherever_that_is(tmp_path: Path) -> None:
+    (tmp_path / "data" / "tooltray").mkdir(parents=True)
+    guarded = GuardedFolders(str(tmp_path / "me"), str(tmp_path / "data" / "tooltray"))
+    assert "Tooltray's own files in it" in str(guarded.why_not(str(tmp_path / "data")))
+
+
 @pytest.mark.parametrize("path", ["~/notes", "~/links", "/usr/share", "/dev/ttyUSB0", "/run/user/1/gvfs/host", "~/not-there"])
 def test_other_folders_are(tmp_path: Path, path: str) -> None:
     assert guarded_in(tmp_path).why_not(path) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "advice"), [("~/.config", "folder below it"), ("~/.ssh/id_rsa", "another place"), ("~/.tooltray/confined/x", "another place")]
+)
+def test_what_to_do_instead_is_something_that_can_be_done(tmp_path: Path, path: str, advice: str) -> None:
+    assert advice in str(guarded_in(tmp_path).instead_of(path))
 
 
 def test_a_home_that_is_a_link_is_the_same_home(tmp_path: Path) -> None:

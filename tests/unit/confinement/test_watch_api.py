@@ -43,18 +43,18 @@ async def verbs(tmp_path: Path) -> AsyncIterator[Verbs]:
     await made.servers.tasks.close()
 
 
-async def test_what_is_proposed_is_applied_and_ends_the_watching(verbs: Verbs) -> None:
+async def test_what_was_shown_is_applied_and_ends_the_watching(verbs: Verbs) -> None:
     with pytest.raises(NotFound, match="Nothing is proposed"):
         await verbs.api.apply_proposal("s")
     with asked_by(UNATTENDED):
         await verbs.api.watch_server("s")
     verbs.servers.does(("connect", "192.0.2.1:443"))
     assert (await verbs.api.get_watch("s")).state == "watching"
+    verbs.servers.does(("connect", "198.51.100.1:443"))  # nobody has seen it in a proposal
     with asked_by(UNATTENDED):  # it is narrower than before
         confined = await verbs.api.apply_proposal("s")
     assert (confined.files, confined.network, confined.hosts) == ("read", "hosts", ("192.0.2.1",))
     assert (await verbs.api.get_watch("s")).state == "done"
-    await verbs.api.apply_proposal("s")
 
 
 async def test_a_confined_server_runs_unconfined_and_gets_more_only_by_a_persons_yes(verbs: Verbs) -> None:
@@ -66,6 +66,8 @@ async def test_a_confined_server_runs_unconfined_and_gets_more_only_by_a_persons
     verbs.servers.does(("connect", "192.0.2.1:443"))
     await verbs.api.stop_watching("s")
     with asked_by(UNATTENDED), pytest.raises(Denied, match="Letting a server do more"):
+        await verbs.api.apply_proposal("s")
+    with asked_by(PERSON):
         await verbs.api.apply_proposal("s")
 
 

@@ -27,6 +27,7 @@ class Servers:
     def __init__(self, folder: Path) -> None:
         self.tasks = TaskKeeper()
         self.restarted: list[str] = []
+        self.states: list[str] = []
         self.fails, self.cannot, self.is_up = "", "", True
         self.heard = asyncio.Event()
         self.watches = Watches(
@@ -47,6 +48,7 @@ class Servers:
 
     async def restart(self, name: str) -> None:
         self.restarted.append(name)
+        self.states.append((await self.watches.get(name)).state)
         self.heard.set()
         if self.fails:
             raise TooltrayError(Phrase("{why}", why=self.fails))
@@ -88,6 +90,7 @@ async def test_a_server_is_watched_and_runs_as_before_afterwards(servers: Server
     stopped = await watches.stop("s")
     assert (stopped.state, stopped.left_s, stopped.proposal) == ("done", 0.0, now.proposal)
     assert servers.restarted == ["s", "s"]
+    assert servers.states == ["watching", "watching"], "it is done when nothing more can be seen of it"
     assert watches.find("s") is None
     assert (tmp_path / "watches").stat().st_mode & 0o777 == 0o700
 

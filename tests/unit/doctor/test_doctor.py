@@ -47,6 +47,11 @@ async def examine(parts: HubParts) -> Diagnosis:
     return found
 
 
+async def test_of_a_confined_server_which_runs_in_a_folder_of_its_own_no_other_folder_is_said(sick: Any) -> None:
+    async with sick(confinement="own") as parts:
+        assert (await examine(parts)).cwd == ""
+
+
 async def test_a_server_that_could_run_is_found_and_nothing_is_started(sick: Any, program: Path, tmp_path: Path) -> None:
     scripted = ScriptedServer()
     async with sick(args=["${FLAG}"], scripted=scripted) as parts:

@@ -15,6 +15,7 @@ from tooltray.protocol.envelope import dump
     [
         {},
         {"handle": 1},
+        {"handle": "r", "ofset": 5},
         {"handle": "r", "offset": -1},
         {"handle": "r", "offset": "0"},
         {"handle": "r", "lines": "1", "grep": "x"},

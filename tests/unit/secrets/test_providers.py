@@ -101,7 +101,7 @@ async def test_a_secret_of_tooltrays_own_is_found_as_before(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (Printed(2, VALUE.encode()), "it ended with code 2. It may want to ask you something"),
+        (Printed(2, VALUE.encode()), "it ended with code 2. Try the same in a terminal"),
         (Printed(0, b""), "it is empty"),
         (Printed(0, b"\nsecond"), "it is empty"),
         (Printed(0, f"{VALUE}\0".encode()), "zero character"),
@@ -138,6 +138,17 @@ async def test_a_reference_that_leads_nowhere_is_said_to(tmp_path: Path, name: s
     with pytest.raises(SecretNotGiven, match=why):
         await desk.secrets.get(name)
     await desk.store.close()
+
+
+async def test_of_a_folder_of_pass_the_names_in_it_are_not_taken_for_a_value(tmp_path: Path) -> None:
+    (tmp_path / "work" / "sub").mkdir(parents=True)
+    (tmp_path / "work.gpg").touch()
+    desk = Desk(tmp_path, Printed(output=VALUE.encode()))
+    desk.environ["PASSWORD_STORE_DIR"] = str(tmp_path)
+    for name in ("pass:", "pass:work/sub", "pass:work/"):
+        with pytest.raises(SecretNotGiven, match="folder of the store"):
+            await desk.secrets.get(name)
+    assert await desk.secrets.get("pass:work") == VALUE, "an entry of the same name as a folder"
 
 
 async def test_a_keyring_that_waits_for_its_password_is_waited_for_only_so_long(tmp_path: Path) -> None:

@@ -260,7 +260,7 @@ def test_what_is_not_known_is_kept() -> None:
     ("oauth", "said"),
     [
         ("yes", "oauth: must be an object"),
-        ({"redirectPort": 70000}, "oauth.redirectPort: is too large"),
+        ({"redirectPort": 70000}, "oauth.redirectPort: must be 65535 or less"),
         ({"clientSecret": "dummy"}, "clientSecret needs clientId"),
         ({"grant": "client_credentials", "clientId": "c"}, "needs clientId and clientSecret"),
     ],

@@ -44,12 +44,18 @@ def _changes(args: argparse.Namespace) -> bool:
     return any((args.files, args.network, args.hosts, args.read, args.write))
 
 
-def _lines(name: str, now: ConfinementSnapshot) -> list[str]:
-    lines = [tr("{name}: {words}", name=clean_line(name), words=confinement_words(now))]
+def confinement_lines(now: ConfinementSnapshot) -> list[str]:
+    """In full: how it is, what is named, what this computer cannot do, and what was refused."""
+    lines = [confinement_words(now)]
     lines += [tr("  may read {path}", path=clean_line(path)) for path in now.read]
     lines += [tr("  may change {path}", path=clean_line(path)) for path in now.write]
     lines += [f"  {say(sentence)}" for sentence in now.missing]
     return lines + [_refused_line(thing) for thing in now.refused]
+
+
+def _lines(name: str, now: ConfinementSnapshot) -> list[str]:
+    first, *rest = confinement_lines(now)
+    return [tr("{name}: {words}", name=clean_line(name), words=first), *rest]
 
 
 def _refused_line(thing: RefusedThing) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from tooltray.cli.commands.confine_command import confinement_lines
 from tooltray.cli.commands.secrets_command import REMOVE, chosen_backend
 from tooltray.cli.commands.servers_command import (
     ON_ITS_WAY,
@@ -60,18 +61,20 @@ def doctor(args: argparse.Namespace, home: Home) -> int:
         return _fix(args, home)
     if args.forget_environment:
         return _forget_environment(args, home)
+    confinement: list[str] = []
     if args.server is None:
         checks, diagnoses = _look_at_everything(home)
     else:
         with started_hub(home) as hub:
             checks, diagnoses = [], _diagnose(hub, args.server)
+            confinement = _confinement(hub, diagnoses[0])
     if args.json:
         print_json({"checks": checks, "servers": diagnoses})
     else:
         for check in checks:
             _print_check(check)
         for diagnosis in diagnoses:
-            _print_diagnosis(diagnosis, with_facts=args.server is not None or not diagnosis.is_ok)
+            _print_diagnosis(diagnosis, confinement, with_facts=args.server is not None or not diagnosis.is_ok)
     is_well = all(check.problem is None for check in checks) and all(diagnosis.is_ok for diagnosis in diagnoses)
     return 0 if is_well else 1
 
@@ -129,6 +132,17 @@ def _diagnose(hub: RunningHub, server: str | None) -> "list[Diagnosis]":
     if sys.stderr.isatty():
         print_note(tr("Looking at the servers ..."))
     return hub.ask(hub.api.hub.diagnose(server=server, wait_s=SETTLE_TIMEOUT_S), timeout_s=START_TIMEOUT_S)
+
+
+def _confinement(hub: RunningHub, diagnosis: "Diagnosis") -> list[str]:
+    """What is put around a server's process, and what it was kept from; nothing of a server elsewhere, or that no settings have."""
+    if diagnosis.transport != "stdio":
+        return []
+    try:
+        now = hub.ask(hub.api.confinement.get_confinement(server=diagnosis.server))
+    except TooltrayError:
+        return []
+    return confinement_lines(now)
 
 
 def _check_home(home: Home) -> Check:
@@ -237,7 +251,7 @@ def _print_check(check: Check) -> None:
     _print_fact(tr("what to do"), check.problem.hint)
 
 
-def _print_diagnosis(diagnosis: "Diagnosis", *, with_facts: bool) -> None:
+def _print_diagnosis(diagnosis: "Diagnosis", confinement: Sequence[str], *, with_facts: bool) -> None:
     problem = diagnosis.problem
     state = state_in_words(diagnosis.state)
     if diagnosis.is_ok and state in _ON_ITS_WAY:
@@ -248,10 +262,10 @@ def _print_diagnosis(diagnosis: "Diagnosis", *, with_facts: bool) -> None:
         summary = tr("PROBLEM: {server}: {value}", server=diagnosis.server, value=problem.title if problem else state)
     print(clean_line(summary))
     if with_facts:
-        _print_facts(diagnosis)
+        _print_facts(diagnosis, confinement)
 
 
-def _print_facts(diagnosis: "Diagnosis") -> None:
+def _print_facts(diagnosis: "Diagnosis", confinement: Sequence[str]) -> None:
     if diagnosis.state == "waiting" or (diagnosis.state in _ON_ITS_WAY and not diagnosis.is_ok):
         _print_fact("now", _now(diagnosis))
     _print_fact("remark", diagnosis.remark)
@@ -267,6 +281,7 @@ def _print_facts(diagnosis: "Diagnosis") -> None:
         _print_fact(tr("not found in"), "\n".join(diagnosis.searched))
     _print_fact("PATH", diagnosis.path)
     _print_fact("folder", diagnosis.cwd)
+    _print_fact(tr("confinement"), "\n".join(confinement))
     if diagnosis.exit_code is not None:
         _print_fact(tr("exit code"), str(diagnosis.exit_code))
     if diagnosis.noise_lines:

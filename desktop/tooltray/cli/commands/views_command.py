@@ -151,7 +151,7 @@ def limit(args: argparse.Namespace, home: Home) -> int:
     chosen = {"tokens": args.tokens, "server": args.server, "tool": args.tool, "client": args.client}
     with started_hub(home) as hub:
         hub.ask(hub.api.views.set_result_limit(**chosen))
-        if args.tool:
+        if args.tool and args.tokens is not None:
             warn_of_missing(hub, (), {args.server: [args.tool]})
     whose = tr("{tool} of {server}", tool=args.tool, server=args.server) if args.tool else args.server or args.client
     most = "" if args.tokens is None else f"{args.tokens:,}"

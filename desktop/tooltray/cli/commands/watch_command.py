@@ -15,6 +15,7 @@ from tooltray.home.home import Home
 from tooltray.snapshots.watch import WatchProposal, WatchSnapshot, in_words, proposal_in_words
 
 LOOK_EVERY_S = 0.5
+LEAST_S = 0.05  # while a server is started again after its time, and no time is left
 MOST_REFUSED = 20  # lines; the window shows more
 
 
@@ -40,7 +41,7 @@ def _watched(hub: RunningHub, name: str) -> WatchSnapshot:
     verbs = hub.api.confinement
     try:
         while (found := hub.ask(verbs.get_watch(server=name), timeout_s=START_TIMEOUT_S)).state == "watching":
-            time.sleep(min(LOOK_EVERY_S, found.left_s))
+            time.sleep(min(LOOK_EVERY_S, max(found.left_s, LEAST_S)))
     except KeyboardInterrupt:
         found = hub.ask(verbs.stop_watching(server=name), timeout_s=START_TIMEOUT_S)
     return found

@@ -21,7 +21,8 @@ def declare_approve(commands: Commands) -> None:
         check=check_approve,
     )
     approve.usage = (
-        "tooltray approve [list] | ID [--once | --session | --hour | --day | --until-lock | --always | --reads | --rule] | refuse ID\n"
+        "tooltray approve [list] | refuse ID\n"
+        "       tooltray approve ID [--once | --like | --session | --hour | --day | --until-lock | --always | --reads | --rule]\n"
         "       tooltray approve SERVER TOOL [--client NAME] [--for TIME | --until-lock]\n"
         "       tooltray approve SERVER --all-reads [--client NAME] [--for TIME | --until-lock]\n"
         "       tooltray approve [--client NAME] [--for TIME] -- SERVER TOOL   (also where a server is called refuse)"
@@ -50,6 +51,11 @@ def declare_grants(commands: Commands) -> None:
     grants = group(commands, "grants", tr("list what is allowed for longer than one call, and take it back"))
     command(grants, "list", tr("list what is allowed for longer than one call"), "approve_command:list_grants")
     rule = command(grants, "rule", tr("let calls through that a rule on arguments covers"), "rule_command:add_rule")
+    rule.epilog = tr(
+        "A rule names a tool and says of arguments what they must be, each by one of {conditions}: {example}",
+        conditions="inside, hosts, command, number, equals, oneOf",
+        example='{"tool": "read_file", "arguments": {"path": {"inside": ["~/notes"]}}, "others": ["limit"]}',
+    )
     rule.add_argument("server", metavar="SERVER")
     rule.add_argument("rule", metavar="JSON", help=tr("the rule, as callRules has it"))
     rule.add_argument("--preview", action="store_true", help=tr("say what it means and what it would have covered, and allow nothing"))

@@ -47,6 +47,8 @@ def seconds(text: str) -> float:
 
 
 def tokens(text: str) -> int | None:
+    if text != NONE and not text.isdecimal():
+        raise argparse.ArgumentTypeError(tr("it is a number from 500 on, or none"))
     return None if text == NONE else int(text)
 
 

@@ -82,7 +82,9 @@ def well(home: Home, *diagnoses: dict[str, Any], **answers: Any) -> FakeControlH
 
 
 def test_one_server_is_described_with_all_facts(tooltray: Tooltray, hub_home: Home) -> None:
-    with FakeControlHub(hub_home, {"diagnose": [diagnosis("files")]}) as hub:
+    refused = [{"kind": "host", "name": "b.org:443", "at": 1.0, "is_write": False}]
+    confined = {"files": "own", "network": "hosts", "hosts": ["a.org"], "refused": refused}
+    with FakeControlHub(hub_home, {"diagnose": [diagnosis("files")], "get_confinement": confined}) as hub:
         result = tooltray("doctor", "files")
     assert result.code == 0
     assert result.out.splitlines() == [
@@ -91,8 +93,10 @@ def test_one_server_is_described_with_all_facts(tooltray: Tooltray, hub_home: Ho
         "  found at:      /usr/bin/npx",
         "  PATH:          /usr/bin:/bin",
         "  folder:        /home/person",
+        "  confinement:   own files, only these hosts: a.org",
+        "                   was kept from b.org:443",
     ]
-    assert hub.calls == [("diagnose", {"server": "files", "wait_s": SETTLE_TIMEOUT_S})]
+    assert hub.calls[0] == ("diagnose", {"server": "files", "wait_s": SETTLE_TIMEOUT_S})
 
 
 def test_a_command_that_is_not_found_says_where_was_looked_and_what_to_do(tooltray: Tooltray, hub_home: Home) -> None:

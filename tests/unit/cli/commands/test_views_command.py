@@ -91,9 +91,9 @@ def test_modes_are_listed_for_each_kind_of_client(tooltray: Tooltray, hub_home: 
         (["25000", "--client", "Cursor"], {"client": "Cursor"}, "Cursor: at most 25,000 tokens of a result at once."),
         (["25000", "--server", "files"], {"server": "files"}, "files: at most 25,000 tokens of a result at once."),
         (
-            ["none", "--server", "files", "--tool", "read"],
-            {"server": "files", "tool": "read"},
-            "read of files: no limit for results of its own.",
+            ["none", "--server", "files", "--tool", "gone"],
+            {"server": "files", "tool": "gone"},
+            "gone of files: no limit for results of its own.",
         ),
     ],
 )
@@ -104,7 +104,7 @@ def test_how_much_of_a_result_clients_get_at_once_is_chosen(
     with FakeControlHub(hub_home, answers) as hub:
         result = tooltray("tools", "limit", *words)
     tokens = None if words[0] == "none" else 25_000
-    assert result.out == printed + "\n"
+    assert (result.out, result.err) == (printed + "\n", "")
     assert hub.calls[0] == ("set_result_limit", {"tokens": tokens, "server": None, "tool": None, "client": None, **chosen})
 
 

@@ -27,6 +27,11 @@ def test_an_idle_time_that_is_no_number_is_named_in_words() -> None:
         parse(["servers", "add", "a", "--on-demand", "--idle-stop", "abc", "--", "x"], {})
 
 
+def test_a_limit_that_is_no_number_is_named_in_words() -> None:
+    with pytest.raises(UsageError, match="it is a number from 500 on, or none"):
+        parse(["tools", "limit", "many", "--server", "s"], {})
+
+
 def test_variables_keep_what_follows_the_first_equals_sign() -> None:
     args = parse(["servers", "add", "x", "--env", "A=b=c", "--env", "B=", "--secret", "K", "--", "run"], {})
     assert args.env == [("A", "b=c"), ("B", "")]
