@@ -37,6 +37,7 @@ ONCE, SESSION, READS, REFUSE = "once", "session", "reads", "refuse"
 RULE = "rule"
 """The answers that make a rule on arguments are `rule-1` and so on."""
 FIELD = "answer"
+MARK_LENGTH = 16  # of a mark in the audit trail
 LONGEST_TITLE = 300  # characters of a choice in a form
 MOST_LINES = 60  # of each part; a form in a terminal is small
 LONGEST_IN_FORM = 4_000  # characters
@@ -122,6 +123,11 @@ def project_of(state: SessionState) -> str:
 def mark(route: Route) -> str:
     """What a yes is bound to: how a tool is defined, and by which program or address."""
     return f"{fingerprint(route.definition)}.{route.origin}"
+
+
+def named_with_mark(name: str, whole: str) -> str:
+    """What a person is shown, and the audit trail has, of a definition. `whole`: its mark."""
+    return f"{suspicion.visible(name)} {whole[:MARK_LENGTH]}"
 
 
 def _digest(arguments: bytes) -> str:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from tooltray.approvals import suspicion
 from tooltray.approvals.approval_questions import (
+    MARK_LENGTH,
     ONCE,
     OTHER_SETTINGS,
     READS,
@@ -58,7 +59,6 @@ from tooltray.tasks import Spawn
 LASTING = (SESSION, LIKE, *ENDS, READS)
 YES = (ONCE, *LASTING)
 CLIENT = "client"  # by whom a question was answered, and by which way: a form of the AI client
-MARK_LENGTH = 16  # of a mark in the audit trail
 MOST_ROUNDS = 6  # of one call; a tool that is another one each time a person looks is not to be called
 MOST_FORMS = 3  # of one question, where the answer cannot be written
 ELICITATION = "elicitation/create"

@@ -15,8 +15,8 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from tooltray.approvals import suspicion
-from tooltray.approvals.approval_questions import AskedCall, asked_call, mark
-from tooltray.approvals.approval_rounds import APPROVED, ELICITATION, MARK_LENGTH, ApprovalRounds, reads
+from tooltray.approvals.approval_questions import AskedCall, asked_call, mark, named_with_mark
+from tooltray.approvals.approval_rounds import APPROVED, ELICITATION, ApprovalRounds, reads
 from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.call_rules import CallRules
 from tooltray.approvals.grant_book import GrantBook
@@ -211,7 +211,11 @@ class Approvals:
         """The tools that a grant would be for, as far as they are known now, each with the beginning of its definition's mark."""
         routes = reads(self._tools, server) if kind == "reads" else self._tools.routes(server)
         wanted = routes if kind == "reads" else {tool: routes[tool]} if tool in routes else {}
-        return [f"{suspicion.visible(name)} {mark(route)[:MARK_LENGTH]}" for name, route in wanted.items()]
+        return [named_with_mark(name, mark(route)) for name, route in wanted.items()]
+
+    def changed_to(self, server: str, tool: str, kind: str) -> list[str]:
+        """The same of one tool, or skill, that has changed."""
+        return self._skills.definitions(server, tool) if kind == SKILL else self.definitions(server, "tool", tool)
 
     async def take_back(self, id: str) -> None:
         """See ApprovalsApi.remove_grant."""

@@ -80,14 +80,15 @@ class ConfinementApi:
             Denied: it would be more open, and nobody has confirmed that.
             TooltrayError: this computer cannot do it, a path or a host cannot be used, or the settings not be written.
         """
-        before = self._process(server).confinement
+        given = self._process(server).confinement
         chosen = _checked(server, {"files": files, "network": network, "hosts": tuple(hosts), "read": tuple(read), "write": tuple(write)})
         if chosen.network == "hosts" and not self._confinements.here.hosts:
             title = Phrase("'{server}' cannot be kept to some hosts on this computer", server=server)
             raise TooltrayError(title, hint=Phrase('Choose "none" or "open" for its network.'))
-        await self._check_may_be_given(server, {*chosen.read, *chosen.write} - {*before.read, *before.write})
+        await self._check_may_be_given(server, {*chosen.read, *chosen.write} - {*given.read, *given.write})
+        before = self._process(server).confinement  # as it is now: it may have become narrower while the folders were looked at
         if chosen.widens(before):
-            await confirm_widening(Phrase("Letting a server do more"), server=server)
+            await confirm_widening(Phrase("Letting a server do more"), server=server, **chosen.beyond(before))
         await self._config.change_server(server, confinement=self._written(server, chosen))
         return await self.get_confinement(server)
 

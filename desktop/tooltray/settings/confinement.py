@@ -85,6 +85,12 @@ class Confinement(JsonModel):
         """Whether it lets a server do more than another one."""
         return self._reaches_more_files(before) or self._reaches_more_hosts(before)
 
+    def beyond(self, before: "Confinement") -> dict[str, object]:
+        """What it says that another one does not, by the names of its members: first what a person has to look at."""
+        had = {"hosts": before.hosts, "read": (*before.read, *before.write), "write": before.write}
+        new = {name: [each for each in getattr(self, name) if each not in known] for name, known in had.items()}
+        return {"files": self.files, "network": self.network, **new}
+
     def _reaches_more_files(self, before: "Confinement") -> bool:
         if before.files == "open":
             return False
