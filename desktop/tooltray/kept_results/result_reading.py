@@ -11,6 +11,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Raw
 
+from tooltray.approvals.flow_guard import FlowGuard
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import TooltrayError
 from tooltray.kept_results import json_path, text_search
 from tooltray.kept_results.json_strings import text_of
@@ -53,8 +56,8 @@ class Piece(msgspec.Struct, frozen=True):
 class ResultReading:
     """Has no state of its own."""
 
-    def __init__(self, *, store: ResultStore, count: Count, views: Views) -> None:
-        self._store, self._count, self._views = store, count, views
+    def __init__(self, *, store: ResultStore, count: Count, views: Views, tools: ToolManager, flow_guard: FlowGuard) -> None:
+        self._store, self._count, self._views, self._tools, self._guard = store, count, views, tools, flow_guard
 
     async def __call__(self, exchange: Exchange) -> Envelope:
         try:
@@ -65,12 +68,20 @@ class ResultReading:
             piece = await finish_in_thread(self._read, kept, arguments)
         except TooltrayError as error:
             return meta_tools.refusal(error, exchange.era)
+        self._guard.note_again(self._route(kept), kept.server, exchange.session.state)
         blocks = (piece.block, dump({"type": "text", "text": f"[{piece.note}]"}))
         return own_result("tools/call", closed({"content": meta_tools.array(blocks), "isError": Raw(b"false")}), exchange.era)
 
     def _may_read(self, kept: KeptResult, state: SessionState) -> bool:
         is_owners = kept.owner == state.owner and kept.project in ("", project_of(state))
-        return is_owners and state.server in (None, kept.server) and self._views.reaches(state, kept.server)
+        if not (is_owners and state.server in (None, kept.server) and self._views.reaches(state, kept.server)):
+            return False
+        route = self._route(kept)
+        return route is None or self._views.offers(state, route)  # a profile may have a server without this tool
+
+    def _route(self, kept: KeptResult) -> Route | None:
+        """The tool that gave a result, if it is still there."""
+        return self._tools.routes(kept.server).get(kept.tool)
 
     def _read(self, kept: KeptResult, arguments: ReadArguments) -> Piece:
         """In a thread.
