@@ -6,6 +6,7 @@ or project's is as unknown as one that there never was. Files are read, and toke
 
 import mmap
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -166,14 +167,19 @@ class _PartReader:
         start = self._character(arguments.offset)
         lines_before = sum(piece.count(b"\n") for piece in self._pieces(0, start))
         only = b"" if arguments.regex else (arguments.grep or "").encode("utf-8", "surrogatepass")
-        lines = text_search.lines(self._pieces(start), at=start, number=lines_before + 1, only=only)
+        lines = text_search.Bounded(text_search.lines(self._pieces(start), at=start, number=lines_before + 1, only=only))
         written = _Written(text_search.found(lines, matches))
         shown = page(written, self._tokens, self._count).utf8
+        if not shown and lines.stopped_at is not None:
+            return _text(b"", f"nothing of the kind so far; {_goes_on(lines.stopped_at)}")
         if not shown:
             where = f" behind {start:,}" if start else ""
             return _text(b"", f"nothing of the kind in the {self._part.size:,} bytes of this part{where}")
         behind = written.behind(len(shown))
-        note = "these are all" if behind is None else f'there are more: go on with "offset": {behind}'
+        if behind is None:
+            note = "these are all" if lines.stopped_at is None else _goes_on(lines.stopped_at)
+        else:
+            note = f'there are more: go on with "offset": {behind}'
         return _text(shown, f"line: text, and where a line is long the bytes of it; {note}")
 
     # values
@@ -186,7 +192,8 @@ class _PartReader:
             whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         text = memoryview(whole)[self._part.at : self._part.at + self._part.size]
         try:
-            values = list(json_path.chosen(_checked(text), steps))
+            values = list(islice(json_path.chosen(_checked(text), steps), json_path.MOST_VALUES + 1))
+            json_path.check_number(len(values))
         except (ValueError, RecursionError):
             raise TooltrayError("this part is no JSON", hint="Read it by offset, lines or grep.") from None
         if not values:
@@ -254,6 +261,11 @@ class _Written:
             return None
         is_first = bool(self._ends) and following is self._ends[0][1]
         return following.at + len(following.utf8) if is_first else following.at
+
+
+def _goes_on(at: int) -> str:
+    """Of a search that was ended."""
+    return f'the search was ended after {text_search.LONGEST_SEARCH_S:g} s: go on with "offset": {at}, or with a simpler pattern'
 
 
 def _whole(piece: bytes) -> int:

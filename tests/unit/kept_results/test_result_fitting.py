@@ -13,6 +13,7 @@ from tests.fakes.hub_parts import Client, HubParts, hub_parts, started
 from tests.fakes.scripted_server import ScriptedServer, raw, text, tool
 
 from tooltray.journal.happenings import CALL, Happened
+from tooltray.kept_results import text_search
 from tooltray.kept_results.result_fitting import MAX_CHARACTERS_KEY, allowed_characters
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.task_messages import with_result
@@ -349,6 +350,15 @@ async def test_lines_words_and_patterns(tmp_path: Path) -> None:
             assert hits == "".join(f"{number}: {line}\n" for number, line in enumerate(LINES, 1))
         long_range = "".join(await all_pages(parts, client, handle, lines="1-300"))
         assert long_range == "\n".join(LINES[:300]) + "\n"
+
+
+async def test_a_search_that_takes_too_long_says_where_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_search, "LONGEST_SEARCH_S", 0.0)
+    async with hub_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
+        await started(parts)
+        client = owned(parts)
+        _, handle = await cut(parts, client)
+        assert 'so far; the search was ended after 0 s: go on with "offset": 0' in (await read(parts, client, handle, grep="word"))[1]
 
 
 async def test_large_texts_of_any_characters_are_read_in_pieces(tmp_path: Path) -> None:
