@@ -260,6 +260,7 @@ def test_arguments_that_are_no_object_count_as_a_body() -> None:
     of, _ = guard()
     of.note(route("fetch"), exchange(state := SessionState("s1")))
     assert of.asks(route("fetch"), state, Raw(b'{"arguments":"text"}')) is not None
+    assert of.asks(route("fetch"), state, Raw(b'{"arguments":{"url":"a","url":"b"}}')) is not None  # a server may read either
     assert of.asks(route("fetch"), state, Raw(b"{}")) is None
     assert of.asks(route("fetch"), state, Raw(b'{"arguments":{"method":null}}')) is None
 

@@ -112,9 +112,11 @@ async def test_the_same_request_from_elsewhere_is_a_question_of_its_own_a_yes_to
         here.all.answer(here.waiting[0].id, True)
         assert (await ours, await again) == ("yes", "yes")
         assert [each.origin[-1] for each in here.waiting] == ["evil (6)"]
-        once_more = here.command()
+        once_more, another = here.command(), here.command("Another")
         await asyncio.sleep(0)
         here.all.answer(here.waiting[1].id, False)
+        assert [each.what for each in here.waiting] == ["Another"]
+        another.cancel()
         assert (await once_more, await theirs) == ("no", "no")
 
 
