@@ -80,8 +80,10 @@ lock:
 	scripts/lock.sh
 
 # what tests and benchmarks need
-prepare: .venv/.dev .cache/fastmcp/.installed .cache/serena/.installed tests/npm/node_modules/.installed
-	@scripts/system_packages.sh tests
+PREPARED = .cache/fastmcp/.installed .cache/serena/.installed tests/npm/node_modules/.installed
+prepare: .venv/.dev
+	@scripts/system_packages.sh tests & system=$$!; \
+	$(MAKE) --silent --jobs=2 $(PREPARED); made=$$?; wait $$system && exit $$made  # they mostly wait for the network
 
 .venv/.run: requirements/build.txt requirements/run.txt pyproject.toml desktop/tooltray/__init__.py
 	@scripts/make_venv.sh .venv
