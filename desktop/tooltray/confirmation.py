@@ -13,7 +13,7 @@ from typing import Protocol
 
 import msgspec
 
-from tooltray.errors import Denied
+from tooltray.errors import Conflict, Denied
 from tooltray.phrases import Phrase
 
 
@@ -110,6 +110,17 @@ def needs_terminal(what: str) -> Denied:
     """Why something is not done from a script, or by an AI client that can start commands."""
     reason = Phrase("standard input and standard output must be one")
     return Denied(Phrase("{what} needs a person at a terminal", what=what), reason, Phrase("Type the command yourself, in a terminal"))
+
+
+def check_unchanged(before: object, now: object) -> None:
+    """Behind a confirmation, which may have waited for minutes: what it was about is what it was when the person was asked.
+
+    Raises:
+        Conflict: it is another thing, and the person has not seen that.
+    """
+    if before != now:
+        reason = Phrase("it is not what you were asked about any more, so nothing was allowed")
+        raise Conflict(Phrase("This has changed meanwhile"), reason, Phrase("Look at it as it is now, and try again"))
 
 
 def set_asker(asker: Asker) -> None:

@@ -1,10 +1,12 @@
 """How commands are confirmed in a test: over a folder, with a window or without one."""
 
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from tests.fakes.manual_wheel import ManualWheel
 
 from tooltray.audit.audit_trail import AuditTrail
+from tooltray.confirmation import PERSON, Person, Wish, asked_by
 from tooltray.consent.askers import Consent
 from tooltray.consent.confirmations import Confirmations
 from tooltray.consent.passphrase import Passphrase
@@ -24,3 +26,14 @@ def consent_in(folder: Path, bus: EventBus | None = None, *, has_window: bool = 
         known_programs=lambda: {"claude": "Claude Code"},
         confirmations=asked,
     )
+
+
+class Meanwhile(Person):
+    """Says yes once something else has happened."""
+
+    def __init__(self, happen: Callable[[], Awaitable[object]]) -> None:
+        self._happen = happen
+
+    async def confirm(self, wish: Wish) -> None:
+        with asked_by(PERSON):
+            await self._happen()

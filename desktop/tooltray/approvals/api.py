@@ -7,7 +7,7 @@ from tooltray.api import JsonObject
 from tooltray.approvals.grant_ends import end_of
 from tooltray.approvals.rule_words import words
 from tooltray.catalogue import approval
-from tooltray.confirmation import YES_TO_CALLS, confirm_answer, confirm_widening, note_narrowing
+from tooltray.confirmation import YES_TO_CALLS, check_unchanged, confirm_answer, confirm_widening, note_narrowing
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.call_rule import read_rule
@@ -92,7 +92,9 @@ class ApprovalsApi:
             TooltrayError: there is no such kind or end, nothing can tell when the screen locks, or the grant cannot be written.
         """
         about = {"server": server, "kind": kind, "tool": tool, "client": client, "expires_in_s": expires_in_s, "until": until}
-        await confirm_widening(YES_TO_CALLS, **about, definitions=self._tool_grants.definitions(server, kind, tool))
+        definitions = self._tool_grants.definitions(server, kind, tool)
+        await confirm_widening(YES_TO_CALLS, **about, definitions=definitions)
+        check_unchanged(definitions, self._tool_grants.definitions(server, kind, tool))
         return await self._tool_grants.allow(server, kind, tool, client, end_of(expires_in_s, until))
 
     async def tell_screen_lock(self, is_locked: bool | None) -> None:
@@ -130,8 +132,11 @@ class ApprovalsApi:
             NotFound: there is no such server, or no tool of which the rule speaks.
             TooltrayError: no call could be covered by this rule, or it cannot be written.
         """
-        meant = words(read_rule(rule))
-        await confirm_widening(YES_TO_CALLS, server=server, rule=meant, client=client, expires_in_s=expires_in_s, until=until)
+        read = read_rule(rule)
+        definitions = self._rule_grants.definitions(server, read)
+        about = {"server": server, "rule": words(read), "client": client, "expires_in_s": expires_in_s, "until": until}
+        await confirm_widening(YES_TO_CALLS, **about, definitions=definitions)
+        check_unchanged(definitions, self._rule_grants.definitions(server, read))
         return await self._rule_grants.allow(server, rule, client, end_of(expires_in_s, until))
 
     async def remove_grant(self, id: str) -> None:
@@ -173,6 +178,7 @@ class ApprovalsApi:
         """
         before, after = self._permissions.rules(server), self._permissions.rules_with(server, tool, approval)
         await _decide_rules(before, after, server=server, tool=tool, approval=approval)
+        check_unchanged(before, self._permissions.rules(server))
         if after != before:
             await self._permissions.change_rules(server, after)
         if approval == ASK:
@@ -190,7 +196,9 @@ class ApprovalsApi:
         """
         if problem := approval.problem_of(server, rules, ()):
             raise TooltrayError(problem.title, problem.message, problem.hint)
-        await _decide_rules(self._rules(server), rules, server=server)
+        before = self._rules(server)
+        await _decide_rules(before, rules, server=server)
+        check_unchanged(before, self._rules(server))
         await self._permissions.change_rules(server, rules)
 
     async def get_tool_changes(self) -> list[ToolChange]:
@@ -207,7 +215,9 @@ class ApprovalsApi:
         Raises:
             TooltrayError: it has not changed, or that cannot be written.
         """
-        await confirm_widening(YES_TO_CALLS, server=server, tool=tool, kind=kind)
+        definition = self._changes.now(server, tool, kind)
+        await confirm_widening(YES_TO_CALLS, server=server, tool=tool, kind=kind, definitions=definition)
+        check_unchanged(definition, self._changes.now(server, tool, kind))
         await self._changes.accept(server, tool, kind)
 
     def _call(self, id: str, answer: str) -> dict[str, object]:

@@ -134,6 +134,11 @@ def short_mark(route: Route) -> str:
     return mark(route)[:MARK_LENGTH]
 
 
+def named_with_mark(name: str, whole: str) -> str:
+    """What a person is shown, and the audit trail has, of a definition. `whole`: its mark."""
+    return f"{suspicion.visible(name)} {whole[:MARK_LENGTH]}"
+
+
 def _digest(arguments: bytes) -> str:
     if len(arguments) < READ_BELOW_BYTES:
         try:

@@ -1,12 +1,13 @@
 """Tools and skills that a person allowed or had seen, and that are others since: listed, marked, and accepted.
 
-Above it: ApprovalsApi and ToolsApi. Below it: GrantBook for tools, SkillBook for skills.
+Above it: ApprovalsApi and ToolsApi. Below it: GrantBook and ToolGrants for tools, SkillBook for skills.
 """
 
 from msgspec.structs import replace
 
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.skill_book import SKILL, SkillBook
+from tooltray.approvals.tool_grants import ToolGrants
 from tooltray.snapshots.approvals import ToolChange
 from tooltray.snapshots.tools import ToolSnapshot
 
@@ -14,12 +15,16 @@ from tooltray.snapshots.tools import ToolSnapshot
 class DefinitionChanges:
     """Has no state of its own."""
 
-    def __init__(self, *, grants: GrantBook, skill_book: SkillBook) -> None:
-        self._grants, self._skills = grants, skill_book
+    def __init__(self, *, grants: GrantBook, tool_grants: ToolGrants, skill_book: SkillBook) -> None:
+        self._grants, self._tool_grants, self._skills = grants, tool_grants, skill_book
 
     def all(self) -> list[ToolChange]:
         """See ApprovalsApi.get_tool_changes."""
         return [*self._grants.changes(), *self._skills.changes()]
+
+    def now(self, server: str, name: str, kind: str) -> list[str]:
+        """What would be accepted: its name and the beginning of its mark; empty: there is none."""
+        return self._skills.definitions(server, name) if kind == SKILL else self._tool_grants.definitions(server, "tool", name)
 
     async def accept(self, server: str, name: str, kind: str) -> None:
         """See ApprovalsApi.accept_tool_change."""

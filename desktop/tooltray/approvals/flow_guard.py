@@ -5,16 +5,19 @@ a tool does; the settings; the state of a session, which keeps what it has read.
 `is_on` and one at the state.
 """
 
+from collections.abc import Iterator
+
 from msgspec import Raw
 
 from tooltray.approvals import flows
 from tooltray.approvals.flows import NO_FLOW, Flow, flow_of
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.catalogue.approval import tool_of
+from tooltray.catalogue.definition import read_once_named
 from tooltray.catalogue.tool_routes import Route
+from tooltray.confirmation import current_asker
 from tooltray.events import ConfigChanged, EventBus
 from tooltray.journal.touched import arguments_of, touched
-from tooltray.protocol.member_scanner import opened
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_flow import SessionFlow
 from tooltray.sessions.session_state import SessionState
@@ -25,7 +28,8 @@ from tooltray.views.known_clients import KnownClients
 
 MOST_KNOWN = 16_384  # tools; as many as names are remembered
 MOST_PASSING = 256  # kinds of clients of which nobody can tie one request to the next
-NO_BODY = (b"GET", b"HEAD", b"OPTIONS", b"NULL")
+METHODS, NO_BODY = ("method", "httpmethod", "verb"), ("GET", "HEAD", "OPTIONS")
+NOTHING_SAID: tuple[object, ...] = (None, "", {}, [])
 READ_BELOW_BYTES = 262_144  # larger arguments send something, whatever their members are called
 
 
@@ -47,8 +51,19 @@ class FlowGuard:
 
     def note(self, route: Route, exchange: Exchange) -> None:
         """A call was answered; what it brought may steer the model from now on."""
-        if self._flow(route).reads and self._is_on_for(exchange.session.state):
+        if self.is_on and self._flow(route).reads and self._is_on_for(exchange.session.state):
             self._keep(exchange.session.state, SessionFlow(route.server, route.definition.name, touched(exchange.request.params)))
+
+    def note_again(self, route: Route | None, server: str, state: SessionState) -> None:
+        """What a call of a tool has brought goes to a session, which may be another one than has called: of a task, or a kept result.
+
+        Args:
+            route: None: the tool is not there any more.
+        """
+        if route is None:
+            self.note_other(server, state)
+        elif self.is_on and self._flow(route).reads and self._is_on_for(state):
+            self._keep(state, SessionFlow(server, route.definition.name))
 
     def note_other(self, server: str, state: SessionState) -> None:
         """A resource or a prompt of a server goes to a session; of one that runs elsewhere it counts as written by strangers."""
@@ -76,10 +91,10 @@ class FlowGuard:
         return self._flow(route).sends
 
     def _read_by(self, state: SessionState) -> SessionFlow | None:
-        return self._passing.get(state.client) if state.is_passing else state.flow
+        return self._passing.get(state.client) if _is_untied(state) else state.flow
 
     def _keep(self, state: SessionState, flow: SessionFlow) -> None:
-        if not state.is_passing:
+        if not _is_untied(state):
             state.flow = flow
             return
         if len(self._passing) >= MOST_PASSING:
@@ -87,7 +102,7 @@ class FlowGuard:
         self._passing[state.client] = flow
 
     def _is_on_for(self, state: SessionState) -> bool:
-        if state.is_persons or not self.is_on:
+        if not self.is_on or (state.is_persons and current_asker().is_window):
             return False
         own = self._clients.settings(state.client).flow_guard
         return self._config.settings.approvals.flow_guard if own is None else own
@@ -120,12 +135,31 @@ def _has_body(params: Raw) -> bool:
     if len(memoryview(arguments)) >= READ_BELOW_BYTES:
         return True
     try:
-        members = opened(arguments)
-    except ValueError:
-        return bool(arguments)
-    method = bytes(members.get("method", Raw(b"GET"))).strip(b'"').upper()
-    return method not in NO_BODY or any(_says_something(bytes(members.get(name, b""))) for name in flows.BODIES)
+        found = read_once_named(bytes(arguments) or b"{}")
+    except (ValueError, RecursionError):
+        return True
+    return not isinstance(found, dict) or any(_sends(name, value) for name, value in _members(found))
 
 
-def _says_something(value: bytes) -> bool:
-    return value not in (b"", b"null", b'""', b"{}", b"[]")
+def _members(found: object) -> Iterator[tuple[str, object]]:
+    """Of all objects in some arguments, however deep: `options` and `request` hold what others have outside."""
+    left = [found]
+    while left:
+        value = left.pop()
+        if isinstance(value, dict):
+            yield from value.items()
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+
+
+def _sends(name: str, value: object) -> bool:
+    plain = "".join(filter(str.isalnum, name.casefold()))
+    if plain in METHODS:
+        return isinstance(value, str) and value.strip().upper() not in NO_BODY
+    return plain in flows.BODIES and value not in NOTHING_SAID
+
+
+def _is_untied(state: SessionState) -> bool:
+    """Nobody can tell which of these requests belong together: they count as one session of their client."""
+    return state.is_passing or state.is_persons

@@ -33,7 +33,7 @@ READS_ANYTHING, BY_STRANGERS = frozenset(_READS_ANYTHING.split()), frozenset(_BY
 SENDS, CHANGES, SEEN_BY_OTHERS = frozenset(_SENDS.split()), frozenset(_CHANGES.split()), frozenset(_SEEN_BY_OTHERS.split())
 TYPES_INTO_PAGES = frozenset(_TYPES_INTO_PAGES.split())
 """How a browser sends."""
-BODIES = ("body", "data", "payload", "form", "json", "content")
+BODIES = frozenset(["body", "data", "payload", "form", "json", "content", "postdata", "formdata", "requestbody", "multipart", "files"])
 """Arguments with which a tool that fetches sends something, too."""
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from tooltray.approvals import suspicion
-from tooltray.approvals.approval_questions import LONGEST_NAME, Masked
+from tooltray.approvals.approval_questions import LONGEST_NAME, Masked, mark, named_with_mark
 from tooltray.approvals.call_rules import CallRules, folders_of, led_to, why_nothing
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grant_ends import GrantEnd, check_end
@@ -98,6 +98,10 @@ class RuleGrants:
         if self._masked(rule.text) != rule.text:
             raise TooltrayError(Phrase("There is a secret in this rule"), Phrase("it would be kept"), Phrase("Make one without it."))
         return await self._grants.allow(server, "rule", routes, client=client, end=end, rule=rule.members())
+
+    def definitions(self, server: str, rule: CallRule) -> list[str]:
+        """The tools that a rule speaks of, as far as they are known now, each with the beginning of its definition's mark."""
+        return [named_with_mark(name, mark(route)) for name, route in self._routes(server, rule).items()]
 
     def _routes(self, server: str, rule: CallRule) -> dict[str, Route]:
         return {name: route for name, route in self._tools.routes(server).items() if is_for(rule, name)}

@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 
 from tooltray.approvals import diffs, suspicion
+from tooltray.approvals.approval_questions import named_with_mark
 from tooltray.approvals.grants import LONGEST_DEFINITION
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.skill import Skill, skill_text
@@ -132,6 +133,11 @@ class SkillBook:
     def _diff(self, server: str, skill: Skill) -> tuple[str, ...]:
         seen = self._seen[server].get(skill.uri)
         return diffs.of_texts(_pretty(seen.text if seen else ""), _pretty(skill_text(skill)))
+
+    def definitions(self, server: str, uri: str) -> list[str]:
+        """A skill as it is now, with the beginning of its mark; empty: there is none."""
+        skill = self._now.get((server, uri))
+        return [named_with_mark(skill.name, skill.mark)] if skill else []
 
     async def accept(self, server: str, uri: str) -> None:
         """A person has seen how a skill differs.

@@ -6,7 +6,7 @@ Above it: ApprovalsApi. Below it: GrantBook, which keeps grants, and ToolManager
 from msgspec.structs import asdict
 
 from tooltray.approvals import suspicion
-from tooltray.approvals.approval_questions import mark, short_mark
+from tooltray.approvals.approval_questions import mark, named_with_mark
 from tooltray.approvals.grant_book import GrantBook
 from tooltray.approvals.grant_ends import GrantEnd, check_end
 from tooltray.approvals.lasting_yeses import reads
@@ -50,7 +50,7 @@ class ToolGrants:
         """The tools that a grant would be for, as far as they are known now, each with the beginning of its definition's mark."""
         routes = reads(self._tools, server) if kind == "reads" else self._tools.routes(server)
         wanted = routes if kind == "reads" else {tool: routes[tool]} if tool in routes else {}
-        return [f"{suspicion.visible(name)} {short_mark(route)}" for name, route in wanted.items()]
+        return [named_with_mark(name, mark(route)) for name, route in wanted.items()]
 
     async def _routes_for(self, server: str, kind: str, tool: str) -> dict[str, Route]:
         """The tools that a grant would be for.

@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Raw
 
 from tooltray.approvals.definition_changes import DefinitionChanges
+from tooltray.approvals.flow_guard import FlowGuard
 from tooltray.calls.completion import PROMPT, RESOURCE, Completion
 from tooltray.calls.elicitations import Elicitations
 from tooltray.calls.followed_resources import FollowedResources
@@ -159,9 +160,17 @@ class ToolsApi:
 
 class PromptsApi:
     def __init__(
-        self, *, servers: ServerManager, prompts: PromptManager, completion: Completion, caller: OwnCaller, held: HeldCalls
+        self,
+        *,
+        servers: ServerManager,
+        prompts: PromptManager,
+        completion: Completion,
+        caller: OwnCaller,
+        held: HeldCalls,
+        flow_guard: FlowGuard,
     ) -> None:
         self._servers, self._prompts, self._completion, self._caller, self._held = servers, prompts, completion, caller, held
+        self._guard = flow_guard
 
     async def get_all_prompts(self, server: str | None = None) -> list[dict[str, Any]]:
         """The definitions of prompts as AI clients see them; `server`: this one's only.
@@ -181,7 +190,8 @@ class PromptsApi:
             TooltrayError: there is no such prompt, or its server failed.
         """
         request = Envelope(method="prompts/get", params=dump({"name": name, "arguments": dict(arguments or {})}))
-        reply = await self._prompts.get(Exchange(request, Head(name=name), self._caller, self._held, None, self._caller.name))
+        exchange = Exchange(request, Head(name=name), self._caller, self._held, None, self._caller.name)
+        reply = await self._prompts.get(exchange, on_used=lambda server: self._guard.note_other(server, self._caller.state))
         return checked_result(reply, f"the prompt '{name}' could not be got")
 
     async def complete_prompt(self, name: str, argument: str, value: str, given: Mapping[str, str] | None = None) -> list[str]:
@@ -209,8 +219,9 @@ class ResourcesApi:
         followed: FollowedResources,
         caller: OwnCaller,
         held: HeldCalls,
+        flow_guard: FlowGuard,
     ) -> None:
-        self._servers, self._resources, self._completion = servers, resources, completion
+        self._servers, self._resources, self._completion, self._guard = servers, resources, completion, flow_guard
         self._followed, self._caller, self._held = followed, caller, held
 
     async def get_all_resources(self, server: str | None = None) -> list[dict[str, Any]]:
@@ -240,7 +251,8 @@ class ResourcesApi:
             TooltrayError: there is no such resource, or its server failed.
         """
         request = Envelope(method="resources/read", params=dump({"uri": uri}))
-        reply = await self._resources.read(Exchange(request, Head(), self._caller, self._held, None, self._caller.name))
+        exchange = Exchange(request, Head(), self._caller, self._held, None, self._caller.name)
+        reply = await self._resources.read(exchange, on_read=lambda server: self._guard.note_other(server, self._caller.state))
         return checked_result(reply, f"the resource '{uri}' could not be read")
 
     async def complete_resource(self, template: str, variable: str, value: str, given: Mapping[str, str] | None = None) -> list[str]:

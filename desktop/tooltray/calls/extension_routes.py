@@ -13,6 +13,7 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Raw
 
+from tooltray.approvals.flow_guard import FlowGuard
 from tooltray.catalogue import tool_settings
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.resource_manager import ResourceManager
@@ -61,9 +62,11 @@ class ExtensionRoutes:
         names: PublishedNames,
         resources: ResourceManager,
         relay: ServerRelay,
+        flow_guard: FlowGuard,
     ) -> None:
         self._servers, self._declarations, self._views = servers, server_declarations, views
         self._profiles, self._names, self._resources, self._relay = profiles, names, resources, relay
+        self._guard = flow_guard
 
     async def answer(self, exchange: Exchange) -> Envelope:
         """Answers a request whose method belongs to no part of the hub: the server does whose extension it is."""
@@ -79,6 +82,7 @@ class ExtensionRoutes:
             return _ambiguous(claimed, request.method)
         managed, params = target
         self._views.used(session.state, managed.name)
+        self._guard.note_other(managed.name, session.state)
         asked = msgspec.structs.replace(request, params=params)
         return await self._relay.send_with_retry(managed, exchange.child(request=asked))
 

@@ -13,7 +13,7 @@ from msgspec import Raw
 from tooltray.approvals.flow_guard import FlowGuard
 from tooltray.calls.app_calls import AppCalls
 from tooltray.calls.completion import Completion
-from tooltray.calls.extension_routes import ExtensionRoutes
+from tooltray.calls.extension_routes import DEFINED, ExtensionRoutes
 from tooltray.calls.notifications import SET_LEVEL, SHARED, SUBSCRIBE, UNSUBSCRIBE, Notifications
 from tooltray.calls.tool_call import ToolCalls
 from tooltray.catalogue.list_pages import MAX_PAGES, TooLong, check_length
@@ -183,7 +183,13 @@ class OneServer:
         if not self._views.reaches(exchange.session.state, server):
             refusal = failure(INVALID_PARAMS, f"server '{server}' is not in the profile of this session")
             return _empty_list(exchange) if method in LISTS_OF_ONE else refusal
-        return await self._handlers.get(method, self._relay.send_with_retry)(managed, exchange)
+        return await self._handlers.get(method, self._pass_on)(managed, exchange)
+
+    async def _pass_on(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
+        """A method that is not known here may bring anything."""
+        if exchange.request.method not in DEFINED:
+            self._guard.note_other(managed.name, exchange.session.state)
+        return await self._relay.send_with_retry(managed, exchange)
 
     async def _use(self, managed: ManagedServer, exchange: Exchange) -> Envelope:
         self._views.used(exchange.session.state, managed.name)

@@ -3,7 +3,7 @@
 Below it: the settings, where the entries are, Confinements, Allowances, and Watches.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -18,12 +18,13 @@ from tooltray.phrases import Phrase
 from tooltray.settings.confinement import Confinement
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.settings.usable import in_words
+from tooltray.settings.usable import first_path, in_words, printable
 from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net
 from tooltray.snapshots.watch import WatchSnapshot
 from tooltray.tasks import finish_in_thread
 
 MakeGuarded = Callable[[], GuardedFolders]
+LONGEST_SHOWN = 200  # characters of a name that is none
 WATCHED_S = 300.0  # long enough to try each tool of a server once
 
 
@@ -80,15 +81,15 @@ class ConfinementApi:
             Denied: it would be more open, and nobody has confirmed that.
             TooltrayError: this computer cannot do it, a path or a host cannot be used, or the settings not be written.
         """
-        before = self._process(server).confinement
+        given = self._process(server).confinement
         chosen = _checked(server, {"files": files, "network": network, "hosts": tuple(hosts), "read": tuple(read), "write": tuple(write)})
         if chosen.network == "hosts" and not self._confinements.here.hosts:
             title = Phrase("'{server}' cannot be kept to some hosts on this computer", server=server)
             raise TooltrayError(title, hint=Phrase('Choose "none" or "open" for its network.'))
-        await self._check_may_be_given(server, {*chosen.read, *chosen.write} - {*before.read, *before.write})
+        await self._check_may_be_given(server, {*chosen.read, *chosen.write} - {*given.read, *given.write})
+        before = self._process(server).confinement  # as it is now: it may have become narrower while the folders were looked at
         if chosen.widens(before):
-            about = {"files": files, "network": network, "hosts": chosen.hosts, "read": chosen.read, "write": chosen.write}
-            await confirm_widening(Phrase("Letting a server do more"), server=server, **about)
+            await confirm_widening(Phrase("Letting a server do more"), server=server, **chosen.beyond(before))
         await self._config.change_server(server, confinement=self._written(server, chosen))
         return await self.get_confinement(server)
 
@@ -206,4 +207,16 @@ def _checked(server: str, given: dict[str, object]) -> Confinement:
         return Confinement.model_validate(given)
     except ValidationError as error:
         title = Phrase("'{server}' cannot be confined like this", server=server)
-        raise TooltrayError(title, in_words(error), Phrase("Correct it.")) from None
+        raise TooltrayError(title, _why(error, given), Phrase("Correct it.")) from None
+
+
+def _why(error: ValidationError, given: Mapping[str, object]) -> str:
+    """In words for whoever has typed it: the name itself in the place of where it stands in a list."""
+    member, *inside = first_path(error)
+    values = given.get(str(member))
+    if not (isinstance(values, tuple) and len(inside) == 1 and isinstance(inside[0], int)):
+        return in_words(error)
+    value = printable(str(values[inside[0]]))[:LONGEST_SHOWN]
+    if member == "hosts":
+        return Phrase("'{host}' is no name of a host; one looks like api.example.org, *.example.org or example.org:8443", host=value)
+    return Phrase("'{path}' is no whole path of a folder or a file; one begins with / or ~/", path=value)

@@ -24,7 +24,7 @@ from tooltray.confinement.state_folders import StateFolder, forget, state_folder
 from tooltray.confinement.watches import Watch, Watches
 from tooltray.home.home import Home
 from tooltray.launch.command_lookup import look_up, not_found
-from tooltray.launch.network_variables import VARIABLES, meaning
+from tooltray.launch.network_variables import INDEX, VARIABLES, meaning
 from tooltray.launch.program_launch import CannotStart, CommandLine, Launch, RunFirst
 from tooltray.phrases import Phrase
 from tooltray.settings.confinement import Confinement
@@ -122,6 +122,11 @@ class ConfinedStarts:
         return await self._proxies.door(server, chosen.hosts)
 
 
+def _is_for_installing(name: str, value: str) -> bool:
+    """Proxies, and package indexes with a password or a key in their address."""
+    return name in PROXIES or (name in VARIABLES and VARIABLES[name] is INDEX and not INDEX.can_be_remembered(value))
+
+
 class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """One start of one server. Satisfies Around.
 
@@ -153,8 +158,10 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The person's environment, as far as it gets it."""
-        return {name: value for name, value in self.environ.items() if name not in PROXIES} if self.door else self.environ
+        """The person's environment, as far as it gets it: without their own way out it has no use for the passwords on it."""
+        if self.chosen.network == "open":
+            return self.environ
+        return {name: value for name, value in self.environ.items() if not _is_for_installing(name, value)}
 
     def variables(self, variables: Mapping[str, str]) -> dict[str, str]:
         """What the hub adds to it. `variables`: what it adds for all servers."""
@@ -200,8 +207,8 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def _open_environment(self, launch: Launch, ahead: Preparation) -> dict[str, str]:
         """Of an installation: it goes through the person's own proxies, and writes nothing where the server could read or change it."""
         env = {name: value for name, value in launch.env.items() if not self.door or name not in self.door.variables}
-        proxies = {name: value for name, value in self.environ.items() if name in PROXIES}
-        return {**env, **proxies, **ahead.env, **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(self.state.packages))}
+        outward = {name: value for name, value in self.environ.items() if _is_for_installing(name, value)}
+        return {**env, **outward, **ahead.env, **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(self.state.packages))}
 
     def _subject(self, program: str, args: Sequence[str], launch: Launch) -> Subject:
         return Subject(

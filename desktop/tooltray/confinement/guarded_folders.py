@@ -5,6 +5,7 @@ so a folder that holds one of these is refused as a whole.
 """
 
 import os
+import sys
 from functools import cached_property
 
 import msgspec
@@ -46,7 +47,7 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
 
     def why_not(self, path: str) -> Phrase | None:
         """Why a server does not get a folder or file that is named; None: it may. Looks at the file system."""
-        real = os.path.realpath(self.whole(path))
+        real = _folded(os.path.realpath(self.whole(path)))
         if is_below(self._homes[0], real):
             return Phrase("{path} is all that you have", path=path)
         if is_below(real, self._homes[1]):
@@ -72,12 +73,17 @@ class GuardedFolders(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _homes(self) -> tuple[str, str]:
-        return os.path.realpath(self.home), os.path.realpath(self.own)
+        return _folded(os.path.realpath(self.home)), _folded(os.path.realpath(self.own))
 
     @cached_property
     def _guarded(self) -> dict[str, str]:
         """By their real paths."""
-        return {os.path.realpath(os.path.join(self.home, each)): each for each in (*KEYS, *BROWSERS)}
+        return {_folded(os.path.realpath(os.path.join(self.home, each))): each for each in (*KEYS, *BROWSERS)}
+
+
+def _folded(path: str, *, platform: str = sys.platform) -> str:
+    """The same for two spellings of a path that are one file: macOS takes `~/.SSH` for `~/.ssh`."""
+    return path.casefold() if platform == "darwin" else path
 
 
 def _is_shared(real: str) -> bool:

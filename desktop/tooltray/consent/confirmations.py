@@ -34,8 +34,9 @@ Key = tuple[str, str, str]
 
 
 class _Question:
-    def __init__(self, snapshot: ConfirmationSnapshot, key: Key) -> None:
+    def __init__(self, snapshot: ConfirmationSnapshot, key: Key, origin: Origin) -> None:
         self.snapshot, self.key = snapshot, key
+        self.parents = _parents(origin)
         self.answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self.waiting = 0  # commands
         self.deadline: Deadline
@@ -98,23 +99,27 @@ class Confirmations:
         question = self._questions.get(id)
         if question is None or question.answer.done():
             raise NotFound(Phrase("This waits no longer"), Phrase("it was answered, the command has ended, or its time was over"))
-        if not is_yes:
-            self._remember_refusal(question.key)
-        question.end(YES if is_yes else NO)
+        if is_yes:
+            question.end(YES)
+            return
+        self._remember_refusal(question.key)
+        for other in self._questions.values():  # a no is one to the thing, whoever asks; a yes is for whom the person has seen
+            if other.key == question.key:
+                other.end(NO)
 
     def _question(self, wish: Wish, origin: Origin) -> _Question:
-        """The one that waits already, where the same is asked for once more."""
+        """The one that waits already, where the same is asked for once more from the same place: of another the person sees its own."""
         key = _key(wish)
         if key in self._refused:
             reason = Phrase("you said no to the same in Tooltray's window a moment ago")
             raise Denied(Phrase("{what} was not confirmed", what=wish.what), reason, Phrase("Ask again in a minute"))
         for question in self._questions.values():
-            if question.key == key and not question.answer.done():
+            if (question.key, question.parents) == (key, _parents(origin)) and not question.answer.done():
                 return question
         if len(self._questions) >= MOST_WAITING:
             reason = Phrase("too many things wait in Tooltray's window")
             raise Denied(Phrase("{what} was not confirmed", what=wish.what), reason, Phrase("Answer those first"))
-        question = _Question(self._snapshot(wish, origin), key)
+        question = _Question(self._snapshot(wish, origin), key, origin)
         question.deadline = self._deadlines.add(WAIT_S, partial(question.end, LATE))
         self._questions[question.snapshot.id] = question
         return question
@@ -150,6 +155,11 @@ class Confirmations:
         )
 
 
+def _parents(origin: Origin) -> tuple[int, ...]:
+    """Above the command itself, which is another process each time."""
+    return tuple(process.pid for process in origin.processes[1:])
+
+
 def _key(wish: Wish) -> Key:
     return str(wish.what), wish.verb, _text([wish.about, wish.arguments])
 
@@ -172,4 +182,9 @@ def _text(value: object) -> str:
 
 def _harmless(text: str, masked: Callable[[str], str]) -> str:
     shown = "\n".join(visible(line) for line in masked(text[: 4 * LONGEST_FACT]).splitlines())
-    return shown if len(shown) <= LONGEST_FACT else f"{shown[: LONGEST_FACT - 1]}…"
+    hidden = max(len(text) - 4 * LONGEST_FACT, 0) + len(shown) - LONGEST_FACT
+    return (
+        shown
+        if hidden <= 0
+        else Phrase("{beginning}… ({count} more characters, which are not shown)", beginning=shown[:LONGEST_FACT], count=f"{hidden:,}")
+    )

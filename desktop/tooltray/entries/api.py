@@ -15,7 +15,7 @@ from tooltray.phrases import Phrase
 from tooltray.settings.given_entries import read_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_edits import name_is_taken
-from tooltray.settings.widening import rules_widen
+from tooltray.settings.widening import calls_widen
 from tooltray.snapshots.edited_entries import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.servers import InMemoryServer, McpClientSnapshot, ServerEntry, ServerState
 from tooltray.snapshots.setup import ServerRemoval
@@ -140,7 +140,7 @@ class ServersApi:
         check_is_in_settings(self._servers, name)
         if await must_wait():
             return await self._proposals.change(name, config, revision)
-        await confirm_rules(self._config, name, config)
+        revision = await confirm_entry(self._config, name, config, revision)
         if self._config.file_server(name):
             return await self._project_servers.change(name, config, revision)
         return await self._config.set_server(name, config, revision=revision)
@@ -332,16 +332,30 @@ class ServersApi:
             await self._proposals.removed(name)
 
 
-async def confirm_rules(config: McpConfHelper, name: str, entry: Mapping[str, Any]) -> None:
-    """Has a person confirm that more calls of a server go through unasked than with its entry of before.
+async def confirm_entry(config: McpConfHelper, name: str, entry: Mapping[str, Any], revision: str) -> str:
+    """Has a person confirm that more calls of a server go through unasked than with its entry of before, or that it may do more.
+
+    Args:
+        revision: of the entry that is to be replaced; empty: whatever it is when a person is asked.
+
+    Returns:
+        The revision of the entry that may be replaced; empty: nobody had to be asked, and none was given.
 
     Raises:
         Denied: nobody has.
         TooltrayError: the entry is not valid.
     """
-    before, after = config.settings.mcp_servers.get(name), read_entry(name, entry).auto_approve
-    if before is not None and rules_widen(before.auto_approve, after):
-        await confirm_widening(YES_TO_CALLS, server=name, rules=after, rules_before=before.auto_approve)
+    before, after = config.settings.mcp_servers.get(name), read_entry(name, entry)
+    if before is None:
+        return revision
+    seen = config.revision(name)
+    if calls_widen(before, after):
+        await confirm_widening(YES_TO_CALLS, server=name, rules=after.auto_approve, rules_before=before.auto_approve)
+        revision = revision or seen
+    if after.confinement.widens(before.confinement):
+        await confirm_widening(Phrase("Letting a server do more"), server=name, **after.confinement.beyond(before.confinement))
+        revision = revision or seen
+    return revision
 
 
 def check_exists(servers: "ServerManager", name: str | None) -> None:

@@ -34,6 +34,7 @@ class SettingsApi:
         """
         _check_registries(changes)
         if settings_widen(changes, self._config.own_settings):
+            revision = revision or settings_document(self._config.document).revision  # a yes may come minutes later
             await confirm_widening(Phrase("Changing settings that allow more"), settings=list(changes))
         await self._config.edit(merge_patch(changes, revision))
         return settings_document(self._config.document)

@@ -10,10 +10,12 @@ from collections.abc import Iterator, Sequence
 from msgspec import Raw
 
 from tooltray.errors import TooltrayError
-from tooltray.protocol.member_scanner import elements_of, opened
+from tooltray.protocol.member_scanner import elements_of, opened, scanned_elements, scanned_members
 
 HOW = 'A path is "$", then ".name", "[\'name\']", "[0]", "[-1]" or "[*]" for each step: "$.items[0].name".'
 MOST_STEPS = 64  # no path that somebody wrote has more
+MOST_VALUES = 1_000_000  # at one step, and in all: a page shows some thousand, and each takes 80 bytes
+OPENED_AT_ONCE_BYTES = 2**21  # has at most as many; larger values are gone through
 _STEP = re.compile(
     r"\.(?P<name>[^.\[\]'\"*\s]+)|\[(?P<quote>['\"])(?P<quoted>.*?)(?P=quote)\]|\[(?P<number>-?\d{1,12})\]|(?P<all>\[\*\]|\.\*)"
 )
@@ -62,16 +64,42 @@ def chosen(value: Raw, steps: Sequence[Step]) -> Iterator[Raw]:
 
 
 def _stepped(value: Raw, step: Step) -> Iterator[Raw]:
-    kind = bytes(memoryview(value)[:1])
+    view = memoryview(value)
+    kind, is_large = bytes(view[:1]), len(view) > OPENED_AT_ONCE_BYTES
     if kind == b"{" and not isinstance(step, int):
-        members = opened(value)
+        members = _members(view) if is_large else opened(value)
         if step is None:
             yield from members.values()
         elif step in members:
             yield members[step]
     elif kind == b"[" and not isinstance(step, str):
-        elements = elements_of(value)
+        elements = _elements(view) if is_large else elements_of(value)
         if step is None:
             yield from elements
         elif -len(elements) <= step < len(elements):
             yield elements[step]
+
+
+def _members(view: memoryview) -> dict[str, Raw]:
+    found: dict[str, Raw] = {}
+    for name, value in scanned_members(view):
+        found[name] = Raw(value)
+        check_number(len(found))
+    return found
+
+
+def _elements(view: memoryview) -> list[Raw]:
+    found: list[Raw] = []
+    for value in scanned_elements(view):
+        found.append(Raw(value))
+        check_number(len(found))
+    return found
+
+
+def check_number(values: int) -> None:
+    """
+    Raises:
+        TooltrayError: they are more than can be looked at; in words for a model.
+    """
+    if values > MOST_VALUES:
+        raise TooltrayError(f"more than {MOST_VALUES:,} values are on this way", hint="Read it by offset, lines or grep.")

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
+from tooltray.approvals.flow_guard import FlowGuard
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import Problem
@@ -77,9 +78,10 @@ class ResultFitting:
         lists: ViewLists,
         client_limits: KnownLimits,
         result_limits: ResultLimits,
+        flow_guard: FlowGuard,
     ) -> None:
         self._store, self._count, self._tools, self._lists = store, count, tools, lists
-        self._limits = client_limits
+        self._limits, self._guard = client_limits, flow_guard
         self.terms = result_limits.of_call  # asked for with every call
         self.problems: tuple[Problem, ...] = ()
 
@@ -90,6 +92,7 @@ class ResultFitting:
             tool: the server's own name for it.
         """
         route = self._tools.routes(server).get(tool)
+        self._guard.note_again(route, server, exchange.session.state)
         terms = self.terms(route, exchange.session.state) if route else None
         return await self.fitted(reply, terms, route, exchange) if route and terms else reply
 

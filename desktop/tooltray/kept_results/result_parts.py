@@ -4,18 +4,21 @@ Above it: ResultFitting. Below it: protocol/member_scanner. Parts are views of t
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 import msgspec
 from msgspec import Raw
 
 from tooltray.kept_results.json_strings import pieces
 from tooltray.protocol.envelope import load
-from tooltray.protocol.member_scanner import elements_of, opened
+from tooltray.protocol.member_scanner import elements_of, opened, scanned_elements
 
 TEXT, JSON, BLOCK = "text", "json", "block"
 CONTENT, STRUCTURED = "content", "structuredContent"
 IMAGE_TOKENS = 1600  # what hosts count for one, whatever its bytes
 BASE64_BYTES_PER_TOKEN = 1.4  # measured; for what hosts may hand on as text
+MOST_PARTS = 10_000  # a content of more blocks is one part, read as JSON
+MOST_BRACES = 1_000_000  # blocks are told apart at once where there are no more, which takes 80 MB
 LONGEST_WORD = 200  # characters of a URI or a MIME type in what a model is told
 _BLANKS = b" \t\r\n"
 
@@ -66,13 +69,23 @@ def parts_of(members: Mapping[str, Raw]) -> list[ResultPart] | None:
         members: of the result.
     """
     try:
-        blocks = elements_of(members[CONTENT]) if CONTENT in members else []
-        parts = [_part(block) for block in blocks]
+        blocks = _blocks(members[CONTENT]) if CONTENT in members else []
+        is_one = len(blocks) > MOST_PARTS
+        parts = [ResultPart(JSON, members[CONTENT], CONTENT)] if is_one else [_part(block) for block in blocks]
     except ValueError:
         return None
     if STRUCTURED in members:
         parts.append(ResultPart(JSON, members[STRUCTURED], STRUCTURED))
     return parts
+
+
+def _blocks(content: Raw) -> list[Raw]:
+    """Those of a content; of too many the first ones."""
+    view = memoryview(content)
+    braces = sum(bytes(view[at : at + 2**20]).count(b"{") for at in range(0, len(view), 2**20)) if len(view) > MOST_BRACES else 0
+    if braces <= MOST_BRACES:
+        return elements_of(content)
+    return [Raw(block) for block in islice(scanned_elements(view), MOST_PARTS + 1)]
 
 
 def _part(block: Raw) -> ResultPart:

@@ -6,11 +6,15 @@ or project's is as unknown as one that there never was. Files are read, and toke
 
 import mmap
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 from msgspec import Raw
 
+from tooltray.approvals.flow_guard import FlowGuard
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import TooltrayError
 from tooltray.kept_results import json_path, text_search
 from tooltray.kept_results.json_strings import text_of
@@ -53,8 +57,8 @@ class Piece(msgspec.Struct, frozen=True):
 class ResultReading:
     """Has no state of its own."""
 
-    def __init__(self, *, store: ResultStore, count: Count, views: Views) -> None:
-        self._store, self._count, self._views = store, count, views
+    def __init__(self, *, store: ResultStore, count: Count, views: Views, tools: ToolManager, flow_guard: FlowGuard) -> None:
+        self._store, self._count, self._views, self._tools, self._guard = store, count, views, tools, flow_guard
 
     async def __call__(self, exchange: Exchange) -> Envelope:
         try:
@@ -65,12 +69,20 @@ class ResultReading:
             piece = await finish_in_thread(self._read, kept, arguments)
         except TooltrayError as error:
             return meta_tools.refusal(error, exchange.era)
+        self._guard.note_again(self._route(kept), kept.server, exchange.session.state)
         blocks = (piece.block, dump({"type": "text", "text": f"[{piece.note}]"}))
         return own_result("tools/call", closed({"content": meta_tools.array(blocks), "isError": Raw(b"false")}), exchange.era)
 
     def _may_read(self, kept: KeptResult, state: SessionState) -> bool:
         is_owners = kept.owner == state.owner and kept.project in ("", project_of(state))
-        return is_owners and state.server in (None, kept.server) and self._views.reaches(state, kept.server)
+        if not (is_owners and state.server in (None, kept.server) and self._views.reaches(state, kept.server)):
+            return False
+        route = self._route(kept)
+        return route is None or self._views.offers(state, route)  # a profile may have a server without this tool
+
+    def _route(self, kept: KeptResult) -> Route | None:
+        """The tool that gave a result, if it is still there."""
+        return self._tools.routes(kept.server).get(kept.tool)
 
     def _read(self, kept: KeptResult, arguments: ReadArguments) -> Piece:
         """In a thread.
@@ -155,14 +167,19 @@ class _PartReader:
         start = self._character(arguments.offset)
         lines_before = sum(piece.count(b"\n") for piece in self._pieces(0, start))
         only = b"" if arguments.regex else (arguments.grep or "").encode("utf-8", "surrogatepass")
-        lines = text_search.lines(self._pieces(start), at=start, number=lines_before + 1, only=only)
+        lines = text_search.Bounded(text_search.lines(self._pieces(start), at=start, number=lines_before + 1, only=only))
         written = _Written(text_search.found(lines, matches))
         shown = page(written, self._tokens, self._count).utf8
+        if not shown and lines.stopped_at is not None:
+            return _text(b"", f"nothing of the kind so far; {_goes_on(lines.stopped_at)}")
         if not shown:
             where = f" behind {start:,}" if start else ""
             return _text(b"", f"nothing of the kind in the {self._part.size:,} bytes of this part{where}")
         behind = written.behind(len(shown))
-        note = "these are all" if behind is None else f'there are more: go on with "offset": {behind}'
+        if behind is None:
+            note = "these are all" if lines.stopped_at is None else _goes_on(lines.stopped_at)
+        else:
+            note = f'there are more: go on with "offset": {behind}'
         return _text(shown, f"line: text, and where a line is long the bytes of it; {note}")
 
     # values
@@ -175,7 +192,8 @@ class _PartReader:
             whole = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         text = memoryview(whole)[self._part.at : self._part.at + self._part.size]
         try:
-            values = list(json_path.chosen(_checked(text), steps))
+            values = list(islice(json_path.chosen(_checked(text), steps), json_path.MOST_VALUES + 1))
+            json_path.check_number(len(values))
         except (ValueError, RecursionError):
             raise TooltrayError("this part is no JSON", hint="Read it by offset, lines or grep.") from None
         if not values:
@@ -243,6 +261,11 @@ class _Written:
             return None
         is_first = bool(self._ends) and following is self._ends[0][1]
         return following.at + len(following.utf8) if is_first else following.at
+
+
+def _goes_on(at: int) -> str:
+    """Of a search that was ended."""
+    return f'the search was ended after {text_search.LONGEST_SEARCH_S:g} s: go on with "offset": {at}, or with a simpler pattern'
 
 
 def _whole(piece: bytes) -> int:

@@ -101,15 +101,21 @@ class ResultStore:
             with open(data, "xb", opener=_private) as file:
                 sizes = [self._written(file, pieces) for pieces in parts]
             result = replace(result, parts=_placed(result.parts, sizes))
-            self.sweep(room_for=result.size)
+            self._take(result)
             with open(self._path(result.handle, DESCRIPTION), "xb", opener=_private) as file:
                 file.write(msgspec.json.encode(result))  # not synced to the disk, which takes seconds: half of one is forgotten
         except BaseException:
+            with self._changing:
+                self._kept.pop(result.handle, None)
             self._remove(result.handle)
             raise
-        with self._changing:
-            self._kept[result.handle] = result
         return result
+
+    def _take(self, result: KeptResult) -> None:
+        """Counts one from now on: another that is written at the same moment has to leave room for it."""
+        with self._changing:
+            self._make_room(result.size)
+            self._kept[result.handle] = result
 
     def _written(self, file: BinaryIO, pieces: Iterable[bytes]) -> int:
         """How much it was.
@@ -133,15 +139,19 @@ class ResultStore:
         """The file with its parts."""
         return self._path(result.handle, DATA)
 
-    def sweep(self, room_for: int = 0) -> None:
-        """Removes what is too old, and the oldest ones until so many bytes more may be kept."""
+    def sweep(self) -> None:
+        """Removes what is too old, and the oldest ones where they are more than may be kept."""
         with self._changing:
-            total = sum(each.size for each in self._kept.values()) + room_for
-            for each in list(self._kept.values()):
-                if self._is_old(each) or total > self._most_bytes():
-                    total -= each.size
-                    del self._kept[each.handle]
-                    self._remove(each.handle)
+            self._make_room(0)
+
+    def _make_room(self, size: int) -> None:
+        """Removes what is too old, and the oldest ones until so many bytes more may be kept."""
+        total = sum(each.size for each in self._kept.values()) + size
+        for each in list(self._kept.values()):
+            if self._is_old(each) or total > self._most_bytes():
+                total -= each.size
+                del self._kept[each.handle]
+                self._remove(each.handle)
 
     def _is_old(self, result: KeptResult) -> bool:
         return not 0 <= self._now() - result.kept_at < KEPT_FOR_S  # the clock may have been set back

@@ -5,6 +5,7 @@ references back, so that no pattern takes for ever, and the size of a compiled o
 long lines are looked at in overlapping windows, and a window with a match is what is shown.
 """
 
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated
 
@@ -18,6 +19,8 @@ from tooltray.kept_results.json_strings import text_of
 LONGEST_PATTERN = 1000  # characters
 WINDOW_BYTES = 400  # of a line that is longer than this; a match of more than half of it may be missed there
 READ_BYTES = 2**18
+
+LONGEST_SEARCH_S = 5.0  # the worst of patterns takes 40 ms for each window: hours for 50 MB
 
 Matches = Callable[[str], bool]
 
@@ -78,6 +81,30 @@ def lines(pieces: Iterable[bytes], *, at: int = 0, number: int = 1, only: bytes 
             at, rest = at + kept, rest[kept:]
     if rest:
         yield from _windows(Line(number, at, rest))
+
+
+class Bounded:
+    """Lines, until the time is over; iterated over once.
+
+    Attributes:
+        stopped_at: where the first line begins that was not looked at, in bytes; None: all were.
+    """
+
+    def __init__(self, lines: Iterable[Line], *, now: Callable[[], float] = time.monotonic) -> None:
+        """
+        Args:
+            now: seconds by a clock that never goes back.
+        """
+        self._lines, self._now = lines, now
+        self.stopped_at: int | None = None
+
+    def __iter__(self) -> Iterator[Line]:
+        ends = self._now() + LONGEST_SEARCH_S
+        for line in self._lines:
+            if self._now() >= ends:
+                self.stopped_at = line.at
+                return
+            yield line
 
 
 def _window_start(line: bytes) -> int:

@@ -20,7 +20,7 @@ from tooltray.catalogue.published_names import PublishedNames
 from tooltray.confinement.api import ConfinementApi
 from tooltray.confirmation import confirm_widening, note_narrowing
 from tooltray.consent.api import ConfirmationsApi
-from tooltray.entries.api import ServersApi, confirm_rules
+from tooltray.entries.api import ServersApi, confirm_entry
 from tooltray.entries.files_api import YES_TO_SERVERS, FilesApi, about_entries, distrust_other, known_requests, trust_others
 from tooltray.entries.outgoing_links import client_links
 from tooltray.entries.secrets_api import SecretsApi
@@ -178,7 +178,7 @@ class _ServersApi(_Unstarted, ServersApi):
         return name
 
     async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
-        await confirm_rules(self._config, name, config)
+        revision = await confirm_entry(self._config, name, config, revision)
         await self._config.set_server(name, config, revision=revision)
         self._forget_stop(name)
 
@@ -282,8 +282,9 @@ class _ProjectsApi(_Unstarted, ProjectsApi):
         return self._folders.listed()
 
     async def allow_folder(self, path: str) -> str:
-        await confirm_widening(ALLOWING, folder=path)
-        return await self._folders.allow(path)
+        folder = await self._folders.real(path)
+        await confirm_widening(ALLOWING, folder=folder)
+        return await self._folders.allow(folder)
 
     async def disallow_folder(self, path: str) -> None:
         await self._folders.disallow(path)

@@ -25,8 +25,7 @@ class ProjectsApi:
         Raises:
             TooltrayError: it is no folder that may be a project; says why. Or the settings cannot be written.
         """
-        await self._confirm(path)
-        return await self._choices.allow(path)
+        return await self._choices.allow(await self._confirmed(path))
 
     async def disallow_folder(self, path: str) -> None:
         """Takes that back; what runs for it is stopped.
@@ -45,8 +44,7 @@ class ProjectsApi:
         Raises:
             TooltrayError: there is no such deferred server, the folder cannot be a project, or the server does not start; says why.
         """
-        await self._confirm(path)
-        await self._choices.start(server, path)
+        await self._choices.start(server, await self._confirmed(path))
 
     async def start_without_project(self, server: str) -> None:
         """A person's choice: starts a deferred server as its `args` say, for sessions of which no project is known.
@@ -66,8 +64,9 @@ class ProjectsApi:
             NotFound: there is no such session.
             TooltrayError: the folder cannot be a project; says why.
         """
-        await confirm_widening(Phrase("Choosing a project for an AI client"), session=session, folder=path)
-        await self._choices.choose(session, path)
+        folder = await self._choices.real(path) if self._choices.has(session) else path
+        await confirm_widening(Phrase("Choosing a project for an AI client"), session=session, folder=folder)
+        await self._choices.choose(session, folder)
 
     async def reset_deferred_state(self) -> None:
         """Stops every copy of every deferred server, and forgets for which projects they were started: they wait again."""
@@ -84,7 +83,10 @@ class ProjectsApi:
         """
         await self._choices.set_deferred(server, deferred, template)
 
-    async def _confirm(self, path: str) -> None:
-        """A folder in one that a person has allowed already widens nothing."""
-        if not await self._choices.is_allowed(path):
-            await confirm_widening(ALLOWING, folder=path)
+    async def _confirmed(self, path: str) -> str:
+        """The folder to which a path leads, once a person has confirmed it: by then the path may lead elsewhere. One in a folder that is
+        allowed already widens nothing."""
+        folder = await self._choices.real(path)
+        if not await self._choices.is_allowed(folder):
+            await confirm_widening(ALLOWING, folder=folder)
+        return folder

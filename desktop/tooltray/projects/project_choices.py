@@ -58,6 +58,18 @@ class ProjectChoices:
                 hint = Phrase("Correct its settings, if one of these is meant: tooltray servers add --replace, or settings.json.")
                 yield Problem(Phrase("'{name}' is not given all that its settings ask for", name=server.name), remark, hint)
 
+    def has(self, session: str) -> bool:
+        """Whether there is a session of this id."""
+        return self._states.find(session) is not None
+
+    async def real(self, path: str) -> str:
+        """The folder to which a path leads.
+
+        Raises:
+            TooltrayError: it may never be a project; says why.
+        """
+        return await self._folders.real(path)
+
     async def is_allowed(self, path: str) -> bool:
         """Whether a folder lies in one that a person has allowed.
 

@@ -6,7 +6,8 @@ depth. The caller checks each part: a malformed one does not affect the others.
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -24,8 +25,20 @@ _NEXT_ELEMENT = re.compile(rb"\s*+,\s*+(?!\])")
 _array_decoder = msgspec.json.Decoder(list[Raw])
 
 
+Text = TypeVar("Text", bytes, memoryview)
+
+
 def members_of(text: bytes) -> dict[str, bytes]:
     """The values of the outermost object by name, verbatim; of two with the same name the last one counts.
+
+    Raises:
+        ValueError: it is not an object.
+    """
+    return dict(scanned_members(text))
+
+
+def scanned_members(text: Text) -> Iterator[tuple[str, Text]]:
+    """The members of the outermost object, one after the other.
 
     Raises:
         ValueError: it is not an object.
@@ -33,14 +46,12 @@ def members_of(text: bytes) -> dict[str, bytes]:
     start = _OBJECT_START.match(text)
     if not start:
         raise ValueError("no object")
-    members: dict[str, bytes] = {}
     at = start.end()
     while name := _NAME.match(text, at):
         at = end_of_value(text, name.end())
-        members[json.loads(name[1])] = text[name.end() : at]
+        yield json.loads(name[1]), text[name.end() : at]
     if not _OBJECT_END.match(text, at):
         raise ValueError("no whole object")
-    return members
 
 
 def opened(raw: Raw) -> dict[str, Raw]:
@@ -65,7 +76,7 @@ def closed(members: Mapping[str, Raw]) -> Raw:
         return Raw(b"{%b}" % b",".join(b"%b:%b" % (json.dumps(name).encode(), bytes(value)) for name, value in members.items()))
 
 
-def end_of_value(text: bytes, start: int) -> int:
+def end_of_value(text: bytes | memoryview, start: int) -> int:
     """Index behind the value that starts at `start`.
 
     Raises:
@@ -93,16 +104,20 @@ def elements_of(array: Raw | bytes | bytearray) -> list[Raw]:
     except msgspec.ValidationError:
         raise  # valid JSON, but not an array
     except (ValueError, RecursionError):
-        return _scanned_elements(bytes(array))
+        return [Raw(each) for each in scanned_elements(bytes(array))]
 
 
-def _scanned_elements(text: bytes) -> list[Raw]:
-    elements: list[Raw] = []
+def scanned_elements(text: Text) -> Iterator[Text]:
+    """The elements of an array that has some, one after the other.
+
+    Raises:
+        ValueError: it is no such array.
+    """
     start = _ARRAY_START.match(text)
     while start:
         end = end_of_value(text, start.end())
-        elements.append(Raw(text[start.end() : end]))
+        yield text[start.end() : end]
         if _ARRAY_END.match(text, end):
-            return elements
+            return
         start = _NEXT_ELEMENT.match(text, end)
     raise ValueError("no whole array")

@@ -9,6 +9,7 @@ folders without `files` mean "own", and hosts without `network` mean those hosts
 import os
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, StrictStr, model_validator
@@ -18,24 +19,36 @@ from tooltray.settings.json_model import JsonModel, without_null
 from tooltray.snapshots.confinement import Files, Net
 
 _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|(?:\*\.)?[^\s/\\:*@?#\[\]]+)(?::[1-9]\d{0,4})?")
+MOST_HOSTS = 200  # of one server; each is compared with each request of its, and a person reads the list
+MOST_PATHS = 200  # in one list; each is opened when the server starts, which takes 25 ms in all
+LONGEST_PATH = 4096  # characters; PATH_MAX of Linux
+LONGEST_HOST = 260  # characters: 253 of a name, as DNS has it, `*.` and a port
 _FILES_ORDER: tuple[Files, ...] = ("read", "own", "open")
 """From the narrowest to the widest."""
 
 
 def _check_path(path: str) -> str:
-    if not (path == "~" or path.startswith("~/") or os.path.isabs(path)) or "\0" in path:
+    if len(path) > LONGEST_PATH or not (path == "~" or path.startswith("~/") or os.path.isabs(path)) or "\0" in path:
         raise ValueError(Phrase("must be the whole path of a folder or a file, or begin with ~/"))
     return path
 
 
 def _check_host(host: str) -> str:
-    if not _HOST.fullmatch(host):
+    if len(host) > LONGEST_HOST or not _HOST.fullmatch(host):
         raise ValueError(Phrase("must be the name of a host, as api.example.org, *.example.org or example.org:8443"))
     return host.lower()
 
 
+def _check_number(values: tuple[str, ...], most: int) -> tuple[str, ...]:
+    if len(values) > most:
+        raise ValueError(Phrase("there are more than {most}", most=most))
+    return values
+
+
 NamedPath = Annotated[StrictStr, AfterValidator(_check_path)]
+NamedPaths = Annotated[tuple[NamedPath, ...], AfterValidator(partial(_check_number, most=MOST_PATHS))]
 HostName = Annotated[StrictStr, AfterValidator(_check_host)]
+HostNames = Annotated[tuple[HostName, ...], AfterValidator(partial(_check_number, most=MOST_HOSTS))]
 
 
 class Confinement(JsonModel):
@@ -54,9 +67,9 @@ class Confinement(JsonModel):
 
     files: Files = "open"
     network: Net = "open"
-    hosts: tuple[HostName, ...] = ()
-    read: tuple[NamedPath, ...] = ()
-    write: tuple[NamedPath, ...] = ()
+    hosts: HostNames = ()
+    read: NamedPaths = ()
+    write: NamedPaths = ()
 
     @model_validator(mode="before")
     @classmethod
@@ -84,6 +97,12 @@ class Confinement(JsonModel):
     def widens(self, before: "Confinement") -> bool:
         """Whether it lets a server do more than another one."""
         return self._reaches_more_files(before) or self._reaches_more_hosts(before)
+
+    def beyond(self, before: "Confinement") -> dict[str, object]:
+        """What it says that another one does not, by the names of its members: first what a person has to look at."""
+        had = {"hosts": before.hosts, "read": (*before.read, *before.write), "write": before.write}
+        new = {name: [each for each in getattr(self, name) if each not in known] for name, known in had.items()}
+        return {"files": self.files, "network": self.network, **new}
 
     def _reaches_more_files(self, before: "Confinement") -> bool:
         if before.files == "open":

@@ -18,7 +18,7 @@ from pydantic import (
 
 from tooltray.moments import LAST_TIME_S
 from tooltray.secrets.vaults import SecretBackend
-from tooltray.settings.call_rule import AutoApprove, CallRules
+from tooltray.settings.call_rule import LONGEST_VALUE, AutoApprove, CallRules
 from tooltray.settings.confinement import Confinement
 from tooltray.settings.document import CURRENT_VERSION
 from tooltray.settings.json_model import JsonModel
@@ -29,7 +29,12 @@ UnixTime = Annotated[float, BeforeValidator(plain_number), Field(ge=0, le=LAST_T
 Mode = Literal["everything", "lazy", "search", "automatic"]
 ANY_SERVER = "/"
 """Among the choices for servers of other files: for all of them. No server is called that."""
-SecretCommand = Annotated[tuple[StrictStr, ...], Field(min_length=1)]
+MOST_SECRET_COMMANDS = 100  # one for each key of a person's
+MOST_COMMAND_WORDS = 64
+SecretCommand = Annotated[
+    tuple[Annotated[StrictStr, Field(max_length=LONGEST_VALUE)], ...], Field(min_length=1, max_length=MOST_COMMAND_WORDS)
+]
+SecretCommands = Annotated[dict[str, SecretCommand], Field(max_length=MOST_SECRET_COMMANDS)]
 
 
 class ApiSettings(JsonModel):
@@ -289,7 +294,7 @@ class Settings(JsonModel):
     paused_until: float = 0.0
     publish: PublishSettings = PublishSettings()
     secrets: SecretSettings = SecretSettings()
-    secret_commands: Annotated[Mapping[str, SecretCommand], GivenMembers] = Field(default_factory=dict)
+    secret_commands: Annotated[SecretCommands, GivenMembers] = Field(default_factory=dict)
     auto_detect_npm_registry: bool = True
     custom_npm_registry: str | None = None
     npm_registries: tuple[RegistryEntry, ...] = ()

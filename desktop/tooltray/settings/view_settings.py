@@ -18,6 +18,8 @@ from tooltray.settings.usable import CORRECT_IT, in_words
 
 MODES: tuple[str, ...] = get_args(Mode)
 RESULT_LIMIT = "resultLimit"
+NOT_SHOWN = (RESULT_LIMIT, "flow")
+"""What of an override says nothing of how its tool is shown."""
 MOST_NAME_CHARACTERS = 100  # of a client or a profile; an odd client may say anything
 FORBIDDEN_IN_PROFILES = "/"  # a profile may become part of an address
 
@@ -144,14 +146,15 @@ def check_limit(tokens: int | None) -> None:
 def tool_override(server: str, tool: str, shown: Mapping[str, object]) -> Edit:
     """
     Args:
-        shown: the override as it stands in JSON; without members, the tool's own words count again. The limit of its results stays.
+        shown: the override as it stands in JSON; without members, the tool's own words count again. What is not shown
+            stays: the limit of its results, and what it does for the flow guard.
     """
 
     def edit(document: Document) -> None:
         entry = _entry(document, server)
         overrides = part(entry, "toolOverrides")
         before = overrides.get(tool)
-        kept = {name: before[name] for name in (RESULT_LIMIT,) if isinstance(before, dict) and name in before}
+        kept = {name: before[name] for name in NOT_SHOWN if isinstance(before, dict) and name in before}
         _set(overrides, tool, {**shown, **kept} or None)
         if not overrides:
             del entry["toolOverrides"]

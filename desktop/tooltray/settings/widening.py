@@ -52,6 +52,19 @@ def entry_widens(name: str, before: Mapping[str, object], after: Mapping[str, ob
     return any(_field_widens(field, was, now) for field in changed - HARMLESS_FIELDS)
 
 
+def calls_widen(was: MCPServerConfig, now: MCPServerConfig) -> bool:
+    """Whether by a server's entry calls go through unasked that ask by the one before."""
+    is_laxer = any(override_widens(each, now.tool_overrides.get(tool)) for tool, each in was.tool_overrides.items())
+    is_guarded_less = any(each.flow and tool not in was.tool_overrides for tool, each in now.tool_overrides.items())
+    return is_laxer or is_guarded_less or any(_WIDENS[field](was, now) for field in ("auto_approve", "call_rules"))
+
+
+def override_widens(was: ToolOverride, now: ToolOverride | None) -> bool:
+    """Whether a tool asks less often by another override: hints of one make it stricter, and what it does counts for the flow guard."""
+    after = now or ToolOverride()
+    return was.flow != after.flow or (was.annotations is not None and was.annotations != after.annotations)
+
+
 def _field_widens(field: str, was: MCPServerConfig, now: MCPServerConfig) -> bool:
     widens = _WIDENS.get(field)
     return widens is None or widens(was, now)
@@ -87,8 +100,9 @@ _WIDENS: Mapping[str, Callable[[MCPServerConfig, MCPServerConfig], bool]] = {
     "calls_per_minute": lambda was, now: _is_more(was.calls_per_minute, now.calls_per_minute),
     "projects": lambda was, now: bool(was.projects) and not (now.projects and set(now.projects) <= set(was.projects)),
     "tool_filter": lambda was, now: _filter_widens(was.tool_filter, now.tool_filter),
-    "tool_overrides": lambda was, now: any(
-        _words_of(was.tool_overrides.get(tool)) != _words_of(new) for tool, new in now.tool_overrides.items()
+    "tool_overrides": lambda was, now: (
+        any(_words_of(was.tool_overrides.get(tool)) != _words_of(new) for tool, new in now.tool_overrides.items())
+        or any(override_widens(each, None) for tool, each in was.tool_overrides.items() if tool not in now.tool_overrides)
     ),
 }
 """Fields of which another value may be a narrower one."""

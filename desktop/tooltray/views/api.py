@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from tooltray.api import JsonObject
-from tooltray.confirmation import YES_TO_CALLS, confirm_widening
+from tooltray.confirmation import YES_TO_CALLS, check_unchanged, confirm_widening
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings import view_settings
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.widening import client_rules_widen
+from tooltray.settings.tool_override import ToolOverride
+from tooltray.settings.widening import client_rules_widen, override_widens
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.tools import ToolCosts
 from tooltray.views.modes import Modes
@@ -57,9 +58,10 @@ class ViewsApi:
         Raises:
             TooltrayError: a rule means nothing, or the settings cannot be written.
         """
-        known = self._config.own_settings.publish.clients.get(client)
-        if client_rules_widen(known.auto_approve if known else None, rules):
+        before = self._client_rules(client)
+        if client_rules_widen(before, rules):
             await confirm_widening(YES_TO_CALLS, client=client, rules=rules)
+            check_unchanged(before, self._client_rules(client))
         await self._modes.set_auto_approve(client, rules)
 
     async def get_profiles(self) -> list[ProfileSnapshot]:
@@ -122,6 +124,10 @@ class ViewsApi:
             TooltrayError: one of these cannot be used, or the settings cannot be written.
         """
         given = {"name": name, "description": description, "title": title, "annotations": annotations, "icons": icons}
+        before = self._override(server, tool)
+        if before and override_widens(before, view_settings.read_override(tool, {**given, "flow": before.flow})):
+            await confirm_widening(YES_TO_CALLS, server=server, tool=tool)
+            check_unchanged(before, self._override(server, tool))
         await self._profiles.set_override(server, tool, {member: value for member, value in given.items() if value is not None})
 
     async def set_result_limit(
@@ -159,3 +165,12 @@ class ViewsApi:
             NotFound: there is no such session.
         """
         return await self._costs.costs(self._modes.state_of(session) if session else SessionState("", client=client or ""))
+
+    def _override(self, server: str, tool: str) -> ToolOverride | None:
+        config = self._config.settings.mcp_servers.get(server)
+        return config.tool_overrides.get(tool) if config else None
+
+    def _client_rules(self, client: str) -> tuple[str, ...] | None:
+        """Those that count now; None: it has none of its own."""
+        known = self._config.own_settings.publish.clients.get(client)
+        return known.auto_approve if known else None

@@ -132,8 +132,8 @@ class Profiles:
         """Of a server whose entry is in another file: all that is to count stands in the settings, for it replaces what that file says."""
         now = {key: value for key, value in self._config.settings.mcp_servers[server].tool_overrides.items() if key != tool}
         before = self._config.settings.mcp_servers[server].tool_overrides.get(tool)
-        if before and before.result_limit and not override.result_limit:
-            override = override.model_copy(update={"result_limit": before.result_limit})
+        if before:
+            override = override.model_copy(update={"result_limit": before.result_limit, "flow": before.flow})
         if override != ToolOverride():
             now[tool] = override
         is_as_written = now == file.entry.config.tool_overrides

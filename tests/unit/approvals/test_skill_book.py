@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from tests.fakes.consents import Meanwhile
 from tests.fakes.hub_parts import HubParts, hub_parts, one_server
 from tests.fakes.skill_server import SkillServer, skill_entry
 
 from tooltray.approvals import skill_book
 from tooltray.catalogue.skill import Skill, read_skill
+from tooltray.confirmation import asked_by
 from tooltray.errors import Conflict, TooltrayError
 
 URI = "skill://a/SKILL.md"
@@ -119,3 +121,18 @@ async def test_a_file_that_cannot_be_read_is_no_reason_not_to_start(
     async with hub(tmp_path) as parts:
         assert held(parts) == []
     assert "what is known of skills cannot be read" in caplog.text
+
+
+async def test_a_skill_that_changes_while_a_person_is_asked_stays_held(tmp_path: Path) -> None:
+    async with hub(tmp_path) as parts:
+        book, presenter = parts.skill_book, parts.presenter
+        book.take("s", [skill("1")], is_all=True)
+        book.take("s", [skill("2")], is_all=True)
+
+        async def happen() -> None:
+            book.take("s", [skill("3")], is_all=True)
+
+        with asked_by(Meanwhile(happen)), pytest.raises(Conflict, match="changed meanwhile"):
+            await presenter.accept_tool_change("s", URI, "skill")
+        assert len(held(parts)) == 1
+        assert book.definitions("s", "gone:") == []

@@ -84,7 +84,9 @@ async def test_of_a_server_of_another_file_it_is_kept_beside_it_also_that_it_is_
     [
         ("gone", {}, ALL, NotFound, "no server 'gone'"),
         ("far", {}, ALL, TooltrayError, "no process of its own"),
-        ("s", {"read": ["x"]}, ALL, TooltrayError, "read.0: must be the whole path"),
+        ("s", {"read": ["x"]}, ALL, TooltrayError, "'x' is no whole path of a folder"),
+        ("s", {"hosts": ["https://x"], "network": "hosts"}, ALL, TooltrayError, "'https://x' is no name of a host"),
+        ("s", {"read": ["/a"] * 201}, ALL, TooltrayError, "read: there are more than 200"),
         ("s", {"files": "own", "write": ["/"]}, ALL, TooltrayError, "'s' cannot be given /. / is all that you have"),
         ("s", {"network": "hosts"}, Support("linux", 2, True), TooltrayError, "cannot be kept to some hosts on this computer"),
     ],

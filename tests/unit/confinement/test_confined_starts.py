@@ -30,6 +30,7 @@ PERSONS = {
     "HTTPS_PROXY": "http://corp:1",
     "LANG": "C",
 }
+INDEXES = {"UV_INDEX": "https://me:pw@index.example/simple", "PIP_INDEX_URL": "https://index.example/simple"}
 
 
 SUPPORT = Support("linux", 7, True)
@@ -148,6 +149,17 @@ async def test_a_server_that_is_kept_to_hosts_gets_the_door_in_the_place_of_ever
     assert "HTTPS_PROXY" not in start.environment
     launch = start.put_around(Launch("node", (), {"HTTPS_PROXY": "http://entry:1"}, "/"))
     assert dict(launch.env) == dict(OneDoor().variables)
+
+
+@pytest.mark.parametrize(("network", "gets"), [("none", {"PIP_INDEX_URL"}), ("open", {"HTTPS_PROXY", *INDEXES})])
+async def test_without_a_network_of_its_own_it_gets_no_passwords_of_proxies_and_indexes(
+    tmp_path: Path, network: str, gets: set[str]
+) -> None:
+    world = World(tmp_path)
+    config = MCPServerConfig.model_validate({"command": "p", "confinement": {"files": "own", "network": network}})
+    start = await world.starts.begin("s", config, "", PERSONS | INDEXES)
+    assert start
+    assert start.environment.keys() & {"HTTPS_PROXY", *INDEXES} == gets
 
 
 async def test_what_cannot_be_had_starts_nothing(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 from tests.fakes.heard import Record
@@ -35,11 +36,13 @@ class Window:
             masked=lambda text: text.replace("hunter2", "***"),
         )
 
-    def command(self, what: str = "A yes", about: Mapping[str, str] = {}, arguments: Mapping[str, object] = {}) -> "asyncio.Task[str]":
-        return self.keeper.spawn(self.ask(what, about, arguments), name="command")
+    def command(self, what: str = "A yes", **options: Any) -> "asyncio.Task[str]":
+        return self.keeper.spawn(self.ask(what, **options), name="command")
 
-    async def ask(self, what: str = "A yes", about: Mapping[str, str] = {}, arguments: Mapping[str, object] = {}) -> str:
-        return await self.all.ask(Wish(what, about, "add_grant", arguments), FROM, lambda seconds: None)
+    async def ask(
+        self, what: str = "A yes", about: Mapping[str, str] = {}, arguments: Mapping[str, object] = {}, origin: Origin = FROM
+    ) -> str:
+        return await self.all.ask(Wish(what, about, "add_grant", arguments), origin, lambda seconds: None)
 
     @property
     def waiting(self) -> list[ConfirmationSnapshot]:
@@ -101,6 +104,22 @@ async def test_the_same_request_twice_is_one_question_and_stays_for_who_waits_on
         other.cancel()
 
 
+async def test_the_same_request_from_elsewhere_is_a_question_of_its_own_a_yes_to_one_is_none_to_the_other_and_a_no_is() -> None:
+    async with window() as here:
+        ours, again, theirs = here.command(), here.command(), here.command(origin=Origin((Process(8, "sh"), Process(6, "evil"))))
+        await asyncio.sleep(0)
+        assert [(each.origin[-1], each.count) for each in here.waiting] == [("claude (5)", 2), ("evil (6)", 1)]
+        here.all.answer(here.waiting[0].id, True)
+        assert (await ours, await again) == ("yes", "yes")
+        assert [each.origin[-1] for each in here.waiting] == ["evil (6)"]
+        once_more, another = here.command(), here.command("Another")
+        await asyncio.sleep(0)
+        here.all.answer(here.waiting[1].id, False)
+        assert [each.what for each in here.waiting] == ["Another"]
+        another.cancel()
+        assert (await once_more, await theirs) == ("no", "no")
+
+
 async def test_after_a_no_the_same_is_refused_for_a_while_without_a_question() -> None:
     async with window() as here:
         command = here.command()
@@ -139,7 +158,7 @@ async def test_what_is_shown_is_harmless_masked_and_bounded() -> None:
         await asyncio.sleep(0)
         facts = here.waiting[0].facts
         assert facts[0] == ("key", "***\\u202e")
-        assert len(facts[1][1]) == LONGEST_FACT
+        assert facts[1][1] == "y" * LONGEST_FACT + f"… ({9999 - LONGEST_FACT:,} more characters, which are not shown)"
         assert facts[-1] == ("…", "2 more")
         command.cancel()
 

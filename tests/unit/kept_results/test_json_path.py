@@ -4,6 +4,7 @@ import pytest
 from msgspec import Raw
 
 from tooltray.errors import TooltrayError
+from tooltray.kept_results import json_path
 from tooltray.kept_results.json_path import MOST_STEPS, chosen, read_path
 
 TEXT = Raw(b'{"items": [{"name": "a", "n": 1.10}, {"name": "b"}], "odd.name": {"x": 1180591620717411303424}, "": []}')
@@ -25,7 +26,9 @@ TEXT = Raw(b'{"items": [{"name": "a", "n": 1.10}, {"name": "b"}], "odd.name": {"
         ("$[0]", []),
     ],
 )
-def test_paths(path: str, values: list[bytes]) -> None:
+@pytest.mark.parametrize("at_once", [0, json_path.OPENED_AT_ONCE_BYTES])
+def test_paths(monkeypatch: pytest.MonkeyPatch, path: str, values: list[bytes], at_once: int) -> None:
+    monkeypatch.setattr(json_path, "OPENED_AT_ONCE_BYTES", at_once)
     assert [bytes(value) for value in chosen(TEXT, read_path(path))] == values
 
 
@@ -33,3 +36,11 @@ def test_paths(path: str, values: list[bytes]) -> None:
 def test_what_is_no_path_is_refused_in_words(path: str) -> None:
     with pytest.raises(TooltrayError, match="path"):
         read_path(path)
+
+
+@pytest.mark.parametrize(("text", "path"), [(b"[1,2,3]", "$[0]"), (b'{"a":1,"b":2,"c":3}', "$.a")])
+def test_a_value_of_too_many_others_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch, text: bytes, path: str) -> None:
+    monkeypatch.setattr(json_path, "OPENED_AT_ONCE_BYTES", 0)
+    monkeypatch.setattr(json_path, "MOST_VALUES", 2)
+    with pytest.raises(TooltrayError, match="more than 2 values"):
+        list(chosen(Raw(text), read_path(path)))

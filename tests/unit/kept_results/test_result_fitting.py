@@ -13,9 +13,11 @@ from tests.fakes.hub_parts import Client, HubParts, hub_parts, started
 from tests.fakes.scripted_server import ScriptedServer, raw, text, tool
 
 from tooltray.journal.happenings import CALL, Happened
+from tooltray.kept_results import text_search
 from tooltray.kept_results.result_fitting import MAX_CHARACTERS_KEY, allowed_characters
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.task_messages import with_result
+from tooltray.sessions.session_flow import SessionFlow
 from tooltray.snapshots.clients import SessionProject
 
 LIMIT = 500
@@ -292,6 +294,31 @@ async def test_a_handle_of_another_client_project_or_server_is_unknown(tmp_path:
         assert (await read(parts, again, handle))[0]
 
 
+async def test_a_profile_without_its_tool_has_no_result_of_it_either(tmp_path: Path) -> None:
+    settings = {"profiles": {"few": {"servers": ["s"], "tools": {"s": ["t1"]}}}}
+    async with hub_parts(tmp_path, **limited(served(text(LARGE), text("")), settings)) as parts:
+        await started(parts)
+        _, handle = await cut(parts, owned(parts))
+        other = owned(parts)
+        other.state.profile = "few"
+        assert "no result with this handle" in (await read(parts, other, handle))[1]
+
+
+async def test_what_strangers_wrote_counts_for_the_session_that_reads_it_later(tmp_path: Path) -> None:
+    settings = {"approvals": {"flowGuard": True}}
+    program = served(text(LARGE))
+    async with hub_parts(tmp_path, **limited(program, settings, toolOverrides={"t0": {"flow": "reads"}})) as parts:
+        await started(parts)
+        await parts.listed()
+        _, handle = await cut(parts, owned(parts))
+        later = owned(parts)
+        await read(parts, later, handle)
+        of_task = owned(parts)
+        exchange = exchange_of(Envelope(method="tasks/result", params=dump({})), of_task)
+        await parts.result_fitting.of_task("s", "t0", exchange, Envelope(result=dump(text(""))))
+        assert later.state.flow == of_task.state.flow == SessionFlow("s", "t0")
+
+
 async def test_the_next_hub_has_it_too(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
         await started(parts)
@@ -323,6 +350,15 @@ async def test_lines_words_and_patterns(tmp_path: Path) -> None:
             assert hits == "".join(f"{number}: {line}\n" for number, line in enumerate(LINES, 1))
         long_range = "".join(await all_pages(parts, client, handle, lines="1-300"))
         assert long_range == "\n".join(LINES[:300]) + "\n"
+
+
+async def test_a_search_that_takes_too_long_says_where_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_search, "LONGEST_SEARCH_S", 0.0)
+    async with hub_parts(tmp_path, **limited(served(text(LARGE)))) as parts:
+        await started(parts)
+        client = owned(parts)
+        _, handle = await cut(parts, client)
+        assert 'so far; the search was ended after 0 s: go on with "offset": 0' in (await read(parts, client, handle, grep="word"))[1]
 
 
 async def test_large_texts_of_any_characters_are_read_in_pieces(tmp_path: Path) -> None:

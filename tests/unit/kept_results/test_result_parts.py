@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
+from tooltray.kept_results import result_parts
 from tooltray.kept_results.result_parts import LONGEST_WORD, parts_of, repeated
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.member_scanner import opened
@@ -61,3 +62,12 @@ def test_a_long_value_comes_in_pieces_of_whole_characters() -> None:
     pieces = list(part.pieces())
     assert len(pieces) == 3
     assert "".join(piece.decode() for piece in pieces).encode() == bytes(value)
+
+
+@pytest.mark.parametrize("braces", [1, result_parts.MOST_BRACES])
+def test_a_content_of_too_many_blocks_is_one_part(monkeypatch: pytest.MonkeyPatch, braces: int) -> None:
+    monkeypatch.setattr(result_parts, "MOST_PARTS", 2)
+    monkeypatch.setattr(result_parts, "MOST_BRACES", braces)
+    assert [part.title for part in parts_of({"content": dump([{}, {}])}) or ()] == ["content", "content"]
+    (part,) = parts_of({"content": dump([{}, {}, {}])}) or ()
+    assert (part.kind, bytes(part.raw)) == ("json", b"[{},{},{}]")

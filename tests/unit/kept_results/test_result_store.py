@@ -2,6 +2,8 @@
 
 import stat
 import sys
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -84,3 +86,21 @@ def test_what_cannot_be_removed_is_no_longer_found(tmp_path: Path) -> None:
     clock.now += KEPT_FOR_S
     first.sweep()
     assert first.find(kept.handle) is None
+
+
+def test_results_that_are_written_at_the_same_moment_leave_room_for_each_other(tmp_path: Path) -> None:
+    clock, together = SetClock(), threading.Barrier(4)
+    first = store(tmp_path, clock)
+
+    def data() -> Iterator[bytes]:
+        yield b"x" * 40
+        together.wait(10)
+
+    kept = [result(clock, 40) for _ in range(4)]
+    threads = [threading.Thread(target=first.keep, args=(each, [data()])) for each in kept]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
+    assert sum(path.stat().st_size for path in (tmp_path / "results").glob("*.data")) == 80
+    assert len([each for each in kept if first.find(each.handle)]) == 2

@@ -4,7 +4,7 @@ import pytest
 
 from tooltray.errors import TooltrayError
 from tooltray.kept_results import text_search
-from tooltray.kept_results.text_search import Line, found, lines, matcher
+from tooltray.kept_results.text_search import LONGEST_SEARCH_S, Bounded, Line, found, lines, matcher
 
 
 def test_lines_are_numbered_and_placed_however_the_text_comes() -> None:
@@ -36,3 +36,13 @@ def test_no_pattern_takes_for_ever() -> None:
 def test_what_cannot_be_looked_for_is_refused_in_words(pattern: str) -> None:
     with pytest.raises(TooltrayError):
         matcher(pattern, is_pattern=True)
+
+
+def test_a_search_ends_after_a_while_and_says_where() -> None:
+    times = iter([0.0, 1.0, LONGEST_SEARCH_S])
+    searched = Bounded(lines([b"a\nb\nc\n"]), now=lambda: next(times))
+    assert [line.utf8 for line in searched] == [b"a"]
+    assert searched.stopped_at == 2
+    whole = Bounded(lines([b"a\nb\n"]))
+    assert len(list(whole)) == 2
+    assert whole.stopped_at is None

@@ -5,15 +5,17 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from tests.fakes.consents import Meanwhile
 from tests.fakes.hub_parts import HubParts, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
 from tooltray.confirmation import UNATTENDED, asked_by
-from tooltray.errors import Denied
+from tooltray.errors import Conflict, Denied
 from tooltray.presenter.mcp_presenter import McpPresenter
 
 SERVERS = {"s": {"command": "p", "autoApprove": ["read"]}, "d": {"command": "p", "deferredStartup": True}}
 SERVERS["c"] = {"command": "p", "confinement": "own"}
+SERVERS["o"] = {"command": "p", "toolOverrides": {"t": {"flow": "sends", "annotations": {"destructiveHint": True}}}}
 Verb = Callable[[McpPresenter, str], Awaitable[object]]
 WIDENING: dict[str, Verb] = {
     "a yes to a project's servers": lambda hub, folder: hub.trust_entries(folder, {"a": "x"}),
@@ -31,6 +33,13 @@ WIDENING: dict[str, Verb] = {
     "a client's project": lambda hub, folder: hub.set_session_project("x", folder),
     "wider rules of a server": lambda hub, folder: hub.set_server_auto_approve("s", ["all"]),
     "an entry with wider rules": lambda hub, folder: hub.update_mcp_server("s", {"command": "p", "autoApprove": ["all"]}),
+    "an entry with rules on arguments": lambda hub, folder: hub.update_mcp_server("s", {"command": "p", "callRules": [{"tool": "t"}]}),
+    "an entry that is not confined any more": lambda hub, folder: hub.update_mcp_server("c", {"command": "p"}),
+    "an entry in which a tool sends nothing": lambda hub, folder: hub.update_mcp_server(
+        "s", {"command": "p", "toolOverrides": {"t": {"flow": "none"}}}
+    ),
+    "an entry without the hints that made a tool ask": lambda hub, folder: hub.update_mcp_server("o", {"command": "p"}),
+    "a tool without the hints that made it ask": lambda hub, folder: hub.set_tool_override("o", "t", title="T"),
     "a passphrase": lambda hub, folder: hub.set_passphrase("correct horse"),
     "no passphrase any more": lambda hub, folder: hub.remove_passphrase(),
     "a tool that runs without asking": lambda hub, folder: hub.set_tool_approval("s", "t", "always"),
@@ -59,6 +68,7 @@ NARROWING: dict[str, Verb] = {
     "a server that may do less": lambda hub, folder: hub.set_confinement("c", "read", "none"),
     "a server off": lambda hub, folder: hub.set_tool_enabled("s", "t", False),
     "an entry with the same rules": lambda hub, folder: hub.update_mcp_server("s", {"command": "p", "autoApprove": ["read"], "icon": "x"}),
+    "a tool under another name": lambda hub, folder: hub.set_tool_override("s", "t", name="u"),
     "a server as it stands": lambda hub, folder: hub.test_server("1", "s"),
     "a command's own server": lambda hub, folder: hub.add_mcp_server("new", {"command": "p", "disable": True}),
 }
@@ -85,6 +95,66 @@ async def test_what_narrows_needs_nobody(tmp_path: Path, what: str) -> None:
     async with hub_parts(tmp_path / "home", servers=SERVERS, programs={"p": ScriptedServer(tool("t"))}) as parts:
         with asked_by(UNATTENDED):
             await NARROWING[what](parts.presenter, str(tmp_path))
+
+
+ASKS = ["read", "ask:t"]
+CHANGED_MEANWHILE: dict[str, tuple[Verb, Verb]] = {
+    "a tool that asks by now": (
+        lambda hub, folder: hub.set_tool_approval("s", "other", "always"),
+        lambda hub, folder: hub.set_tool_approval("s", "t", "ask"),
+    ),
+    "rules": (lambda hub, folder: hub.set_server_auto_approve("s", ["all"]), lambda hub, folder: hub.set_server_auto_approve("s", ASKS)),
+    "a client's rules": (
+        lambda hub, folder: hub.set_client_auto_approve("c", ["all"]),
+        lambda hub, folder: hub.set_client_auto_approve("c", []),
+    ),
+    "an entry": (
+        lambda hub, folder: hub.update_mcp_server("s", {"command": "p", "autoApprove": ["all"]}),
+        lambda hub, folder: hub.set_server_auto_approve("s", ASKS),
+    ),
+    "a confined server's entry": (
+        lambda hub, folder: hub.update_mcp_server("c", {"command": "p"}),
+        lambda hub, folder: hub.set_confinement("c", "read", "none"),
+    ),
+    "a tool's hints": (
+        lambda hub, folder: hub.set_tool_override("o", "t", title="T"),
+        lambda hub, folder: hub.set_tool_override("o", "t", title="U", annotations={"destructiveHint": True}),
+    ),
+    "settings": (
+        lambda hub, folder: hub.change_settings({"secretCommands": {"op": ["op"]}}),
+        lambda hub, folder: hub.change_settings({"hotReload": False}),
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CHANGED_MEANWHILE)
+async def test_a_yes_counts_for_what_was_asked_about_and_not_for_what_has_changed_meanwhile(tmp_path: Path, what: str) -> None:
+    wanted, other = CHANGED_MEANWHILE[what]
+    async with hub_parts(tmp_path / "home", servers=SERVERS, programs={"p": ScriptedServer(tool("t"))}) as parts:
+        after: list[object] = []
+
+        async def happen() -> None:
+            await other(parts.presenter, "")
+            after.append(written(parts))
+
+        with asked_by(Meanwhile(happen)), pytest.raises(Conflict):
+            await wanted(parts.presenter, "")
+        assert [written(parts)] == after
+
+
+async def test_a_path_that_leads_elsewhere_by_the_time_of_the_yes_allows_what_was_shown(tmp_path: Path) -> None:
+    good, evil, link = tmp_path.resolve() / "good", tmp_path.resolve() / "evil", tmp_path.resolve() / "link"
+    good.mkdir()
+    evil.mkdir()
+    link.symlink_to(good)
+    async with hub_parts(tmp_path / "home", servers={}) as parts:
+
+        async def happen() -> None:
+            link.unlink()
+            link.symlink_to(evil)
+
+        with asked_by(Meanwhile(happen)):
+            assert await parts.presenter.allow_folder(str(link)) == str(good)
 
 
 async def test_a_folder_in_one_that_is_allowed_needs_no_second_yes(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.fakes.file_servers import file_server
 
-from tooltray.settings.confinement import OPEN, Confinement
+from tooltray.settings.confinement import LONGEST_HOST, LONGEST_PATH, MOST_HOSTS, MOST_PATHS, OPEN, Confinement
 from tooltray.settings.file_server import with_file_servers
 from tooltray.settings.given_entries import UnusableEntry, read_entry
 from tooltray.settings.server_config import MCPServerConfig, config_hash, runs_otherwise
@@ -46,6 +46,10 @@ def test_what_is_left_out_is_read_as_its_writer_meant(written: object, files: st
         ({"hosts": ["*"]}, "confinement.hosts.0: must be the name of a host"),
         ({"read": ["notes"]}, "confinement.read.0: must be the whole path"),
         ({"write": "/srv"}, "confinement.write: must be a list"),
+        ({"hosts": ["a.example"] * (MOST_HOSTS + 1)}, f"confinement.hosts: there are more than {MOST_HOSTS}"),
+        ({"read": ["/a"] * (MOST_PATHS + 1)}, f"confinement.read: there are more than {MOST_PATHS}"),
+        ({"read": ["/" + "a" * LONGEST_PATH]}, "confinement.read.0: must be the whole path"),
+        ({"hosts": ["a" * (LONGEST_HOST + 1)]}, "confinement.hosts.0: must be the name of a host"),
     ],
 )
 def test_an_entry_whose_confinement_cannot_be_read_is_not_used(written: object, why: str) -> None:

@@ -56,7 +56,6 @@ def fact_name(name: str) -> str:
         "changes": tr("Changes"),
         "session": tr("Session"),
         "until": tr("Until"),
-        "rule": tr("Rule"),
     }
     return names.get(name, name)
 
