@@ -14,13 +14,16 @@ LINUX = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 @LINUX
 async def test_what_a_process_has_started_counts_for_it() -> None:
     alone = memory_of([os.getpid()])
-    started = await asyncio.create_subprocess_exec(sys.executable, "-c", "input()", stdin=asyncio.subprocess.PIPE)
+    program = ("-c", "print(flush=True); input()")
+    started = await asyncio.create_subprocess_exec(sys.executable, *program, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
     try:
+        assert started.stdout
+        await started.stdout.readline()  # it grows no more
         both = memory_of([os.getpid()])
         assert both > alone
         assert memory_of([started.pid, os.getpid()]) <= both + memory_of([started.pid]) // 2  # nothing counts twice
     finally:
-        await started.communicate(b"")
+        await started.communicate(b"\n")
 
 
 @LINUX
