@@ -4,6 +4,7 @@ Above it: hub.py and the tests, which write the lines. Below it: nothing of Tool
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from operator import attrgetter
 from typing import Any, get_origin
 
@@ -66,6 +67,7 @@ class Part:
                 yield name, getattr(hub, name)
 
 
+@cache
 def _parameters(kind: type) -> list[tuple[str, bool]]:
     """The parameters of a constructor, and whether each is required. `inspect.signature` would evaluate the annotations for that."""
     if issubclass(kind, msgspec.Struct):
