@@ -107,7 +107,7 @@ async def test_a_program_that_wants_a_terminal_or_is_not_there_says_what_to_do(w
 
     wait_until(failed, "the server has failed")
     problem = (await hub.server("s"))["problem"]
-    assert (problem["title"], "nobody answers" in problem["hint"]) == ("your command 'asks' gave no value", True)
+    assert (problem["title"], "asks you for something" in problem["hint"]) == ("your command 'asks' gave no value", True)
     assert "swordfish" not in json.dumps(await hub("get_snapshot"))
     await hub("add_mcp_server", name="t", config={**entry, "env": {"A": "${secret:command:gone}"}})
     assert "There is no command 'gone'" in json.dumps(await hub("get_secrets"))

@@ -5,7 +5,9 @@ it is negative) and `[*]` or `.*` (all elements, or all values).
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from msgspec import Raw
 
@@ -67,33 +69,43 @@ def _stepped(value: Raw, step: Step) -> Iterator[Raw]:
     view = memoryview(value)
     kind, is_large = bytes(view[:1]), len(view) > OPENED_AT_ONCE_BYTES
     if kind == b"{" and not isinstance(step, int):
-        members = _members(view) if is_large else opened(value)
+        members = _members(view, step) if is_large else opened(value)
         if step is None:
             yield from members.values()
         elif step in members:
             yield members[step]
     elif kind == b"[" and not isinstance(step, str):
-        elements = _elements(view) if is_large else elements_of(value)
-        if step is None:
-            yield from elements
-        elif -len(elements) <= step < len(elements):
-            yield elements[step]
+        yield from _elements(view, step) if is_large else _of(elements_of(value), step)
 
 
-def _members(view: memoryview) -> dict[str, Raw]:
+def _of(elements: Sequence[Raw], step: int | None) -> Sequence[Raw]:
+    if step is None:
+        return elements
+    return [elements[step]] if -len(elements) <= step < len(elements) else []
+
+
+def _members(view: memoryview, wanted: str | None) -> dict[str, Raw]:
+    """Those of this name, or all; of two with the same name the last one counts."""
     found: dict[str, Raw] = {}
     for name, value in scanned_members(view):
-        found[name] = Raw(value)
-        check_number(len(found))
+        if wanted in (None, name):
+            found[name] = Raw(value)
+            check_number(len(found))
     return found
 
 
-def _elements(view: memoryview) -> list[Raw]:
-    found: list[Raw] = []
-    for value in scanned_elements(view):
-        found.append(Raw(value))
-        check_number(len(found))
-    return found
+def _elements(view: memoryview, wanted: int | None) -> Iterator[Raw]:
+    """One of them, or all; of the others none is kept."""
+    elements = scanned_elements(view)
+    if wanted is None:
+        yield from map(Raw, elements)
+    elif wanted >= 0:
+        yield from map(Raw, islice(elements, wanted, wanted + 1))
+    else:
+        check_number(-wanted)
+        last = deque(elements, maxlen=-wanted)
+        if len(last) == -wanted:
+            yield Raw(last[0])
 
 
 def check_number(values: int) -> None:

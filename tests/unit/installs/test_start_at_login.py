@@ -108,7 +108,7 @@ def test_the_entry_goes_and_nothing_is_asked_of_one_that_is_gone(entry: Path) ->
         ("[Desktop Entry]\nExec=tooltray\nX-GNOME-Autostart-enabled=false\n", False),
         ("[Desktop Entry]\nExec=tooltray\n[Desktop Action quit]\nHidden=true\n", True),
         ("[Desktop Entry]\nExec=tooltray\nTryExec=/nowhere/tooltray\n", False),
-        (f"[Desktop Entry]\nExec=tooltray\nTryExec={sys.executable}\n", True),
+        ("[Desktop Entry]\nExec=tooltray\nTryExec={}\n".format(sys.executable.replace("\\", "\\\\")), True),  # it is an escape there
         ("[Desktop Entry]\nName=Tooltray\n", False),
         ("", False),
     ],

@@ -38,9 +38,26 @@ def test_what_is_no_path_is_refused_in_words(path: str) -> None:
         read_path(path)
 
 
-@pytest.mark.parametrize(("text", "path"), [(b"[1,2,3]", "$[0]"), (b'{"a":1,"b":2,"c":3}', "$.a")])
-def test_a_value_of_too_many_others_is_not_taken_apart(monkeypatch: pytest.MonkeyPatch, text: bytes, path: str) -> None:
+@pytest.mark.parametrize(("text", "path"), [(b"[1,2,3]", "$[-3]"), (b'{"a":1,"b":2,"c":3}', "$.*")])
+def test_of_too_many_values_none_is_kept(monkeypatch: pytest.MonkeyPatch, text: bytes, path: str) -> None:
     monkeypatch.setattr(json_path, "OPENED_AT_ONCE_BYTES", 0)
     monkeypatch.setattr(json_path, "MOST_VALUES", 2)
     with pytest.raises(TooltrayError, match="more than 2 values"):
         list(chosen(Raw(text), read_path(path)))
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "found"),
+    [
+        (b"[1,2,3]", "$[2]", [b"3"]),
+        (b"[1,2,3]", "$[3]", []),
+        (b"[1,2,3]", "$[-1]", [b"3"]),
+        (b"[1]", "$[-2]", []),
+        (b'{"a":1,"b":2,"c":3}', "$.c", [b"3"]),
+        (b'{"a":1,"b":2,"c":3}', "$.d", []),
+    ],
+)
+def test_one_of_any_number_of_values_is_chosen(monkeypatch: pytest.MonkeyPatch, text: bytes, path: str, found: list[bytes]) -> None:
+    monkeypatch.setattr(json_path, "OPENED_AT_ONCE_BYTES", 0)
+    monkeypatch.setattr(json_path, "MOST_VALUES", 2)
+    assert [bytes(value) for value in chosen(Raw(text), read_path(path))] == found
