@@ -92,9 +92,9 @@ class ApprovalsApi:
             TooltrayError: there is no such kind or end, nothing can tell when the screen locks, or the grant cannot be written.
         """
         about = {"server": server, "kind": kind, "tool": tool, "client": client, "expires_in_s": expires_in_s, "until": until}
-        definitions = self._tool_grants.definitions(server, kind, tool)
+        definitions = await self._tool_grants.definitions(server, kind, tool)
         await confirm_widening(YES_TO_CALLS, **about, definitions=definitions)
-        check_unchanged(definitions, self._tool_grants.definitions(server, kind, tool))
+        check_unchanged(definitions, await self._tool_grants.definitions(server, kind, tool))
         return await self._tool_grants.allow(server, kind, tool, client, end_of(expires_in_s, until))
 
     async def tell_screen_lock(self, is_locked: bool | None) -> None:
@@ -133,10 +133,10 @@ class ApprovalsApi:
             TooltrayError: no call could be covered by this rule, or it cannot be written.
         """
         read = read_rule(rule)
-        definitions = self._rule_grants.definitions(server, read)
+        definitions = await self._rule_grants.definitions(server, read)
         about = {"server": server, "rule": words(read), "client": client, "expires_in_s": expires_in_s, "until": until}
         await confirm_widening(YES_TO_CALLS, **about, definitions=definitions)
-        check_unchanged(definitions, self._rule_grants.definitions(server, read))
+        check_unchanged(definitions, await self._rule_grants.definitions(server, read))
         return await self._rule_grants.allow(server, rule, client, end_of(expires_in_s, until))
 
     async def remove_grant(self, id: str) -> None:
@@ -215,9 +215,9 @@ class ApprovalsApi:
         Raises:
             TooltrayError: it has not changed, or that cannot be written.
         """
-        definition = self._changes.now(server, tool, kind)
+        definition = await self._changes.now(server, tool, kind)
         await confirm_widening(YES_TO_CALLS, server=server, tool=tool, kind=kind, definitions=definition)
-        check_unchanged(definition, self._changes.now(server, tool, kind))
+        check_unchanged(definition, await self._changes.now(server, tool, kind))
         await self._changes.accept(server, tool, kind)
 
     def _call(self, id: str, answer: str) -> dict[str, object]:

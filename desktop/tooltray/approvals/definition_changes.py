@@ -22,9 +22,11 @@ class DefinitionChanges:
         """See ApprovalsApi.get_tool_changes."""
         return [*self._grants.changes(), *self._skills.changes()]
 
-    def now(self, server: str, name: str, kind: str) -> list[str]:
+    async def now(self, server: str, name: str, kind: str) -> list[str]:
         """What would be accepted: its name and the beginning of its mark; empty: there is none."""
-        return self._skills.definitions(server, name) if kind == SKILL else self._tool_grants.definitions(server, "tool", name)
+        if kind == SKILL:
+            return self._skills.definitions(server, name)
+        return await self._tool_grants.definitions(server, "tool", name)
 
     async def accept(self, server: str, name: str, kind: str) -> None:
         """See ApprovalsApi.accept_tool_change."""

@@ -99,8 +99,9 @@ class RuleGrants:
             raise TooltrayError(Phrase("There is a secret in this rule"), Phrase("it would be kept"), Phrase("Make one without it."))
         return await self._grants.allow(server, "rule", routes, client=client, end=end, rule=rule.members())
 
-    def definitions(self, server: str, rule: CallRule) -> list[str]:
-        """The tools that a rule speaks of, as far as they are known now, each with the beginning of its definition's mark."""
+    async def definitions(self, server: str, rule: CallRule) -> list[str]:
+        """The tools that a rule speaks of as they are defined now, each with the beginning of its mark."""
+        await self._tools.published(server)
         return [named_with_mark(name, mark(route)) for name, route in self._routes(server, rule).items()]
 
     def _routes(self, server: str, rule: CallRule) -> dict[str, Route]:

@@ -46,8 +46,9 @@ class ToolGrants:
             raise Conflict(Phrase("the tools have changed since they were shown"), hint=Phrase("Look at them once more."))
         return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, end=end)
 
-    def definitions(self, server: str, kind: str, tool: str) -> list[str]:
-        """The tools that a grant would be for, as far as they are known now, each with the beginning of its definition's mark."""
+    async def definitions(self, server: str, kind: str, tool: str) -> list[str]:
+        """The tools that a grant would be for as they are defined now, each with the beginning of its mark."""
+        await self._tools.published(server)  # one that was never listed would be another one after the yes
         routes = reads(self._tools, server) if kind == "reads" else self._tools.routes(server)
         wanted = routes if kind == "reads" else {tool: routes[tool]} if tool in routes else {}
         return [named_with_mark(name, mark(route)) for name, route in wanted.items()]

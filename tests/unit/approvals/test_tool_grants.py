@@ -98,3 +98,12 @@ async def test_a_grant_is_confirmed_with_the_definitions_that_it_is_for(tmp_path
         assert entries[0].about["definitions"].startswith("write_it ")
         assert entries[1].about["grant"] == grant.id
         assert (reads.kind, entries[2].about["definitions"][:8]) == ("reads", "read_it ")
+
+
+async def test_a_server_that_has_just_started_is_listed_before_a_person_is_asked(tmp_path: Path) -> None:
+    async with desk(tmp_path, is_started=False) as here:
+        await here.parts.servers.start("s")
+        with asked_by(here.parts.consent.window()):
+            await here.parts.presenter.add_grant("s", "tool", "write_it")
+        [entry] = await here.parts.trail.entries()
+        assert entry.about["definitions"].startswith("write_it ")
