@@ -57,6 +57,11 @@ async def test_what_is_read_of_a_server_is_told_to_the_flow_guard_where_it_is_on
             await answered(parts, "resources/read", uri="x://t/7")
             await answered(parts, "resources/read", server="s", uri="x://t/7")
         assert noted == ["s", "s", "s"]
+        await answered(parts, "later/method", server="s")  # may bring anything
+        await answered(
+            parts, "completion/complete", server="s", ref={"type": "ref/prompt", "name": "p"}, argument={"name": "a", "value": ""}
+        )
+        assert noted == ["s", "s", "s", "s"]
 
 
 @pytest.mark.parametrize(("method", "is_modern"), [("later/method", False), ("resources/subscribe", True), ("logging/setLevel", True)])

@@ -67,6 +67,11 @@ async def test_a_token_is_not_trusted_for_the_time_of_a_hub_that_does_not_run(ap
     assert [each.name for each in await api.access.list_api_tokens()] == []
 
 
+async def test_a_server_that_is_not_there_is_not_changed(api: Api) -> None:
+    with asked_by(PERSON), pytest.raises(NotFound, match="there is no server 'gone'"):
+        await api.servers.update_mcp_server("gone", {"command": "x", "autoApprove": ["all"]})
+
+
 async def test_no_server_of_a_project_is_changed(parts: UnstartedParts) -> None:
     with pytest.raises(NotFound, match="there is no server 'db' of a project"):
         await ProjectFiles(parts).change("db", {}, "")
