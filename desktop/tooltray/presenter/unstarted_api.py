@@ -178,6 +178,7 @@ class _ServersApi(_Unstarted, ServersApi):
         return name
 
     async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
+        self._config.server_entry(name)  # or there is none
         revision = await confirm_entry(self._config, name, config, revision)
         await self._config.set_server(name, config, revision=revision)
         self._forget_stop(name)

@@ -68,8 +68,21 @@ async def test_a_token_is_not_trusted_for_the_time_of_a_hub_that_does_not_run(ap
 
 
 async def test_a_server_that_is_not_there_is_not_changed(api: Api) -> None:
-    with asked_by(PERSON), pytest.raises(NotFound, match="there is no server 'gone'"):
+    with asked_by(PERSON), pytest.raises(NotFound, match="There is no server 'gone'"):
         await api.servers.update_mcp_server("gone", {"command": "x", "autoApprove": ["all"]})
+
+
+async def test_an_entry_that_cannot_be_used_is_corrected(hub_home: Home) -> None:
+    hub_home.prepare()
+    hub_home.settings.write_text(json.dumps({"version": 1, "mcpServers": {"bad": {"note": 1}}}))
+    noted: list[str] = []
+    parts = UnstartedParts(hub_home, note=noted.append)
+    await parts.load()
+    assert "neither a command nor a URL" in noted[0]
+    with asked_by(PERSON):
+        await unstarted_api(parts).servers.update_mcp_server("bad", {"command": "x"})
+    await parts.close()
+    assert json.loads(hub_home.settings.read_text())["mcpServers"] == {"bad": {"command": "x"}}
 
 
 async def test_no_server_of_a_project_is_changed(parts: UnstartedParts) -> None:
