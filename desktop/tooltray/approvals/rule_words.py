@@ -38,7 +38,7 @@ def words(rule: CallRule) -> str:
 
 
 def brief(rule: CallRule) -> str:
-    """What tells a rule from others that were made of the same call: "`git status` with more words, in /work/p"."""
+    """What tells a rule from others that were made of the same call: "`git status` with more words, in /code/p"."""
     parts: list[str] = [text for each in rule.arguments.values() if (text := _brief(each))]
     return _joined(parts) if parts else Phrase("whatever it is called with") if rule.others != "asked" else Phrase("without arguments")
 

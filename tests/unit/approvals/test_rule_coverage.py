@@ -13,7 +13,7 @@ from tooltray.approvals.rule_coverage import READ_BELOW_BYTES, covers, is_for, n
 from tooltray.approvals.rule_paths import Place
 from tooltray.settings.call_rule import CallRule, read_rule
 
-HERE = Place("/work/p", "/home/ann")
+HERE = Place("/code/p", "/home/ann")
 
 
 def rule(others: object = None, **arguments: Any) -> CallRule:
@@ -24,7 +24,7 @@ def is_covered(made: CallRule, arguments: object) -> bool:
     return covers(made, json.dumps(arguments).encode(), HERE)
 
 
-STATUS = rule(command={"command": ["git", "status"]}, cwd={"inside": ["/work"], "optional": True})
+STATUS = rule(command={"command": ["git", "status"]}, cwd={"inside": ["/code"], "optional": True})
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ STATUS = rule(command={"command": ["git", "status"]}, cwd={"inside": ["/work"], 
     ["git status", "git  status", " git status ", "git status src/a.py", ["git", "status"], ["git", "status", "a"]],
 )
 def test_a_command_and_further_words(command: object) -> None:
-    assert is_covered(STATUS, {"command": command, "cwd": "/work/p"})
+    assert is_covered(STATUS, {"command": command, "cwd": "/code/p"})
 
 
 @pytest.mark.parametrize(

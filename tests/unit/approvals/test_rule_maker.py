@@ -12,7 +12,7 @@ from tooltray.approvals.rule_maker import MOST_OFFERED, offers
 from tooltray.approvals.rule_paths import Place
 from tooltray.settings.call_rule import CallRule
 
-HERE = Place("/work/p", "/home/ann")
+HERE = Place("/code/p", "/home/ann")
 
 
 def made(arguments: dict[str, Any], tool: str = "t", place: Place = HERE) -> list[dict[str, Any]]:
@@ -21,8 +21,8 @@ def made(arguments: dict[str, Any], tool: str = "t", place: Place = HERE) -> lis
 
 
 def test_a_command_is_offered_as_it_is_and_with_further_words_in_its_project() -> None:
-    in_project = {"inside": ["/work/p"]}
-    assert made({"command": "git log --oneline -5 main", "cwd": "/work/p/src"}) == [
+    in_project = {"inside": ["/code/p"]}
+    assert made({"command": "git log --oneline -5 main", "cwd": "/code/p/src"}) == [
         {"command": {"command": ["git", "log", "--oneline", "-5", "main"], "more": "none"}, "cwd": in_project},
         {"command": {"command": ["git", "log", "--oneline", "-5"]}, "cwd": in_project},
     ]
@@ -44,10 +44,10 @@ def test_of_a_command_that_a_shell_may_read_in_another_way_no_rule_is_made(comma
 
 
 def test_a_file_is_offered_alone_then_its_folder_then_the_project() -> None:
-    assert made({"path": "/work/p/docs/a.md", "content": "x" * 1000}) == [
-        {"path": {"equals": "/work/p/docs/a.md"}},
-        {"path": {"inside": ["/work/p/docs"]}},
-        {"path": {"inside": ["/work/p"]}},
+    assert made({"path": "/code/p/docs/a.md", "content": "x" * 1000}) == [
+        {"path": {"equals": "/code/p/docs/a.md"}},
+        {"path": {"inside": ["/code/p/docs"]}},
+        {"path": {"inside": ["/code/p"]}},
     ]
     [rule, *_] = offers("t", b'{"path": "/a/b/c", "content": ""}', HERE)
     assert rule.others == ("content",)
@@ -58,16 +58,16 @@ def test_the_home_folder_and_what_it_lies_in_are_never_offered() -> None:
     assert made({"path": "/a"}) == [{"path": {"equals": "/a"}}]
 
 
-@pytest.mark.parametrize("path", ["src/a.py", "~/x", "/work/p/../x", "/work/p/$X"])
+@pytest.mark.parametrize("path", ["src/a.py", "~/x", "/code/p/../x", "/code/p/$X"])
 def test_of_a_path_that_may_be_read_in_two_ways_the_same_is_offered_alone(path: str) -> None:
     assert made({"path": path}) == [{"path": {"equals": path}}]
 
 
 def test_several_paths_share_a_folder() -> None:
     assert made({"paths": ["/x/n/a", "/x/n/b/c"]}) == [{"paths[*]": {"oneOf": ["/x/n/a", "/x/n/b/c"]}}, {"paths[*]": {"inside": ["/x/n"]}}]
-    assert made({"source": "/work/p/a", "destination": "/work/p/b"}) == [
-        {"source": {"equals": "/work/p/a"}, "destination": {"equals": "/work/p/b"}},
-        {"source": {"inside": ["/work/p"]}, "destination": {"inside": ["/work/p"]}},
+    assert made({"source": "/code/p/a", "destination": "/code/p/b"}) == [
+        {"source": {"equals": "/code/p/a"}, "destination": {"equals": "/code/p/b"}},
+        {"source": {"inside": ["/code/p"]}, "destination": {"inside": ["/code/p"]}},
     ]
 
 
@@ -77,7 +77,7 @@ def test_a_folder_is_offered_itself() -> None:
 
 def test_the_folder_of_the_project_is_the_project() -> None:
     for name in ("repo", "path"):
-        assert made({name: "/work/p"}) == [{name: {"equals": "/work/p"}}, {name: {"inside": ["/work/p"]}}]
+        assert made({name: "/code/p"}) == [{name: {"equals": "/code/p"}}, {name: {"inside": ["/code/p"]}}]
 
 
 def test_an_address_is_offered_alone_then_its_host_and_numbers_are_left_open() -> None:
@@ -112,7 +112,7 @@ def test_a_rule_is_for_the_tool_whatever_it_is_called(tool: str) -> None:
     assert (rule.tool == tool) is not tool.startswith(("names:", "tool:"))
 
 
-_VALUE = st.sampled_from(["git status", "/work/p/a", "/x/y", "https://x.org/a", "x;y", 3, True, ["a"], ["/x/a", "/x/b"], "", "src/a"])
+_VALUE = st.sampled_from(["git status", "/code/p/a", "/x/y", "https://x.org/a", "x;y", 3, True, ["a"], ["/x/a", "/x/b"], "", "src/a"])
 
 
 @settings(max_examples=100, deadline=None)

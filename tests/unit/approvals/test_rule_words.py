@@ -8,7 +8,7 @@ from tooltray.approvals.rule_paths import Place
 from tooltray.approvals.rule_words import brief, cautions, is_wide, words
 from tooltray.settings.call_rule import read_rule
 
-HERE = Place("/work/p", "/home/ann")
+HERE = Place("/code/p", "/home/ann")
 
 
 @pytest.mark.parametrize(
