@@ -44,6 +44,7 @@ from tooltray.settings.settings import (
 from tooltray.settings.usable import (
     CORRECT_IT,
     MUST_BE_OBJECT,
+    Model,
     Slip,
     correct_it,
     first_path,
@@ -150,15 +151,20 @@ def _no_object(key: str, meanwhile: str = "") -> Slip:
     return not_used(key, of_field(key, MUST_BE_OBJECT), meanwhile)
 
 
+def _read_usable(name: str, model: type[Model], given: Mapping[str, object], slips: list[Slip]) -> tuple[Model, set[str]]:
+    """Returns what can be used of it, and the fields that cannot, as the settings spell them."""
+    part, odd = read_fields(model, given)
+    slips.extend(not_used(f"{name}.{key}", of_field(name, joined(why)), _MEANWHILE.get(key, "")) for key, why in odd.items())
+    return part, {to_camel(key) for key in odd}
+
+
 def _read_publish(given: object, slips: list[Slip]) -> PublishSettings:
     if given is None:
         return PublishSettings()
     if not isinstance(given, Mapping):
         slips.append(_no_object("publish"))
         return PublishSettings()
-    publish, odd = read_fields(PublishSettings, {key: value for key, value in given.items() if key != "clients"})
-    for field_name, why in odd.items():
-        slips.append(not_used(f"publish.{field_name}", of_field("publish", joined(why)), _MEANWHILE.get(field_name, "")))
+    publish, _ = _read_usable("publish", PublishSettings, {key: value for key, value in given.items() if key != "clients"}, slips)
     if given.get("clients") is None:
         return publish
     return publish.model_copy(update={"clients": _read_clients(given["clients"], slips)})
@@ -171,10 +177,7 @@ def _read_activity(given: object, slips: list[Slip]) -> ActivitySettings:
     if not isinstance(given, Mapping):
         slips.append(_no_object("activity", _MEANWHILE["line"]))
         return ActivitySettings(line=False)
-    activity, odd = read_fields(ActivitySettings, given)
-    fields = {to_camel(key) for key in odd}
-    for key, why in odd.items():
-        slips.append(not_used(f"activity.{key}", of_field("activity", joined(why)), _MEANWHILE.get(key, "")))
+    activity, fields = _read_usable("activity", ActivitySettings, given, slips)
     less = {"line": False} if "line" in fields else {}
     return activity.model_copy(update=less | ({"contents": False} if fields & {"contents", "contentsUntil"} else {}))
 
@@ -186,10 +189,8 @@ def _read_approvals(given: object, slips: list[Slip]) -> ApprovalSettings:
     if not isinstance(given, Mapping):
         slips.append(_no_object("approvals", _MEANWHILE["flowGuard"]))
         return ApprovalSettings(flow_guard=True)
-    approvals, odd = read_fields(ApprovalSettings, given)
-    for key, why in odd.items():
-        slips.append(not_used(f"approvals.{key}", of_field("approvals", joined(why)), _MEANWHILE.get(key, "")))
-    return approvals.model_copy(update={"flow_guard": True}) if "flowGuard" in {to_camel(key) for key in odd} else approvals
+    approvals, fields = _read_usable("approvals", ApprovalSettings, given, slips)
+    return approvals.model_copy(update={"flow_guard": True}) if "flowGuard" in fields else approvals
 
 
 def _read_clients(given: object, slips: list[Slip]) -> dict[str, ClientSettings]:
