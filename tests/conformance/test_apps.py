@@ -103,5 +103,11 @@ def test_the_view_of_a_reference_server_calls_its_own_of_two_that_are_alike(worl
     shown, seen = rendered(world, hub_of(world, servers), sandbox, steps)
     assert shown["uri"] == "ui://watch/ui%3A%2F%2Fget-time%2Fmcp-app.html"
     assert seen.startswith("20")
+    wanted = [("watch", "get-time")] * 2
+    assert wait_until(lambda: len(calls := calls_of(world)) >= len(wanted) and calls, "the calls in the journal") == wanted
+
+
+def calls_of(world: World) -> list[tuple[str, str]]:
+    """The journal's calls, as servers and tools; it gathers entries for a moment before it writes them."""
     entries = [each["entry"] for each in json.loads(world.tooltray("activity", "--json").stdout)]
-    assert [(each["server"], each["tool"]) for each in entries if each["kind"] == "call"] == [("watch", "get-time")] * 2
+    return [(each["server"], each["tool"]) for each in entries if each["kind"] == "call"]

@@ -1,5 +1,6 @@
 // A host of MCP Apps in a page: the reference client and AppBridge, a sandbox of another origin for each view. Does what `?steps` asks for and
-// posts what came of it to /report. A step: {session, tool} calls a tool and shows its view; {click} presses a button in the last view.
+// posts what came of it to /report. A step: {session, tool} calls a tool and shows its view; {click, look, unlike} presses a button in the
+// last view once its `look` says something else than `unlike`, and waits until it says something else again.
 import { AppBridge, PostMessageTransport, getToolUiResourceUri, isToolVisibilityAppOnly } from "@modelcontextprotocol/ext-apps/app-bridge";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
