@@ -60,4 +60,8 @@ async def test_what_is_started_is_shown_and_a_key_in_it_is_not_recorded(tmp_path
             await hub.parts.presenter.trust_entries(folder, {"one": waits.digest})
         [wish] = asked.wishes
         assert wish.shown == {"commands": "one: program --key hunter2"}
-        assert dict(decision_of(wish, "yes", "window").about) == {"project": folder, "entries": "one", "digests": f"one {waits.digest[:16]}"}
+        assert dict(decision_of(wish, "yes", "window").about) == {
+            "project": folder,
+            "entries": "one",
+            "digests": f"one {waits.digest[:16]}",
+        }
