@@ -49,3 +49,10 @@ async def test_one_that_does_not_end_by_itself_is_ended(monkeypatch: pytest.Monk
     counter = TokenCounter([sys.executable, "-c", stays])
     assert counter(["a"]) == [1]
     await counter.close()
+
+
+async def test_one_that_hangs_is_ended_and_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(token_counter, "LONGEST_S", 0.01)
+    counter = TokenCounter([sys.executable, "-c", "import time; time.sleep(600)"])
+    assert counter(["a"]) is None
+    await counter.close()
