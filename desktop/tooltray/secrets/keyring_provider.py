@@ -20,7 +20,8 @@ class KeyringProvider:
 
     def why_not(self, place: str, around: Surroundings) -> Problem | None:
         service, _, name = place.rpartition("/")
-        if service and name and service.casefold() != SERVICE:
+        owner = service.casefold().rpartition("@")[2]  # Windows keeps some entries as NAME@SERVICE
+        if service and name and owner != SERVICE:
             return None
         return Problem(Phrase("'{place}' is no entry of the keyring that can be used", place=place), hint=SPELLING)
 

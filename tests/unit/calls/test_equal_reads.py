@@ -83,8 +83,6 @@ async def test_equal_reads_run_once_however_they_are_written(tmp_path: Path) -> 
         (READS, {"shareReads": True}, {"arguments": {"a": 1.0, "b": [{"c": 2, "d": 3}]}}),
         (READS, {"shareReads": True}, {"_meta": {"traceparent": "00-1"}}),
         (READS, {"shareReads": True}, {"_meta": {"progressToken": 1}}),
-        (READS, {"shareReads": True}, {"task": {}}),
-        (READS, {"shareReads": True}, {"padding": "x" * 2**17}),
     ],
 )
 async def test_all_else_runs_by_itself(tmp_path: Path, members: Any, fields: Any, others: Any) -> None:
@@ -98,6 +96,26 @@ async def test_all_else_runs_by_itself(tmp_path: Path, members: Any, fields: Any
         tasks = await calls_of(parts, clients[0]) + await calls_of(parts, clients[1], **others)
         reads.go_on.set()
         assert sorted(await texts(tasks)) == ["1", "2"]
+
+
+@pytest.mark.parametrize("member", [{"task": {}}, {"requestState": "x"}, {"inputResponses": {"1": {}}}, {"padding": "x" * 2**17}])
+async def test_calls_that_last_go_on_or_are_long_run_by_themselves(tmp_path: Path, member: Any) -> None:
+    reads = Reads()
+    async with hub_parts(tmp_path, **one_server(reads.program, shareReads=True)) as parts:
+        tasks = await calls_of(parts, *(await prepared(parts))[:2], **member)
+        reads.go_on.set()
+        assert sorted(await texts(tasks)) == ["1", "2"]
+
+
+async def test_clients_that_know_resources_by_other_uris_share_no_reply(tmp_path: Path) -> None:
+    reads = Reads()
+    async with hub_parts(tmp_path, **one_server(reads.program, shareReads=True)) as parts:
+        one, other, _ = await prepared(parts)
+        alone = asyncio.create_task(parts.call("t", one, server="s", arguments={"a": 1, "b": [{"c": 2, "d": 3}]}))
+        await settled()
+        tasks = await calls_of(parts, other)
+        reads.go_on.set()
+        assert ((await alone)["result"], await texts(tasks)) == (text("1"), ["2"])
 
 
 @pytest.mark.parametrize("argument", [b'"a":' + b"[" * 900 + b"]" * 900, b'"a":1,"a":2'])

@@ -187,6 +187,23 @@ async def test_no_more_begin_in_a_minute(tmp_path: Path) -> None:
         await call(parts, client, "f")
 
 
+async def test_who_comes_as_the_minute_is_over_does_not_go_first(tmp_path: Path) -> None:
+    gate, clock = Gate(), SetClock()
+    async with hub_parts(tmp_path, **one_server(gate.program, callsPerMinute=1), waits={"now": clock}) as parts:
+        await started(parts)
+        await parts.listed()
+        await gate.end("a", "b", "c")
+        await call(parts, session(parts, "one"), "a")
+        waiting = call(parts, session(parts, "one"), "b")
+        await settled()
+        clock.now += MINUTE_S
+        late = call(parts, session(parts, "other"), "c")
+        await waiting
+        assert gate.begun == ["a", "b"]
+        late.cancel()
+        await settled()
+
+
 async def test_what_a_client_calls_to_answer_a_question_does_not_wait_for_the_call_that_asks(tmp_path: Path) -> None:
     gate = Gate()
 

@@ -129,6 +129,8 @@ async def test_what_gives_no_value_is_said_without_a_word_that_it_printed(tmp_pa
         ("keyring:service/", "is no entry of the keyring that can be used"),
         ("keyring:Tooltray/github/KEY", "there is no such entry"),
         ("keyring:tooltray/KEY", "is no entry of the keyring that can be used"),
+        ("keyring:Tooltray/KEY", "is no entry of the keyring that can be used"),
+        ("keyring:KEY@tooltray/KEY", "is no entry of the keyring that can be used"),
         ("keyring:service/me", "there is no such entry"),
     ],
 )
