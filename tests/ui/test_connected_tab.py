@@ -287,9 +287,9 @@ async def test_how_much_of_a_result_a_client_gets_is_written_and_saved(theme: Th
         field, save = limit.findChild(QLineEdit), limit.findChild(Button)
         assert field is not None
         assert save is not None
-        field.setText("25")
-        assert not save.isEnabled()
-        field.setText("25000")
+        QTest.keyClicks(field, "+2,5")
+        assert (field.text(), save.isEnabled()) == ("25", False)
+        QTest.keyClicks(field, "000")
         desk.engine.client_modes[0] = replace(KINDS[0], result_limit=25_000)
         QTest.keyClick(field, Qt.Key.Key_Return)
         await desk.asked("set_result_limit", 25_000, None, None, "claude-code")

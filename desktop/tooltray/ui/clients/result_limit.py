@@ -4,12 +4,12 @@ Above it: ClientDetails. Below it: the widgets.
 """
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Button
+from tooltray.ui.widgets.digits import take_digits
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
 
@@ -27,7 +27,7 @@ class ResultLimit(QWidget):
         layout, line = column(self, spacing=8), row(spacing=8)
         self._field = QLineEdit()
         self._field.setFixedHeight(theme.size("control"))
-        self._field.setValidator(QIntValidator(0, MOST, self))
+        take_digits(self._field, MOST)
         self._field.setPlaceholderText(tr("As set for servers and tools"))
         self._field.setAccessibleName(tr("Longest result, in tokens"))
         self._field.textChanged.connect(self._draw)

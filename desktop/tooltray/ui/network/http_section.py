@@ -4,7 +4,6 @@ Above it: the Network tab. Below it: widgets. Draws frozen snapshots.
 """
 
 from PySide6.QtCore import QUrl, Signal
-from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.errors import Problem
@@ -15,6 +14,7 @@ from tooltray.ui.problem_words import sentences, title
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.button import Button, IconButton, Switch
+from tooltray.ui.widgets.digits import take_digits
 from tooltray.ui.widgets.label import ElidedLabel, Label
 from tooltray.ui.widgets.setting_rows import group, heading, setting_row
 from tooltray.ui.widgets.surface import clear, column
@@ -47,7 +47,7 @@ class HttpSection(QWidget):
         self._port = QLineEdit()
         self._port.setFont(theme.font("mono"))
         self._port.setFixedSize(PORT_WIDTH, theme.size("control"))
-        self._port.setValidator(QIntValidator(0, HIGHEST_PORT, self._port))
+        take_digits(self._port, HIGHEST_PORT)
         self._port.setAccessibleName(tr("Port"))
         self._port.textChanged.connect(self._draw_port)
         self._port.returnPressed.connect(self._on_port)

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtGui import QIntValidator
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from tooltray.ui.i18n import tr
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.choice import Choice
+from tooltray.ui.widgets.digits import take_digits
 from tooltray.ui.widgets.label import Label
 from tooltray.ui.widgets.surface import column, row
 
@@ -48,7 +48,7 @@ class ToolHints(QWidget):
         self._icon.setPlaceholderText(SCHEME)
         self._limit = self._field(tr("Longest result, in tokens"), len(str(MOST_TOKENS)))
         self._limit.setPlaceholderText(tr("As set for its server"))
-        self._limit.setValidator(QIntValidator(0, MOST_TOKENS, self))
+        take_digits(self._limit, MOST_TOKENS)
         self._limit.textChanged.connect(self.changed)
         text = tr("In tokens, at least 500. The client reads the rest page by page, with read_result.")
         self._lines.addWidget(Label(theme, text, "caption", "muted", wrap=True))
