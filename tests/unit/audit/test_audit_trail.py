@@ -12,11 +12,11 @@ from tooltray.phrases import Phrase
 
 async def test_a_decision_is_recorded_with_bounded_names(tmp_path: Path) -> None:
     trail = AuditTrail(tmp_path / "audit.jsonl")
-    about = {f"n{number}": "x" * 1000 for number in range(100)}
+    about = {"half": "\ud800", **{f"n{number}": "x" * 1000 for number in range(100)}}
     await trail.record(Decision(Phrase("A yes to {what}", what="calls"), "yes", "terminal", "me", "bash (1)", "add_grant", about))
     [entry] = await AuditApi(trail=trail).get_audit()
     assert (entry.number, entry.what, entry.who, entry.origin, entry.verb) == (1, "A yes to calls", "me", "bash (1)", "add_grant")
-    assert (len(entry.about), len(entry.about["n0"])) == (MOST_VALUES, LONGEST_VALUE)
+    assert (len(entry.about), len(entry.about["n0"]), entry.about["half"]) == (MOST_VALUES, LONGEST_VALUE, "?")
 
 
 async def test_pages_are_read_from_the_newest(tmp_path: Path) -> None:
