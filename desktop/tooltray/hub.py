@@ -139,10 +139,14 @@ from tooltray.entries.api import ServersApi
 from tooltray.entries.clean_text import clean_text
 from tooltray.entries.entry_edits import EntryEdits
 from tooltray.entries.files_api import FilesApi
+from tooltray.entries.proposal_snapshots import ProposalSnapshots
 from tooltray.entries.proposal_store import ProposalStore
 from tooltray.entries.proposals import Proposals
+from tooltray.entries.secret_uses import SecretUses
 from tooltray.entries.secrets_api import SecretsApi
 from tooltray.entries.server_addition import ServerAddition
+from tooltray.entries.server_entries import ServerEntries
+from tooltray.entries.server_removals import ServerRemovals
 from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.entries.server_starts import ServerStarts
 from tooltray.entries.settings_api import SettingsApi
@@ -601,20 +605,23 @@ class Hub(Composition):
     common: tuple[str, ...] = made(lambda hub: COMMON)
     remedies: Remedies = part(home="user_folder")
     snapshots: ServerSnapshots = part(waits=lambda hub: lambda name: hub.proposals.waits(name) or hub.inmemory_trust.waits(name))
-    server_secrets: ServerSecrets = part(
+    secret_uses: SecretUses = part(
         projects="files.project_servers",
         served=lambda hub: lambda: [reading.path for reading in hub.files.served()],
         lost="files.lost_projects",
         proposed=lambda hub: lambda: hub.proposals.entries,
-        provider_problem="provided_secrets.problem",
     )
+    server_secrets: ServerSecrets = part(provider_problem="provided_secrets.problem")
     proposal_store: ProposalStore = read(lambda hub: ProposalStore(hub.home.proposals))
+    proposal_snapshots: ProposalSnapshots = part(
+        home="user_folder",
+        snapshot=lambda hub: lambda name: hub.snapshots.of(server) if (server := hub.servers.find(name)) else None,
+    )
     proposals: Proposals = part(
         files="project_servers",
         store="proposal_store",
         remove_unused="server_secrets.remove_unused",
-        home="user_folder",
-        snapshot=lambda hub: lambda name: hub.snapshots.of(server) if (server := hub.servers.find(name)) else None,
+        snapshots="proposal_snapshots",
     )
     news: ServerNews = part()
     access: HttpAccess = part(door=lambda hub: lambda: hub.http)
@@ -633,6 +640,8 @@ class Hub(Composition):
     )
     server_tests: ServerTests = part()
     entry_edits: EntryEdits = part()
+    server_removals: ServerRemovals = part(on_removed=lambda hub: partial(_forget, hub))
+    server_entries: ServerEntries = part()
     caller: OwnCaller = part()
     held: HeldCalls = part()
     own_calls: OwnCalls = part()
@@ -658,7 +667,6 @@ class Hub(Composition):
     hub_api: HubApi = part(snapshots="hub_snapshots")
     servers_api: ServersApi = part(
         packages=lambda hub: hub.packages,
-        on_removed=lambda hub: partial(_forget, hub),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
     allowances: Allowances = part()
