@@ -68,17 +68,23 @@ from tooltray.bundles.packing import BundlePacking
 from tooltray.bundles.sources import BundleSources
 from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
 from tooltray.calls.app_calls import AppCalls
+from tooltray.calls.client_listens import ClientListens
 from tooltray.calls.completion import Completion
 from tooltray.calls.elicitations import Elicitations
 from tooltray.calls.equal_reads import EqualReads
+from tooltray.calls.extension_claims import ExtensionClaims
 from tooltray.calls.extension_listens import ExtensionListens
 from tooltray.calls.extension_routes import ExtensionRoutes
 from tooltray.calls.followed_resources import FollowedResources
 from tooltray.calls.notifications import Notifications
+from tooltray.calls.offer_requests import OfferRequests
 from tooltray.calls.own_calls import OwnCalls
+from tooltray.calls.project_waits import ProjectWaits
 from tooltray.calls.request_router import AllServers, OneServer, RequestRouter
 from tooltray.calls.seen_servers import SeenServers
 from tooltray.calls.server_limits import ServerLimits
+from tooltray.calls.server_uses import ServerUses
+from tooltray.calls.shared_state import SharedState
 from tooltray.calls.subscriptions import Subscriptions
 from tooltray.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
 from tooltray.calls.tries import Tries
@@ -592,9 +598,15 @@ class Hub(Composition):
     calls: ToolCalls = part()
     subscriptions: Subscriptions = part()
     completion: Completion = part()
+    server_uses: ServerUses = part()
+    extension_claims: ExtensionClaims = part()
     extensions: ExtensionRoutes = part()
     extension_listens: ExtensionListens = part()
+    client_listens: ClientListens = part()
     notifications: Notifications = part()
+    shared_state: SharedState = part()
+    offer_requests: OfferRequests = part()
+    project_waits: ProjectWaits = part()
     all_servers: AllServers = part()
     one_server: OneServer = part()
     app_calls: AppCalls = part()

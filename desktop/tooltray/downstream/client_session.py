@@ -14,7 +14,7 @@ from msgspec import Raw
 from msgspec.structs import replace
 
 from tooltray.activity.structured_log import StructuredLog
-from tooltray.calls.extension_routes import DEFINED
+from tooltray.calls.extension_claims import DEFINED
 from tooltray.downstream import greetings
 from tooltray.downstream.change_notices import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED, Listening, Wanted
 from tooltray.downstream.live_calls import PROGRESS, LiveCalls
@@ -308,19 +308,18 @@ class ClientSession:
             wanted = wanted.offered(server.greeting.capabilities)
         end: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         try:
-            told = await self._notifications.listen_to_resources(self, request.id, wanted.uris, server=self._server)
-            tasks = await self._notifications.listen_to_tasks(self, request.id, wanted.tasks) if wanted.tasks else []
+            told = await self._notifications.listens.to_resources(self, request.id, wanted.uris, server=self._server)
+            tasks = await self._notifications.listens.to_tasks(self, request.id, wanted.tasks) if wanted.tasks else []
             self.listening.open(request.id, replace(wanted, uris=told, tasks=tasks), await self._listen_to_extensions(request))
             return await end
         finally:
             self.listening.end(request.id)
-            self._notifications.extension_listens.close(self, request.id)
-            self._notifications.end_listening(self, request.id)
+            self._notifications.listens.end(self, request.id)
 
     async def _listen_to_extensions(self, request: Envelope) -> Mapping[str, object]:
         """What the rest of the listen asks for, as far as servers have acknowledged it."""
         tell = partial(self.listening.tell, request.id)
-        return await self._notifications.extension_listens.open(self, request.id, request.params, server=self._server, tell=tell)
+        return await self._notifications.listens.extensions.open(self, request.id, request.params, server=self._server, tell=tell)
 
     # notifications
 

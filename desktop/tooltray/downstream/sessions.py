@@ -11,7 +11,7 @@ from collections.abc import Collection, Hashable, Iterable
 from msgspec import Raw
 
 from tooltray.activity.structured_log import StructuredLog
-from tooltray.calls.extension_routes import DEFINED
+from tooltray.calls.extension_claims import DEFINED
 from tooltray.downstream.change_notices import ACKNOWLEDGED, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
 from tooltray.downstream.client_session import ClientSession, SessionTerms
 from tooltray.downstream.connection import CONTROL, Connection, Hello
@@ -147,7 +147,7 @@ class Sessions:
                         session.listening.list_changed(method)
             case _ if method in STATUS_NEWS:
                 pass  # of a task, which is one client's alone
-            case _ if self._presenter.router.notifications.extension_listens.has(client, params):
+            case _ if self._presenter.router.notifications.listens.extensions.has(client, params):
                 pass  # it goes to the client whose listen it is
             case _ if method != ACKNOWLEDGED:  # of the hub's own listens
                 self._pass_other(server, client, method, eras.without_subscription_id(params))
