@@ -138,6 +138,7 @@ from tooltray.downstream.control_sessions import ControlSessions
 from tooltray.downstream.doors import Doors
 from tooltray.downstream.http_listener import EndpointTokens, HttpListener
 from tooltray.downstream.served.served_listener import ServedListener
+from tooltray.downstream.served.served_servers import ServedServers
 from tooltray.downstream.served.served_tokens import ServedTokens
 from tooltray.downstream.served.surroundings import in_surroundings
 from tooltray.downstream.sessions import Sessions
@@ -203,6 +204,8 @@ from tooltray.presenter.pauses import Pauses
 from tooltray.presenter.program_api import ProgramApi
 from tooltray.presenter.server_news import ServerNews
 from tooltray.presenter.server_snapshots import ServerSnapshots
+from tooltray.presenter.session_clients import SessionClients
+from tooltray.presenter.session_servers import SessionServers
 from tooltray.programs import is_frozen
 from tooltray.projects.api import ProjectsApi
 from tooltray.projects.project_choices import ProjectChoices
@@ -727,11 +730,14 @@ class Hub(Composition):
     audit_api: AuditApi = part()
     program_api: ProgramApi = part()
     api: Api = made(lambda hub: Api(**{name: getattr(hub, f"{name}_api") for name in PARTS}))
+    session_servers: SessionServers = part()
+    session_clients: SessionClients = part()
     presenter: McpPresenter = part(snapshots="hub_snapshots")
     control_sessions: ControlSessions = part()
     sessions: Sessions = part()
     http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted, hub.trail))
-    served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ), schemas="presenter")
+    served_servers: ServedServers = part()
+    served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ))
     doors: Doors = part()
 
 

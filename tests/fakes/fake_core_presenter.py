@@ -109,7 +109,15 @@ class FakeCorePresenter:
                 exchange.tell("notifications/progress", dump({"progressToken": 1, "progress": 1}))
         return Envelope(result=Raw(self.results[name]) if name in self.results else request.params)
 
-    # its router
+    # its parts
+
+    @property
+    def session_servers(self) -> "FakeCorePresenter":
+        return self
+
+    @property
+    def session_clients(self) -> "FakeCorePresenter":
+        return self
 
     @property
     def router(self) -> "FakeCorePresenter":

@@ -13,7 +13,6 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from tooltray.activity.structured_log import StructuredLog
 from tooltray.calls.extension_claims import DEFINED
 from tooltray.downstream import greetings
 from tooltray.downstream.change_notices import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED, Listening, Wanted
@@ -84,41 +83,40 @@ class ClientSession:
     def __init__(
         self,
         *,
-        name: str,
+        recorder: Recorder,
         terms: SessionTerms,
         state: SessionState,
         presenter: McpPresenter,
         bus: EventBus,
         deadlines: DeadlineWheel,
-        log: StructuredLog,
         limits: KnownLimits = NOTHING_KNOWN,
     ) -> None:
         """
         Args:
-            name: for records.
+            recorder: its name for the client is the session's.
             state: its state, which its next connection takes over.
             limits: after what time which client gives up a call.
         """
         self.session: Session = self
-        self.name, self.state, self.is_lasting = name, state, terms.is_lasting
+        self.name, self.state, self.is_lasting = recorder.client, state, terms.is_lasting
         self.folder = state.folder
         self.identity: Hashable = ("token", terms.client) if terms.client else self
         self.introduction = NOTHING
         self.request_count = 0  # answered
         self._server, self._refusal, self._must_find = terms.server, terms.refusal, terms.must_find
-        self._presenter, self._bus = presenter, bus
+        self._bus, self._servers, self._clients = bus, presenter.session_servers, presenter.session_clients
         self._router, self._notifications = presenter.router, presenter.router.notifications
         self._capabilities = Raw(b"{}")
         self._declared, self._shows_views = b"", False
-        self._client = name
+        self._client = self.name
         self._tasks = TaskKeeper()
         self._held = terms.held or HeldCalls(deadlines=deadlines, spawn=self._tasks.spawn)
         self._own_held = None if terms.held else self._held
         self._limits, self._live = limits, LiveCalls(deadlines=deadlines, tell=self._tell_progress)
-        self._recorder = Recorder(log, name)
+        self._recorder = recorder
         self._is_initialized = asyncio.Event()
         self.dispatcher = RawDispatcher(
-            name=name,
+            name=self.name,
             deadlines=deadlines,
             answer=self._answer,
             take_notification=self._take_notification,
@@ -145,7 +143,7 @@ class ClientSession:
             if self._own_held:
                 self._own_held.close()
             await self._tasks.close()
-            await self._presenter.end_session(self)
+            await self._clients.end_session(self)
 
     # what servers want of the client (Session)
 
@@ -191,7 +189,7 @@ class ClientSession:
     async def _answer(self, request: Envelope) -> Envelope:
         recorded = self._recorder.received(request)
         if self._must_find and self._server and not self._refusal:
-            self._must_find = not await self._presenter.finds_server(self, self._server)
+            self._must_find = not await self._servers.finds_server(self, self._server)
         exchange = self._exchange(request)
         if isinstance(exchange, Envelope):
             reply = exchange
@@ -270,11 +268,11 @@ class ClientSession:
         """What this client declares: once in the legacy era, with each request in the modern one."""
         self._declared = bytes(capabilities)
         self._shows_views = self.state.shows_views = shows_views(capabilities)
-        self._presenter.declare(self.state, declarations.read_raw(capabilities))
+        self._clients.declare(self.state, declarations.read_raw(capabilities))
 
     def _call_client(self, info: ClientInfo) -> None:
         """From now on records name the client as it names itself."""
-        self._presenter.name_client(self.state, info)
+        self._clients.name_client(self.state, info)
         self._client = self._recorder.client = f"{info.name} {info.version}".strip()
 
     async def _discover(self, request: Envelope) -> Envelope:
@@ -283,8 +281,8 @@ class ClientSession:
 
     def _greeting(self, server: McpClient | None, era: Era) -> Raw:
         if server is None:
-            instructions = "" if self._server else self._presenter.instructions(self.state)
-            return greetings.of_hub(era, instructions, self._presenter.capabilities(self, era, self._server))
+            instructions = "" if self._server else self._clients.instructions(self.state)
+            return greetings.of_hub(era, instructions, self._clients.capabilities(self, era, self._server))
         return greetings.of_server(server.greeting, era)
 
     async def _open_server(self, era: Era) -> McpClient | None:
@@ -292,7 +290,7 @@ class ClientSession:
         if self._server is None or not self._notifications.reaches(self, self._server):
             return None
         try:
-            return await self._presenter.open_server(self._server, era, session=self, timeout_s=OPENING_WAIT_S)
+            return await self._servers.open_server(self._server, era, session=self, timeout_s=OPENING_WAIT_S)
         except TooltrayError:
             return None
 
@@ -327,10 +325,10 @@ class ClientSession:
         if message.method == "notifications/initialized":
             self.listening.is_legacy = True
             self._is_initialized.set()
-            self._presenter.take_roots(self)
+            self._clients.take_roots(self)
         else:
             if message.method == ROOTS_CHANGED:
-                self._presenter.take_roots(self)
+                self._clients.take_roots(self)
             self._notifications.take(self, message.method, message.params, server=self._server)
 
     def _on_list_changed(self, method: str, event: ToolListChanged | PromptListChanged | ResourceListChanged) -> None:

@@ -109,10 +109,10 @@ async def test_a_session_that_has_one_server_alone_has_none_of_another_project(t
         client.state.server = "db"
         assert await names_of(parts, client) == []
         assert await names_of(parts, works_on(client, SHOP)) == ["query"]
-        assert not parts.presenter.has_server("db")
-        assert parts.presenter.has_server("open")
+        assert not parts.session_servers.has_server("db")
+        assert parts.session_servers.has_server("open")
         nowhere = parts.client()
-        assert [await parts.presenter.finds_server(nowhere, name) for name in ("open", "db", "gone")] == [True, False, False]
+        assert [await parts.session_servers.finds_server(nowhere, name) for name in ("open", "db", "gone")] == [True, False, False]
 
 
 async def test_a_list_that_is_being_made_gets_nothing_of_a_project_that_comes_meanwhile(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ async def test_what_a_projects_server_says_is_for_its_own_sessions(tmp_path: Pat
         connection = parts.servers.get("db").client_for(Era.LEGACY)
         assert connection is not None
         own, other = works_on(parts.client(), SHOP), outsider(parts)
-        assert [parts.presenter.serves(connection, client) for client in (own, other)] == [True, False]
+        assert [parts.session_servers.serves(connection, client) for client in (own, other)] == [True, False]
         assert [client.name for client in parts.servers.clients_for(other)] == ["open", "lint"]
         assert [parts.notifications.reaches(client, "db") for client in (own, other)] == [True, False]
 
