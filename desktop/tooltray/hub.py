@@ -407,7 +407,7 @@ class Hub(Composition):
     program_starts: ProgramStarts = part(
         folder="user_folder",
         registry_variables="registries.variables",
-        confined="confined",
+        check_files=lambda hub: lambda server: hub.started_checks.check(server),
         packages=lambda hub: hub.packages,
     )
     transports: ServerTransports = part(
@@ -415,7 +415,6 @@ class Hub(Composition):
         authorize="sign_ins.authorization",
         tool_schema=lambda hub: lambda server, tool: hub.tools.input_schema(server, tool),
         may_run="inmemory_trust.allows",
-        check_files=lambda hub: lambda server: hub.started_checks.check(server),
         provided="provided_secrets",
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
@@ -650,7 +649,6 @@ class Hub(Composition):
         authorize="sign_ins.settled_authorization",
         tool_schema=lambda hub: lambda server, tool: None,
         may_run="inmemory_trust.allows",
-        check_files=lambda hub: lambda server: hub.started_checks.check(server),
         provided="provided_secrets",
     )
     server_tests: ServerTests = part()

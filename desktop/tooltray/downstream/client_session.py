@@ -37,6 +37,7 @@ from tooltray.protocol.eras import (
     Head,
 )
 from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
+from tooltray.protocol.in_flight import AnswerOrder
 from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.task_messages import declares_tasks, undeclared
 from tooltray.sessions.app_host import shows_views
@@ -51,6 +52,7 @@ from tooltray.upstream.mcp_client import McpClient
 
 ROOTS_CHANGED = "notifications/roots/list_changed"
 NOTHING_KNOWN = KnownLimits()
+ORDER = AnswerOrder(holds_back=frozenset({"initialize"}), stays_open=frozenset({"subscriptions/listen"}), is_paced=True)
 OPENING_WAIT_S = 5.0  # for one server's own greeting; clients give a handshake little more
 LOG_LEVELS = frozenset({b"null", *(bytes(dump(level)) for level in LEVELS)})  # of an envelope
 # never by a server, also where a session has but one
@@ -120,9 +122,7 @@ class ClientSession:
             deadlines=deadlines,
             answer=self._answer,
             take_notification=self._take_notification,
-            holds_back=frozenset({"initialize"}),
-            stays_open=frozenset({"subscriptions/listen"}),
-            is_paced=True,
+            order=ORDER,
             max_line_bytes=MAX_CLIENT_LINE_BYTES,
         )
         if not terms.is_lasting:  # no bridge is there to ask the next hub for the same
