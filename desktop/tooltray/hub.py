@@ -270,6 +270,8 @@ from tooltray.upstream.stops import StoppedServers, Stops
 from tooltray.upstream.upstream_services import UpstreamServices
 from tooltray.upstream.visibility import Visibility
 from tooltray.views.api import ViewsApi
+from tooltray.views.client_modes import ClientModes
+from tooltray.views.hub_tools import HubTools
 from tooltray.views.instructions import ServerInstructions
 from tooltray.views.introduction import Introduction
 from tooltray.views.known_clients import ClientProfiles, KnownClients, read_client_profiles
@@ -495,12 +497,14 @@ class Hub(Composition):
     clients: KnownClients = part(profiles="client_profiles")
     result_limits: ResultLimits = part()
     profiles: Profiles = part()
-    modes: Modes = part(rule_words=lambda hub: rule_words.words)
+    modes: Modes = part()
+    client_modes: ClientModes = part(rule_words=lambda hub: rule_words.words)
     known: KnownServers = read(lambda hub: KnownServers(resource("known-servers.json")))
     query_words: QueryWords = read(lambda hub: read_query_words(resource("search-words.json")))
     search: ToolSearch = part()
+    hub_tools: HubTools = part()
     lists: ViewLists = part()
-    activation_answer: ActivationAnswer = part()
+    activation_answer: ActivationAnswer = part(views="session_views")
     activation: Activation = part(answer="activation_answer")
     session_views: SessionViews = part()
     views: Views = part(views="session_views")
