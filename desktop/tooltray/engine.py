@@ -95,6 +95,7 @@ class Engine:
         hub.live_settings.start()
         hub.pauses.start()
         hub.client_edits.start()
+        hub.result_ends.start()
         hub.spawn(hub.past_stats.count(), name="calls of before")
         hub.spawn(hub.bundle_folders.tidy(), name="tidy bundles")
         await hub.doors.open()

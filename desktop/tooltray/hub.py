@@ -177,6 +177,7 @@ from tooltray.journal.calls_under_way import CallsUnderWay
 from tooltray.journal.journal import Journal
 from tooltray.journal.journal_reader import JournalReader
 from tooltray.journal.recorded_failures import Failures
+from tooltray.kept_results.result_ends import ResultEnds
 from tooltray.kept_results.result_fitting import ResultFitting
 from tooltray.kept_results.result_reading import ResultReading
 from tooltray.kept_results.result_store import ResultStore
@@ -516,6 +517,7 @@ class Hub(Composition):
     # results that are too large
 
     result_store: ResultStore = read(lambda hub: ResultStore(hub.home.results, most_bytes=lambda: _bytes_of_results(hub.config.settings)))
+    result_ends: ResultEnds = part(store="result_store")
     token_counter: TokenCounter = part()
     page_count: Count = made(lambda hub: hub.token_counter)
     result_fitting: ResultFitting = part(store="result_store", count="page_count")
