@@ -224,12 +224,15 @@ from tooltray.resources import resource
 from tooltray.secrets.provided_secrets import ProvidedSecrets, UnfetchedSecrets
 from tooltray.secrets.provider import FETCH_S, MAX_VALUE_BYTES
 from tooltray.secrets.secrets import SecretStore, take_passphrase
-from tooltray.server_files.files_in_use import FilesInUse
+from tooltray.server_files.file_readings import FileReadings
+from tooltray.server_files.files_in_use import AnyFile, FilesInUse
+from tooltray.server_files.folders_in_use import FoldersInUse
 from tooltray.server_files.hot_reload import HotReload
 from tooltray.server_files.inmemory_trust import InMemoryTrust
 from tooltray.server_files.project_edits import ProjectEdits
+from tooltray.server_files.project_looks import ProjectLooks
 from tooltray.server_files.project_servers import ProjectServers
-from tooltray.server_files.server_files import ServerFiles
+from tooltray.server_files.server_files import ServerFiles, read_in_use
 from tooltray.server_files.started_checks import StartedChecks
 from tooltray.server_files.started_files import StartedTexts
 from tooltray.server_files.trust_decisions import ReadFile, TrustDecisions
@@ -247,6 +250,7 @@ from tooltray.sessions.session_state import SessionStates
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.settings import Settings
 from tooltray.sign_ins.api import SignInsApi
+from tooltray.sign_ins.sign_in_targets import SignInTargets
 from tooltray.sign_ins.sign_ins import SignIns
 from tooltray.sign_ins.token_store import TokenStore
 from tooltray.skills.api import SkillsApi
@@ -390,6 +394,7 @@ class Hub(Composition):
     registry_sources: RegistrySources = part(folder=lambda hub: str(hub.user_folder))
     registries: NpmRegistries = part(cache="registry_cache")
     sign_in_store: TokenStore = read(lambda hub: TokenStore(hub.home.sign_ins, hub.secrets))
+    sign_in_targets: SignInTargets = part()
     sign_ins: SignIns = part(store="sign_in_store", servers=lambda hub: lambda: hub.servers)
     visibility: Visibility = part()
     support: Support = read(lambda hub: probe())
@@ -574,7 +579,10 @@ class Hub(Composition):
     texts: StartedTexts = made(lambda hub: StartedTexts(hub.home.started_files))
     decisions: TrustDecisions = part(trust="files_in_use.trust", read="read_file")
     edits: ProjectEdits = part(history="history")
+    folders_in_use: FoldersInUse = part(keeps="files_in_use.says_something")
+    file_readings: FileReadings[AnyFile] = part(read=lambda hub: partial(read_in_use, hub.read_file))
     files: ServerFiles = part(watching="hot_reload")
+    project_looks: ProjectLooks = part()
     started_checks: StartedChecks = part()
     project_servers: ProjectServers = part(start=lambda hub: lambda name: hub.servers.begin_start(name))
 
@@ -591,7 +599,7 @@ class Hub(Composition):
     stats: CallStats = part()
     under_way: CallsUnderWay = part()
     past_stats: PastStats = part()
-    look_at_project: Callable[[Session], Awaitable[None]] = made(lambda hub: lambda session: hub.files.before_listing(session))
+    look_at_project: Callable[[Session], Awaitable[None]] = made(lambda hub: lambda session: hub.project_looks.look(session))
     own: dict[tuple[str, str], OwnTool] = made(
         lambda hub: {
             (hub_server.NAME, hub_server.COLLECT_FEEDBACK): hub.feedback_tool,

@@ -1,14 +1,15 @@
 """Which servers sessions of AI clients have, and by which names and URIs clients know what is theirs.
 
-Above it: the sessions, and the HTTP endpoints. Below it: ServerManager, ToolManager and ResourceManager; the files of projects.
+Above it: the sessions, and the HTTP endpoints. Below it: ServerManager, ToolManager and ResourceManager.
 """
+
+from collections.abc import Awaitable, Callable
 
 from msgspec import Raw
 
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.protocol.eras import Era
-from tooltray.server_files.server_files import ServerFiles
 from tooltray.sessions.caller import Session
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_manager import ServerManager
@@ -17,8 +18,19 @@ from tooltray.upstream.server_manager import ServerManager
 class SessionServers:
     """Belongs to the engine's loop; has no state of its own."""
 
-    def __init__(self, *, servers: ServerManager, tools: ToolManager, resources: ResourceManager, files: ServerFiles) -> None:
-        self._servers, self._tools, self._resources, self._files = servers, tools, resources, files
+    def __init__(
+        self,
+        *,
+        servers: ServerManager,
+        tools: ToolManager,
+        resources: ResourceManager,
+        look_at_project: Callable[[Session], Awaitable[None]],
+    ) -> None:
+        """
+        Args:
+            look_at_project: waits, bounded, until the servers of a session's own project are known.
+        """
+        self._servers, self._tools, self._resources, self._look_at_project = servers, tools, resources, look_at_project
 
     def has_server(self, name: str) -> bool:
         """Whether there is a server that every session may have."""
@@ -26,7 +38,7 @@ class SessionServers:
 
     async def finds_server(self, session: Session, name: str) -> bool:
         """Whether a session may have a server, also one of its own project, whose file may not have been read yet."""
-        await self._files.before_listing(session)
+        await self._look_at_project(session)
         return self._servers.find(name) is not None and self._servers.sees(session.state, name)
 
     def serves(self, client: McpClient, session: Session) -> bool:

@@ -43,7 +43,7 @@ async def shop(root: Path, *, settings: dict[str, Any] | None = None, **db: Any)
     async with hub_parts(root, servers={"open": entry("open")}, programs=programs, settings=settings) as parts:
         files = {"db": file_server("db", folder=str(root), **db), "lint": file_server("lint", project=TOOLS_FOLDER, folder=str(root))}
         parts.conf.set_file_servers(files)
-        parts.files = Looked(parts)  # type: ignore[assignment]
+        parts.project_looks = Looked(parts)  # type: ignore[assignment]
         await ready(parts, "open", "db", "lint")
         yield parts
 
@@ -59,7 +59,7 @@ class Looked:
         self._parts = parts
         self.found: dict[str, FileServer] | None = None
 
-    async def before_listing(self, session: Client) -> None:
+    async def look(self, session: Client) -> None:
         if self.found is not None:
             self._parts.conf.set_file_servers(self.found)
             self._parts.tools.list_unknown_servers()
@@ -199,7 +199,7 @@ async def test_a_profile_and_a_project_both_have_to_have_a_server(tmp_path: Path
 
 async def test_a_tool_that_a_client_knows_by_heart_is_found_when_its_projects_file_is_read(tmp_path: Path) -> None:
     async with shop(tmp_path) as parts:
-        own, looked = works_on(parts.client(), SHOP), cast(Looked, parts.files)
+        own, looked = works_on(parts.client(), SHOP), cast(Looked, parts.project_looks)
         await names_of(parts, own)
         parts.conf.set_file_servers({})
         await parts.heard.event(ServerRemoved, name="db")
