@@ -20,10 +20,11 @@ from tooltray.catalogue.published_names import PublishedNames
 from tooltray.confinement.api import ConfinementApi
 from tooltray.confirmation import confirm_widening, note_narrowing
 from tooltray.consent.api import ConfirmationsApi
-from tooltray.entries.api import ServersApi, confirm_entry
+from tooltray.entries.api import ServersApi
 from tooltray.entries.files_api import YES_TO_SERVERS, FilesApi, about_entries, commands_of, distrust_other, known_requests, trust_others
 from tooltray.entries.outgoing_links import client_links
 from tooltray.entries.secrets_api import SecretsApi
+from tooltray.entries.server_entries import confirm_entry
 from tooltray.entries.setup_api import SetupApi
 from tooltray.errors import TooltrayError
 from tooltray.journal.api import ActivityApi
