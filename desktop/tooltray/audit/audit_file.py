@@ -57,6 +57,7 @@ class AuditFile:
         Raises:
             OSError: it cannot be written; then nothing of it is.
         """
+        self._drop_cut_line()
         noted, last = self._noted(), self._last_line()
         if not _follows(noted, last):  # said in front of the decision, where it stays
             noted, last = self._write(AuditEntry(0, entry.at, CHANGED_OUTSIDE, "", ""), noted, last)
@@ -84,13 +85,20 @@ class AuditFile:
         with open(descriptor, "r+b", buffering=0) as file:
             size = os.fstat(descriptor).st_size
             if size and not _ends_in_newline(descriptor, size):
-                line = b"\n" + line  # a crash has cut the line before: it stays a line of its own
+                line = b"\n" + line  # a crash has cut the end of the line before, or something else has written
             if file.write(line + b"\n") != len(line) + 1:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
 
+    def _drop_cut_line(self) -> None:
+        """Takes off the half of a line that a crash has left: what it was to record was never allowed."""
+        content = _content(self._path)
+        cut = content.rpartition(b"\n")[2]
+        if cut and _entry(cut) is None:
+            self._cut_to(len(content) - len(cut))
+
     def _cut_to(self, size: int) -> None:
-        """Takes off what of a line was written before the disk was full."""
+        """Takes off what of a line was written before the disk was full, or the system crashed."""
         with contextlib.suppress(OSError):
             os.truncate(self._path, size)
 
@@ -176,11 +184,16 @@ def _problems_of_ends(noted: _Noted, first: int, last_hash: str) -> Iterator[str
 
 
 def _lines(path: Path) -> list[bytes]:
+    *lines, end = _content(path).split(b"\n")
+    return [line for line in lines if line] + ([end] if _entry(end) else [])  # half a line is what a crash has left, see `append`
+
+
+def _content(path: Path) -> bytes:
+    """Empty: there is none, or more than Tooltray writes."""
     try:
-        content = read_own(path, LARGEST_FILE_BYTES + LONGEST_LINE_BYTES)
+        return read_own(path, LARGEST_FILE_BYTES + LONGEST_LINE_BYTES)
     except (FileNotFoundError, ValueError):
-        return []
-    return [line for line in content.split(b"\n") if line]
+        return b""
 
 
 def _ends_in_newline(descriptor: int, size: int) -> bool:

@@ -14,6 +14,7 @@ from tooltray.home.home import Home
 from tooltray.phrases import Phrase
 from tooltray.snapshots.audit import AuditEntry
 
+PAGE = 1000  # decisions; a hub gives no more at once
 READ_TIMEOUT_S = 60.0  # of some 30 MB on a slow disk
 ANSWERS = {
     "yes": Phrase("yes"),
@@ -37,9 +38,20 @@ def audit(args: argparse.Namespace, home: Home) -> int:
     with any_hub(home) as hub:
         if args.verify:
             return _verify(args, hub)
-        entries = hub.ask(hub.api.audit.get_audit(limit=args.limit), timeout_s=READ_TIMEOUT_S)[::-1]
+        entries = _newest(hub, args.limit)[::-1]
     titles = (tr("NO"), tr("TIME"), tr("ANSWER"), tr("WHAT"), tr("ABOUT"), tr("BY"), tr("FROM"))
     return answer_list(args, entries, titles, _row, empty=tr("Nothing was decided yet."))
+
+
+def _newest(hub: Hub, count: int) -> list[AuditEntry]:
+    found: list[AuditEntry] = []
+    while len(found) < count:
+        asked, before = min(PAGE, count - len(found)), found[-1].number if found else 0
+        page = hub.ask(hub.api.audit.get_audit(before=before, limit=asked), timeout_s=READ_TIMEOUT_S)
+        found += page
+        if len(page) < asked:
+            break
+    return found
 
 
 def _verify(args: argparse.Namespace, hub: Hub) -> int:

@@ -2,11 +2,15 @@
 
 import asyncio
 
+import pytest
 from tests.fakes.fake_control_hub import FakeControlHub
 from tests.unit.cli.conftest import Tooltray
 
+from tooltray.audit.audit_file import AuditFile
 from tooltray.audit.audit_trail import AuditTrail, Decision
+from tooltray.cli.commands import audit_command
 from tooltray.home.home import Home
+from tooltray.snapshots.audit import AuditEntry
 
 ENTRIES = [
     {"number": 2, "at": 1e30, "what": "A no", "answer": "no", "way": "program", "who": "panel\x1b[1m"},
@@ -23,7 +27,7 @@ def test_decisions_are_listed_with_their_way_and_nothing_in_them_is_heeded(toolt
         assert "a program (panel" in rows[2]
         assert " ? " in rows[2]
         assert "\x1b" not in found.out
-        assert hub.params_of("get_audit") == {"limit": 2}
+        assert hub.params_of("get_audit") == {"limit": 2, "before": 0}
         assert [each["number"] for each in tooltray("audit", "--json").json] == [1, 2]
 
 
@@ -33,6 +37,16 @@ def test_what_was_decided_stands_in_the_person_s_language(tooltray: Tooltray, hu
     with FakeControlHub(hub_home, {"get_audit": [{**ENTRIES[1], "what": "Running a server unconfined"}]}):
         assert "不受限制地執行伺服器" in tooltray("audit").out
         assert tooltray("audit", "--json").json[0]["what"] == "Running a server unconfined"
+
+
+def test_more_than_a_hub_gives_at_once_are_listed(tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit_command, "PAGE", 2)
+    hub_home.root.mkdir()
+    trail = AuditFile(hub_home.audit)
+    for number in range(4):
+        trail.append(AuditEntry(0, 1.5, f"yes {number + 1}", "yes", "window"))
+    assert [each["what"] for each in tooltray("audit", "--json", "--limit", "3").json] == ["yes 2", "yes 3", "yes 4"]
+    assert [each["number"] for each in tooltray("audit", "--json").json] == [1, 2, 3, 4]
 
 
 def test_without_a_hub_the_file_is_read_and_checked(tooltray: Tooltray, hub_home: Home) -> None:
