@@ -31,6 +31,7 @@ from tooltray.ai_clients.backup_key import BackupKeys
 from tooltray.ai_clients.client_edits import ClientEdits
 from tooltray.ai_clients.client_imports import ClientImports
 from tooltray.ai_clients.client_scans import ClientScans
+from tooltray.ai_clients.import_waits import ImportWaits
 from tooltray.ai_clients.imports import Imports
 from tooltray.api import PARTS, Api
 from tooltray.approvals import rule_words
@@ -100,7 +101,6 @@ from tooltray.catalogue.list_times import FirstListings, FirstPatience
 from tooltray.catalogue.offer import KINDS, TOOLS, Offer
 from tooltray.catalogue.offers import Offers, read_offered
 from tooltray.catalogue.prompt_manager import PromptManager
-from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.published_uris import PublishedUris
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
@@ -194,6 +194,7 @@ from tooltray.logs.log_pages import LogPages
 from tooltray.logs.protocol_log import ProtocolLog
 from tooltray.logs.server_log_files import ServerLogFiles
 from tooltray.moments import SteadyWallClock
+from tooltray.naming.published_names import PublishedNames
 from tooltray.presenter.diagnostics import Diagnostics
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.hub_snapshots import HubSnapshots
@@ -220,6 +221,9 @@ from tooltray.registries.api import RegistriesApi
 from tooltray.registries.measuring import RegistrySources
 from tooltray.registries.npm_registries import NpmRegistries
 from tooltray.registries.registry_cache import RegistryCache
+from tooltray.relay.held_calls import HeldCalls
+from tooltray.relay.log_levels import LogLevels
+from tooltray.relay.relay import ServerRelay
 from tooltray.resources import resource
 from tooltray.secrets.provided_secrets import ProvidedSecrets, UnfetchedSecrets
 from tooltray.secrets.provider import FETCH_S, MAX_VALUE_BYTES
@@ -263,10 +267,7 @@ from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.stdio_transport import StdioTransport
 from tooltray.upstream.client_extensions import ClientExtensions
 from tooltray.upstream.era_memory import EraMemory
-from tooltray.upstream.held_calls import HeldCalls
-from tooltray.upstream.log_levels import LogLevels
 from tooltray.upstream.mcp_client import AskPerson
-from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_listen import ServerListens
 from tooltray.upstream.server_manager import ServerManager, SessionNeeds
 from tooltray.upstream.server_transports import ProgramStarts, ServerTransports, StartProcess
@@ -685,6 +686,7 @@ class Hub(Composition):
     backup_keys: BackupKeys = part()
     client_edits: ClientEdits = part(mask="mask.masked_whole")
     client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))
+    import_waits: ImportWaits = part()
     imports: Imports = part()
     client_imports: ClientImports = part()
 
