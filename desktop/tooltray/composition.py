@@ -81,6 +81,20 @@ def _parameters(kind: type) -> list[tuple[str, bool]]:
     return [(name, name not in optional) for name in names[1:]]
 
 
+class Later:
+    """Given for a parameter that is called later, by when the part is made whose method it stands for.
+
+    Attributes:
+        method: `servers.restart` stands for that method of the part `servers`; a part's name alone for the part itself.
+    """
+
+    def __init__(self, method: str) -> None:
+        self.method, self._get = method, attrgetter(method)
+
+    def __call__(self, hub: Composition) -> Callable[..., Any]:
+        return lambda *args: self._get(hub)(*args)
+
+
 def part(**given: Given) -> Any:
     """A part that its class makes; `given` are the parameters that are not the part of the same name. One with a default keeps it."""
     return Part(given)

@@ -2,7 +2,7 @@
 
 A part is a line: its name, its class, and what its constructor is given. A parameter that is not given here gets the part of its own name;
 so a new collaborator is a new parameter, and a new part one more line. Parts are made when they are first asked for, so that those that
-need one another can stand in any order: the one that is to be called later is given as a function that asks for it then.
+need one another can stand in any order: the one that is to be called later is given as a function that asks for it then (`Later`).
 
 Above it: the engine, which starts and ends what is made here, and the tests, which put parts of their own in the place of some.
 tests/contract/test_hub.py holds every parameter to the type of its part.
@@ -31,6 +31,7 @@ from tooltray.ai_clients.backup_key import BackupKeys
 from tooltray.ai_clients.client_edits import ClientEdits
 from tooltray.ai_clients.client_imports import ClientImports
 from tooltray.ai_clients.client_scans import ClientScans
+from tooltray.ai_clients.import_waits import ImportWaits
 from tooltray.ai_clients.imports import Imports
 from tooltray.api import PARTS, Api
 from tooltray.approvals import rule_words
@@ -100,7 +101,6 @@ from tooltray.catalogue.list_times import FirstListings, FirstPatience
 from tooltray.catalogue.offer import KINDS, TOOLS, Offer
 from tooltray.catalogue.offers import Offers, read_offered
 from tooltray.catalogue.prompt_manager import PromptManager
-from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.published_uris import PublishedUris
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.second_looks import LookPatience, SecondLooks
@@ -109,7 +109,7 @@ from tooltray.catalogue.skill import SKILLS, Skill, read_skills
 from tooltray.catalogue.skill_uris import SkillUris
 from tooltray.catalogue.tool_copies import ToolCopies, read_tools
 from tooltray.catalogue.tool_manager import ToolManager
-from tooltray.composition import Composition, made, part, read
+from tooltray.composition import Composition, Later, made, part, read
 from tooltray.confinement.allowances import Allowances
 from tooltray.confinement.api import ConfinementApi, MakeGuarded
 from tooltray.confinement.confined_starts import ConfinedStarts
@@ -194,6 +194,7 @@ from tooltray.logs.log_pages import LogPages
 from tooltray.logs.protocol_log import ProtocolLog
 from tooltray.logs.server_log_files import ServerLogFiles
 from tooltray.moments import SteadyWallClock
+from tooltray.naming.published_names import PublishedNames
 from tooltray.presenter.diagnostics import Diagnostics
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.hub_snapshots import HubSnapshots
@@ -220,6 +221,9 @@ from tooltray.registries.api import RegistriesApi
 from tooltray.registries.measuring import RegistrySources
 from tooltray.registries.npm_registries import NpmRegistries
 from tooltray.registries.registry_cache import RegistryCache
+from tooltray.relay.held_calls import HeldCalls
+from tooltray.relay.log_levels import LogLevels
+from tooltray.relay.relay import ServerRelay
 from tooltray.resources import resource
 from tooltray.secrets.provided_secrets import ProvidedSecrets, UnfetchedSecrets
 from tooltray.secrets.provider import FETCH_S, MAX_VALUE_BYTES
@@ -263,10 +267,7 @@ from tooltray.transports.memory_transport import MemoryServer
 from tooltray.transports.stdio_transport import StdioTransport
 from tooltray.upstream.client_extensions import ClientExtensions
 from tooltray.upstream.era_memory import EraMemory
-from tooltray.upstream.held_calls import HeldCalls
-from tooltray.upstream.log_levels import LogLevels
 from tooltray.upstream.mcp_client import AskPerson
-from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_listen import ServerListens
 from tooltray.upstream.server_manager import ServerManager, SessionNeeds
 from tooltray.upstream.server_transports import ProgramStarts, ServerTransports, StartProcess
@@ -405,7 +406,7 @@ class Hub(Composition):
     confinements: Confinements = part(refused="refusals.of")
     watches: Watches = part(
         folder="home.watches",
-        restart=lambda hub: lambda name: hub.servers.restart(name),
+        restart=Later("servers.restart"),
         runs=lambda hub: lambda name: (server := hub.servers.find(name)) is not None and bool(server.pids),
     )
     start_process: StartProcess = made(lambda hub: StdioTransport)
@@ -415,13 +416,13 @@ class Hub(Composition):
     program_starts: ProgramStarts = part(
         folder="user_folder",
         registry_variables="registries.variables",
-        check_files=lambda hub: lambda server: hub.started_checks.check(server),
+        check_files=Later("started_checks.check"),
         packages=lambda hub: hub.packages,
     )
     transports: ServerTransports = part(
         mask="mask.masked",
         authorize="sign_ins.authorization",
-        tool_schema=lambda hub: lambda server, tool: hub.tools.input_schema(server, tool),
+        tool_schema=Later("tools.input_schema"),
         may_run="inmemory_trust.allows",
         provided="provided_secrets",
     )
@@ -430,7 +431,7 @@ class Hub(Composition):
     stopped: StoppedServers = read(lambda hub: StoppedServers(hub.home.stopped))
     stops: Stops = part(store="stopped")
     own_server: HubServer = part(
-        get_snapshot=lambda hub: lambda: hub.presenter.snapshot(), takes_reports=lambda hub: lambda: hub.config.settings.publish.feedback
+        get_snapshot=Later("presenter.snapshot"), takes_reports=lambda hub: lambda: hub.config.settings.publish.feedback
     )
     elicitations: Elicitations = part(has_window="has_window")
     ask_person: AskPerson = made(lambda hub: hub.elicitations.ask)
@@ -438,7 +439,7 @@ class Hub(Composition):
     services: UpstreamServices = part(
         mask="mask.masked",
         ask_person="ask_person",
-        of_task=lambda hub: lambda client, params: hub.task_news.question(client, params),
+        of_task=Later("task_news.question"),
         is_person_there=lambda hub: lambda: hub.elicitations.are_shown,
         keep_output=lambda hub: partial(_keep_output, hub.log_keeper, hub.refusals),
         tap="protocol_log.tap",
@@ -514,9 +515,7 @@ class Hub(Composition):
     activation: Activation = part(answer="activation_answer")
     session_views: SessionViews = part()
     views: Views = part(views="session_views")
-    meta: MetaCalls = part(
-        call=lambda hub: lambda exchange: hub.calls.call(exchange), read=lambda hub: lambda exchange: hub.result_reading(exchange)
-    )
+    meta: MetaCalls = part(call=Later("calls.call"), read=Later("result_reading"))
     introduction: Introduction = part(views="session_views", said="instructions", declared="server_declarations")
 
     # results that are too large
@@ -533,12 +532,12 @@ class Hub(Composition):
     grant_store: GrantStore = read(lambda hub: GrantStore(hub.home.grants))
     screen_lock: ScreenLock = part()
     live_grants: LiveGrants = part(now=lambda hub: SteadyWallClock())
-    grants: GrantBook = part(is_of_file=lambda hub: lambda server: hub.project_servers.keeps(server))
+    grants: GrantBook = part(is_of_file=Later("project_servers.keeps"))
     grant_ends: GrantEnds = part()
     flow_guard: FlowGuard = part()
     recent: RecentYeses = part(now=lambda hub: SteadyWallClock())
     skill_store: SkillStore = read(lambda hub: SkillStore(hub.home.skills))
-    skill_book: SkillBook = part(store="skill_store", is_of_file=lambda hub: lambda server: hub.project_servers.keeps(server))
+    skill_book: SkillBook = part(store="skill_store", is_of_file=Later("project_servers.keeps"))
     rules: ApprovalRules = part()
     call_rules: CallRules = part()
     waiting: WaitingApprovals = part()
@@ -569,8 +568,8 @@ class Hub(Composition):
     inmemory_trust: InMemoryTrust = part(
         store="inmemory_store",
         home="user_folder",
-        start=lambda hub: lambda name: hub.servers.begin_start(name),
-        stop=lambda hub: lambda name: hub.servers.stop(name),
+        start=Later("servers.begin_start"),
+        stop=Later("servers.stop"),
     )
     trust_store: TrustStore = read(lambda hub: TrustStore(hub.home.trust))
     hot_reload: HotReload = part(make_watcher=lambda hub: FileWatcher)
@@ -584,7 +583,7 @@ class Hub(Composition):
     files: ServerFiles = part(watching="hot_reload")
     project_looks: ProjectLooks = part()
     started_checks: StartedChecks = part()
-    project_servers: ProjectServers = part(start=lambda hub: lambda name: hub.servers.begin_start(name))
+    project_servers: ProjectServers = part(start=Later("servers.begin_start"))
 
     passphrase: Passphrase = made(lambda hub: Passphrase(hub.home.passphrase))
     confirmations: Confirmations = part(masked="mask.masked_whole")
@@ -599,7 +598,7 @@ class Hub(Composition):
     stats: CallStats = part()
     under_way: CallsUnderWay = part()
     past_stats: PastStats = part()
-    look_at_project: Callable[[Session], Awaitable[None]] = made(lambda hub: lambda session: hub.project_looks.look(session))
+    look_at_project: Callable[[Session], Awaitable[None]] = made(Later("project_looks.look"))
     own: dict[tuple[str, str], OwnTool] = made(
         lambda hub: {
             (hub_server.NAME, hub_server.COLLECT_FEEDBACK): hub.feedback_tool,
@@ -685,6 +684,7 @@ class Hub(Composition):
     backup_keys: BackupKeys = part()
     client_edits: ClientEdits = part(mask="mask.masked_whole")
     client_scans: ClientScans = part(known_projects=lambda hub: lambda: _known_projects(hub))
+    import_waits: ImportWaits = part()
     imports: Imports = part()
     client_imports: ClientImports = part()
 

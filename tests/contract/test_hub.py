@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from tooltray import hub
-from tooltray.composition import Part
+from tooltray.composition import Later, Part
 from tooltray.control.control_session import HubControl
 from tooltray.events import EventBus
 from tooltray.home.home import Home
@@ -58,6 +58,14 @@ def test_a_constructor_gets_what_it_asks_for(name: str) -> None:
         assert fits(kind_of(given), hints[parameter.name]), (
             f"{name}: {parameter.name} is {kind_of(given)}, and asks for {hints[parameter.name]}"
         )
+
+
+def test_what_is_called_later_is_there() -> None:
+    given = {each.method for line in Hub.parts().values() for each in (*line.given.values(), line.make) if isinstance(each, Later)}
+    assert len(given) > 1
+    for method in given:
+        part, _, called = method.partition(".")
+        assert hasattr(get_origin(kind_of(part)) or kind_of(part), called or "__call__"), method
 
 
 @pytest.mark.parametrize("name", LINES)

@@ -16,10 +16,10 @@ from tooltray.downstream.request_records import Recorder
 from tooltray.events import EventBus, ToolListChanged
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.eras import Era
+from tooltray.relay.held_calls import HeldCalls
 from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import TaskKeeper
 from tooltray.upstream.handshake import Greeting
-from tooltray.upstream.held_calls import HeldCalls
 
 PREFIX = "io.modelcontextprotocol/"
 META = {

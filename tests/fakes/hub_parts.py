@@ -25,7 +25,6 @@ from tooltray.calls.elicitations import Elicitations
 from tooltray.calls.tool_call import OwnTool
 from tooltray.catalogue.catalogue import CatalogueStore
 from tooltray.catalogue.list_times import FirstPatience
-from tooltray.catalogue.published_names import PublishedNames
 from tooltray.composition import made, part
 from tooltray.confinement.support import Support
 from tooltray.confirmation import PERSON, set_asker
@@ -36,15 +35,16 @@ from tooltray.home.home import Home
 from tooltray.hub import Hub, HubOptions
 from tooltray.launch.program_launch import Launch
 from tooltray.launch.variable_sources import VariableSources
+from tooltray.naming.published_names import PublishedNames
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, success
 from tooltray.registries.measuring import RegistrySources
+from tooltray.relay.held_calls import HeldCalls
 from tooltray.secrets.secrets import SecretStore
 from tooltray.server_files.hot_reload import WatchedFileChanged
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.http import HttpStatus
 from tooltray.transports.transport import Transport
-from tooltray.upstream.held_calls import HeldCalls
 from tooltray.upstream.upstream_services import Patience, StartGate
 
 QUICK = Patience(restart_after_s=(0.0, 0.0, 0.0))

@@ -7,7 +7,6 @@ import re
 from collections.abc import Collection, Mapping
 from typing import ClassVar
 
-from tooltray.ai_clients.entry_reading import ReadServer
 from tooltray.ai_clients.import_sources import Found
 from tooltray.api import JsonObject
 from tooltray.entries.pasted import looks_secret
@@ -15,6 +14,7 @@ from tooltray.entries.portable_entry import SHORTEST_KNOWN, PortableEntry, witho
 from tooltray.entries.server_addition import ORIGIN, filled_in
 from tooltray.errors import TooltrayError
 from tooltray.foreign_configs.config_source import CannotUse
+from tooltray.foreign_entries.entry_reading import ReadServer
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.snapshots.ai_clients import FoundSecret, ImportCandidate

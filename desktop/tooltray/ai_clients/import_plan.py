@@ -13,15 +13,15 @@ from typing import ClassVar
 
 from msgspec.structs import replace
 
-from tooltray.ai_clients.entry_reading import ReadServer, read_server
 from tooltray.ai_clients.import_offers import Offer, found_secrets, masked
 from tooltray.ai_clients.import_sources import Found
-from tooltray.ai_clients.sameness import Program, looked_up, program_of
 from tooltray.api import JsonObject
 from tooltray.entries.pasted_names import clean_name, guess_name
 from tooltray.errors import Problem, TooltrayError
 from tooltray.files.file_text import CannotOpen, read_text
 from tooltray.foreign_configs.config_source import CannotUse, shown
+from tooltray.foreign_entries.entry_reading import ReadServer, read_server
+from tooltray.foreign_entries.sameness import Program, looked_up, program_of
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore

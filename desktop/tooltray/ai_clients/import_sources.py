@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import ClassVar, TypeAlias
 
 from tooltray.ai_clients.client_kinds import ClientKind, KeyPath, Shape
-from tooltray.ai_clients.entry_reading import RawServer
 from tooltray.ai_clients.found_entries import FoundEntry, State, entries_in
 from tooltray.ai_clients.own_entries import kind_of
 from tooltray.entries.pasted import parse_pasted
@@ -18,6 +17,7 @@ from tooltray.errors import TooltrayError
 from tooltray.files.file_text import CannotOpen, FileText, read_text
 from tooltray.files.json_places import CannotRead
 from tooltray.foreign_configs.documents import Content, Document, Format, read_content, read_document
+from tooltray.foreign_entries.entry_reading import RawServer
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.snapshots.ai_clients import ImportSource

@@ -1,6 +1,6 @@
 """Imports servers: adds each, waits until it has listed its tools, and only then takes its entry out of the files of its clients.
 
-Above it: the API. Below it: import_offers, ServerAddition, ServerManager, and whoever edits the files of clients. One import at a time.
+Above it: the API. Below it: import_offers, ServerAddition, ImportWaits, and whoever edits the files of clients. One import at a time.
 
 Whatever ends an import in the middle loses nothing: a client keeps each entry until its server has listed its tools here, and no file of a
 client is changed before all servers have come in. Files of projects stay as they are: others work with them.
@@ -13,19 +13,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from tooltray.ai_clients.client_edits import ClientEdits
-from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.ai_clients.import_waits import ImportWaits
 from tooltray.entries.server_addition import ServerAddition
 from tooltray.errors import Conflict, Problem, TooltrayError
 from tooltray.events import EventBus, ImportProgressed
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
-from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.ai_clients import ClientChange, ImportedServer, moved_by
 from tooltray.snapshots.forms import FieldValue
-from tooltray.snapshots.servers import ServerState
-from tooltray.tasks import Spawn
-from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
 
 if TYPE_CHECKING:
     from tooltray.ai_clients.found_entries import FoundEntry
@@ -43,22 +38,13 @@ class Imports:
     def __init__(
         self,
         *,
-        config: McpConfHelper,
         secrets: SecretStore,
         addition: ServerAddition,
-        servers: ServerManager,
-        tools: ToolManager,
+        import_waits: ImportWaits,
         client_edits: ClientEdits,
         bus: EventBus,
-        spawn: Spawn,
-        listed_within_s: float = STARTED_BY_HAND_WAIT_S,
     ) -> None:
-        """
-        Args:
-            listed_within_s: how long the tools of one server are waited for; what takes longer has come in, and stays in its client.
-        """
-        self._config, self._secrets, self._addition, self._servers, self._tools = config, secrets, addition, servers, tools
-        self._edits, self._bus, self._spawn, self._listed_within_s = client_edits, bus, spawn, listed_within_s
+        self._secrets, self._addition, self._waits, self._edits, self._bus = secrets, addition, import_waits, client_edits, bus
         self._cancelled: asyncio.Event | None = None  # of the import that runs
         self._done = 0
         self._adding = asyncio.Lock()  # each server is followed by all parts of the hub before the next one comes
@@ -108,38 +94,13 @@ class Imports:
                 name = await self._added(offer, name, values)
         except TooltrayError as error:
             return ImportedServer(id, name, "failed", problem=error.problem)
-        server = self._servers.find(name)
-        if server is None or not self._will_list(server):
-            return ImportedServer(id, name, "added")
-        self._tools.list_unknown_servers()
-        await self._first_of(self._tools.listed(server), cancelled)
-        return self._outcome(id, server)
+        return await self._waits.outcome(id, name, cancelled)
 
     async def _added(self, offer: "Offer", name: str, values: Mapping[str, FieldValue]) -> str:
         if offer.candidate.state == "same":
             return offer.candidate.here
         entry, secrets = offer.stored_as(name, values, self._secrets.known_values())
         return await self._addition.add(name, entry, secrets, is_default=False)
-
-    def _will_list(self, server: ManagedServer) -> bool:
-        """Whether it may start by itself."""
-        is_held = server.config.disable or server.config.deferred_startup or server.state is ServerState.STOPPED
-        return self._config.settings.mcp_enabled and not is_held
-
-    def _outcome(self, id: str, server: ManagedServer) -> ImportedServer:
-        if self._tools.is_listed(server.name) and self._tools.is_offering(server):
-            return ImportedServer(id, server.name, "listed", self._tools.tool_count(server.name))
-        if server.state is ServerState.ERROR:
-            return ImportedServer(id, server.name, "failed", problem=server.problem)
-        return ImportedServer(id, server.name, "added")
-
-    async def _first_of(self, *events: asyncio.Event) -> None:
-        waiting = [self._spawn(event.wait(), name="wait for an imported server") for event in events]
-        try:
-            await asyncio.wait(waiting, timeout=self._listed_within_s, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for each in waiting:
-                each.cancel()
 
     # what leaves the clients
 

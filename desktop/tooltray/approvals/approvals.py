@@ -26,12 +26,12 @@ from tooltray.phrases import Phrase
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.protocol.eras import ROUND_KEYS, Era, Head, named_once
 from tooltray.protocol.member_scanner import closed, opened
+from tooltray.relay.relay import paused
 from tooltray.sessions.call_course import FROM_PERSON
 from tooltray.sessions.caller import Question as ClientQuestion
 from tooltray.sessions.caller import lacking
 from tooltray.sessions.exchange import Exchange
 from tooltray.snapshots.approvals import ApprovalSnapshot
-from tooltray.upstream.relay import paused
 
 QUESTIONS_BELOW_BYTES = 262_144  # a result that only asks is small; larger ones are not looked into
 

@@ -9,12 +9,13 @@ from typing import get_args
 
 from tooltray.approvals import rule_words
 from tooltray.approvals.grant_book import GrantBook
-from tooltray.catalogue import approval, tool_settings, tool_words
+from tooltray.catalogue import approval, tool_words
 from tooltray.catalogue.approval import Choice, Decision
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import rules_of
 from tooltray.errors import NotFound, TooltrayError
+from tooltray.naming import tool_settings
 from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.approvals import ServerPermissions, ToolPermission

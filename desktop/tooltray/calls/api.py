@@ -25,12 +25,12 @@ from tooltray.phrases import Phrase
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
+from tooltray.relay.held_calls import HeldCalls
 from tooltray.sessions.caller import OwnCaller
 from tooltray.sessions.exchange import Exchange
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.snapshots.tools import ToolSnapshot
-from tooltray.upstream.held_calls import HeldCalls
 from tooltray.upstream.server_manager import ServerManager
 
 

@@ -12,9 +12,9 @@ from tooltray.catalogue.resource_manager import ResourceManager, anybody
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, load
 from tooltray.protocol.member_scanner import closed, opened
+from tooltray.relay.relay import ServerRelay
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.own_results import own_result
-from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 
 NO_VALUES = Raw(b'{"completion":{"values":[]}}')

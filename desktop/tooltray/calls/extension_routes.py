@@ -13,19 +13,19 @@ from msgspec import Raw
 
 from tooltray.calls.extension_claims import Claimed, ExtensionClaims
 from tooltray.calls.server_uses import ServerUses
-from tooltray.catalogue import tool_settings
-from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.resource_manager import ResourceManager
+from tooltray.naming import tool_settings
+from tooltray.naming.published_names import PublishedNames
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, load
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import opened
+from tooltray.relay.relay import ServerRelay
 from tooltray.sessions.caller import Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.shell_words import quoted
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.profiles import Profiles
 

@@ -15,9 +15,9 @@ from tooltray.calls.subscriptions import Subscriptions
 from tooltray.catalogue.resource_manager import read_uri
 from tooltray.protocol.eras import Era
 from tooltray.protocol.task_messages import STATUS_NEWS
+from tooltray.relay.log_levels import LogLevels, read_level
 from tooltray.sessions.caller import Session
 from tooltray.sessions.session_state import SessionState
-from tooltray.upstream.log_levels import LogLevels, read_level
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.views import Views

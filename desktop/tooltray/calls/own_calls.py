@@ -17,10 +17,10 @@ from tooltray.projects.projects import Projects
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head, Meta
+from tooltray.relay.held_calls import HeldCalls
 from tooltray.sessions.caller import Caller, OwnCaller, Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
-from tooltray.upstream.held_calls import HeldCalls
 
 UNREADABLE = "The tool's result is nested too deeply to be read."
 

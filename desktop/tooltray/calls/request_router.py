@@ -24,13 +24,13 @@ from tooltray.protocol import eras
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, elements_of, opened
+from tooltray.relay.relay import ServerRelay
 from tooltray.server_tasks.server_tasks import ServerHandler, ServerTasks
 from tooltray.sessions.exchange import Exchange, Work
 from tooltray.skills.skills import GET as GET_SKILL
 from tooltray.skills.skills import LIST as LIST_SKILLS
 from tooltray.skills.skills import Skills
 from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.views import Views
 

@@ -12,11 +12,11 @@ from tooltray.catalogue.resource_manager import ResourceManager, not_found, read
 from tooltray.errors import TooltrayError
 from tooltray.protocol.envelope import CONNECTION_CLOSED, Envelope, failure
 from tooltray.protocol.eras import Era
+from tooltray.relay.log_levels import LogLevels, read_level
+from tooltray.relay.relay import START_WAIT_S, ServerRelay, paused
 from tooltray.sessions.exchange import Exchange, Work
-from tooltray.upstream.log_levels import LogLevels, read_level
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.relay import START_WAIT_S, ServerRelay, paused
 from tooltray.views.views import Views
 
 SET_LEVEL, SUBSCRIBE, UNSUBSCRIBE = "logging/setLevel", "resources/subscribe", "resources/unsubscribe"

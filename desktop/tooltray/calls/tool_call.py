@@ -15,7 +15,6 @@ from tooltray.approvals.approval_rules import ApprovalRules
 from tooltray.approvals.approvals import Approvals
 from tooltray.calls.equal_reads import EqualReads
 from tooltray.calls.server_limits import ServerLimits
-from tooltray.catalogue import tool_settings
 from tooltray.catalogue.call_routes import CallRoutes
 from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.tool_manager import ToolManager
@@ -24,6 +23,7 @@ from tooltray.events import EventBus, ServerRemoved, ToolCallResult
 from tooltray.journal.calls_under_way import CallsUnderWay
 from tooltray.journal.happenings import CALL, Happened
 from tooltray.kept_results.result_fitting import ResultFitting
+from tooltray.naming import tool_settings
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INVALID_PARAMS, NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import HEADER_MISMATCH, Era

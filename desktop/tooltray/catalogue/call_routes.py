@@ -10,7 +10,6 @@ from collections.abc import Callable
 
 import msgspec
 
-from tooltray.catalogue import tool_settings
 from tooltray.catalogue.definition import ToolDefinition, unlisted
 from tooltray.catalogue.offer import TOOLS
 from tooltray.catalogue.second_looks import SecondLooks
@@ -19,10 +18,11 @@ from tooltray.catalogue.tool_copies import ToolCopies
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route, route_to
 from tooltray.errors import TooltrayError
+from tooltray.naming import tool_settings
+from tooltray.relay.relay import START_WAIT_S
 from tooltray.sessions.exchange import Exchange
 from tooltray.snapshots.servers import ServerState
 from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.relay import START_WAIT_S
 from tooltray.upstream.server_manager import ServerManager
 
 PRESENT_FOR_S = 3.0  # so long a list counts as the present one for what a person has allowed: one more request of many calls

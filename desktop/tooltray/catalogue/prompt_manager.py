@@ -14,10 +14,10 @@ from msgspec import Raw
 from tooltray.catalogue.linking_relay import LinkingRelay
 from tooltray.catalogue.offer import PROMPTS, Offer, listing_of
 from tooltray.catalogue.offers import Offers
-from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.resource_manager import anybody, offered_by
 from tooltray.catalogue.second_looks import SecondLooks
 from tooltray.events import EventBus, PromptListChanged
+from tooltray.naming.published_names import PublishedNames
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure
 from tooltray.sessions.exchange import Exchange

@@ -25,11 +25,11 @@ from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, NOTHING, Envelope, dump, failure, load
 from tooltray.protocol.eras import LEGACY_RESOURCE_NOT_FOUND, Era
 from tooltray.protocol.member_scanner import opened
+from tooltray.relay.relay import ServerRelay
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
-from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 
 logger = logging.getLogger(__name__)

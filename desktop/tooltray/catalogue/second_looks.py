@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from tooltray.catalogue.name_space import has_prefix
 from tooltray.catalogue.offer import OfferKind
 from tooltray.catalogue.server_lists import ServerLists
+from tooltray.naming.name_space import has_prefix
 from tooltray.tasks import Spawn
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient

@@ -9,8 +9,8 @@ the skill's name stays the last folder, and no server takes the place of another
 from collections.abc import Iterable
 from urllib.parse import quote, unquote
 
-from tooltray.catalogue.published_names import PublishedNames
-from tooltray.catalogue.tool_settings import as_compared
+from tooltray.naming.published_names import PublishedNames
+from tooltray.naming.tool_settings import as_compared
 from tooltray.tasks import finish_in_thread
 from tooltray.upstream.server_manager import ServerManager
 

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Raw
 
-from tooltray.catalogue import approval, tool_settings
+from tooltray.catalogue import approval
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.offer import TOOLS, OfferKind
 from tooltray.catalogue.offers import Offers
-from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.published_uris import PublishedUris, ViewsMoved
 from tooltray.catalogue.server_lists import ServerLists
 from tooltray.catalogue.tool_copies import ToolCopies
@@ -36,6 +35,8 @@ from tooltray.catalogue.tool_routes import (
 )
 from tooltray.errors import Problem
 from tooltray.events import EventBus, ToolListChanged
+from tooltray.naming import tool_settings
+from tooltray.naming.published_names import PublishedNames
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import opened
 from tooltray.snapshots.tools import ToolSnapshot

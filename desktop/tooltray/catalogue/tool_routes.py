@@ -12,14 +12,15 @@ from operator import attrgetter
 import msgspec
 from msgspec import Raw
 
-from tooltray.catalogue import approval, token_counts, tool_settings, tool_words
+from tooltray.catalogue import approval, token_counts, tool_words
 from tooltray.catalogue.definition import ToolDefinition
 from tooltray.catalogue.offer import TOOLS, listing_of
-from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.published_uris import PublishedUris
 from tooltray.catalogue.resource_uris import ResourceUris
 from tooltray.catalogue.tool_view import NO_VIEW, with_uris
 from tooltray.long_lived import keep_for_long
+from tooltray.naming import tool_settings
+from tooltray.naming.published_names import PublishedNames
 from tooltray.settings.tool_override import ToolOverride
 from tooltray.tasks import SLICE, finish_in_thread
 from tooltray.upstream.managed_server import ManagedServer

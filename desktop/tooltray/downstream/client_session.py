@@ -40,14 +40,14 @@ from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
 from tooltray.protocol.in_flight import AnswerOrder
 from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.task_messages import declares_tasks, undeclared
+from tooltray.relay.held_calls import HeldCalls
+from tooltray.relay.log_levels import LEVELS
 from tooltray.sessions.app_host import shows_views
 from tooltray.sessions.caller import Session
 from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import TaskKeeper
-from tooltray.upstream.held_calls import HeldCalls
-from tooltray.upstream.log_levels import LEVELS
 from tooltray.upstream.mcp_client import McpClient
 
 ROOTS_CHANGED = "notifications/roots/list_changed"

@@ -25,11 +25,11 @@ from tooltray.http_server.place import HostAndPort, HttpPlace, NotBound
 from tooltray.phrases import Phrase
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.relay.held_calls import HeldCalls
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.settings import ApiSettings, HttpSettings
 from tooltray.snapshots.http import HttpStatus
 from tooltray.tasks import Spawn
-from tooltray.upstream.held_calls import HeldCalls
 
 if TYPE_CHECKING:
     from tooltray.downstream.http_app import HttpApp

@@ -24,7 +24,7 @@ from tooltray.protocol.channels import Outgoing
 from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Envelope, failure
 from tooltray.protocol.eras import HANDSHAKE_VERSIONS, HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_PROTOCOL_VERSION
 from tooltray.protocol.routing_headers import VERSION_HEADER
-from tooltray.upstream.held_calls import HeldCalls
+from tooltray.relay.held_calls import HeldCalls
 
 MAX_EXCHANGES = 1024  # requests of modern clients being answered at once
 MAX_OF_ONE = 512  # of these, of one client: what it leaves open keeps no other from calling

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from tooltray.downstream.http_session import CLIENT_GONE, Dispatcher, HttpSession
 from tooltray.protocol.deadlines import Deadline, DeadlineWheel
-from tooltray.upstream.held_calls import HeldCalls
+from tooltray.relay.held_calls import HeldCalls
 
 MAX_SESSIONS = 1000
 IDLE_EXPIRY_S = 1800.0  # clients that are killed never say that they are gone

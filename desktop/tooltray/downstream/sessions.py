@@ -25,10 +25,10 @@ from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.eras import Era
 from tooltray.protocol.task_messages import STATUS_NEWS
+from tooltray.relay.held_calls import HeldCalls
 from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.session_state import SessionStates
 from tooltray.tasks import TaskKeeper
-from tooltray.upstream.held_calls import HeldCalls
 
 if sys.platform == "win32":
     from tooltray.downstream.peer_windows import leaders_of

@@ -7,8 +7,8 @@ ask the settings each time, or follow them by themselves; here is what is left: 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
-from tooltray.catalogue.published_names import PublishedNames
 from tooltray.events import EventBus
+from tooltray.naming.published_names import PublishedNames
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, config_hash
 from tooltray.tasks import Spawn, finish_in_thread

@@ -16,7 +16,6 @@ from tooltray.api import Api, remote_parts
 from tooltray.approvals.api import ApprovalsApi
 from tooltray.approvals.permissions import Permissions
 from tooltray.audit.api import AuditApi
-from tooltray.catalogue.published_names import PublishedNames
 from tooltray.confinement.api import ConfinementApi
 from tooltray.confirmation import confirm_widening, note_narrowing
 from tooltray.consent.api import ConfirmationsApi
@@ -32,6 +31,7 @@ from tooltray.journal.journal import Journal
 from tooltray.logs.api import LogsApi
 from tooltray.logs.log_pages import LogPages
 from tooltray.logs.server_log_files import ServerLogFiles
+from tooltray.naming.published_names import PublishedNames
 from tooltray.phrases import Phrase
 from tooltray.presenter.hub_api import HubApi
 from tooltray.presenter.unstarted_parts import UnstartedParts

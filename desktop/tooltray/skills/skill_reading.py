@@ -7,10 +7,10 @@ from msgspec import Raw
 
 from tooltray.protocol.envelope import Envelope, dump, load
 from tooltray.protocol.eras import Head
+from tooltray.relay.held_calls import HeldCalls
+from tooltray.relay.relay import ServerRelay
 from tooltray.sessions.caller import OwnCaller
 from tooltray.sessions.exchange import Exchange
-from tooltray.upstream.held_calls import HeldCalls
-from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 
 

@@ -22,13 +22,13 @@ from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, Envelope, dump, failure
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import closed, elements_of, opened
+from tooltray.relay.relay import ServerRelay
 from tooltray.sessions.exchange import Exchange, Work
 from tooltray.sessions.session_state import SessionState
 from tooltray.skills.content_check import CHECKED_AT_ONCE_BYTES, fault_of
 from tooltray.skills.skill_catalogue import SkillCatalogue
 from tooltray.tasks import finish_in_thread
 from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.profiles import Profiles
 from tooltray.views.views import Views

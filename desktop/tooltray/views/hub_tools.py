@@ -12,8 +12,8 @@ from tooltray.builtin import hub_server
 from tooltray.catalogue.known_servers import KnownServers
 from tooltray.catalogue.offer import KINDS, PROMPTS, RESOURCES, TEMPLATES
 from tooltray.catalogue.offers import Offers
-from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.naming.published_names import PublishedNames
 from tooltray.tasks import finish_in_thread
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views import meta_tools

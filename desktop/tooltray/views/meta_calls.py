@@ -19,10 +19,10 @@ from tooltray.errors import NotFound, TooltrayError
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump, failure, load
 from tooltray.protocol.member_scanner import closed, opened
+from tooltray.relay.relay import START_WAIT_S, paused
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.relay import START_WAIT_S, paused
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views import meta_tools
 from tooltray.views.hub_tools import HubTools

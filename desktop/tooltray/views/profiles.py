@@ -7,10 +7,10 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 from tooltray.builtin.hub_server import NAME as HUB
-from tooltray.catalogue import tool_settings
 from tooltray.catalogue.skill import Skill
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.errors import Problem, TooltrayError
+from tooltray.naming import tool_settings
 from tooltray.phrases import Phrase
 from tooltray.sessions.session_state import SessionState
 from tooltray.settings import view_settings

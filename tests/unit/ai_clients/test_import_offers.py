@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from tooltray.ai_clients.entry_reading import RawServer, ReadServer
 from tooltray.ai_clients.import_offers import Offer, found_secrets, masked
 from tooltray.ai_clients.import_sources import Found
 from tooltray.errors import Problem, TooltrayError
 from tooltray.foreign_configs.config_source import CannotUse
+from tooltray.foreign_entries.entry_reading import RawServer, ReadServer
 from tooltray.snapshots.ai_clients import FoundSecret, ImportCandidate, ImportSource
 from tooltray.snapshots.forms import FormField
 

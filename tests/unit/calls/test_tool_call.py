@@ -21,10 +21,10 @@ from tooltray.events import ToolCallResult
 from tooltray.journal.happenings import CALL, Happened
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head
+from tooltray.relay.held_calls import HELD_FOR_S
+from tooltray.relay.relay import CALL_TIMEOUT_S
 from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ServerState
-from tooltray.upstream.held_calls import HELD_FOR_S
-from tooltray.upstream.relay import CALL_TIMEOUT_S
 
 # calls
 

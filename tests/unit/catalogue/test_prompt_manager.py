@@ -12,8 +12,8 @@ from tests.fakes.offering import OfferingServer, offer_parts, prompt
 from tests.fakes.scripted_server import raw
 
 from tooltray.catalogue.prompt_manager import PromptManager
-from tooltray.catalogue.published_names import PublishedNames
 from tooltray.events import PromptListChanged
+from tooltray.naming.published_names import PublishedNames
 from tooltray.protocol.envelope import Envelope
 
 

@@ -12,8 +12,8 @@ from tests.fakes.fake_core_presenter import INSTRUCTIONS
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.envelope import dump
 from tooltray.protocol.eras import Era
+from tooltray.relay.held_calls import HeldCalls
 from tooltray.tasks import TaskKeeper
-from tooltray.upstream.held_calls import HeldCalls
 
 LISTED = b'{"tools":[{"name":"echo","later":1e400}]}'
 

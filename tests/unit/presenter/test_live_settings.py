@@ -11,8 +11,8 @@ from tests.fakes.file_servers import file_server
 from tests.fakes.hub_parts import HubParts, entry, hub_parts
 from tests.fakes.scripted_server import ScriptedServer, tool
 
-from tooltray.catalogue.published_names import PublishedNames
 from tooltray.events import ConfigChanged, EventBus, ServerStarted, ServerStopped
+from tooltray.naming.published_names import PublishedNames
 from tooltray.presenter.live_settings import LiveSettings
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.servers import ServerState

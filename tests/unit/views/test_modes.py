@@ -1,4 +1,4 @@
-"""views/modes.py and presenter/known_clients.py"""
+"""views/modes.py, client_modes.py and known_clients.py"""
 
 from pathlib import Path
 from typing import Any

@@ -20,8 +20,8 @@ from tooltray.downstream.streamable_http import SESSION_HEADER, StreamableHttp, 
 from tooltray.http_server.answers import check_accept, read_message
 from tooltray.http_server.guard import Refused
 from tooltray.protocol.deadlines import DeadlineWheel
+from tooltray.relay.held_calls import HeldCalls
 from tooltray.tasks import Spawn
-from tooltray.upstream.held_calls import HeldCalls
 
 PLAIN, STREAMABLE, EVENTS, MESSAGES = "", "mcp", "sse", "message"
 

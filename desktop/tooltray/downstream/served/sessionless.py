@@ -21,7 +21,7 @@ from tooltray.http_server.event_streams import KEEPALIVE_S, EventQueue, Pressure
 from tooltray.http_server.guard import Refused, accepted
 from tooltray.protocol.channels import Outgoing
 from tooltray.protocol.envelope import INTERNAL_ERROR
-from tooltray.upstream.held_calls import HeldCalls
+from tooltray.relay.held_calls import HeldCalls
 
 NOBODYS = "served "  # whose requests those without a token are; no token's owner has a name that ends in a space
 

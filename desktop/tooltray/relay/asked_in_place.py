@@ -14,9 +14,9 @@ from tooltray.protocol import eras
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, failure
 from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY, MISSING_CLIENT_CAPABILITY, Era, error_code
 from tooltray.protocol.member_scanner import opened
+from tooltray.relay import asked_calls
 from tooltray.sessions.caller import MAY_ASK, Caller, Question, Session, can_be_asked, lacking
 from tooltray.sessions.exchange import Exchange
-from tooltray.upstream import asked_calls
 from tooltray.upstream.mcp_client import ELICITATION, NO_CLIENT_TO_ASK, McpClient
 
 FORMS = dump({"form": {}, "url": {}})

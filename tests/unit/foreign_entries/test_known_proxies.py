@@ -1,10 +1,10 @@
-"""ai_clients/known_proxies.py: what stands behind a proxy is offered in its place, and what is not understood stays as it is."""
+"""foreign_entries/known_proxies.py: what stands behind a proxy is offered in its place, and what is not understood stays as it is."""
 
 from typing import Any
 
 import pytest
 
-from tooltray.ai_clients.known_proxies import carried_by
+from tooltray.foreign_entries.known_proxies import carried_by
 
 URL = "https://a.example/mcp"
 

@@ -16,8 +16,6 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
-from tooltray.ai_clients.known_proxies import carried_by
-from tooltray.ai_clients.variables import ANY, SYNTAXES, Surroundings, Syntax, Variables
 from tooltray.api import JsonObject
 from tooltray.entries.pasted import is_placeholder, looks_secret
 from tooltray.entries.pasted_names import PATH_VALUE
@@ -25,6 +23,8 @@ from tooltray.entries.pasted_urls import as_word, usual_type
 from tooltray.errors import TooltrayError
 from tooltray.foreign_configs.config_source import CannotUse, shown
 from tooltray.foreign_configs.mcp_json import in_our_spelling
+from tooltray.foreign_entries.known_proxies import carried_by
+from tooltray.foreign_entries.variables import ANY, SYNTAXES, Surroundings, Syntax, Variables
 from tooltray.hidden_fields import HidesFields
 from tooltray.phrases import Phrase
 from tooltray.settings.expansion import VARIABLE_NAME

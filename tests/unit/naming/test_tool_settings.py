@@ -1,13 +1,13 @@
-"""catalogue/tool_settings.py"""
+"""naming/tool_settings.py"""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tooltray.catalogue import tool_settings
-from tooltray.catalogue.published_names import PublishedNames
-from tooltray.catalogue.tool_settings import enabled, is_enabled
+from tooltray.naming import tool_settings
+from tooltray.naming.published_names import PublishedNames
+from tooltray.naming.tool_settings import enabled, is_enabled
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.settings.tool_override import ToolOverride
 

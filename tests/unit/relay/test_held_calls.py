@@ -1,4 +1,4 @@
-"""upstream/held_calls.py"""
+"""relay/held_calls.py"""
 
 import asyncio
 import contextlib
@@ -17,8 +17,8 @@ from tests.fakes.scripted_server import ScriptedServer, error, never, text, tool
 
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, dump
 from tooltray.protocol.eras import CLIENT_CAPABILITIES_KEY
+from tooltray.relay.held_calls import HELD_FOR_S, MAX_HELD, UNKNOWN_STATE, HeldCalls
 from tooltray.sessions.exchange import Exchange
-from tooltray.upstream.held_calls import HELD_FOR_S, MAX_HELD, UNKNOWN_STATE, HeldCalls
 
 QUESTION = {"message": "sure?", "requestedSchema": {"type": "object", "properties": {}}}
 

@@ -13,8 +13,8 @@ from tests.fakes.scripted_server import ScriptedServer, error, text, tool
 from tooltray.events import ElicitationAsked
 from tooltray.protocol.envelope import Envelope, dump, failure, success
 from tooltray.protocol.eras import Era
-from tooltray.upstream import asked_in_place
-from tooltray.upstream.asked_in_place import InPlace
+from tooltray.relay import asked_in_place
+from tooltray.relay.asked_in_place import InPlace
 
 PREFIX = "io.modelcontextprotocol/"
 FORM = {"method": "elicitation/create", "params": {"message": "sure?", "requestedSchema": {"type": "object", "properties": {}}}}

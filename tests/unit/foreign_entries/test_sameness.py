@@ -1,11 +1,11 @@
-"""ai_clients/sameness.py: one server has many spellings, and two keys are two accounts."""
+"""foreign_entries/sameness.py: one server has many spellings, and two keys are two accounts."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from tooltray.ai_clients.sameness import Program, looked_up, program_of
+from tooltray.foreign_entries.sameness import Program, looked_up, program_of
 
 KEYS = {"a/KEY": "dummy-one", "b/KEY": "dummy-one", "c/KEY": "dummy-two"}
 

@@ -11,10 +11,10 @@ from tooltray.errors import TooltrayError
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, NotDelivered, failure
 from tooltray.protocol.eras import LOG_LEVEL_KEY, Era
+from tooltray.relay import asked_calls, asked_in_place
+from tooltray.relay.log_levels import LogLevels
 from tooltray.sessions.exchange import Exchange
-from tooltray.upstream import asked_calls, asked_in_place
 from tooltray.upstream.causes import CLIENT, caused_by
-from tooltray.upstream.log_levels import LogLevels
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
 

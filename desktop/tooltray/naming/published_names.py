@@ -19,10 +19,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
-from tooltray.catalogue.name_space import NameSpace, Naming
-from tooltray.catalogue.tool_settings import Tool, tool_of
 from tooltray.errors import TooltrayError
 from tooltray.files.atomic_file import write_atomically
+from tooltray.naming.name_space import NameSpace, Naming
+from tooltray.naming.tool_settings import Tool, tool_of
 
 logger = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Literal
 
-from tooltray.catalogue.tool_settings import Tool, as_compared
+from tooltray.naming.tool_settings import Tool, as_compared
 
 Naming = Literal["conflict", "always"]
 

@@ -1,9 +1,9 @@
-"""catalogue/name_space.py: whole names beside short ones; what short ones look like is in test_published_names.py"""
+"""naming/name_space.py: whole names beside short ones; what short ones look like is in test_published_names.py"""
 
 import pytest
 
-from tooltray.catalogue.name_space import HARD_MAX_LENGTH, MAX_LENGTH, WHOLE_MAX_LENGTH, NameSpace, Naming
-from tooltray.catalogue.tool_settings import Tool
+from tooltray.naming.name_space import HARD_MAX_LENGTH, MAX_LENGTH, WHOLE_MAX_LENGTH, NameSpace, Naming
+from tooltray.naming.tool_settings import Tool
 
 LONG = "read_the_first_of_all_chapters_of_a_long_book"
 NINE = "server_no"

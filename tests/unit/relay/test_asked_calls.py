@@ -1,4 +1,4 @@
-"""upstream/asked_calls.py"""
+"""relay/asked_calls.py"""
 
 import asyncio
 import itertools
@@ -14,8 +14,8 @@ from tests.fakes.relay import Relay, connected
 from tests.fakes.scripted_server import ScriptedServer, error, never, raw, text, tool
 
 from tooltray.protocol.envelope import Envelope, NotDelivered, dump, not_delivered
+from tooltray.relay import asked_calls
 from tooltray.sessions.exchange import Exchange
-from tooltray.upstream import asked_calls
 from tooltray.upstream.mcp_client import McpClient
 
 ELICIT = {"method": "elicitation/create", "params": {"message": "sure?"}}

@@ -1,4 +1,4 @@
-"""upstream/log_levels.py"""
+"""relay/log_levels.py"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,8 +14,8 @@ from tests.fakes.scripted_server import ScriptedServer, error, tool
 
 from tooltray.protocol.envelope import NOTHING, Envelope, dump
 from tooltray.protocol.eras import Era
+from tooltray.relay.log_levels import LEVELS, LogLevels, read_level
 from tooltray.sessions.exchange import Exchange
-from tooltray.upstream.log_levels import LEVELS, LogLevels, read_level
 from tooltray.upstream.mcp_client import McpClient
 
 SET = "logging/setLevel"

@@ -1,4 +1,4 @@
-"""ai_clients/entry_reading.py: what a client has written means the same in our settings."""
+"""foreign_entries/entry_reading.py: what a client has written means the same in our settings."""
 
 import contextlib
 from pathlib import Path
@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tooltray.ai_clients.entry_reading import RawServer, read_server
-from tooltray.ai_clients.variables import SYNTAXES
 from tooltray.foreign_configs.config_source import CannotUse
+from tooltray.foreign_entries.entry_reading import RawServer, read_server
+from tooltray.foreign_entries.variables import SYNTAXES
 
 NPX = {"command": "npx", "args": ["-y", "server"], "env": {"API_KEY": "dummy"}}
 URL = "https://a.example/mcp"

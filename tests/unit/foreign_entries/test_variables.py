@@ -1,12 +1,12 @@
-"""ai_clients/variables.py: a text means here what its client makes of it, or it is refused."""
+"""foreign_entries/variables.py: a text means here what its client makes of it, or it is refused."""
 
 import os
 from typing import Any
 
 import pytest
 
-from tooltray.ai_clients.variables import ANY, SYNTAXES, Surroundings, Syntax, Variables
 from tooltray.foreign_configs.config_source import CannotUse
+from tooltray.foreign_entries.variables import ANY, SYNTAXES, Surroundings, Syntax, Variables
 
 FILES = {"/files/token": "dummy-token\n", "/files/odd": "a ${X}", "/home/me/.token": "dummy-home", "/project/t": "dummy-project"}
 

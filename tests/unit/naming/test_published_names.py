@@ -1,4 +1,4 @@
-"""catalogue/published_names.py"""
+"""naming/published_names.py"""
 
 import json
 import re
@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.fakes.modes import has_mode
 
-from tooltray.catalogue.published_names import RETURNS_WITHIN_S, PublishedNames
+from tooltray.naming.published_names import RETURNS_WITHIN_S, PublishedNames
 
 VALID = re.compile(r"[A-Za-z0-9_-]{1,46}", re.ASCII)
 

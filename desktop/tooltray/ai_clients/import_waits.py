@@ -1,0 +1,67 @@
+"""Waits until a server that was imported has listed its tools.
+
+Above it: Imports. Below it: ServerManager, which starts it, and ToolManager, which lists it.
+"""
+
+import asyncio
+
+from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.snapshots.ai_clients import ImportedServer
+from tooltray.snapshots.servers import ServerState
+from tooltray.tasks import Spawn
+from tooltray.upstream.managed_server import ManagedServer
+from tooltray.upstream.server_manager import STARTED_BY_HAND_WAIT_S, ServerManager
+
+
+class ImportWaits:
+    """Belongs to the engine's loop; has no state of its own."""
+
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        servers: ServerManager,
+        tools: ToolManager,
+        spawn: Spawn,
+        listed_within_s: float = STARTED_BY_HAND_WAIT_S,
+    ) -> None:
+        """
+        Args:
+            listed_within_s: how long the tools of one server are waited for; what takes longer has come in, and stays in its client.
+        """
+        self._config, self._servers, self._tools, self._spawn, self._listed_within_s = config, servers, tools, spawn, listed_within_s
+
+    async def outcome(self, id: str, name: str, cancelled: asyncio.Event) -> ImportedServer:
+        """What has become of a server that was added.
+
+        Args:
+            id: of its candidate.
+            cancelled: ends the wait.
+        """
+        server = self._servers.find(name)
+        if server is None or not self._will_list(server):
+            return ImportedServer(id, name, "added")
+        self._tools.list_unknown_servers()
+        await self._first_of(self._tools.listed(server), cancelled)
+        return self._outcome(id, server)
+
+    def _will_list(self, server: ManagedServer) -> bool:
+        """Whether it may start by itself."""
+        is_held = server.config.disable or server.config.deferred_startup or server.state is ServerState.STOPPED
+        return self._config.settings.mcp_enabled and not is_held
+
+    def _outcome(self, id: str, server: ManagedServer) -> ImportedServer:
+        if self._tools.is_listed(server.name) and self._tools.is_offering(server):
+            return ImportedServer(id, server.name, "listed", self._tools.tool_count(server.name))
+        if server.state is ServerState.ERROR:
+            return ImportedServer(id, server.name, "failed", problem=server.problem)
+        return ImportedServer(id, server.name, "added")
+
+    async def _first_of(self, *events: asyncio.Event) -> None:
+        waiting = [self._spawn(event.wait(), name="wait for an imported server") for event in events]
+        try:
+            await asyncio.wait(waiting, timeout=self._listed_within_s, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for each in waiting:
+                each.cancel()
