@@ -198,9 +198,14 @@ class SocketCalls:
         """
         pidfd = os.pidfd_open(group_of(tid))
         try:
-            return socket.socket(fileno=ptrace.copy_of_file(self._pidfd_getfd, pidfd, fd))
+            copied = ptrace.copy_of_file(self._pidfd_getfd, pidfd, fd)
         finally:
             os.close(pidfd)
+        try:
+            return socket.socket(fileno=copied)
+        except OSError:
+            os.close(copied)
+            raise
 
 
 def _peer(data: bytes, kind: int) -> Peer | None:

@@ -22,6 +22,7 @@ from tooltray.confinement.profiles import Subject, preparing_policy, profile_of
 from tooltray.confinement.refusals import Refusals
 from tooltray.confinement.state_folders import StateFolder, forget, state_folder
 from tooltray.confinement.watches import Watch, Watches
+from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 from tooltray.launch.command_lookup import look_up, not_found
 from tooltray.launch.network_variables import INDEX, VARIABLES, meaning
@@ -179,11 +180,21 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             program, args = await self._install(self.ahead, program, launch, run_first), self.ahead.rest
         subject = self._subject(program, args, launch)
         if self.watch is not None:
-            return CommandLine(await finish_in_thread(self.watch.command, subject), launch.env)
+            return CommandLine(await self._watched(self.watch, subject), launch.env)
         profile = await finish_in_thread(profile_of, subject, self.chosen)
         self.confinements.note_left_out(self.server, profile.left_out)
         self.refusals.begin(self.server, profile.policy)
         return await self._around(profile.policy, program, args, launch.env)
+
+    async def _watched(self, watch: Watch, subject: Subject) -> Sequence[str]:
+        """
+        Raises:
+            TooltrayError: the watching is over since this start has begun; the next one is as before.
+        """
+        words = await finish_in_thread(watch.command, subject)
+        if not watch.until:
+            raise TooltrayError(Phrase("'{server}' is not being watched", server=self.server))
+        return words
 
     async def _around(self, policy: Policy, program: str, args: Sequence[str], env: Mapping[str, str]) -> CommandLine:
         support = self.confinements.support

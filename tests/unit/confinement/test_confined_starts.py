@@ -187,4 +187,7 @@ async def test_a_watched_server_gets_the_same_and_runs_through_the_tracer(tmp_pa
     line = await launch.around.command("/usr/bin/env", launch, world.run)
     assert list(line.words)[-3:] == ["--", "/usr/bin/env", "x"]
     assert dict(line.env) == {"A": "1"}
+    await servers.watches.stop("s")
+    with pytest.raises(TooltrayError, match="not being watched"):  # a start that began before does not run it unconfined for good
+        await launch.around.command("/usr/bin/env", launch, world.run)
     await servers.tasks.close()

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -30,6 +31,8 @@ class Servers:
         self.states: list[str] = []
         self.fails, self.cannot, self.is_up = "", "", True
         self.heard = asyncio.Event()
+        self.is_trying, self.may_try = threading.Event(), threading.Event()
+        self.may_try.set()
         self.watches = Watches(
             folder=folder / "watches",
             spawn=self.tasks.spawn,
@@ -54,6 +57,8 @@ class Servers:
             raise TooltrayError(Phrase("{why}", why=self.fails))
 
     def require(self) -> None:
+        self.is_trying.set()
+        self.may_try.wait(20)
         if self.cannot:
             raise TooltrayError(Phrase("{why}", why=self.cannot))
 
@@ -135,6 +140,18 @@ async def test_one_that_does_not_start_has_been_watched_all_the_same(servers: Se
     servers.fails = ""
     stopped = await servers.watches.stop("s")
     assert (stopped.problem, stopped.facts) == ("", 1)
+
+
+async def test_who_goes_before_it_has_begun_leaves_no_watch_without_an_end(servers: Servers) -> None:
+    servers.may_try.clear()
+    starting = servers.tasks.spawn(servers.watches.start("s", 60.0), name="start")
+    await asyncio.to_thread(servers.is_trying.wait, 20)
+    assert servers.watches.is_watched("s")
+    starting.cancel()
+    servers.may_try.set()
+    await asyncio.wait({starting})
+    assert not servers.watches.is_watched("s")
+    assert servers.restarted == []
 
 
 async def test_what_cannot_be_watched_is_refused(servers: Servers) -> None:
