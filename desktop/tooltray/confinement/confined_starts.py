@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.launch_line import carried, confined
-from tooltray.confinement.own_environment import own_environment, own_places
+from tooltray.confinement.own_environment import installing_environment, own_environment, own_places
 from tooltray.confinement.policy import Policy
 from tooltray.confinement.preparations import Preparation, preparation
 from tooltray.confinement.profiles import Subject, preparing_policy, profile_of
@@ -217,7 +217,9 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def _open_environment(self, launch: Launch, ahead: Preparation) -> dict[str, str]:
         """Of an installation: it goes through the person's own proxies, and writes nothing where the server could read or change it."""
-        env = {name: value for name, value in launch.env.items() if not self.door or name not in self.door.variables}
+        env = installing_environment(
+            {name: value for name, value in launch.env.items() if not self.door or name not in self.door.variables}
+        )
         outward = {name: value for name, value in self.environ.items() if _is_for_installing(name, value)}
         return {**env, **outward, **ahead.env, **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(self.state.packages))}
 

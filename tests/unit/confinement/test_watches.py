@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.fakes.heard import Record
 
 from tooltray.confinement import watch_support
 from tooltray.confinement.guarded_folders import GuardedFolders
@@ -30,7 +31,7 @@ class Servers:
         self.restarted: list[str] = []
         self.states: list[str] = []
         self.fails, self.cannot, self.is_up = "", "", True
-        self.heard = asyncio.Event()
+        self.heard: Record[str] = Record()
         self.is_trying, self.may_try = threading.Event(), threading.Event()
         self.may_try.set()
         self.watches = Watches(
@@ -52,7 +53,7 @@ class Servers:
     async def restart(self, name: str) -> None:
         self.restarted.append(name)
         self.states.append((await self.watches.get(name)).state)
-        self.heard.set()
+        self.heard.add(name)
         if self.fails:
             raise TooltrayError(Phrase("{why}", why=self.fails))
 
@@ -106,9 +107,7 @@ async def test_the_time_ends_by_itself_and_a_new_watch_forgets_the_old(servers: 
     await servers.watches.stop("s")
     assert (await servers.watches.get("s")).is_full
     await servers.watches.start("s", 0.001)
-    servers.heard.clear()
-    async with asyncio.timeout(10.0):
-        await servers.heard.wait()
+    await servers.heard.until(lambda: len(servers.heard.all) == 4)
     ended = await servers.watches.get("s")
     assert (ended.state, ended.facts, ended.proposal) == ("done", 0, None)
 
