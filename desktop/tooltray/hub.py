@@ -407,7 +407,7 @@ class Hub(Composition):
     watches: Watches = part(
         folder="home.watches",
         restart=Later("servers.restart"),
-        runs=lambda hub: lambda name: (server := hub.servers.find(name)) is not None and bool(server.pids),
+        runs=lambda hub: partial(_is_up, hub),
     )
     start_process: StartProcess = made(lambda hub: StdioTransport)
     own_url: Callable[[], str | None] = made(lambda hub: lambda: hub.http.address)
@@ -768,6 +768,12 @@ def _remembered(home: Home, options: HubOptions) -> RememberedVariables:
     if options.remembers != "nothing":
         remembered.remember(os.environ, is_all=options.remembers == "all")
     return remembered
+
+
+def _is_up(hub: Hub, name: str) -> bool:
+    """Whether a server runs, or is on its way to it; one that is being stopped is neither."""
+    server = hub.servers.find(name)
+    return server is not None and any(each.is_busy or each.client is not None for each in server.instances)
 
 
 async def _forget(hub: Hub, server: str) -> None:

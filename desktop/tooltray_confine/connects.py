@@ -179,4 +179,8 @@ def _their_socket(thread: int, file: int) -> _socket.socket:
         own = call(PIDFD_GETFD, pidfd, file, 0)
     finally:
         posix.close(pidfd)
-    return _socket.socket(fileno=own)
+    try:
+        return _socket.socket(fileno=own)
+    except OSError:
+        posix.close(own)
+        raise

@@ -1,7 +1,7 @@
 """What differs between processors: the numbers of system calls, and the name of the architecture in a seccomp filter.
 
-Above it: seccomp_filter and call_table. Below it: nothing. Numbers are those of the kernel's `arch/x86/entry/syscalls/syscall_64.tbl` and
-`include/uapi/asm-generic/unistd.h`.
+Above it: seccomp_filter, tracer and watching. Below it: nothing. Numbers are those of the kernel's
+`arch/x86/entry/syscalls/syscall_64.tbl` and `include/uapi/asm-generic/unistd.h`.
 """
 
 import platform

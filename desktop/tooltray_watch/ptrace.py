@@ -1,6 +1,6 @@
 """The system calls that Python has no function for: ptrace, reading another process's memory, prctl, a copy of its socket.
 
-Above it: tracer, seccomp_filter, traced_memory, sockets. Below it: libc. Numbers are those of `linux/ptrace.h` and `linux/prctl.h`.
+Above it: tracer, seccomp_filter, traced_memory, socket_calls. Below it: libc. Numbers are those of `linux/ptrace.h` and `linux/prctl.h`.
 """
 
 import ctypes

@@ -163,7 +163,7 @@ class SocketCalls:
             return
         (peer, name, address), followed.receiving = followed.receiving, None
         if (count := result(returned)) > 0:
-            data = _received(tid, name, address) if name == "recvmsg" else read_memory(tid, address, count)
+            data = _of_header(tid, address) if name == "recvmsg" else read_memory(tid, address, count)
             self._answered(peer, data[:count])
 
     def _sent(self, peer: Peer, messages: list[bytes]) -> None:
@@ -198,9 +198,14 @@ class SocketCalls:
         """
         pidfd = os.pidfd_open(group_of(tid))
         try:
-            return socket.socket(fileno=ptrace.copy_of_file(self._pidfd_getfd, pidfd, fd))
+            copied = ptrace.copy_of_file(self._pidfd_getfd, pidfd, fd)
         finally:
             os.close(pidfd)
+        try:
+            return socket.socket(fileno=copied)
+        except OSError:
+            os.close(copied)
+            raise
 
 
 def _peer(data: bytes, kind: int) -> Peer | None:
@@ -228,10 +233,6 @@ def _payload(tid: int, name: str, stop: SyscallStop) -> list[bytes]:
         return [parts(tid, stop.args[1], stop.args[2])]
     count = min(stop.args[2], MOST_MESSAGES) if name == "sendmmsg" else 1
     return [_of_header(tid, stop.args[1] + 64 * i) for i in range(count)]
-
-
-def _received(tid: int, name: str, address: int) -> bytes:
-    return _of_header(tid, address)
 
 
 def _of_header(tid: int, address: int) -> bytes:

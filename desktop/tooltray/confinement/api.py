@@ -12,12 +12,12 @@ from tooltray.confinement.allowances import Allowances, with_allowed
 from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.watches import Watches
-from tooltray.confirmation import confirm_widening
+from tooltray.confirmation import check_unchanged, confirm_widening
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.confinement import Confinement
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.server_config import MCPServerConfig
+from tooltray.settings.server_config import MCPServerConfig, what_runs
 from tooltray.settings.usable import first_path, in_words, printable
 from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, Files, Net
 from tooltray.snapshots.watch import WatchSnapshot
@@ -79,6 +79,7 @@ class ConfinementApi:
         Raises:
             NotFound: there is no such server.
             Denied: it would be more open, and nobody has confirmed that.
+            Conflict: it is another program, or confined otherwise, than when the person was asked.
             TooltrayError: this computer cannot do it, a path or a host cannot be used, or the settings not be written.
         """
         given = self._process(server).confinement
@@ -89,7 +90,9 @@ class ConfinementApi:
         await self._check_may_be_given(server, {*chosen.read, *chosen.write} - {*given.read, *given.write})
         before = self._process(server).confinement  # as it is now: it may have become narrower while the folders were looked at
         if chosen.widens(before):
+            about = self._about(server)
             await confirm_widening(Phrase("Letting a server do more"), server=server, **chosen.beyond(before))
+            check_unchanged(about, self._about(server))
         await self._config.change_server(server, confinement=self._written(server, chosen))
         return await self.get_confinement(server)
 
@@ -103,10 +106,12 @@ class ConfinementApi:
         Raises:
             NotFound: there is no such server, or nothing of that name was refused to it.
             Denied: nobody has confirmed it, or no server may have it.
+            Conflict: as in `set_confinement`.
             TooltrayError: its confinement is another one meanwhile, or the settings cannot be written.
         """
-        self._process(server)
+        about = self._about(server)
         await confirm_widening(Phrase("Allowing what was refused to a server"), server=server, name=name)
+        check_unchanged(about, self._about(server))
         if self._allowances is None:
             raise NotFound(Phrase("'{thing}' was not refused to '{name}'", thing=name, name=server))
         thing = await self._allowances.find(server, kind, name)
@@ -129,11 +134,13 @@ class ConfinementApi:
         Raises:
             NotFound: there is no such server.
             Denied: it is confined, and nobody has confirmed that it runs unconfined.
-            Conflict: it is watched already, or two others are.
+            Conflict: it is watched already, or two others are; or as in `set_confinement`.
             TooltrayError: it is no process of this computer, or nothing can be watched here.
         """
         if not self._process(server).confinement.is_open:
+            about = self._about(server)
             await confirm_widening(Phrase("Running a server unconfined"), server=server)
+            check_unchanged(about, self._about(server))
         return await self._running_watches.start(server, duration_s)
 
     async def stop_watching(self, server: str) -> WatchSnapshot:
@@ -193,6 +200,11 @@ class ConfinementApi:
             title = Phrase("'{name}' cannot be confined", name=server)
             raise TooltrayError(title, Phrase("it is no process of its own on this computer"))
         return config
+
+    def _about(self, server: str) -> tuple[str, Confinement]:
+        """What a yes about a server's confinement is for: what runs, and how it is confined now."""
+        config = self._process(server)
+        return what_runs(config), config.confinement
 
     def _written(self, server: str, chosen: Confinement) -> dict[str, Any] | None:
         """As it goes into the settings. Of a server of another file that it is open is said, too: its file may say something else."""

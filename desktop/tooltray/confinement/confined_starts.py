@@ -15,13 +15,14 @@ from msgspec.structs import replace
 from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.launch_line import carried, confined
-from tooltray.confinement.own_environment import own_environment, own_places
+from tooltray.confinement.own_environment import installing_environment, own_environment, own_places
 from tooltray.confinement.policy import Policy
 from tooltray.confinement.preparations import Preparation, preparation
 from tooltray.confinement.profiles import Subject, preparing_policy, profile_of
 from tooltray.confinement.refusals import Refusals
 from tooltray.confinement.state_folders import StateFolder, forget, state_folder
 from tooltray.confinement.watches import Watch, Watches
+from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 from tooltray.launch.command_lookup import look_up, not_found
 from tooltray.launch.network_variables import INDEX, VARIABLES, meaning
@@ -179,11 +180,21 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             program, args = await self._install(self.ahead, program, launch, run_first), self.ahead.rest
         subject = self._subject(program, args, launch)
         if self.watch is not None:
-            return CommandLine(await finish_in_thread(self.watch.command, subject), launch.env)
+            return CommandLine(await self._watched(self.watch, subject), launch.env)
         profile = await finish_in_thread(profile_of, subject, self.chosen)
         self.confinements.note_left_out(self.server, profile.left_out)
         self.refusals.begin(self.server, profile.policy)
         return await self._around(profile.policy, program, args, launch.env)
+
+    async def _watched(self, watch: Watch, subject: Subject) -> Sequence[str]:
+        """
+        Raises:
+            TooltrayError: the watching is over since this start has begun; the next one is as before.
+        """
+        words = await finish_in_thread(watch.command, subject)
+        if not watch.until:
+            raise TooltrayError(Phrase("'{server}' is not being watched", server=self.server))
+        return words
 
     async def _around(self, policy: Policy, program: str, args: Sequence[str], env: Mapping[str, str]) -> CommandLine:
         support = self.confinements.support
@@ -206,7 +217,9 @@ class ConfinedStart(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def _open_environment(self, launch: Launch, ahead: Preparation) -> dict[str, str]:
         """Of an installation: it goes through the person's own proxies, and writes nothing where the server could read or change it."""
-        env = {name: value for name, value in launch.env.items() if not self.door or name not in self.door.variables}
+        env = installing_environment(
+            {name: value for name, value in launch.env.items() if not self.door or name not in self.door.variables}
+        )
         outward = {name: value for name, value in self.environ.items() if _is_for_installing(name, value)}
         return {**env, **outward, **ahead.env, **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(self.state.packages))}
 

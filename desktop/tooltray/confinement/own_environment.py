@@ -20,11 +20,22 @@ KEPT = frozenset(
 )
 """Of the person's environment: who and where, the language, where runtimes are, proxies, certificates and package indexes."""
 LANGUAGES = "LC_"  # LC_ALL and its relatives
+INSTALLERS = ("npm_config_", "uv_", "pip_")  # settings of npm, uv and pip; npm reads them in any case
 
 
 def own_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """What a confined server gets of the person's environment."""
-    return {name: value for name, value in environ.items() if name in KEPT or name.startswith(LANGUAGES)}
+    return {name: value for name, value in environ.items() if _is_kept(name)}
+
+
+def installing_environment(env: Mapping[str, str]) -> dict[str, str]:
+    """What the installation of a package gets of its server's environment. It has the network, and runs programs of the package: the keys
+    in the entry's `env` are not for them."""
+    return {name: value for name, value in env.items() if _is_kept(name) or name.lower().startswith(INSTALLERS)}
+
+
+def _is_kept(name: str) -> bool:
+    return name in KEPT or name.startswith(LANGUAGES)
 
 
 def own_places(state: StateFolder) -> dict[str, str]:

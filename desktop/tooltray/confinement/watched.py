@@ -57,7 +57,7 @@ class Watched:
         try:
             fact = json.loads(line)  # and not msgspec: a name that is no UTF-8 has lone surrogates
             kind, name = fact["kind"], fact["name"]
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             return
         if kind not in KINDS or not isinstance(name, str):
             return
@@ -67,7 +67,8 @@ class Watched:
             self.count += 1
         if kind == "name":
             found = fact.get("addresses")
-            self.addresses.setdefault(name, set()).update(each for each in found or () if isinstance(each, str))
+            addresses = found if isinstance(found, list) else ()
+            self.addresses.setdefault(name, set()).update(each for each in addresses if isinstance(each, str))
 
 
 def printable(path: str) -> str:

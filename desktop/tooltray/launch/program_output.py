@@ -5,7 +5,6 @@ it says on stderr may repeat one: that is thrown away.
 """
 
 import asyncio
-import contextlib
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Coroutine, Mapping, Sequence
@@ -78,6 +77,7 @@ async def started(start: Coroutine[object, None, Process]) -> Process:
     except asyncio.CancelledError:
         if process is not None:
             ProcessFamily(process.pid).kill()
+            await killed(process)
         raise
     assert process is not None
     return process
@@ -85,9 +85,11 @@ async def started(start: Coroutine[object, None, Process]) -> Process:
 
 async def killed(process: Process) -> None:
     """Waits for the end of a process that was killed with its family. What has left the family may hold its output open for ever."""
-    with contextlib.suppress(TimeoutError):
+    try:
         async with asyncio.timeout(KILLED_WITHIN_S):
             await process.wait()
+    except TimeoutError:
+        process._transport.close()  # type: ignore[attr-defined]  # there is no public way
 
 
 async def _start(command: str | Sequence[str], environ: Mapping[str, str], cwd: str) -> Process:

@@ -11,7 +11,7 @@ from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.support import Support
 from tooltray.confirmation import PERSON, UNATTENDED, Person, Wish, asked_by
-from tooltray.errors import Denied, NotFound, TooltrayError
+from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.events import EventBus
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.confinement import ConfinementSnapshot, RefusedThing
@@ -67,6 +67,27 @@ async def test_who_is_asked_sees_what_more_is_and_so_does_the_record(tmp_path: P
         await api.set_confinement("s", "own", "hosts", hosts=["a", "b"], write=["/w"])
     assert asked.wish
     assert asked.wish.about == {"server": "s", "files": "own", "network": "hosts", "hosts": "a, b", "write": "/w"}
+
+
+class ChangesMeanwhile(Person):
+    """A person who says yes when the server is another program already."""
+
+    def __init__(self, config: McpConfHelper) -> None:
+        self._config = config
+
+    async def confirm(self, wish: Wish) -> None:
+        await self._config.change_server("s", command="q")
+
+
+async def test_a_yes_is_for_the_program_that_was_asked_about(tmp_path: Path) -> None:
+    api, config = await api_of(tmp_path)
+    await api.set_confinement("s", "read", "none")
+    with asked_by(ChangesMeanwhile(config)):
+        for asking in (api.set_confinement("s", "own"), api.allow_refused("s", "host", "x:443"), api.watch_server("s")):
+            with pytest.raises(Conflict, match="changed meanwhile"):
+                await asking
+            await config.change_server("s", command="p")
+    assert config.entries["s"]["confinement"] == {"files": "read", "network": "none"}
 
 
 async def test_of_a_server_of_another_file_it_is_kept_beside_it_also_that_it_is_open(tmp_path: Path) -> None:

@@ -74,7 +74,12 @@ class World:
     async def line(self, confinement: Any, command: str, *args: str) -> Sequence[str]:
         start = await self.begin(confinement)
         assert start
-        env = {**start.environment, "PATH": "/nowhere", **start.variables({"npm_config_registry": "http://127.0.0.1:9/"})}
+        env = {
+            **start.environment,
+            "PATH": "/nowhere",
+            "API_KEY": "of the entry",
+            **start.variables({"npm_config_registry": "http://127.0.0.1:9/"}),
+        }
         launch = start.put_around(Launch(command, args, env, start.folder))
         assert launch.around
         line = await launch.around.command(f"{self.bin}/{command}", launch, self.run)
@@ -135,7 +140,7 @@ async def test_a_package_is_installed_once_by_what_lies_beside_its_launcher_with
     assert "install" in install
     assert cwd.startswith(packages)
     assert env["HTTPS_PROXY"] == "http://corp:1"
-    assert "NODE_USE_ENV_PROXY" not in env
+    assert not env.keys() & {"NODE_USE_ENV_PROXY", "API_KEY"}, "scripts of the package have the network"
     assert all(env[name].startswith(packages) for name in ("npm_config_cache", "TMPDIR"))
     assert env["npm_config_registry"] == "http://127.0.0.1:9/"
     assert tuple(line)[-2:] == (f"{cwd}/node_modules/.bin/notes", "--stdio")
@@ -187,4 +192,7 @@ async def test_a_watched_server_gets_the_same_and_runs_through_the_tracer(tmp_pa
     line = await launch.around.command("/usr/bin/env", launch, world.run)
     assert list(line.words)[-3:] == ["--", "/usr/bin/env", "x"]
     assert dict(line.env) == {"A": "1"}
+    await servers.watches.stop("s")
+    with pytest.raises(TooltrayError, match="not being watched"):  # a start that began before does not run it unconfined for good
+        await launch.around.command("/usr/bin/env", launch, world.run)
     await servers.tasks.close()

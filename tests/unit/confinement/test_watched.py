@@ -24,11 +24,12 @@ def test_a_report_is_read_as_it_grows_and_a_line_that_is_cut_waits_for_its_end(t
 def test_what_is_no_fact_is_left_out(tmp_path: Path) -> None:
     report = tmp_path / "r"
     report.write_bytes(
-        b'7\n[]\n\xff\n{"kind":"read"}\n{"kind":"odd","name":"/a"}\n{"kind":"read","name":3}\n{"kind":"read","name":"\\udcff"}\n'
+        b'7\n[]\n\xff\n{"kind":"read"}\n{"kind":"odd","name":"/a"}\n{"kind":"read","name":3}\n'
+        b'{"kind":"name","name":"a","addresses":7}\n{"kind":"read","name":"\\udcff"}\n' + b"[" * 50_000 + b"\n"
     )
     seen = Watched(str(report))
     assert seen.read()
-    assert seen["read"] == {"\udcff"}
+    assert (seen["read"], seen.addresses) == ({"\udcff"}, {"a": set()})
 
 
 def test_a_report_that_a_server_has_made_endless_is_not_read_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,12 @@
 import asyncio
 import json
 import sys
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+from tests.fakes.heard import Record
 
 from tooltray.confinement import watch_support
 from tooltray.confinement.guarded_folders import GuardedFolders
@@ -29,7 +31,9 @@ class Servers:
         self.restarted: list[str] = []
         self.states: list[str] = []
         self.fails, self.cannot, self.is_up = "", "", True
-        self.heard = asyncio.Event()
+        self.heard: Record[str] = Record()
+        self.is_trying, self.may_try = threading.Event(), threading.Event()
+        self.may_try.set()
         self.watches = Watches(
             folder=folder / "watches",
             spawn=self.tasks.spawn,
@@ -49,11 +53,13 @@ class Servers:
     async def restart(self, name: str) -> None:
         self.restarted.append(name)
         self.states.append((await self.watches.get(name)).state)
-        self.heard.set()
+        self.heard.add(name)
         if self.fails:
             raise TooltrayError(Phrase("{why}", why=self.fails))
 
     def require(self) -> None:
+        self.is_trying.set()
+        self.may_try.wait(20)
         if self.cannot:
             raise TooltrayError(Phrase("{why}", why=self.cannot))
 
@@ -101,9 +107,7 @@ async def test_the_time_ends_by_itself_and_a_new_watch_forgets_the_old(servers: 
     await servers.watches.stop("s")
     assert (await servers.watches.get("s")).is_full
     await servers.watches.start("s", 0.001)
-    servers.heard.clear()
-    async with asyncio.timeout(10.0):
-        await servers.heard.wait()
+    await servers.heard.until(lambda: len(servers.heard.all) == 4)
     ended = await servers.watches.get("s")
     assert (ended.state, ended.facts, ended.proposal) == ("done", 0, None)
 
@@ -135,6 +139,18 @@ async def test_one_that_does_not_start_has_been_watched_all_the_same(servers: Se
     servers.fails = ""
     stopped = await servers.watches.stop("s")
     assert (stopped.problem, stopped.facts) == ("", 1)
+
+
+async def test_who_goes_before_it_has_begun_leaves_no_watch_without_an_end(servers: Servers) -> None:
+    servers.may_try.clear()
+    starting = servers.tasks.spawn(servers.watches.start("s", 60.0), name="start")
+    await asyncio.to_thread(servers.is_trying.wait, 20)
+    assert servers.watches.is_watched("s")
+    starting.cancel()
+    servers.may_try.set()
+    await asyncio.wait({starting})
+    assert not servers.watches.is_watched("s")
+    assert servers.restarted == []
 
 
 async def test_what_cannot_be_watched_is_refused(servers: Servers) -> None:

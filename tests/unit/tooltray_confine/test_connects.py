@@ -39,6 +39,15 @@ def test_only_the_proxy_is_where_a_socket_may_be_connected_to():
     assert [connects.wanted(other, PORT) for other in others] == [None] * len(others)
 
 
+def test_what_is_no_socket_is_not_kept_open():
+    before = os.listdir("/proc/self/fd")
+    with open(os.devnull) as file:
+        for number in (file.fileno(), 1_000_000):
+            with pytest.raises(OSError):
+                connects._their_socket(os.getpid(), number)
+    assert os.listdir("/proc/self/fd") == before
+
+
 def seccomp_asking() -> int:
     """Has the kernel ask at each `connect` of this process from now on; returns where."""
     kernel.call(kernel.number_of("prctl"), 38, 1, 0, 0, 0)

@@ -167,3 +167,10 @@ def test_a_socket_that_cannot_be_asked_counts_as_tcp(calls: Calls) -> None:
     calls.connect(9999, ipv4("192.0.2.1", 443))
     calls.calls.begun(2**22 + 1, "connect", stop(3, at(ipv4("192.0.2.1", 80)), 16))  # a process that is gone: nothing can be read of it
     assert calls.told == [("connect", "192.0.2.1:443")]
+
+
+def test_what_is_no_socket_is_not_kept_open(calls: Calls) -> None:
+    before = os.listdir("/proc/self/fd")
+    calls.connect(calls.report._file, ipv4("192.0.2.1", 443))
+    calls("listen", calls.report._file)
+    assert os.listdir("/proc/self/fd") == before
