@@ -138,6 +138,7 @@ from tooltray.downstream.sessions import Sessions
 from tooltray.entries.api import ServersApi
 from tooltray.entries.clean_text import clean_text
 from tooltray.entries.entry_edits import EntryEdits
+from tooltray.entries.entry_widenings import EntryWidenings
 from tooltray.entries.files_api import FilesApi
 from tooltray.entries.proposal_store import ProposalStore
 from tooltray.entries.proposals import Proposals
@@ -608,6 +609,7 @@ class Hub(Composition):
         proposed=lambda hub: lambda: hub.proposals.entries,
         provider_problem="provided_secrets.problem",
     )
+    widenings: EntryWidenings = part()
     proposal_store: ProposalStore = read(lambda hub: ProposalStore(hub.home.proposals))
     proposals: Proposals = part(
         files="project_servers",

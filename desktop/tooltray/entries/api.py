@@ -8,14 +8,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tooltray.confirmation import YES_TO_CALLS, confirm_widening, must_wait
+from tooltray.confirmation import confirm_widening, must_wait
 from tooltray.entries.outgoing_links import client_links
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
-from tooltray.settings.given_entries import read_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_edits import name_is_taken
-from tooltray.settings.widening import calls_widen
 from tooltray.snapshots.edited_entries import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.servers import InMemoryServer, McpClientSnapshot, ServerEntry, ServerState
 from tooltray.snapshots.setup import ServerRemoval
@@ -27,9 +25,11 @@ if TYPE_CHECKING:
     from tooltray.catalogue.tool_manager import ToolManager
     from tooltray.doctor.server_tests import ServerTests
     from tooltray.entries.entry_edits import EntryEdits
+    from tooltray.entries.entry_widenings import EntryWidenings
     from tooltray.entries.proposals import Proposals
     from tooltray.entries.server_secrets import ServerSecrets
     from tooltray.server_files.project_servers import ProjectServers
+    from tooltray.settings.server_config import MCPServerConfig
     from tooltray.upstream.server_manager import ServerManager
 
 
@@ -45,6 +45,7 @@ class ServersApi:
         proposals: "Proposals",
         server_secrets: "ServerSecrets",
         entry_edits: "EntryEdits",
+        widenings: "EntryWidenings",
         server_tests: "ServerTests",
         servers: "ServerManager",
         tools: "ToolManager",
@@ -61,7 +62,7 @@ class ServersApi:
         """
         self._config, self._project_servers, self._proposals, self._server_secrets = config, project_servers, proposals, server_secrets
         self._servers, self._tools, self._connections, self._on_removed = servers, tools, connections, on_removed
-        self._entry_edits, self._tests = entry_edits, server_tests
+        self._entry_edits, self._widenings, self._tests = entry_edits, widenings, server_tests
         self._packages, self._bridge_entry = packages, bridge_entry
 
     # entries
@@ -102,7 +103,8 @@ class ServersApi:
 
     async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
         """Adds a server and begins to start it; what a person adds may use all its tools unless the entry says otherwise. What a program
-        adds waits for a person's yes, unless its token is trusted.
+        adds waits for a person's yes, unless its token is trusted. Of a command, a person confirms what goes beyond the last server of this
+        name, or beyond any that is added: rules on arguments, secrets of other servers.
 
         Args:
             project: a folder, into whose own file the entry goes; empty: into the settings.
@@ -112,15 +114,27 @@ class ServersApi:
 
         Raises:
             Conflict: the name is taken.
+            Denied: nobody has confirmed what it may do beyond that.
             TooltrayError: the entry is not valid, the folder cannot be a project, or the file not be written.
+        """
+        return await self._add(name, config, is_default=is_default, project=project)
+
+    async def _add(
+        self, name: str, config: Mapping[str, Any], *, is_default: bool, project: str = "", like: "MCPServerConfig | None" = None
+    ) -> str:
+        """
+        Args:
+            like: the server of which it is a copy.
         """
         if await must_wait():
             return await self._proposals.add(name, config, is_default=is_default, project=project)
+        if not project and name in self._config.settings.mcp_servers:
+            raise name_is_taken(name)
+        given = {"autoApprove": ["all"], **config}
+        await self._widenings.confirm_new(name, given, like=like)
         if project:
             return await self._project_servers.add(project, name, config)
-        if name in self._config.settings.mcp_servers:
-            raise name_is_taken(name)
-        await self._config.set_server(name, {"autoApprove": ["all"], **config}, is_default=is_default, is_new=True)
+        await self._config.set_server(name, given, is_default=is_default, is_new=True)
         return name
 
     async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
@@ -140,7 +154,7 @@ class ServersApi:
         check_is_in_settings(self._servers, name)
         if await must_wait():
             return await self._proposals.change(name, config, revision)
-        revision = await confirm_entry(self._config, name, config, revision)
+        revision = await self._widenings.confirm(name, config, revision)
         if self._config.file_server(name):
             return await self._project_servers.change(name, config, revision)
         return await self._config.set_server(name, config, revision=revision)
@@ -163,11 +177,12 @@ class ServersApi:
         if self._proposals.is_new(name):
             return ServerRemoval(name, tuple(await self._proposals.withdraw(name)))
         check_is_not_builtin(self._servers, name)
-        removal = await self._server_secrets.of(name)
+        removal, before = await self._server_secrets.of(name), self._config.settings.mcp_servers.get(name)
         if name not in self._config.own_settings.mcp_servers and self._project_servers.keeps(name):
             await self._project_servers.remove(name, revision)
         else:
             await self._config.remove_server(name, revision=revision)
+        self._widenings.note_removed(name, before)
         await self._proposals.removed(name)
         if keep_secrets:
             return removal
@@ -201,8 +216,8 @@ class ServersApi:
             TooltrayError: it comes with Tooltray, or the settings cannot be written.
         """
         check_is_in_settings(self._servers, name)
-        rules = list(self._servers.get(name).config.auto_approve)
-        return await self.add_mcp_server(new_name, {**(await self.get_server_entry(name)).counts, "autoApprove": rules}, is_default=False)
+        source, entry = self._servers.get(name).config, (await self.get_server_entry(name)).counts
+        return await self._add(new_name, {**entry, "autoApprove": list(source.auto_approve)}, is_default=False, like=source)
 
     async def test_server(self, test: str, name: str, config: Mapping[str, Any] | None = None) -> ServerTest:
         """Connects once to a server, lists its tools and ends it again; nothing is saved. What it writes to its stderr meanwhile comes as
@@ -330,32 +345,6 @@ class ServersApi:
         else:
             await self.add_mcp_server(name, config, project=project)
             await self._proposals.removed(name)
-
-
-async def confirm_entry(config: McpConfHelper, name: str, entry: Mapping[str, Any], revision: str) -> str:
-    """Has a person confirm that more calls of a server go through unasked than with its entry of before, or that it may do more.
-
-    Args:
-        revision: of the entry that is to be replaced; empty: whatever it is when a person is asked.
-
-    Returns:
-        The revision of the entry that may be replaced; empty: nobody had to be asked, and none was given.
-
-    Raises:
-        Denied: nobody has.
-        TooltrayError: the entry is not valid.
-    """
-    before, after = config.settings.mcp_servers.get(name), read_entry(name, entry)
-    if before is None:
-        return revision
-    seen = config.revision(name)
-    if calls_widen(before, after):
-        await confirm_widening(YES_TO_CALLS, server=name, rules=after.auto_approve, rules_before=before.auto_approve)
-        revision = revision or seen
-    if after.confinement.widens(before.confinement):
-        await confirm_widening(Phrase("Letting a server do more"), server=name, **after.confinement.beyond(before.confinement))
-        revision = revision or seen
-    return revision
 
 
 def check_exists(servers: "ServerManager", name: str | None) -> None:

@@ -86,6 +86,16 @@ class ServerSecrets:
         shared = tuple(SharedSecret(secret, users[secret]) for secret in own if users[secret])
         return ServerRemoval(server, tuple(secret for secret in own if not users[secret]), sign_in, shared)
 
+    async def owners(self, secrets: Collection[str], *, besides: str) -> dict[str, tuple[str, ...]]:
+        """Returns whose some secrets are: the servers and files that use them, and the server after which one is named. Those that belong
+        to the server `besides` alone, or to nobody, are left out.
+        """
+        if not secrets:
+            return {}
+        uses, servers = await self._uses(), self._servers()
+        found = {name: {*uses.users.get(name, ()), *_named_in(name, servers)} - {besides} for name in secrets}
+        return {name: tuple(sorted(owners)) for name, owners in found.items() if owners}
+
     async def forget(self, removal: ServerRemoval) -> ServerRemoval:
         """Removes the secrets of a removed server that nothing uses now; returns what was removed.
 
@@ -182,3 +192,11 @@ class ServerSecrets:
         written = self._config.document.get("mcpServers")
         found = {*self._config.settings.mcp_servers, *self._config.file_servers, *(written if isinstance(written, dict) else ())}
         return found.union(*(names.values() for names in self._projects().values()))
+
+
+def _named_in(secret: str, servers: Collection[str]) -> tuple[str, ...]:
+    """Returns whose a secret is by its name alone: "SERVER/KEY", a sign-in of a server, or one of Tooltray's own."""
+    if secret in OWN_SECRETS:
+        return ("Tooltray",)
+    server = secret.removeprefix(PREFIX) if secret.startswith(PREFIX) else secret.partition("/")[0]
+    return (server,) if server in servers else ()
