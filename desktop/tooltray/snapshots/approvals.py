@@ -142,6 +142,7 @@ class ToolChange(msgspec.Struct, frozen=True):
     diff: tuple[str, ...]  # lines that begin with "+", "-" or " "
     warnings: tuple[str, ...] = ()  # as in ApprovalSnapshot
     kind: str = "tool"  # or "skill": `tool` is then its URI, and until a person has seen how it differs AI clients do not get it
+    revision: str = ""  # of what it is now; `accept_tool_change` takes it
 
 
 class ToolPermission(msgspec.Struct, frozen=True):

@@ -48,7 +48,12 @@ async def test_a_server_that_is_removed_and_added_again_may_do_no_more_than_befo
 async def test_a_person_is_told_rules_on_arguments_and_whose_the_secrets_are(tmp_path: Path) -> None:
     other, seen = {**ASKS, "env": {"A": "${secret:shared}", "B": "${secret:s/unused}"}}, Seen()
     async with hub_parts(tmp_path, servers={"s": other, "z": other}, programs=PROGRAMS) as parts:
-        entry = {"command": "p", "disable": True, "callRules": [{"tool": "t"}], "args": ["${secret:shared}", "${secret:s/KEY}", "${secret:x}"]}
+        entry = {
+            "command": "p",
+            "disable": True,
+            "callRules": [{"tool": "t"}],
+            "args": ["${secret:shared}", "${secret:s/KEY}", "${secret:x}"],
+        }
         with asked_by(seen):
             await parts.presenter.add_mcp_server("new", entry)
     assert [wish.about for wish in seen.wishes] == [
