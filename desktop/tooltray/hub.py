@@ -469,7 +469,12 @@ class Hub(Composition):
     task_book: TaskBook = part(store="task_store")
     task_places: TaskPlaces = part(book="task_book")
     connected: Callable[[], Collection[Hearing]] = made(lambda hub: lambda: hub.sessions.clients)
-    task_news: TaskNews = part(book="task_book", places="task_places", publisher=lambda hub: hub.resources.publisher)
+    task_news: TaskNews = part(
+        book="task_book",
+        places="task_places",
+        publisher=lambda hub: hub.resources.publisher,
+        note_told=lambda hub: lambda *told: hub.result_fitting.note_told(*told),
+    )
     listens: ServerListens = part()
     task_listens: TaskListens = part(book="task_book", places="task_places")
     server_tasks: ServerTasks = part(
