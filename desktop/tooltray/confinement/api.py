@@ -12,7 +12,7 @@ from tooltray.confinement.allowances import Allowances, with_allowed
 from tooltray.confinement.confinements import Confinements
 from tooltray.confinement.guarded_folders import GuardedFolders
 from tooltray.confinement.watches import Watches
-from tooltray.confirmation import confirm_widening
+from tooltray.confirmation import check_unchanged, confirm_widening
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.confinement import Confinement
@@ -72,13 +72,14 @@ class ConfinementApi:
             files: "open": whatever its person may do; "own": its package, its caches, its project, and the folders named here; "read": the
                 same, and nothing changed but its own caches.
             network: "open"; "none"; "hosts": those in `hosts` alone.
-            hosts: as "api.example.org", "*.example.org" or "example.org:8443".
-            read: folders and files that it may read besides; absolute, or beginning with `~/`.
+            hosts: as "api.example.org", "*.example.org" or "example.org:8443"; with another network they are kept for when it is "hosts".
+            read: folders and files that it may read besides; absolute, or beginning with `~/`. With all files open they are kept, too.
             write: those that it may change, too.
 
         Raises:
             NotFound: there is no such server.
             Denied: it would be more open, and nobody has confirmed that.
+            Conflict: it was confined in another way before somebody has.
             TooltrayError: this computer cannot do it, a path or a host cannot be used, or the settings not be written.
         """
         given = self._process(server).confinement
@@ -90,6 +91,7 @@ class ConfinementApi:
         before = self._process(server).confinement  # as it is now: it may have become narrower while the folders were looked at
         if chosen.widens(before):
             await confirm_widening(Phrase("Letting a server do more"), server=server, **chosen.beyond(before))
+            check_unchanged(before, self._process(server).confinement)
         await self._config.change_server(server, confinement=self._written(server, chosen))
         return await self.get_confinement(server)
 
@@ -199,7 +201,9 @@ class ConfinementApi:
         if chosen == Confinement() and self._config.file_server(server) is None:
             return None
         given = chosen.model_dump(mode="json", by_alias=True)
-        return {key: value for key, value in given.items() if value and (key, value) != ("network", "open")}
+        if not chosen.hosts and chosen.network == "open":  # hosts alone would mean that it is kept to them
+            del given["network"]
+        return {key: value for key, value in given.items() if value}
 
 
 def _checked(server: str, given: dict[str, object]) -> Confinement:

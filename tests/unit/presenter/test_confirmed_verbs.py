@@ -138,6 +138,10 @@ CHANGED_MEANWHILE: dict[str, tuple[Verb, Verb]] = {
         lambda hub, folder: hub.update_mcp_server("c", {"command": "p"}),
         lambda hub, folder: hub.set_confinement("c", "read", "none"),
     ),
+    "how a server is confined": (
+        lambda hub, folder: hub.set_confinement("c", "open"),
+        lambda hub, folder: hub.set_confinement("c", "read", "none"),
+    ),
     "a tool's hints": (
         lambda hub, folder: hub.set_tool_override("o", "t", title="T"),
         lambda hub, folder: hub.set_tool_override("o", "t", title="U", annotations={"destructiveHint": True}),
