@@ -12,7 +12,7 @@ from tooltray.errors import NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.call_rule import read_rule
 from tooltray.settings.widening import ALL, rules_widen
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
+from tooltray.snapshots.approvals import TAKEN_BACK, ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
 from tooltray.snapshots.tools import CoveredTool
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ASK = "ask"  # of a tool
 REFUSE = "refuse"  # the one answer that allows nothing
-TAKEN_BACK = Phrase("What was allowed for longer")
+LASTED = Phrase("What was allowed for longer")
 
 
 class ApprovalsApi:
@@ -99,11 +99,12 @@ class ApprovalsApi:
             Conflict: the screen is locked, or the tools are others than in the preview.
             TooltrayError: there is no such kind or end, nothing can tell when the screen locks, or the grant cannot be written.
         """
-        about = {"server": server, "kind": kind, "tool": tool, "client": client, "expires_in_s": expires_in_s, "until": until}
+        end = end_of(expires_in_s, until)
+        about = {"server": server, "kind": kind, "tool": tool, "client": client, **_end_words(expires_in_s, until)}
         definitions = await self._tool_grants.definitions(server, kind, tool)
         await confirm_widening(YES_TO_CALLS, **about, definitions=definitions)
         check_unchanged(definitions, await self._tool_grants.definitions(server, kind, tool))
-        return await self._tool_grants.allow(server, kind, tool, client, end_of(expires_in_s, until), seen)
+        return await self._tool_grants.allow(server, kind, tool, client, end, seen)
 
     async def tell_screen_lock(self, is_locked: bool | None) -> None:
         """The desktop says whether the screen is locked, or that the computer goes to sleep: grants until then end.
@@ -140,12 +141,12 @@ class ApprovalsApi:
             NotFound: there is no such server, or no tool of which the rule speaks.
             TooltrayError: no call could be covered by this rule, or it cannot be written.
         """
-        read = read_rule(rule)
+        read, end = read_rule(rule), end_of(expires_in_s, until)
         definitions = await self._rule_grants.definitions(server, read)
-        about = {"server": server, "rule": words(read), "client": client, "expires_in_s": expires_in_s, "until": until}
+        about = {"server": server, "rule": words(read), "client": client, **_end_words(expires_in_s, until)}
         await confirm_widening(YES_TO_CALLS, **about, definitions=definitions)
         check_unchanged(definitions, await self._rule_grants.definitions(server, read))
-        return await self._rule_grants.allow(server, rule, client, end_of(expires_in_s, until))
+        return await self._rule_grants.allow(server, rule, client, end)
 
     async def remove_grant(self, id: str) -> None:
         """Takes back what was allowed.
@@ -156,7 +157,7 @@ class ApprovalsApi:
         """
         about = next((_about(grant) for grant in self._grants.snapshots() if grant.id == id), {"grant": id})
         await self._grants.take_back(id)
-        await note_narrowing(TAKEN_BACK, **about)
+        await note_narrowing(LASTED, **about)
 
     async def restore_grant(self, id: str) -> GrantSnapshot:
         """Allows again what was taken back less than half a minute ago, until its own end.
@@ -251,6 +252,11 @@ async def _decide_rules(before: Sequence[str], after: Sequence[str], **about: ob
         await confirm_widening(YES_TO_CALLS, **about, rules=list(after), rules_before=list(before))
     elif list(before) != list(after):
         await note_narrowing(YES_TO_CALLS, **about, rules=list(after), rules_before=list(before))
+
+
+def _end_words(expires_in_s: float | None, until: str) -> dict[str, object]:
+    """How long a yes lasts, also where that is for good: whoever is asked is to read it."""
+    return {"expires_in_s": expires_in_s, "until": until or (TAKEN_BACK if expires_in_s is None else "")}
 
 
 def _about(grant: GrantSnapshot) -> dict[str, object]:
