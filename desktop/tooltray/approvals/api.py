@@ -166,7 +166,9 @@ class ApprovalsApi:
             NotFound: it cannot be undone any more.
             TooltrayError: that cannot be written.
         """
-        await confirm_widening(YES_TO_CALLS, grant=id)
+        taken = self._grants.taken_back(id)
+        about = {**_about(taken), "rule": taken.words} if taken else {"grant": id}
+        await confirm_widening(YES_TO_CALLS, **about)
         return await self._grants.give_back(id)
 
     async def get_permissions(self) -> list[ServerPermissions]:

@@ -221,6 +221,11 @@ class GrantBook:
         self._bus.publish(GrantsChanged())
         return self._snapshot(taken.grant)
 
+    def taken_back(self, id: str) -> GrantSnapshot | None:
+        """What `give_back` would allow again."""
+        taken = self._taken.get(id)
+        return self._snapshot(taken.grant) if taken else None
+
     def _forget_taken(self) -> None:
         now = self._live.now()
         self._taken = {id: each for id, each in self._taken.items() if 0 <= now - each.at < UNDO_S}

@@ -14,6 +14,7 @@ from typing import Any
 
 from msgspec import Raw
 
+from tooltray.catalogue.definition import read_once_named
 from tooltray.catalogue.tool_routes import Route
 from tooltray.protocol import eras
 from tooltray.protocol.envelope import NOTHING, Envelope, dump
@@ -136,12 +137,13 @@ class _Shared:
 
 
 def _compared(params: Raw) -> bytes | None:
-    """Params in one spelling, without the progress token; None: they are nested too deeply."""
+    """Params in one spelling, without the progress token; None: they are nested too deeply, or name a member twice."""
     members = opened(params)
     if "_meta" in members:
         meta = {name: value for name, value in opened(members["_meta"]).items() if name != "progressToken"}
         members = {name: value for name, value in members.items() if name != "_meta"} | ({"_meta": closed(meta)} if meta else {})
     try:
+        read_once_named(bytes(params))  # of a member that is named twice servers may read either value
         return _spelled(closed(members))
     except (ValueError, RecursionError):
         return None

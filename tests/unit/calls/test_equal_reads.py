@@ -100,6 +100,18 @@ async def test_all_else_runs_by_itself(tmp_path: Path, members: Any, fields: Any
         assert sorted(await texts(tasks)) == ["1", "2"]
 
 
+async def test_of_arguments_that_name_a_member_twice_each_call_gets_its_own_reply(tmp_path: Path) -> None:
+    reads = Reads()
+    async with hub_parts(tmp_path, **one_server(reads.program, shareReads=True)) as parts:
+        clients = await prepared(parts)
+        twice = Envelope(method="tools/call", params=Raw(b'{"name":"t","arguments":{"a":2,"a":1,"b":[{"c":2,"d":3}]}}'))
+        tasks = [asyncio.create_task(parts.calls.call(exchange_of(twice, clients[0])))]
+        await settled()
+        tasks += await calls_of(parts, clients[1])
+        reads.go_on.set()
+        assert sorted(await texts(tasks)) == ["1", "2"]
+
+
 async def test_arguments_too_deep_to_compare_are_not_compared(tmp_path: Path) -> None:
     reads = Reads()
     reads.go_on.set()
