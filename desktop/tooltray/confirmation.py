@@ -25,6 +25,7 @@ class Wish(msgspec.Struct, frozen=True):
         about: what it is about, by the names of things (server, tool, folder); it is recorded, so no secret is in it.
         verb: of the API.
         arguments: of the verb, as they came over the control socket; for the person's eyes alone, never recorded.
+        shown: what else the person is to see, and is not recorded: a command line may have a key in it.
         is_shown: the window asks about the same thing already, e.g. about a call that waits.
         is_reading: it allows nothing and shows what only a person is to see; that is not recorded.
     """
@@ -33,6 +34,7 @@ class Wish(msgspec.Struct, frozen=True):
     about: Mapping[str, str] = {}
     verb: str = ""
     arguments: Mapping[str, object] = {}
+    shown: Mapping[str, str] = {}
     is_shown: bool = False
     is_reading: bool = False
 
@@ -153,18 +155,18 @@ def asker_name() -> str:
     return _asker.get().name
 
 
-async def confirm_widening(what: str, /, **about: object) -> None:
+async def confirm_widening(what: str, shown: Mapping[str, object] = {}, /, **about: object) -> None:
     """Lets a verb go on that widens what may happen.
 
     Args:
-        what: see Wish.
+        what, shown: see Wish.
         about: the names of things that it is about: server="files". What is empty is left out.
 
     Raises:
         Denied: nobody has confirmed it; says how somebody can.
         TooltrayError: it cannot be recorded.
     """
-    await _asker.get().confirm(Wish(what, _texts(about), *_call.get()))
+    await _asker.get().confirm(Wish(what, _texts(about), *_call.get(), shown=_texts(shown)))
 
 
 async def confirm_answer(what: str, /, **about: object) -> None:

@@ -95,6 +95,7 @@ class Engine:
         hub.live_settings.start()
         hub.pauses.start()
         hub.client_edits.start()
+        hub.result_ends.start()
         hub.spawn(hub.past_stats.count(), name="calls of before")
         hub.spawn(hub.bundle_folders.tidy(), name="tidy bundles")
         await hub.doors.open()
@@ -123,7 +124,7 @@ class Engine:
         Raises:
             TooltrayError: there is no server of this name.
         """
-        if server and not self.hub.presenter.has_server(server):
+        if server and not self.hub.presenter.session_servers.has_server(server):
             raise TooltrayError(Phrase("there is no server '{server}'", server=server), hint=Phrase("See `tooltray servers list`."))
         await stdio_connection.serve(self.hub.sessions.open_client(server).dispatcher)
 

@@ -68,17 +68,23 @@ from tooltray.bundles.packing import BundlePacking
 from tooltray.bundles.sources import BundleSources
 from tooltray.calls.api import PromptsApi, QuestionsApi, ResourcesApi, ToolsApi
 from tooltray.calls.app_calls import AppCalls
+from tooltray.calls.client_listens import ClientListens
 from tooltray.calls.completion import Completion
 from tooltray.calls.elicitations import Elicitations
 from tooltray.calls.equal_reads import EqualReads
+from tooltray.calls.extension_claims import ExtensionClaims
 from tooltray.calls.extension_listens import ExtensionListens
 from tooltray.calls.extension_routes import ExtensionRoutes
 from tooltray.calls.followed_resources import FollowedResources
 from tooltray.calls.notifications import Notifications
+from tooltray.calls.offer_requests import OfferRequests
 from tooltray.calls.own_calls import OwnCalls
+from tooltray.calls.project_waits import ProjectWaits
 from tooltray.calls.request_router import AllServers, OneServer, RequestRouter
 from tooltray.calls.seen_servers import SeenServers
 from tooltray.calls.server_limits import ServerLimits
+from tooltray.calls.server_uses import ServerUses
+from tooltray.calls.shared_state import SharedState
 from tooltray.calls.subscriptions import Subscriptions
 from tooltray.calls.tool_call import CallRecorder, OwnTool, ToolCalls, ToolForwarder, ToolResolver
 from tooltray.calls.tries import Tries
@@ -132,6 +138,7 @@ from tooltray.downstream.control_sessions import ControlSessions
 from tooltray.downstream.doors import Doors
 from tooltray.downstream.http_listener import EndpointTokens, HttpListener
 from tooltray.downstream.served.served_listener import ServedListener
+from tooltray.downstream.served.served_servers import ServedServers
 from tooltray.downstream.served.served_tokens import ServedTokens
 from tooltray.downstream.served.surroundings import in_surroundings
 from tooltray.downstream.sessions import Sessions
@@ -140,10 +147,14 @@ from tooltray.entries.clean_text import clean_text
 from tooltray.entries.entry_edits import EntryEdits
 from tooltray.entries.entry_widenings import EntryWidenings
 from tooltray.entries.files_api import FilesApi
+from tooltray.entries.proposal_snapshots import ProposalSnapshots
 from tooltray.entries.proposal_store import ProposalStore
 from tooltray.entries.proposals import Proposals
+from tooltray.entries.secret_uses import SecretUses
 from tooltray.entries.secrets_api import SecretsApi
 from tooltray.entries.server_addition import ServerAddition
+from tooltray.entries.server_entries import ServerEntries
+from tooltray.entries.server_removals import ServerRemovals
 from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.entries.server_starts import ServerStarts
 from tooltray.entries.settings_api import SettingsApi
@@ -167,6 +178,7 @@ from tooltray.journal.calls_under_way import CallsUnderWay
 from tooltray.journal.journal import Journal
 from tooltray.journal.journal_reader import JournalReader
 from tooltray.journal.recorded_failures import Failures
+from tooltray.kept_results.result_ends import ResultEnds
 from tooltray.kept_results.result_fitting import ResultFitting
 from tooltray.kept_results.result_reading import ResultReading
 from tooltray.kept_results.result_store import ResultStore
@@ -194,6 +206,8 @@ from tooltray.presenter.pauses import Pauses
 from tooltray.presenter.program_api import ProgramApi
 from tooltray.presenter.server_news import ServerNews
 from tooltray.presenter.server_snapshots import ServerSnapshots
+from tooltray.presenter.session_clients import SessionClients
+from tooltray.presenter.session_servers import SessionServers
 from tooltray.programs import is_frozen
 from tooltray.projects.api import ProjectsApi
 from tooltray.projects.project_choices import ProjectChoices
@@ -211,12 +225,15 @@ from tooltray.resources import resource
 from tooltray.secrets.provided_secrets import ProvidedSecrets, UnfetchedSecrets
 from tooltray.secrets.provider import FETCH_S, MAX_VALUE_BYTES
 from tooltray.secrets.secrets import SecretStore, take_passphrase
-from tooltray.server_files.files_in_use import FilesInUse
+from tooltray.server_files.file_readings import FileReadings
+from tooltray.server_files.files_in_use import AnyFile, FilesInUse
+from tooltray.server_files.folders_in_use import FoldersInUse
 from tooltray.server_files.hot_reload import HotReload
 from tooltray.server_files.inmemory_trust import InMemoryTrust
 from tooltray.server_files.project_edits import ProjectEdits
+from tooltray.server_files.project_looks import ProjectLooks
 from tooltray.server_files.project_servers import ProjectServers
-from tooltray.server_files.server_files import ServerFiles
+from tooltray.server_files.server_files import ServerFiles, read_in_use
 from tooltray.server_files.started_checks import StartedChecks
 from tooltray.server_files.started_files import StartedTexts
 from tooltray.server_files.trust_decisions import ReadFile, TrustDecisions
@@ -234,6 +251,7 @@ from tooltray.sessions.session_state import SessionStates
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.settings import Settings
 from tooltray.sign_ins.api import SignInsApi
+from tooltray.sign_ins.sign_in_targets import SignInTargets
 from tooltray.sign_ins.sign_ins import SignIns
 from tooltray.sign_ins.token_store import TokenStore
 from tooltray.skills.api import SkillsApi
@@ -258,6 +276,8 @@ from tooltray.upstream.stops import StoppedServers, Stops
 from tooltray.upstream.upstream_services import UpstreamServices
 from tooltray.upstream.visibility import Visibility
 from tooltray.views.api import ViewsApi
+from tooltray.views.client_modes import ClientModes
+from tooltray.views.hub_tools import HubTools
 from tooltray.views.instructions import ServerInstructions
 from tooltray.views.introduction import Introduction
 from tooltray.views.known_clients import ClientProfiles, KnownClients, read_client_profiles
@@ -375,6 +395,7 @@ class Hub(Composition):
     registry_sources: RegistrySources = part(folder=lambda hub: str(hub.user_folder))
     registries: NpmRegistries = part(cache="registry_cache")
     sign_in_store: TokenStore = read(lambda hub: TokenStore(hub.home.sign_ins, hub.secrets))
+    sign_in_targets: SignInTargets = part()
     sign_ins: SignIns = part(store="sign_in_store", servers=lambda hub: lambda: hub.servers)
     visibility: Visibility = part()
     support: Support = read(lambda hub: probe())
@@ -395,7 +416,7 @@ class Hub(Composition):
     program_starts: ProgramStarts = part(
         folder="user_folder",
         registry_variables="registries.variables",
-        confined="confined",
+        check_files=lambda hub: lambda server: hub.started_checks.check(server),
         packages=lambda hub: hub.packages,
     )
     transports: ServerTransports = part(
@@ -403,7 +424,6 @@ class Hub(Composition):
         authorize="sign_ins.authorization",
         tool_schema=lambda hub: lambda server, tool: hub.tools.input_schema(server, tool),
         may_run="inmemory_trust.allows",
-        check_files=lambda hub: lambda server: hub.started_checks.check(server),
         provided="provided_secrets",
     )
     eras: EraMemory = read(lambda hub: EraMemory(hub.home.eras))
@@ -489,12 +509,14 @@ class Hub(Composition):
     clients: KnownClients = part(profiles="client_profiles")
     result_limits: ResultLimits = part()
     profiles: Profiles = part()
-    modes: Modes = part(rule_words=lambda hub: rule_words.words)
+    modes: Modes = part()
+    client_modes: ClientModes = part(rule_words=lambda hub: rule_words.words)
     known: KnownServers = read(lambda hub: KnownServers(resource("known-servers.json")))
     query_words: QueryWords = read(lambda hub: read_query_words(resource("search-words.json")))
     search: ToolSearch = part()
+    hub_tools: HubTools = part()
     lists: ViewLists = part()
-    activation_answer: ActivationAnswer = part()
+    activation_answer: ActivationAnswer = part(views="session_views")
     activation: Activation = part(answer="activation_answer")
     session_views: SessionViews = part()
     views: Views = part(views="session_views")
@@ -506,6 +528,7 @@ class Hub(Composition):
     # results that are too large
 
     result_store: ResultStore = read(lambda hub: ResultStore(hub.home.results, most_bytes=lambda: _bytes_of_results(hub.config.settings)))
+    result_ends: ResultEnds = part(store="result_store")
     token_counter: TokenCounter = part()
     page_count: Count = made(lambda hub: hub.token_counter)
     result_fitting: ResultFitting = part(store="result_store", count="page_count")
@@ -562,7 +585,10 @@ class Hub(Composition):
     texts: StartedTexts = made(lambda hub: StartedTexts(hub.home.started_files))
     decisions: TrustDecisions = part(trust="files_in_use.trust", read="read_file")
     edits: ProjectEdits = part(history="history")
+    folders_in_use: FoldersInUse = part(keeps="files_in_use.says_something")
+    file_readings: FileReadings[AnyFile] = part(read=lambda hub: partial(read_in_use, hub.read_file))
     files: ServerFiles = part(watching="hot_reload")
+    project_looks: ProjectLooks = part()
     started_checks: StartedChecks = part()
     project_servers: ProjectServers = part(start=lambda hub: lambda name: hub.servers.begin_start(name))
 
@@ -579,7 +605,7 @@ class Hub(Composition):
     stats: CallStats = part()
     under_way: CallsUnderWay = part()
     past_stats: PastStats = part()
-    look_at_project: Callable[[Session], Awaitable[None]] = made(lambda hub: lambda session: hub.files.before_listing(session))
+    look_at_project: Callable[[Session], Awaitable[None]] = made(lambda hub: lambda session: hub.project_looks.look(session))
     own: dict[tuple[str, str], OwnTool] = made(
         lambda hub: {
             (hub_server.NAME, hub_server.COLLECT_FEEDBACK): hub.feedback_tool,
@@ -594,9 +620,15 @@ class Hub(Composition):
     calls: ToolCalls = part()
     subscriptions: Subscriptions = part()
     completion: Completion = part()
+    server_uses: ServerUses = part()
+    extension_claims: ExtensionClaims = part()
     extensions: ExtensionRoutes = part()
     extension_listens: ExtensionListens = part()
+    client_listens: ClientListens = part()
     notifications: Notifications = part()
+    shared_state: SharedState = part()
+    offer_requests: OfferRequests = part()
+    project_waits: ProjectWaits = part()
     all_servers: AllServers = part()
     one_server: OneServer = part()
     app_calls: AppCalls = part()
@@ -607,21 +639,24 @@ class Hub(Composition):
     common: tuple[str, ...] = made(lambda hub: COMMON)
     remedies: Remedies = part(home="user_folder")
     snapshots: ServerSnapshots = part(waits=lambda hub: lambda name: hub.proposals.waits(name) or hub.inmemory_trust.waits(name))
-    server_secrets: ServerSecrets = part(
+    secret_uses: SecretUses = part(
         projects="files.project_servers",
         served=lambda hub: lambda: [reading.path for reading in hub.files.served()],
         lost="files.lost_projects",
         proposed=lambda hub: lambda: hub.proposals.entries,
-        provider_problem="provided_secrets.problem",
     )
+    server_secrets: ServerSecrets = part(provider_problem="provided_secrets.problem")
     widenings: EntryWidenings = part()
     proposal_store: ProposalStore = read(lambda hub: ProposalStore(hub.home.proposals))
+    proposal_snapshots: ProposalSnapshots = part(
+        home="user_folder",
+        snapshot=lambda hub: lambda name: hub.snapshots.of(server) if (server := hub.servers.find(name)) else None,
+    )
     proposals: Proposals = part(
         files="project_servers",
         store="proposal_store",
         remove_unused="server_secrets.remove_unused",
-        home="user_folder",
-        snapshot=lambda hub: lambda name: hub.snapshots.of(server) if (server := hub.servers.find(name)) else None,
+        snapshots="proposal_snapshots",
     )
     news: ServerNews = part()
     access: HttpAccess = part(door=lambda hub: lambda: hub.http)
@@ -635,11 +670,12 @@ class Hub(Composition):
         authorize="sign_ins.settled_authorization",
         tool_schema=lambda hub: lambda server, tool: None,
         may_run="inmemory_trust.allows",
-        check_files=lambda hub: lambda server: hub.started_checks.check(server),
         provided="provided_secrets",
     )
     server_tests: ServerTests = part()
     entry_edits: EntryEdits = part()
+    server_removals: ServerRemovals = part(on_removed=lambda hub: partial(_forget, hub))
+    server_entries: ServerEntries = part()
     caller: OwnCaller = part()
     held: HeldCalls = part()
     own_calls: OwnCalls = part()
@@ -665,7 +701,6 @@ class Hub(Composition):
     hub_api: HubApi = part(snapshots="hub_snapshots")
     servers_api: ServersApi = part(
         packages=lambda hub: hub.packages,
-        on_removed=lambda hub: partial(_forget, hub),
         bridge_entry=lambda hub: lambda: bridge_entry(hub.home),
     )
     allowances: Allowances = part()
@@ -714,11 +749,14 @@ class Hub(Composition):
     audit_api: AuditApi = part()
     program_api: ProgramApi = part()
     api: Api = made(lambda hub: Api(**{name: getattr(hub, f"{name}_api") for name in PARTS}))
+    session_servers: SessionServers = part()
+    session_clients: SessionClients = part()
     presenter: McpPresenter = part(snapshots="hub_snapshots")
     control_sessions: ControlSessions = part()
     sessions: Sessions = part()
     http: HttpListener = part(tokens=lambda hub: EndpointTokens(hub.tokens, hub.api_tokens, hub.trusted, hub.trail))
-    served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ), schemas="presenter")
+    served_servers: ServedServers = part()
+    served: ServedListener = part(tokens=lambda hub: ServedTokens(hub.secrets, os.environ))
     doors: Doors = part()
 
 

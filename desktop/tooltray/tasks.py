@@ -68,17 +68,25 @@ async def in_slices(work: Callable[[T], U], items: Iterable[T]) -> list[U]:
     return made
 
 
+async def finish(work: Coroutine[object, None, T]) -> T:
+    """Runs what must not be left half done in a task of its own; who is cancelled meanwhile waits until it has ended."""
+    return await _to_its_end(asyncio.get_running_loop().create_task(work))
+
+
 async def finish_in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Runs what must not be left half done in a thread; who is cancelled meanwhile waits until it has ended.
+    """The same in a thread.
 
     `asyncio.to_thread` lets go of its thread: what is written then goes to a home that may be the next hub's already, and what has not
     begun never happens.
     """
-    ending = asyncio.get_running_loop().run_in_executor(None, partial(work, *args, **kwargs))
+    return await _to_its_end(asyncio.get_running_loop().run_in_executor(None, partial(work, *args, **kwargs)))
+
+
+async def _to_its_end(ending: asyncio.Future[T]) -> T:
     try:
         return await asyncio.shield(ending)
     except asyncio.CancelledError:
         await asyncio.wait({ending})
-        if error := ending.exception():
-            logger.error("work in a thread failed", exc_info=error)
+        if not ending.cancelled() and (error := ending.exception()):
+            logger.error("work that had to be finished failed", exc_info=error)
         raise

@@ -12,6 +12,7 @@ from tests.fakes.kept_log import KeptLog
 
 from tooltray import __version__
 from tooltray.downstream.client_session import ClientSession, SessionTerms
+from tooltray.downstream.request_records import Recorder
 from tooltray.events import EventBus, ToolListChanged
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.eras import Era
@@ -44,13 +45,12 @@ class Conversation:
     def __init__(self, *, server: str | None = None, refusal: str = "", held: HeldCalls | None = None, is_lasting: bool = True) -> None:
         self.presenter, self.bus, self.log, self.channel = FakeCorePresenter(), EventBus(), KeptLog(), FakeChannel()
         self.session = ClientSession(
-            name="client 1",
+            recorder=Recorder(self.log, "client 1"),  # type: ignore[arg-type]
             terms=SessionTerms(server, refusal, held=held, is_lasting=is_lasting),
             state=SessionState("s1", server),
             presenter=self.presenter,  # type: ignore[arg-type]
             bus=self.bus,
             deadlines=DeadlineWheel(),
-            log=self.log,  # type: ignore[arg-type]
         )
         self.session.dispatcher.attach(self.channel)
         self._keeper = TaskKeeper()

@@ -8,6 +8,7 @@ from tests.fakes.heard import Record
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import Envelope, success
+from tooltray.protocol.in_flight import AnswerOrder
 
 TICK_S = 0.01
 
@@ -74,7 +75,8 @@ def make_dispatcher(**options: Any) -> tuple[RawDispatcher, FakeChannel]:
         "take_notification": lambda message: None,
         "max_line_bytes": 2**26,
     }
-    dispatcher = RawDispatcher(**(defaults | options))
+    order = AnswerOrder(**{name: options.pop(name) for name in AnswerOrder.__struct_fields__ if name in options})
+    dispatcher = RawDispatcher(**(defaults | {"order": order} | options))
     channel = FakeChannel()
     dispatcher.attach(channel)
     return dispatcher, channel

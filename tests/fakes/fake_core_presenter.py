@@ -109,7 +109,15 @@ class FakeCorePresenter:
                 exchange.tell("notifications/progress", dump({"progressToken": 1, "progress": 1}))
         return Envelope(result=Raw(self.results[name]) if name in self.results else request.params)
 
-    # its router
+    # its parts
+
+    @property
+    def session_servers(self) -> "FakeCorePresenter":
+        return self
+
+    @property
+    def session_clients(self) -> "FakeCorePresenter":
+        return self
 
     @property
     def router(self) -> "FakeCorePresenter":
@@ -125,15 +133,16 @@ class FakeCorePresenter:
     def take_roots(self, session: Session) -> None:
         self.rooted.append(session)
 
-    async def listen_to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> list[str]:
+    async def to_resources(self, session: Session, id: Raw, uris: Iterable[str], *, server: str | None) -> list[str]:
         self.listened[bytes(id)] = (list(uris), server)
         return [uri for uri in uris if uri not in self.untold]
 
-    async def listen_to_tasks(self, session: Session, id: Raw, tasks: Sequence[str]) -> list[str]:
+    async def to_tasks(self, session: Session, id: Raw, tasks: Sequence[str]) -> list[str]:
         """Those whose ids begin with `own`."""
         return [each for each in tasks if each.startswith("own")]
 
-    def end_listening(self, session: Session, id: Raw) -> None:
+    def end(self, session: Session, id: Raw) -> None:
+        self.unheard.append(bytes(id))
         self.listened.pop(bytes(id), None)
 
     def follow_lists(self, session: Session, tell: Callable[[str], None]) -> Callable[[], None]:
@@ -153,7 +162,11 @@ class FakeCorePresenter:
         return envelope.load(params)["uri"], self.hearing
 
     @property
-    def extension_listens(self) -> "FakeCorePresenter":
+    def listens(self) -> "FakeCorePresenter":
+        return self
+
+    @property
+    def extensions(self) -> "FakeCorePresenter":
         return self
 
     async def open(self, session: Session, id: Raw, params: Raw, *, server: str | None, tell: Callable[[str, Raw], None]) -> dict[str, Any]:
@@ -161,9 +174,6 @@ class FakeCorePresenter:
         for method, early in self.early:
             tell(method, early)
         return self.honored
-
-    def close(self, session: Session, id: Raw) -> None:
-        self.unheard.append(bytes(id))
 
     def has(self, client: Any, params: Raw) -> bool:
         return b"extension" in bytes(params)

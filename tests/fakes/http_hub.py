@@ -23,6 +23,7 @@ from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import METHOD_NOT_FOUND, Envelope, failure, load, success
 from tooltray.protocol.event_stream import Event, EventReader
+from tooltray.protocol.in_flight import AnswerOrder
 
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 MODERN_META = {
@@ -68,8 +69,7 @@ class ScriptedClients:
             deadlines=self._deadlines,
             answer=answer,
             take_notification=lambda message: self.taken.add(message.method),
-            holds_back=frozenset({"initialize"}),
-            stays_open=frozenset({"listen"}),
+            order=AnswerOrder(holds_back=frozenset({"initialize"}), stays_open=frozenset({"listen"})),
             max_line_bytes=2**26,
         )
         self.dispatchers.append(dispatcher)

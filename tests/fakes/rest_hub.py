@@ -113,7 +113,7 @@ async def rest_hub(root: Path, *, is_on: bool = True, is_trusted: bool = False, 
         )
         app = HttpApp(
             guard=Guard(host="127.0.0.1", port=port, requires_token=True, owner_of={"a client's": "one"}.get),
-            has_server=parts.presenter.has_server,
+            has_server=parts.session_servers.has_server,
             streamable=StreamableHttp(HttpSessions(clients, deadlines=deadlines)),
             modern=ModernHttp(clients, held_calls_of=lambda owner: None, tool_schema=lambda name, server: None),  # type: ignore[arg-type, return-value]
             sse=SseHttp(clients),

@@ -14,6 +14,7 @@ from tests.fakes.http_hub import HttpHub as Client
 from tests.fakes.http_hub import ScriptedClients
 
 from tooltray.downstream.served.served_listener import ServedListener
+from tooltray.downstream.served.served_servers import ServedServers
 from tooltray.downstream.served.served_tokens import ServedTokens
 from tooltray.events import EventBus, ServerFilesChanged
 from tooltray.home.home import Home
@@ -38,7 +39,7 @@ def reading(*entries: FileEntry, endpoint: Endpoint | None = None, **options: An
 
 
 class Files:
-    """In the place of ServerFiles and of McpPresenter.
+    """In the place of ServerFiles and of SessionServers.
 
     Attributes:
         readings: what the files say.
@@ -108,10 +109,8 @@ async def served_hub(
         files=files,
         config=config,
         tokens=tokens or ServedTokens(secrets, {}),
-        sessions=clients,
-        schemas=files,
+        served_servers=ServedServers(sessions=clients, session_servers=files, deadlines=DeadlineWheel(tick_s=0.01), spawn=keeper.spawn),
         bus=bus,
-        deadlines=DeadlineWheel(tick_s=0.01),
         spawn=keeper.spawn,
     )
     async with aiohttp.ClientSession() as http:

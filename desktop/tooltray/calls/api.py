@@ -18,8 +18,8 @@ from tooltray.calls.own_calls import OWN_CLIENT_NAME, ModelCall, OwnCalls, error
 from tooltray.catalogue.prompt_manager import PromptManager
 from tooltray.catalogue.resource_manager import ResourceManager
 from tooltray.catalogue.tool_manager import ToolManager
-from tooltray.entries.api import check_exists, check_is_in_settings
 from tooltray.entries.proposals import Proposals
+from tooltray.entries.server_entries import check_exists, check_is_in_settings
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.protocol import envelope

@@ -15,7 +15,7 @@ from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.protocol.envelope import INVALID_PARAMS, Envelope, failure
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
-from tooltray.views.view_lists import ViewLists
+from tooltray.views.hub_tools import HubTools
 from tooltray.views.views import Views
 
 LISTED = "the names that are listed tell them apart"
@@ -24,8 +24,8 @@ LISTED = "the names that are listed tell them apart"
 class AppCalls:
     """Has no state of its own."""
 
-    def __init__(self, *, tools: ToolManager, views: Views, lists: ViewLists) -> None:
-        self._tools, self._views, self._lists = tools, views, lists
+    def __init__(self, *, tools: ToolManager, views: Views, hub_tools: HubTools) -> None:
+        self._tools, self._views, self._hub_tools = tools, views, hub_tools
 
     def resolve(self, exchange: Exchange) -> Envelope | None:
         """Gives a `tools/call` that a view may have made the published name of the tool of its own server.
@@ -38,7 +38,7 @@ class AppCalls:
             return None
         may_call = {route.server: route for route in self._tools.called_by_views(name) if self._views.offers(state, route)}
         at_rest = [server for server in state.seen_views if server not in may_call and self._tools.may_be_of_view(server, name)]
-        if not (may_call or at_rest) or self._lists.key(name, None):
+        if not (may_call or at_rest) or self._hub_tools.key(name, None):
             return None
         found = self._meant(name, [*may_call, *at_rest], state)
         if len(found) > 1:

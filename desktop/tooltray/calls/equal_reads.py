@@ -137,16 +137,21 @@ class _Shared:
 
 
 def _compared(params: Raw) -> bytes | None:
-    """Params in one spelling, without the progress token; None: they are nested too deeply, or name a member twice."""
+    """Params in one spelling, without the progress token; None: they are nested too deeply, or have a member twice, of which nobody knows
+    which one a server takes."""
+    try:
+        read_once_named(bytes(params))
+        return _spelled(closed(_without_token(params)))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _without_token(params: Raw) -> dict[str, Raw]:
     members = opened(params)
     if "_meta" in members:
         meta = {name: value for name, value in opened(members["_meta"]).items() if name != "progressToken"}
         members = {name: value for name, value in members.items() if name != "_meta"} | ({"_meta": closed(meta)} if meta else {})
-    try:
-        read_once_named(bytes(params))  # of a member that is named twice servers may read either value
-        return _spelled(closed(members))
-    except (ValueError, RecursionError):
-        return None
+    return members
 
 
 def _spelled(value: Raw) -> bytes:

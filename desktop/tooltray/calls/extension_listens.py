@@ -4,7 +4,7 @@ A server tells a modern client what that has asked for, and nothing else (2026-0
 that may know them, in a listen of their own for each, and what comes on it goes back on the client's. A server that starts later is
 asked then.
 
-Above it: Notifications. Below it: ExtensionRoutes, which know who has extensions, and the connections of servers.
+Above it: ClientListens. Below it: ExtensionClaims, which knows who has extensions, and the connections of servers.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from functools import partial
 import msgspec
 from msgspec import Raw
 
-from tooltray.calls.extension_routes import ExtensionRoutes
+from tooltray.calls.extension_claims import ExtensionClaims
 from tooltray.events import EventBus
 from tooltray.protocol import declarations, eras
 from tooltray.protocol.envelope import load
@@ -67,8 +67,8 @@ class _Stream(msgspec.Struct, eq=False):
 class ExtensionListens:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, extensions: ExtensionRoutes, bus: EventBus, spawn: Spawn) -> None:
-        self._extensions, self._spawn = extensions, spawn
+    def __init__(self, *, extension_claims: ExtensionClaims, bus: EventBus, spawn: Spawn) -> None:
+        self._claims, self._spawn = extension_claims, spawn
         self._wishes: dict[tuple[Session, bytes], Wish] = {}
         self._streams: dict[tuple[McpClient, bytes], _Stream] = {}  # by the id of our request
         self._tasks: dict[Wish, list[asyncio.Task[None]]] = {}
@@ -89,7 +89,7 @@ class ExtensionListens:
             return {}
         wish = Wish(session, _asking(params, wanted), server, tell)
         self._wishes[session, bytes(id)] = wish
-        streams = [self._begin(wish, client) for client in self._extensions.speaking(session, server)]
+        streams = [self._begin(wish, client) for client in self._claims.speaking(session, server)]
         if streams:
             await asyncio.wait([stream.honored for stream in streams], timeout=ACKNOWLEDGED_WITHIN_S)
         honored = [{MEMBER: stream.honored.result()} for stream in streams if stream.honored.done()]
@@ -139,7 +139,7 @@ class ExtensionListens:
     def _on_instance_opened(self, event: InstanceOpened) -> None:
         """A server that was at rest, or has been restarted."""
         for wish in self._wishes.values():
-            if event.client in self._extensions.speaking(wish.session, wish.server):
+            if event.client in self._claims.speaking(wish.session, wish.server):
                 self._begin(wish, event.client)
 
 

@@ -1,11 +1,9 @@
-"""Which server a method of an extension is for, where a session has all servers together.
+"""To which server a request or a notification goes that no part of the hub knows, where a session has all servers together.
 
-A server must have declared something for that, and the session must reach it. The method's own name says which extension it is of; if that
-leaves several servers, the tool, prompt or URI says it that the parameters name. A method that is named after no extension is for the only
-server with one that the hub does not answer itself.
+ExtensionClaims says which servers claim its method; if these are several, the tool, prompt or URI says it that the parameters name.
 
-Above it: AllServers, for requests that no other part knows, and Notifications, for what AI clients say outside of requests. Below it: what
-servers declare, the names and URIs by which AI clients know their things, and ServerRelay.
+Above it: AllServers, for requests that no other part knows, and Notifications, for what AI clients say outside of requests. Below it:
+ExtensionClaims, the names and URIs by which AI clients know servers' things, and ServerRelay.
 """
 
 from urllib.parse import quote
@@ -13,12 +11,12 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Raw
 
-from tooltray.approvals.flow_guard import FlowGuard
+from tooltray.calls.extension_claims import Claimed, ExtensionClaims
+from tooltray.calls.server_uses import ServerUses
 from tooltray.catalogue import tool_settings
 from tooltray.catalogue.published_names import PublishedNames
 from tooltray.catalogue.resource_manager import ResourceManager
-from tooltray.protocol import declarations, eras
-from tooltray.protocol.declarations import EXPERIMENTAL, EXTENSIONS
+from tooltray.protocol import eras
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, dump, failure, load
 from tooltray.protocol.eras import Era
 from tooltray.protocol.member_scanner import opened
@@ -30,23 +28,6 @@ from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.relay import ServerRelay
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views.profiles import Profiles
-from tooltray.views.server_declarations import ServerDeclarations
-from tooltray.views.views import Views
-
-NOTIFICATIONS = "notifications/"
-HANDLED = frozenset({eras.META_PREFIX + name for name in ("ui", "skills", "tasks")})
-"""Extensions that other parts of the hub know: that a server has one says nothing of a method with another name."""
-DEFINED = frozenset(
-    {
-        *("initialize", "ping", "server/discover", "subscriptions/listen", "completion/complete", "logging/setLevel"),
-        *("tools/list", "tools/call", "prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read"),
-        *("resources/subscribe", "resources/unsubscribe", "tasks/list", "tasks/get", "tasks/result", "tasks/cancel"),
-        *("roots/list", "sampling/createMessage", "elicitation/create"),
-        *("notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed"),
-        *("notifications/tasks/status", "notifications/elicitation/complete"),
-    }
-)
-"""What the specification itself defines, in either era: where the hub does not answer it, it is of no extension."""
 
 
 class ExtensionRoutes:
@@ -55,23 +36,21 @@ class ExtensionRoutes:
     def __init__(
         self,
         *,
+        extension_claims: ExtensionClaims,
         servers: ServerManager,
-        server_declarations: ServerDeclarations,
-        views: Views,
         profiles: Profiles,
         names: PublishedNames,
         resources: ResourceManager,
         relay: ServerRelay,
-        flow_guard: FlowGuard,
+        server_uses: ServerUses,
     ) -> None:
-        self._servers, self._declarations, self._views = servers, server_declarations, views
-        self._profiles, self._names, self._resources, self._relay = profiles, names, resources, relay
-        self._guard = flow_guard
+        self._claims, self._servers, self._profiles = extension_claims, servers, profiles
+        self._names, self._resources, self._relay, self._uses = names, resources, relay, server_uses
 
     async def answer(self, exchange: Exchange) -> Envelope:
         """Answers a request whose method belongs to no part of the hub: the server does whose extension it is."""
         request, session = exchange.request, exchange.session
-        claimed = self._claimed(session, request.method, exchange.era)
+        claimed = self._claims.of(session, request.method, exchange.era)
         if claimed is None:
             return failure(METHOD_NOT_FOUND, "Method not found", request.method)
         uri = _read(request.params, "uri")
@@ -81,59 +60,19 @@ class ExtensionRoutes:
         if target is None:
             return _ambiguous(claimed, request.method)
         managed, params = target
-        self._views.used(session.state, managed.name)
-        self._guard.note_other(managed.name, session.state)
+        self._uses.used(session.state, managed.name)
         asked = msgspec.structs.replace(request, params=params)
         return await self._relay.send_with_retry(managed, exchange.child(request=asked))
 
     def concerned(self, session: Session, method: str, params: Raw) -> tuple[McpClient, Raw] | None:
         """For whom a notification of an AI client is that no part of the hub knows, if that runs; and what it is told."""
         era = Era.LEGACY if session.introduction else Era.MODERN
-        claimed = self._claimed(session, method, era)
+        claimed = self._claims.of(session, method, era)
         target = self._target(session, claimed, params) if claimed else None
         client = target[0].client_for(era, session) if target else None
         return (client, target[1]) if target and client else None
 
-    def speaking(self, session: Session, server: str | None) -> list[McpClient]:
-        """The modern connections that may tell a session of an extension; of one server also of those that the hub knows itself."""
-        clients = [client for each in self._reached(session) if (client := each.client_for(Era.MODERN, session))]
-        modern = [client for client in clients if client.era is Era.MODERN and server in (None, client.name)]
-        handled = HANDLED if server is None else frozenset()
-        return [client for client in modern if declarations.names(self._declarations.of_client(client)) - handled]
-
-    def may_hear(self, session: Session, client: McpClient, method: str) -> bool:
-        """Whether a session may hear a notification of a server that others hear, too: an extension's only where its client knows that.
-
-        A server that declares none, or something experimental, says more than can be told from its capabilities.
-        """
-        if method in DEFINED:
-            return True
-        theirs, known = self._declarations.of_client(client), declarations.names(session.state.declared)
-        extensions = theirs.get(EXTENSIONS, {}).keys()
-        name = method.removeprefix(NOTIFICATIONS)
-        if of := {each for each in extensions if declarations.is_named_after(name, each)}:
-            return not of.isdisjoint(known)
-        return not extensions or EXPERIMENTAL in theirs or session.state.server is not None or not known.isdisjoint(extensions)
-
-    def _claimed(self, session: Session, method: str, era: Era) -> "_Claimed | None":
-        """By whom a method is claimed; None: nobody does."""
-        if method in DEFINED:
-            return None
-        declaring = {server: names for server in self._reached(session) if (names := self._names_of(server, era, session))}
-        name = method.removeprefix(NOTIFICATIONS)
-        by_name = [server for server, names in declaring.items() if any(declarations.is_named_after(name, each) for each in names)]
-        if by_name:
-            return _Claimed(_able(by_name), is_by_name=True)
-        unknown = [server for server, names in declaring.items() if names - HANDLED]
-        return _Claimed(_able(unknown), is_by_name=False) if unknown else None
-
-    def _names_of(self, server: ManagedServer, era: Era, session: Session) -> frozenset[str]:
-        return declarations.names(self._declarations.of(server, era, session))
-
-    def _reached(self, session: Session) -> list[ManagedServer]:
-        return [server for server in self._servers if not server.is_builtin and self._views.reaches(session.state, server.name)]
-
-    def _target(self, session: Session, claimed: "_Claimed", params: Raw) -> tuple[ManagedServer, Raw] | None:
+    def _target(self, session: Session, claimed: Claimed, params: Raw) -> tuple[ManagedServer, Raw] | None:
         """The server, and the params with its own name and URI in place of those that AI clients know; None if it may be several."""
         named = self._named(session, params)
         own = next((each for each in named if self._servers.find(each[0]) in claimed.servers), None)
@@ -156,23 +95,7 @@ class ExtensionRoutes:
         return found
 
 
-class _Claimed(msgspec.Struct, frozen=True):
-    """
-    Attributes:
-        servers: in their order; at least one.
-        is_by_name: the method is named after an extension of theirs; else it may be of any.
-    """
-
-    servers: list[ManagedServer]
-    is_by_name: bool
-
-
-def _able(servers: list[ManagedServer]) -> list[ManagedServer]:
-    """Those that may run; where none may, all: one of them says why."""
-    return [server for server in servers if server.refusal is None] or servers
-
-
-def _ambiguous(claimed: _Claimed, method: str) -> Envelope:
+def _ambiguous(claimed: Claimed, method: str) -> Envelope:
     """What a client reads where several servers may be meant; a method that none of them claims is still one that is not known."""
     names = ", ".join(f"'{server.name}'" for server in claimed.servers)
     first = claimed.servers[0].name

@@ -5,7 +5,7 @@ Above it: the API. Below it: ToolCalls.
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -17,8 +17,7 @@ from tooltray.projects.projects import Projects
 from tooltray.protocol import envelope
 from tooltray.protocol.envelope import Envelope, dump
 from tooltray.protocol.eras import Head, Meta
-from tooltray.server_files.server_files import ServerFiles
-from tooltray.sessions.caller import Caller, OwnCaller
+from tooltray.sessions.caller import Caller, OwnCaller, Session
 from tooltray.sessions.exchange import Exchange
 from tooltray.snapshots.calls import MCPToolCall, MCPToolResponse
 from tooltray.upstream.held_calls import HeldCalls
@@ -73,9 +72,20 @@ class OwnCalls:
     """Belongs to the engine's loop."""
 
     def __init__(
-        self, *, tools: ToolManager, calls: ToolCalls, projects: Projects, files: ServerFiles, caller: OwnCaller, held: HeldCalls
+        self,
+        *,
+        tools: ToolManager,
+        calls: ToolCalls,
+        projects: Projects,
+        look_at_project: Callable[[Session], Awaitable[None]],
+        caller: OwnCaller,
+        held: HeldCalls,
     ) -> None:
-        self._tools, self._calls, self._projects, self._files = tools, calls, projects, files
+        """
+        Args:
+            look_at_project: waits, bounded, until the servers of a session's own project are known.
+        """
+        self._tools, self._calls, self._projects, self._look_at_project = tools, calls, projects, look_at_project
         self._caller, self._held = caller, held
 
     async def call(
@@ -116,6 +126,6 @@ class OwnCalls:
 
     async def _in_project(self, project: str) -> OwnCaller:
         caller = self._caller.in_project(await self._projects.named(project))
-        await self._files.before_listing(caller)
+        await self._look_at_project(caller)
         await self._projects.before_listing(caller, None)
         return caller

@@ -102,7 +102,8 @@ class _Queue:
             self._begin()
             return
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        session = exchange.session.state.id
+        state = exchange.session.state
+        session = exchange.client if state.is_passing else state.id  # nothing else ties the requests of such a client together
         self._waiting.setdefault(session, deque()).append(turn)
         try:
             with exchange.course.at_turn(partial(self._before, session, turn)):
@@ -126,6 +127,8 @@ class _Queue:
             turn = turns.popleft()
             if turns:
                 self._waiting[session] = turns
+            if turn.cancelled():  # its call is about to give up
+                continue
             self._given += 1
             self._begin()
             turn.set_result(None)
@@ -162,12 +165,12 @@ class _Queue:
             self._begun.popleft()
 
     def _give_up(self, session: str, turn: "asyncio.Future[None]") -> None:
-        """A call is cancelled while it waits, or in the moment in which it got its turn."""
-        if turn.done() and not turn.cancelled():
+        """A call is cancelled while it waits, or in the moment in which it got its turn, or would have got it."""
+        if not turn.cancelled():
             self._given -= 1
-        else:
-            self._waiting[session].remove(turn)
-            if not self._waiting[session]:
+        elif turn in (turns := self._waiting.get(session, deque())):
+            turns.remove(turn)
+            if not turns:
                 del self._waiting[session]
         self.go_on()
 
@@ -185,11 +188,15 @@ class _InPlace(CallerBehind):
 
     def __init__(self, caller: Caller, queue: _Queue) -> None:
         super().__init__(caller)
-        self._queue = queue
+        self._queue, self._open_questions = queue, 0
 
     async def ask(self, method: str, params: Raw, *, about: Raw = NOTHING) -> Envelope:
-        self._queue.leave()
+        self._open_questions += 1
+        if self._open_questions == 1:
+            self._queue.leave()
         try:
             return await self._caller.ask(method, params, about=about)
         finally:
-            self._queue.working += 1  # the server goes on with it, whatever has begun meanwhile
+            self._open_questions -= 1
+            if not self._open_questions:
+                self._queue.working += 1  # the server goes on with it, whatever has begun meanwhile

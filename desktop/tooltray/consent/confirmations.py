@@ -166,8 +166,9 @@ def _key(wish: Wish) -> Key:
 
 def _facts(wish: Wish, masked: Callable[[str], str]) -> Iterator[tuple[str, str]]:
     """What it is about first, then what else the command has said; what is left empty says nothing."""
-    others = {name: value for name, value in wish.arguments.items() if name not in wish.about}
-    pairs = [*wish.about.items(), *((name, _text(value)) for name, value in others.items() if value not in (None, "", [], {}))]
+    first = {**wish.about, **wish.shown}
+    others = {name: value for name, value in wish.arguments.items() if name not in first}
+    pairs = [*first.items(), *((name, _text(value)) for name, value in others.items() if value not in (None, "", [], {}))]
     for name, value in pairs[:MOST_FACTS]:
         yield _harmless(name, masked), _harmless(value, masked)
     if len(pairs) > MOST_FACTS:

@@ -13,8 +13,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
-from tooltray.activity.structured_log import StructuredLog
-from tooltray.calls.extension_routes import DEFINED
+from tooltray.calls.extension_claims import DEFINED
 from tooltray.downstream import greetings
 from tooltray.downstream.change_notices import PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED, Listening, Wanted
 from tooltray.downstream.live_calls import PROGRESS, LiveCalls
@@ -38,6 +37,7 @@ from tooltray.protocol.eras import (
     Head,
 )
 from tooltray.protocol.framing import MAX_CLIENT_LINE_BYTES
+from tooltray.protocol.in_flight import AnswerOrder
 from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.task_messages import declares_tasks, undeclared
 from tooltray.sessions.app_host import shows_views
@@ -52,6 +52,7 @@ from tooltray.upstream.mcp_client import McpClient
 
 ROOTS_CHANGED = "notifications/roots/list_changed"
 NOTHING_KNOWN = KnownLimits()
+ORDER = AnswerOrder(holds_back=frozenset({"initialize"}), stays_open=frozenset({"subscriptions/listen"}), is_paced=True)
 OPENING_WAIT_S = 5.0  # for one server's own greeting; clients give a handshake little more
 LOG_LEVELS = frozenset({b"null", *(bytes(dump(level)) for level in LEVELS)})  # of an envelope
 # never by a server, also where a session has but one
@@ -84,47 +85,44 @@ class ClientSession:
     def __init__(
         self,
         *,
-        name: str,
+        recorder: Recorder,
         terms: SessionTerms,
         state: SessionState,
         presenter: McpPresenter,
         bus: EventBus,
         deadlines: DeadlineWheel,
-        log: StructuredLog,
         limits: KnownLimits = NOTHING_KNOWN,
     ) -> None:
         """
         Args:
-            name: for records.
+            recorder: its name for the client is the session's.
             state: its state, which its next connection takes over.
             limits: after what time which client gives up a call.
         """
         self.session: Session = self
-        self.name, self.state, self.is_lasting = name, state, terms.is_lasting
+        self.name, self.state, self.is_lasting = recorder.client, state, terms.is_lasting
         self.folder = state.folder
         self.identity: Hashable = ("token", terms.client) if terms.client else self
         self.introduction = NOTHING
         self.request_count = 0  # answered
         self._server, self._refusal, self._must_find = terms.server, terms.refusal, terms.must_find
-        self._presenter, self._bus = presenter, bus
+        self._bus, self._servers, self._clients = bus, presenter.session_servers, presenter.session_clients
         self._router, self._notifications = presenter.router, presenter.router.notifications
         self._capabilities = Raw(b"{}")
         self._declared, self._shows_views = b"", False
-        self._client = name
+        self._client = self.name
         self._tasks = TaskKeeper()
         self._held = terms.held or HeldCalls(deadlines=deadlines, spawn=self._tasks.spawn)
         self._own_held = None if terms.held else self._held
         self._limits, self._live = limits, LiveCalls(deadlines=deadlines, tell=self._tell_progress)
-        self._recorder = Recorder(log, name)
+        self._recorder = recorder
         self._is_initialized = asyncio.Event()
         self.dispatcher = RawDispatcher(
-            name=name,
+            name=self.name,
             deadlines=deadlines,
             answer=self._answer,
             take_notification=self._take_notification,
-            holds_back=frozenset({"initialize"}),
-            stays_open=frozenset({"subscriptions/listen"}),
-            is_paced=True,
+            order=ORDER,
             max_line_bytes=MAX_CLIENT_LINE_BYTES,
         )
         if not terms.is_lasting:  # no bridge is there to ask the next hub for the same
@@ -145,7 +143,7 @@ class ClientSession:
             if self._own_held:
                 self._own_held.close()
             await self._tasks.close()
-            await self._presenter.end_session(self)
+            await self._clients.end_session(self)
 
     # what servers want of the client (Session)
 
@@ -191,7 +189,7 @@ class ClientSession:
     async def _answer(self, request: Envelope) -> Envelope:
         recorded = self._recorder.received(request)
         if self._must_find and self._server and not self._refusal:
-            self._must_find = not await self._presenter.finds_server(self, self._server)
+            self._must_find = not await self._servers.finds_server(self, self._server)
         exchange = self._exchange(request)
         if isinstance(exchange, Envelope):
             reply = exchange
@@ -270,11 +268,11 @@ class ClientSession:
         """What this client declares: once in the legacy era, with each request in the modern one."""
         self._declared = bytes(capabilities)
         self._shows_views = self.state.shows_views = shows_views(capabilities)
-        self._presenter.declare(self.state, declarations.read_raw(capabilities))
+        self._clients.declare(self.state, declarations.read_raw(capabilities))
 
     def _call_client(self, info: ClientInfo) -> None:
         """From now on records name the client as it names itself."""
-        self._presenter.name_client(self.state, info)
+        self._clients.name_client(self.state, info)
         self._client = self._recorder.client = f"{info.name} {info.version}".strip()
 
     async def _discover(self, request: Envelope) -> Envelope:
@@ -283,8 +281,8 @@ class ClientSession:
 
     def _greeting(self, server: McpClient | None, era: Era) -> Raw:
         if server is None:
-            instructions = "" if self._server else self._presenter.instructions(self.state)
-            return greetings.of_hub(era, instructions, self._presenter.capabilities(self, era, self._server))
+            instructions = "" if self._server else self._clients.instructions(self.state)
+            return greetings.of_hub(era, instructions, self._clients.capabilities(self, era, self._server))
         return greetings.of_server(server.greeting, era)
 
     async def _open_server(self, era: Era) -> McpClient | None:
@@ -292,7 +290,7 @@ class ClientSession:
         if self._server is None or not self._notifications.reaches(self, self._server):
             return None
         try:
-            return await self._presenter.open_server(self._server, era, session=self, timeout_s=OPENING_WAIT_S)
+            return await self._servers.open_server(self._server, era, session=self, timeout_s=OPENING_WAIT_S)
         except TooltrayError:
             return None
 
@@ -308,19 +306,18 @@ class ClientSession:
             wanted = wanted.offered(server.greeting.capabilities)
         end: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
         try:
-            told = await self._notifications.listen_to_resources(self, request.id, wanted.uris, server=self._server)
-            tasks = await self._notifications.listen_to_tasks(self, request.id, wanted.tasks) if wanted.tasks else []
+            told = await self._notifications.listens.to_resources(self, request.id, wanted.uris, server=self._server)
+            tasks = await self._notifications.listens.to_tasks(self, request.id, wanted.tasks) if wanted.tasks else []
             self.listening.open(request.id, replace(wanted, uris=told, tasks=tasks), await self._listen_to_extensions(request))
             return await end
         finally:
             self.listening.end(request.id)
-            self._notifications.extension_listens.close(self, request.id)
-            self._notifications.end_listening(self, request.id)
+            self._notifications.listens.end(self, request.id)
 
     async def _listen_to_extensions(self, request: Envelope) -> Mapping[str, object]:
         """What the rest of the listen asks for, as far as servers have acknowledged it."""
         tell = partial(self.listening.tell, request.id)
-        return await self._notifications.extension_listens.open(self, request.id, request.params, server=self._server, tell=tell)
+        return await self._notifications.listens.extensions.open(self, request.id, request.params, server=self._server, tell=tell)
 
     # notifications
 
@@ -328,10 +325,10 @@ class ClientSession:
         if message.method == "notifications/initialized":
             self.listening.is_legacy = True
             self._is_initialized.set()
-            self._presenter.take_roots(self)
+            self._clients.take_roots(self)
         else:
             if message.method == ROOTS_CHANGED:
-                self._presenter.take_roots(self)
+                self._clients.take_roots(self)
             self._notifications.take(self, message.method, message.params, server=self._server)
 
     def _on_list_changed(self, method: str, event: ToolListChanged | PromptListChanged | ResourceListChanged) -> None:

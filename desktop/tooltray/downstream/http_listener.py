@@ -178,9 +178,9 @@ class HttpListener:
 
         return HttpApp(
             guard=Guard(host=settings.host, port=port, requires_token=settings.require_token, owner_of=self._tokens.clients.owner),
-            has_server=self._presenter.has_server,
+            has_server=self._presenter.session_servers.has_server,
             streamable=StreamableHttp(HttpSessions(self._sessions, deadlines=self._deadlines)),
-            modern=ModernHttp(self._sessions, held_calls_of=self._held_calls_of, tool_schema=self._presenter.tool_schema),
+            modern=ModernHttp(self._sessions, held_calls_of=self._held_calls_of, tool_schema=self._presenter.session_servers.tool_schema),
             sse=SseHttp(self._sessions),
             api=self._rest().answer,
         )

@@ -11,11 +11,12 @@ from collections.abc import Collection, Hashable, Iterable
 from msgspec import Raw
 
 from tooltray.activity.structured_log import StructuredLog
-from tooltray.calls.extension_routes import DEFINED
+from tooltray.calls.extension_claims import DEFINED
 from tooltray.downstream.change_notices import ACKNOWLEDGED, PROMPTS_CHANGED, RESOURCES_CHANGED, TOOLS_CHANGED
 from tooltray.downstream.client_session import ClientSession, SessionTerms
 from tooltray.downstream.connection import CONTROL, Connection, Hello
 from tooltray.downstream.control_sessions import ControlSessions
+from tooltray.downstream.request_records import Recorder
 from tooltray.events import EventBus, SessionsChanged
 from tooltray.presenter.mcp_presenter import McpPresenter
 from tooltray.protocol import eras
@@ -55,6 +56,7 @@ class Sessions:
         control_sessions: ControlSessions,
     ) -> None:
         self._presenter, self._bus, self._deadlines, self._log = presenter, bus, deadlines, log
+        self._servers, self._notifications = presenter.session_servers, presenter.router.notifications
         self._states, self._limits, self._controls = states, client_limits, control_sessions
         self._numbers = itertools.count(1)
         self._tasks = TaskKeeper()
@@ -68,7 +70,7 @@ class Sessions:
             return self._controls.open(hello)
         key = ("bridge", hello.session, hello.server, hello.profile) if hello.session else None
         refusal = self._refusal(hello)
-        must_find = bool(hello.server) and not self._presenter.has_server(hello.server or "")
+        must_find = bool(hello.server) and not self._servers.has_server(hello.server or "")
         terms = SessionTerms(hello.server, refusal, must_find)
         return self._open(terms, folder=hello.cwd, profile=hello.profile, key=key).dispatcher
 
@@ -93,13 +95,12 @@ class Sessions:
             key, server=terms.server, folder=folder, profile=profile, is_lasting=terms.is_lasting, is_passing=is_passing
         )
         session = ClientSession(
-            name=f"client {number}",
+            recorder=Recorder(self._log, f"client {number}"),
             terms=terms,
             state=state,
             presenter=self._presenter,
             bus=self._bus,
             deadlines=self._deadlines,
-            log=self._log,
             limits=self._limits,
         )
         self._clients.add(session)
@@ -143,41 +144,40 @@ class Sessions:
                 pass  # the hub lists anew, and says so if the list is another one
             case _ if method in LIST_CHANGES:
                 for session in self._concerned(server, client):
-                    if self._presenter.router.notifications.concerns(session, server, method):
+                    if self._notifications.concerns(session, server, method):
                         session.listening.list_changed(method)
             case _ if method in STATUS_NEWS:
                 pass  # of a task, which is one client's alone
-            case _ if self._presenter.router.notifications.extension_listens.has(client, params):
+            case _ if self._notifications.listens.extensions.has(client, params):
                 pass  # it goes to the client whose listen it is
             case _ if method != ACKNOWLEDGED:  # of the hub's own listens
                 self._pass_other(server, client, method, eras.without_subscription_id(params))
 
     def _pass_log_message(self, server: str, client: McpClient, params: Raw) -> None:
         """To the session that calls, if there is but one; else to all that have this server and want such messages."""
-        notifications = self._presenter.router.notifications
         calling = {each.session.identity: each for each in client.exchanges()}
         if len(calling) == 1:
             (exchange,) = calling.values()
-            if notifications.wants_log_message(exchange.session, params):
+            if self._notifications.wants_log_message(exchange.session, params):
                 exchange.tell("notifications/message", params)
             return
         for session in self._concerned(server, client):
-            if notifications.wants_log_message(session, params):
+            if self._notifications.wants_log_message(session, params):
                 session.tell_server_news("notifications/message", params)
 
     def _pass_other(self, server: str, client: McpClient, method: str, params: Raw) -> None:
         """What no part of the hub knows: to those who may hear it, to a modern client only while it is the one that calls."""
-        notifications = self._presenter.router.notifications
+        may_hear = self._notifications.may_hear
         for session in self._concerned(server, client):
-            if notifications.may_hear(session, client, method):
+            if may_hear(session, client, method):
                 session.tell_server_news(method, params)
         calling = {each.session.identity: each for each in client.exchanges()}
         exchange = next(iter(calling.values())) if len(calling) == 1 else None
-        if exchange and exchange.era is Era.MODERN and method not in DEFINED and notifications.may_hear(exchange.session, client, method):
+        if exchange and exchange.era is Era.MODERN and method not in DEFINED and may_hear(exchange.session, client, method):
             exchange.tell(method, params)
 
     def _pass_update(self, server: str, client: McpClient, params: Raw) -> None:
-        uri, hearers = self._presenter.router.notifications.hearers(client, params)
+        uri, hearers = self._notifications.hearers(client, params)
         for session in self._reaching(server, self._clients):
             asked_for = [self._known(session, server, asked) for hearer, asked in hearers if hearer is session]
             known = self._known(session, server, uri)
@@ -196,18 +196,18 @@ class Sessions:
 
     def _known(self, session: ClientSession, server: str, uri: str) -> str:
         """How a client knows a server's resource."""
-        return uri if session.server else self._presenter.published_uri(server, uri)
+        return uri if session.server else self._servers.published_uri(server, uri)
 
     def _concerned(self, server: str, client: McpClient) -> list[ClientSession]:
         """Whose copy it is, or who has this server alone, or together with all others while it is shared."""
         if client.owner is not None:
             return [session for session in self._reaching(server, self._clients) if session is client.owner]
         concerned = (session for session in self._clients if session.server in (None, server))
-        return [session for session in self._reaching(server, concerned) if self._presenter.serves(client, session)]
+        return [session for session in self._reaching(server, concerned) if self._servers.serves(client, session)]
 
     def _reaching(self, server: str, sessions: Iterable[ClientSession]) -> list[ClientSession]:
         """Those whose profile has a server: what it says is for no other."""
-        return [session for session in sessions if self._presenter.router.notifications.reaches(session, server)]
+        return [session for session in sessions if self._notifications.reaches(session, server)]
 
     async def close(self, reason: str, *, grace_s: float) -> None:
         """Ends all sessions: calls in flight may finish within `grace_s`, then they are answered with `reason`."""
@@ -237,8 +237,8 @@ class Sessions:
     def _refusal(self, hello: Hello) -> str:
         if self._leads_back(hello.peer_pid):
             return LEADS_BACK
-        return self._presenter.profile_refusal(hello.profile)
+        return self._presenter.session_clients.profile_refusal(hello.profile)
 
     def _leads_back(self, pid: int) -> bool:
         """Whether a bridge runs inside one of our own servers."""
-        return bool(pid) and not leaders_of(pid).isdisjoint(self._presenter.server_pids)
+        return bool(pid) and not leaders_of(pid).isdisjoint(self._servers.server_pids)

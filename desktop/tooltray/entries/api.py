@@ -1,19 +1,18 @@
 """The API about servers: their entries, which of them run, and which start with the hub.
 
-Below it: the settings and files where the entries are, and ServerManager, which runs what they say.
+Below it: ServerEntries, which knows where each entry is, and ServerManager, which runs what they say.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tooltray.confirmation import confirm_widening, must_wait
+from tooltray.confirmation import confirm_widening
 from tooltray.entries.outgoing_links import client_links
-from tooltray.errors import TooltrayError
+from tooltray.entries.server_entries import check_is_in_settings
 from tooltray.phrases import Phrase
 from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.server_edits import name_is_taken
 from tooltray.snapshots.edited_entries import ServerTest, ServerUpdatePreview
 from tooltray.snapshots.servers import InMemoryServer, McpClientSnapshot, ServerEntry, ServerState
 from tooltray.snapshots.setup import ServerRemoval
@@ -22,18 +21,9 @@ from tooltray.transports.inmemory.packages import listed
 
 if TYPE_CHECKING:
     from tooltray.catalogue.connections import Connections
-    from tooltray.catalogue.tool_manager import ToolManager
     from tooltray.doctor.server_tests import ServerTests
-    from tooltray.entries.entry_edits import EntryEdits
-    from tooltray.entries.entry_widenings import EntryWidenings
-    from tooltray.entries.proposals import Proposals
-    from tooltray.entries.server_secrets import ServerSecrets
-    from tooltray.server_files.project_servers import ProjectServers
-    from tooltray.settings.server_config import MCPServerConfig
+    from tooltray.entries.server_entries import ServerEntries
     from tooltray.upstream.server_manager import ServerManager
-
-
-async def nothing_to_do(server: str) -> None: ...
 
 
 class ServersApi:
@@ -41,29 +31,20 @@ class ServersApi:
         self,
         *,
         config: McpConfHelper,
-        project_servers: "ProjectServers",
-        proposals: "Proposals",
-        server_secrets: "ServerSecrets",
-        entry_edits: "EntryEdits",
-        widenings: "EntryWidenings",
+        server_entries: "ServerEntries",
         server_tests: "ServerTests",
         servers: "ServerManager",
-        tools: "ToolManager",
         connections: "Connections",
-        on_removed: Callable[[str], Awaitable[None]] = nothing_to_do,
         packages: Path | None = None,
         bridge_entry: Callable[[], Mapping[str, Any]] = dict,
     ) -> None:
         """
         Args:
             bridge_entry: what AI clients need to use this hub, as `{"mcpServers": {NAME: ENTRY}}`; reads files.
-            on_removed: called when a server was removed for good, with its name: what it alone used goes.
             packages: a folder in which servers inside Tooltray are looked for besides this Python's packages; None: there is none.
         """
-        self._config, self._project_servers, self._proposals, self._server_secrets = config, project_servers, proposals, server_secrets
-        self._servers, self._tools, self._connections, self._on_removed = servers, tools, connections, on_removed
-        self._entry_edits, self._widenings, self._tests = entry_edits, widenings, server_tests
-        self._packages, self._bridge_entry = packages, bridge_entry
+        self._config, self._entries, self._tests, self._servers = config, server_entries, server_tests, servers
+        self._connections, self._packages, self._bridge_entry = connections, packages, bridge_entry
 
     # entries
 
@@ -78,10 +59,7 @@ class ServersApi:
             NotFound: there is no such server.
             TooltrayError: it comes with Tooltray, and is in no file.
         """
-        if self._proposals.is_new(name):
-            return self._proposals.entry(name)
-        check_is_in_settings(self._servers, name)
-        return self._config.server_entry(name)
+        return self._entries.entry(name)
 
     async def get_client_links(self, server: str = "") -> dict[str, str]:
         """Links that add a server to AI clients which have such links; no secret's value is in them.
@@ -117,25 +95,7 @@ class ServersApi:
             Denied: nobody has confirmed what it may do beyond that.
             TooltrayError: the entry is not valid, the folder cannot be a project, or the file not be written.
         """
-        return await self._add(name, config, is_default=is_default, project=project)
-
-    async def _add(
-        self, name: str, config: Mapping[str, Any], *, is_default: bool, project: str = "", like: "MCPServerConfig | None" = None
-    ) -> str:
-        """
-        Args:
-            like: the server of which it is a copy.
-        """
-        if await must_wait():
-            return await self._proposals.add(name, config, is_default=is_default, project=project)
-        if not project and name in self._config.settings.mcp_servers:
-            raise name_is_taken(name)
-        given = {"autoApprove": ["all"], **config}
-        await self._widenings.confirm_new(name, given, like=like)
-        if project:
-            return await self._project_servers.add(project, name, config)
-        await self._config.set_server(name, given, is_default=is_default, is_new=True)
-        return name
+        return await self._entries.add(name, config, is_default=is_default, project=project)
 
     async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
         """Replaces a server's entry, in the file where it is; a running one is restarted if that changes what runs. Of a program whose
@@ -149,15 +109,7 @@ class ServersApi:
             Conflict: its entry is another one by now.
             TooltrayError: the entry is not valid, or the file cannot be written.
         """
-        if self._proposals.is_new(name):
-            return await self._replace_proposal(name, config, revision)
-        check_is_in_settings(self._servers, name)
-        if await must_wait():
-            return await self._proposals.change(name, config, revision)
-        revision = await self._widenings.confirm(name, config, revision)
-        if self._config.file_server(name):
-            return await self._project_servers.change(name, config, revision)
-        return await self._config.set_server(name, config, revision=revision)
+        await self._entries.change(name, config, revision)
 
     async def remove_mcp_server(self, name: str, revision: str = "", keep_secrets: bool = False) -> ServerRemoval:
         """Removes a server's entry from the file where it is, stops it, and removes what is among the secrets for it alone.
@@ -174,21 +126,7 @@ class ServersApi:
             Conflict: its entry is another one by now.
             TooltrayError: the file cannot be written.
         """
-        if self._proposals.is_new(name):
-            return ServerRemoval(name, tuple(await self._proposals.withdraw(name)))
-        check_is_not_builtin(self._servers, name)
-        removal, before = await self._server_secrets.of(name), self._config.settings.mcp_servers.get(name)
-        if name not in self._config.own_settings.mcp_servers and self._project_servers.keeps(name):
-            await self._project_servers.remove(name, revision)
-        else:
-            await self._config.remove_server(name, revision=revision)
-        self._widenings.note_removed(name, before)
-        await self._proposals.removed(name)
-        if keep_secrets:
-            return removal
-        await self._tools.free_names(name)
-        await self._on_removed(name)
-        return await self._server_secrets.forget(removal)
+        return await self._entries.remove(name, revision, keep_secrets=keep_secrets)
 
     async def get_inmemory_servers(self) -> list[InMemoryServer]:
         """The servers that installed packages bring and that can run inside Tooltray. None of them is imported for that."""
@@ -201,10 +139,7 @@ class ServersApi:
             NotFound: there is no such server.
             TooltrayError: it comes with Tooltray, and is in no file.
         """
-        if self._proposals.is_new(name):
-            return self._proposals.preview(name, config)
-        check_is_in_settings(self._servers, name)
-        return self._entry_edits.preview(name, config)
+        return self._entries.preview(name, config)
 
     async def duplicate_mcp_server(self, name: str, new_name: str) -> str:
         """Adds a copy of a server to the settings, with the same rules and the same secrets, and returns its name. It does not start with
@@ -217,7 +152,7 @@ class ServersApi:
         """
         check_is_in_settings(self._servers, name)
         source, entry = self._servers.get(name).config, (await self.get_server_entry(name)).counts
-        return await self._add(new_name, {**entry, "autoApprove": list(source.auto_approve)}, is_default=False, like=source)
+        return await self._entries.add(new_name, {**entry, "autoApprove": list(source.auto_approve)}, is_default=False, like=source)
 
     async def test_server(self, test: str, name: str, config: Mapping[str, Any] | None = None) -> ServerTest:
         """Connects once to a server, lists its tools and ends it again; nothing is saved. What it writes to its stderr meanwhile comes as
@@ -239,7 +174,7 @@ class ServersApi:
         if config is not None:
             await confirm_widening(Phrase("Running a server to test it"), server=name)
         else:
-            self._proposals.check_may_run(name)
+            self._entries.check_may_run(name)
             check_is_in_settings(self._servers, name)
         return await self._tests.run(test, name, config)
 
@@ -256,7 +191,7 @@ class ServersApi:
             NotFound: there is no such server.
             TooltrayError: it does not run; says why.
         """
-        self._proposals.check_may_run(name)
+        self._entries.check_may_run(name)
         await self._servers.start(name)
 
     async def stop_server(self, name: str) -> None:
@@ -275,7 +210,7 @@ class ServersApi:
             NotFound: there is no such server.
             TooltrayError: it does not run again; says why.
         """
-        self._proposals.check_may_run(name)
+        self._entries.check_may_run(name)
         await self._servers.restart(name)
 
     async def is_server_running(self, name: str) -> bool:
@@ -334,46 +269,3 @@ class ServersApi:
         is_default = name not in self._config.settings.default_servers
         await self._config.set_default(name, is_default)
         return is_default
-
-    # inside
-
-    async def _replace_proposal(self, name: str, config: Mapping[str, Any], revision: str) -> None:
-        """What waits is another one; a person, or a program that is trusted, says yes to it thereby."""
-        project = self._proposals.project(name)
-        if await must_wait():
-            await self._proposals.add(name, config, is_default=True, project=project, revision=revision)
-        else:
-            await self.add_mcp_server(name, config, project=project)
-            await self._proposals.removed(name)
-
-
-def check_exists(servers: "ServerManager", name: str | None) -> None:
-    """None stands for all servers, and is always there.
-
-    Raises:
-        NotFound: there is no such server.
-    """
-    if name is not None:
-        servers.get(name)
-
-
-def check_is_in_settings(servers: "ServerManager", name: str) -> None:
-    """
-    Raises:
-        NotFound: there is no such server.
-        TooltrayError: it comes with Tooltray, and has no entry in the settings that could be changed.
-    """
-    servers.get(name)
-    check_is_not_builtin(servers, name)
-
-
-def check_is_not_builtin(servers: "ServerManager", name: str) -> None:
-    """
-    Raises:
-        TooltrayError: the server comes with Tooltray.
-    """
-    server = servers.find(name)
-    if server and server.is_builtin:
-        raise TooltrayError(
-            Phrase("'{name}' comes with Tooltray", name=name), Phrase("it has no entry in the settings that could be changed")
-        )

@@ -55,8 +55,8 @@ class FilesApi:
             Conflict: one of them is another one by now; none was trusted.
             TooltrayError: there is no such entry, or the yes cannot be kept.
         """
-        about = await self._about(project, entries)
-        await confirm_widening(YES_TO_SERVERS, project=project, **about)
+        commands = commands_of(await known_requests(self.get_trust_requests(project)), entries)
+        await confirm_widening(YES_TO_SERVERS, commands, project=project, **about_entries(entries))
         if project:
             return await self._project_servers.trust(project, entries)
         return await trust_others(entries, self._inmemory_trust, self._proposals)
@@ -106,9 +106,6 @@ class FilesApi:
         """
         return await self._files.reload()
 
-    async def _about(self, project: str, entries: Mapping[str, str]) -> dict[str, object]:
-        return about_entries(await known_requests(self.get_trust_requests(project)), entries)
-
 
 async def known_requests(asked: Awaitable[list[TrustRequest]]) -> list[TrustRequest]:
     """What waits, for who is asked about it; none where that cannot be read, which is told by what comes behind."""
@@ -118,11 +115,14 @@ async def known_requests(asked: Awaitable[list[TrustRequest]]) -> list[TrustRequ
         return []
 
 
-def about_entries(requests: Sequence[TrustRequest], entries: Mapping[str, str]) -> dict[str, object]:
-    """What a yes to entries is about: of each its name, and for the window what it starts."""
-    there = {request.entry: request for request in requests}
-    shown = [f"{name}: {there[name].target}" if name in there else name for name in entries]
-    return {"entries": shown, "digests": [f"{name} {digest[:DIGEST_LENGTH]}" for name, digest in entries.items()]}
+def about_entries(entries: Mapping[str, str]) -> dict[str, object]:
+    """What a yes to entries is about: the name of each, and the digest of what it starts."""
+    return {"entries": list(entries), "digests": [f"{name} {digest[:DIGEST_LENGTH]}" for name, digest in entries.items()]}
+
+
+def commands_of(requests: Sequence[TrustRequest], entries: Mapping[str, str]) -> dict[str, object]:
+    """What entries start, for who is asked about them."""
+    return {"commands": [f"{each.entry}: {each.target}" for each in requests if each.entry in entries]}
 
 
 async def trust_others(entries: Mapping[str, str], inmemory_trust: "InMemoryTrust", proposals: "Proposals") -> list[str]:

@@ -1,47 +1,40 @@
 """Proposals: servers that programs want to add or change, which wait for a person's consent. Running servers go on unchanged meanwhile.
 
 Above it: the presenter, and the command line without a hub. Below it: the settings and projects' files, into which accepted proposals are
-written, and the secrets. No server object is made of a proposal, so that none can be started by mistake. A consent applies to what the
-person saw: its digest covers the content, the target file and the replaced entry. Secrets of a proposal are stored under names that were
-never used, so that it neither gets nor replaces other secrets.
+written, the secrets, and ProposalSnapshots. No server object is made of a proposal, so that none can be started by mistake. A consent
+applies to what the person saw: its digest covers the content, the target file and the replaced entry. Secrets of a proposal are stored
+under names that were never used, so that it neither gets nor replaces other secrets.
 """
 
 import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
-from pathlib import Path
 from typing import Any, Protocol
 
 import msgspec
-from msgspec.structs import replace
 
-from tooltray.confinement.confinements import Confinements
 from tooltray.confirmation import asker_name
-from tooltray.entries.entry_edits import entry_diff
 from tooltray.entries.portable_entry import without_secrets
+from tooltray.entries.proposal_snapshots import WAITS, ProposalSnapshots
 from tooltray.entries.proposal_store import KeptProposal, ProposalStore
 from tooltray.entries.secret_uses import mentioned
 from tooltray.errors import Conflict, Denied, NotFound, Problem, TooltrayError
 from tooltray.events import EventBus, ServerChanged, ServerFilesChanged, ServerRemoved
-from tooltray.files.json_text import check_revision, digest_of
+from tooltray.files.json_text import check_revision
 from tooltray.phrases import Phrase
 from tooltray.secrets.secrets import SecretStore
-from tooltray.server_files.trust_requests import Place, trust_request, wanted_variables
-from tooltray.settings.entry_text import check_entry
-from tooltray.settings.file_server import FILE_NAME, FileEntry
-from tooltray.settings.given_entries import BUILTIN_NAMES, check_name, read_entry, read_given_entry
+from tooltray.settings.given_entries import BUILTIN_NAMES, check_name, read_given_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.widening import entry_widens
 from tooltray.snapshots.edited_entries import ServerUpdatePreview
-from tooltray.snapshots.servers import ServerEntry, ServerSnapshot, ServerState
+from tooltray.snapshots.servers import ServerEntry, ServerSnapshot
 from tooltray.snapshots.trust import TrustRequest
 from tooltray.tasks import finish_in_thread
 
 logger = logging.getLogger(__name__)
 MOST_WAITING = 50  # nobody reads more; further proposals are refused
 LARGEST_ENTRY_BYTES = 64 * 1024  # nobody reads a longer entry before consenting
-WAITS = Phrase("it waits for your yes")
 
 
 class ProjectFiles(Protocol):
@@ -70,22 +63,15 @@ class Proposals:
         secrets: SecretStore,
         files: ProjectFiles,
         remove_unused: Callable[[Collection[str]], Awaitable[list[str]]],
-        environ: Callable[[], Awaitable[Mapping[str, str]]],
-        home: Path,
         bus: EventBus,
-        confinements: Confinements,
-        snapshot: Callable[[str], ServerSnapshot | None] = lambda name: None,
+        snapshots: ProposalSnapshots,
     ) -> None:
         """
         Args:
             remove_unused: removes those of some secrets that no server uses.
-            environ: returns the environment that servers get.
-            home: the person's home folder, in which servers run.
-            snapshot: returns the snapshot of an existing server.
         """
         self._config, self._store, self._secrets, self._files = config, store, secrets, files
-        self._confinements = confinements
-        self._remove_unused, self._environ, self._home, self._bus, self._snapshot = remove_unused, environ, home, bus, snapshot
+        self._remove_unused, self._bus, self._snapshots = remove_unused, bus, snapshots
         self._kept = {name: kept for name, kept in store.kept.items() if _is_usable(name, kept)}
         self._lock = asyncio.Lock()
 
@@ -116,9 +102,7 @@ class Proposals:
 
     def preview(self, name: str, entry: Mapping[str, Any]) -> ServerUpdatePreview:
         """Returns what another entry of a proposed new server would change."""
-        kept = self._kept[name]
-        diff, slips = entry_diff(name, kept.entry, entry), tuple(check_entry(entry))
-        return ServerUpdatePreview(self._file(name, kept), diff, revision=self._digest(name, kept), slips=slips)
+        return self._snapshots.preview(name, self._kept[name], entry)
 
     def project(self, name: str) -> str:
         """Returns the project whose file a new server is for; empty for the settings."""
@@ -126,13 +110,11 @@ class Proposals:
 
     def snapshots(self) -> Iterator[ServerSnapshot]:
         """Yields snapshots of proposed new servers, to be shown beside the existing ones."""
-        return (self._new_snapshot(name, kept) for name, kept in self._waiting().items() if not kept.is_change)
+        return (self._snapshots.of_new(name, kept) for name, kept in self._waiting().items() if not kept.is_change)
 
     async def requests(self) -> list[TrustRequest]:
         """Returns the requests for consent, with all that a person must know."""
-        waiting = self._waiting()
-        environ = await self._environ() if any(wanted_variables(read_entry(name, kept.entry)) for name, kept in waiting.items()) else {}
-        return await asyncio.to_thread(lambda: [self._request(name, kept, environ) for name, kept in waiting.items()])
+        return await self._snapshots.requests(self._waiting())
 
     def check_may_run(self, name: str) -> None:
         """Checks that a server is not only a proposal.
@@ -165,7 +147,7 @@ class Proposals:
         async with self._lock:
             check_name(name, BUILTIN_NAMES)
             before = self._waiting().get(name)
-            check_revision(self._digest(name, before) if before else "", revision)
+            check_revision(self._snapshots.digest(name, before) if before else "", revision)
             asked = without_secrets(name, entry)
             await self._hold(name, asked.entry, asked.values, KeptProposal({}, folder, is_default=is_default))
         return name
@@ -263,7 +245,7 @@ class Proposals:
             for name, digest in digests.items():
                 if name not in waiting:
                     raise _waits_not(name)
-                if self._digest(name, waiting[name]) != digest:
+                if self._snapshots.digest(name, waiting[name]) != digest:
                     reason = Phrase("somebody has changed it since you looked at it, and nothing was trusted")
                     title = Phrase("'{name}' is another one by now", name=name)
                     raise Conflict(title, reason, Phrase("Look again, and decide anew."))
@@ -316,68 +298,14 @@ class Proposals:
         await finish_in_thread(self._store.write, kept)
         self._kept = kept
 
-    # snapshots
-
     def _tell(self, name: str, *, is_gone: bool = False) -> None:
         kept = self._waiting().get(name)
-        shown = self._new_snapshot(name, kept) if kept and not kept.is_change else self._snapshot(name)
+        shown = self._snapshots.of_new(name, kept) if kept and not kept.is_change else self._snapshots.of_existing(name)
         if shown:
             self._bus.publish(ServerChanged(shown))
         elif is_gone:
             self._bus.publish(ServerRemoved(name))
         self._bus.publish(ServerFilesChanged())
-
-    def _new_snapshot(self, name: str, kept: KeptProposal) -> ServerSnapshot:
-        config = read_entry(name, kept.entry)
-        return ServerSnapshot(
-            name=name,
-            transport=config.transport,
-            target=config.target,
-            state=ServerState.WAITING,
-            since=kept.asked_at,
-            is_default=kept.is_default,
-            is_disabled=config.disable,
-            icon=config.icons,
-            description=config.descriptions,
-            detail=WAITS,
-            auto_approve=tuple(config.auto_approve),
-            isolation=config.isolation,
-            idle_stop_s=config.idle_stop,
-            confinement=self._confinements.of(name, config),
-            origin="proposal",
-            file=self._file(name, kept),
-            project=kept.project,
-            revision=self._digest(name, kept),
-            waiting=True,
-        )
-
-    def _request(self, name: str, kept: KeptProposal, environ: Mapping[str, str]) -> TrustRequest:
-        """Builds the request for consent; blocks for a few file system calls."""
-        config, before = read_entry(name, kept.entry), None
-        if kept.is_change:
-            there = without_secrets(name, self._config.server_entry(name).entry).entry
-            before = FileEntry(name, read_entry(name, there), there)
-        server = self._config.file_server(name)
-        folder = kept.project or (server.folder if server else "")
-        request = trust_request(
-            FileEntry(name, config, kept.entry),
-            Place(folder or str(self._home), self._file(name, kept), is_of_project=bool(folder)),
-            auto_approve=tuple(config.auto_approve),
-            confinement=self._confinements.of("", config),
-            is_change=kept.is_change,
-            before=before,
-            environ=environ,
-        )
-        return replace(request, project="", digest=self._digest(name, kept), asked_by=kept.asked_by or "?")
-
-    def _file(self, name: str, kept: KeptProposal) -> str:
-        """Returns the path of the file into which the entry would be written."""
-        if server := self._config.file_server(name):
-            return server.file
-        return str(Path(kept.project, FILE_NAME)) if kept.project else str(self._config.path)
-
-    def _digest(self, name: str, kept: KeptProposal) -> str:
-        return digest_of([kept.entry, kept.project, kept.is_default, self._config.revision(name) if kept.is_change else ""])
 
 
 def _waits_not(name: str) -> NotFound:

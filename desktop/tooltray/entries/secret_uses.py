@@ -7,9 +7,8 @@ a secret counts as used: one that is needed must not be deleted.
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -53,27 +52,39 @@ class Uses(msgspec.Struct, frozen=True):
 class SecretUses:
     """Belongs to one event loop."""
 
-    def __init__(self, config: McpConfHelper) -> None:
-        self._config = config
-
-    async def all(
-        self, projects: Names, served: Iterable[str], lost: Iterable[str] = (), proposed: Mapping[str, Any] = MappingProxyType({})
-    ) -> Uses:
-        """Finds all uses of secrets.
-
-        Args:
-            projects: all known projects, in use or not.
-            served: paths of the files that the hub was started with.
-            lost: paths of unreadable files that name projects; those that were deleted are ignored.
-            proposed: entries that wait for consent, by the servers' names.
+    def __init__(
+        self,
+        *,
+        config: McpConfHelper,
+        projects: Callable[[], Names],
+        served: Callable[[], Iterable[str]] = tuple,
+        lost: Callable[[], Iterable[str]] = tuple,
+        proposed: Callable[[], Mapping[str, Any]] = dict,
+    ) -> None:
         """
+        Args:
+            projects: returns all known projects, in use or not.
+            served: returns the paths of the files that the hub was started with.
+            lost: returns the paths of unreadable files that name projects; those that were deleted are ignored.
+            proposed: returns the entries that wait for consent, by the servers' names.
+        """
+        self._config, self._projects, self._served, self._lost, self._proposed = config, projects, served, lost, proposed
+
+    async def all(self) -> Uses:
+        """Finds all uses of secrets."""
         found = _Found()
         self._of_settings(found)
-        for name, entry in proposed.items():
+        for name, entry in self._proposed().items():
             found.note(name, mentioned(entry))
-        await finish_in_thread(_look_into, found, self._config.path, dict(projects), tuple(served))
-        found.unreadable.update(await finish_in_thread(_present, tuple(lost)))
+        await finish_in_thread(_look_into, found, self._config.path, dict(self._projects()), tuple(self._served()))
+        found.unreadable.update(await finish_in_thread(_present, tuple(self._lost())))
         return Uses({secret: frozenset(users) for secret, users in found.users.items()}, frozenset(found.unreadable))
+
+    def servers(self) -> set[str]:
+        """Returns the names of all known servers, also of projects not in use, of unusable entries, and of served files."""
+        written = self._config.document.get("mcpServers")
+        found = {*self._config.settings.mcp_servers, *self._config.file_servers, *(written if isinstance(written, dict) else ())}
+        return found.union(*(names.values() for names in self._projects().values()))
 
     def _of_settings(self, found: "_Found") -> None:
         """Adds the uses of the loaded settings: a server may still run with an entry that has changed on the disk."""

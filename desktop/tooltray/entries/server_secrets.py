@@ -6,17 +6,16 @@ on a person's request, and never while they are used: changed files and reloaded
 
 import contextlib
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from msgspec.structs import replace
 
 from tooltray.access.trusted_tokens import TRUSTED_SECRET
-from tooltray.entries.secret_uses import Names, SecretUses, Uses
+from tooltray.entries.secret_uses import SecretUses, Uses
 from tooltray.errors import Problem, TooltrayError
 from tooltray.secrets.providers import reference_of
 from tooltray.secrets.secrets import BACKUP_SECRET, LIST_TIMEOUT_S, SecretStore
 from tooltray.secrets.vaults import SecretMissing
-from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.sign_ins.token_store import PREFIX
 from tooltray.snapshots.setup import ServerRemoval, SharedSecret
 from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
@@ -52,29 +51,22 @@ class ServerSecrets:
     def __init__(
         self,
         *,
-        config: McpConfHelper,
         secrets: SecretStore,
         sign_ins: KeptSignIns,
-        projects: Callable[[], Names],
-        served: Callable[[], Iterable[str]] = tuple,
-        lost: Callable[[], Iterable[str]] = tuple,
-        proposed: Callable[[], Mapping[str, Any]] = dict,
+        secret_uses: SecretUses,
         provider_problem: Callable[[str], Awaitable[Problem | None]] = _none_known,
     ) -> None:
         """
         Args:
             provider_problem: says why a secret that is kept elsewhere cannot be had.
-            projects, served, lost, proposed: see SecretUses.all.
         """
-        self._config, self._secrets, self._sign_ins, self._projects, self._served = config, secrets, sign_ins, projects, served
-        self._lost, self._proposed, self._provider_problem = lost, proposed, provider_problem
-        self._look = SecretUses(config)
+        self._secrets, self._sign_ins, self._uses, self._provider_problem = secrets, sign_ins, secret_uses, provider_problem
 
     async def of(self, server: str) -> ServerRemoval:
         """Returns what would be removed with a server; nothing for an unknown name. Errors of the secret store are in `problem`."""
-        if server not in self._servers():
+        if server not in self._uses.servers():
             return ServerRemoval(server)
-        uses = await self._uses()
+        uses = await self._uses.all()
         named = uses.by(server)
         sign_in = PREFIX + server if server in self._sign_ins.kept else ""
         try:
@@ -92,7 +84,7 @@ class ServerSecrets:
         """
         if not secrets:
             return {}
-        uses, servers = await self._uses(), self._servers()
+        uses, servers = await self._uses.all(), self._uses.servers()
         found = {name: {*uses.users.get(name, ()), *_named_in(name, servers)} - {besides} for name in secrets}
         return {name: tuple(sorted(owners)) for name, owners in found.items() if owners}
 
@@ -117,7 +109,7 @@ class ServerSecrets:
         stored: list[str] | None = None
         with contextlib.suppress(TooltrayError):
             stored = await self._secrets.names(timeout_s=LIST_TIMEOUT_S)
-        uses = await self._uses()
+        uses = await self._uses.all()
         names = sorted({*(stored or ()), *uses.users})
         found = tuple([await self._provided(name, uses) or self._snapshot(name, stored, uses) for name in names])
         return StoredSecrets(self._secrets.kind, self._secrets.is_proven, self._secrets.problem, found)
@@ -158,12 +150,9 @@ class ServerSecrets:
         return removed
 
     async def _unused_among(self, stored: Iterable[str]) -> list[str]:
-        uses = await self._uses()
+        uses = await self._uses.all()
         free = (secret for secret in sorted(stored) if secret not in OWN_SECRETS)
         return [secret for secret in free if not uses.of(secret) and not self._is_of_sign_in(secret, is_of_known=True)]
-
-    async def _uses(self) -> Uses:
-        return await self._look.all(self._projects(), self._served(), self._lost(), self._proposed())
 
     async def _remove(self, name: str) -> None:
         if self._is_of_sign_in(name):
@@ -185,13 +174,7 @@ class ServerSecrets:
         server = name.removeprefix(PREFIX)
         if not name.startswith(PREFIX):
             return False
-        return server in self._servers() or (not is_of_known and server in self._sign_ins.kept)
-
-    def _servers(self) -> set[str]:
-        """Returns the names of all known servers, also of projects not in use, of unusable entries, and of served files."""
-        written = self._config.document.get("mcpServers")
-        found = {*self._config.settings.mcp_servers, *self._config.file_servers, *(written if isinstance(written, dict) else ())}
-        return found.union(*(names.values() for names in self._projects().values()))
+        return server in self._uses.servers() or (not is_of_known and server in self._sign_ins.kept)
 
 
 def _named_in(secret: str, servers: Collection[str]) -> tuple[str, ...]:

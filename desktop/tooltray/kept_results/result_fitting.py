@@ -27,9 +27,9 @@ from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.exchange import Exchange
 from tooltray.sessions.session_state import SessionState
 from tooltray.tasks import finish_in_thread
+from tooltray.views.hub_tools import HubTools
 from tooltray.views.result_limits import ResultLimits, ResultTerms
 from tooltray.views.tool_costs import Count
-from tooltray.views.view_lists import ViewLists
 
 READ_AT_ONCE_BYTES = 2**16  # takes a tenth of a millisecond
 NOTICE_TOKENS = 250  # for the words about what was cut; they have 150, and as many again for a few parts
@@ -75,12 +75,12 @@ class ResultFitting:
         store: ResultStore,
         count: Count,
         tools: ToolManager,
-        lists: ViewLists,
+        hub_tools: HubTools,
         client_limits: KnownLimits,
         result_limits: ResultLimits,
         flow_guard: FlowGuard,
     ) -> None:
-        self._store, self._count, self._tools, self._lists = store, count, tools, lists
+        self._store, self._count, self._tools, self._hub_tools = store, count, tools, hub_tools
         self._limits, self._guard = client_limits, flow_guard
         self.terms = result_limits.of_call  # asked for with every call
         self.problems: tuple[Problem, ...] = ()
@@ -145,7 +145,7 @@ class ResultFitting:
             project=project_of(state),
             server=route.server,
             tool=route.definition.name,
-            reader=self._lists.reader_name(state.server),
+            reader=self._hub_tools.reader_name(state.server),
         )
 
     def _tell(self, order: _Order, error: OSError) -> None:

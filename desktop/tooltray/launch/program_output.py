@@ -5,16 +5,18 @@ it says on stderr may repeat one: that is thrown away.
 """
 
 import asyncio
+import contextlib
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Coroutine, Mapping, Sequence
 from typing import ClassVar
 
 from tooltray.hidden_fields import HidesFields
 from tooltray.launch.process_family import START_OPTIONS, ProcessFamily
+from tooltray.tasks import finish
 
 READ_BYTES = 64 * 1024
+KILLED_WITHIN_S = 2.0  # a process is gone within milliseconds; the end of its output, for which asyncio waits besides, may never come
 SHELL = "/bin/sh"
 
 
@@ -42,7 +44,7 @@ async def printed_by(command: str | Sequence[str], *, environ: Mapping[str, str]
         TimeoutError: it took longer; it has been ended, with all that it started.
         OSError: it cannot be run.
     """
-    process = await _started(command, environ, cwd)
+    process = await started(_start(command, environ, cwd))
     family, is_over = ProcessFamily(process.pid), False
     try:
         async with asyncio.timeout(timeout_s):
@@ -53,16 +55,48 @@ async def printed_by(command: str | Sequence[str], *, environ: Mapping[str, str]
     finally:
         if not is_over:  # what it started goes with it, which may be what holds its output open while it has ended itself
             family.kill()
-            await process.wait()
+            await killed(process)
     return Printed(code, output)
 
 
-async def _started(command: str | Sequence[str], environ: Mapping[str, str], cwd: str) -> Process:
-    words = (SHELL, "-c", command) if isinstance(command, str) else tuple(command)
-    start: Callable[..., Awaitable[Process]] = partial(asyncio.create_subprocess_exec, *words)
+async def started(start: Coroutine[object, None, Process]) -> Process:
+    """The process that is being started, with START_OPTIONS; whoever is cancelled meanwhile leaves nothing of it behind.
+
+    asyncio by itself ends it alone then, and waits for the end of its output, which a child of it may hold open for ever.
+
+    Raises:
+        OSError: it cannot be run.
+    """
+    process: Process | None = None
+
+    async def begin() -> None:
+        nonlocal process
+        process = await start
+
+    try:
+        await finish(begin())
+    except asyncio.CancelledError:
+        if process is not None:
+            ProcessFamily(process.pid).kill()
+        raise
+    assert process is not None
+    return process
+
+
+async def killed(process: Process) -> None:
+    """Waits for the end of a process that was killed with its family. What has left the family may hold its output open for ever."""
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(KILLED_WITHIN_S):
+            await process.wait()
+
+
+async def _start(command: str | Sequence[str], environ: Mapping[str, str], cwd: str) -> Process:
     if isinstance(command, str) and sys.platform == "win32":
-        start = partial(asyncio.create_subprocess_shell, command)
-    return await start(stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, cwd=cwd, env=environ, **START_OPTIONS)
+        return await asyncio.create_subprocess_shell(
+            command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, cwd=cwd, env=environ, **START_OPTIONS
+        )
+    words = (SHELL, "-c", command) if isinstance(command, str) else tuple(command)
+    return await asyncio.create_subprocess_exec(*words, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, cwd=cwd, env=environ, **START_OPTIONS)
 
 
 async def _read(output: asyncio.StreamReader, most_bytes: int) -> bytes:

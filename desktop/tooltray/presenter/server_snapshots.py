@@ -14,7 +14,6 @@ from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.sign_ins.sign_ins import SignIns
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.upstream.managed_server import ManagedServer
-from tooltray.upstream.server_manager import ServerManager
 
 
 class ServerSnapshots:
@@ -24,7 +23,6 @@ class ServerSnapshots:
         self,
         *,
         config: McpConfHelper,
-        servers: ServerManager,
         tools: ToolManager,
         project_snapshots: ProjectSnapshots,
         sign_ins: SignIns,
@@ -36,7 +34,7 @@ class ServerSnapshots:
         Args:
             waits: whether a change of a server waits for a person's yes.
         """
-        self._config, self._servers, self._tools = config, servers, tools
+        self._config, self._tools = config, tools
         self._projects, self._sign_ins, self._stats, self._waits = project_snapshots, sign_ins, stats, waits
         self._confinements = confinements
 
@@ -49,7 +47,7 @@ class ServerSnapshots:
             target=config.target,
             state=server.shown_state,
             since=server.first.since,
-            is_default=self._servers.is_default(server.name),
+            is_default=server.is_builtin or server.name in self._config.settings.default_servers,
             is_disabled=config.disable,
             is_builtin=server.is_builtin,
             icon=config.icons,

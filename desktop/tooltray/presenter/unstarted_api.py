@@ -21,7 +21,7 @@ from tooltray.confinement.api import ConfinementApi
 from tooltray.confirmation import confirm_widening, note_narrowing
 from tooltray.consent.api import ConfirmationsApi
 from tooltray.entries.api import ServersApi
-from tooltray.entries.files_api import YES_TO_SERVERS, FilesApi, about_entries, distrust_other, known_requests, trust_others
+from tooltray.entries.files_api import YES_TO_SERVERS, FilesApi, about_entries, commands_of, distrust_other, known_requests, trust_others
 from tooltray.entries.outgoing_links import client_links
 from tooltray.entries.secrets_api import SecretsApi
 from tooltray.entries.setup_api import SetupApi
@@ -318,7 +318,7 @@ class _FilesApi(_Unstarted, FilesApi):
 
     async def trust_entries(self, project: str, entries: Mapping[str, str]) -> list[str]:
         requests = await known_requests(self.get_trust_requests(project))
-        await confirm_widening(YES_TO_SERVERS, project=project, **about_entries(requests, entries))
+        await confirm_widening(YES_TO_SERVERS, commands_of(requests, entries), project=project, **about_entries(entries))
         if not project:
             return await trust_others(entries, self._parts.inmemory_trust, self._parts.proposals)
         _, names = await self._parts.trust_decisions.trust(project, entries)

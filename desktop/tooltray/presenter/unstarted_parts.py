@@ -208,6 +208,7 @@ class UnstartedParts:
 
     @cached_property
     def server_secrets(self) -> "ServerSecrets":
+        from tooltray.entries.secret_uses import SecretUses
         from tooltray.entries.server_secrets import ServerSecrets
         from tooltray.sign_ins.token_store import TokenStore
 
@@ -215,14 +216,13 @@ class UnstartedParts:
             kept = self.trust_store.kept
             return {folder: {entry: each.server for entry, each in entries.items()} for folder, entries in kept.items()}
 
-        return ServerSecrets(
+        uses = SecretUses(
             config=self.config,
-            secrets=self.secrets,
-            sign_ins=TokenStore(self.home.sign_ins, self.secrets),
             projects=projects,
             lost=lambda: self.trust_store.lost,
             proposed=lambda: self.proposals.entries if self.home.proposals.exists() else {},
         )
+        return ServerSecrets(secrets=self.secrets, sign_ins=TokenStore(self.home.sign_ins, self.secrets), secret_uses=uses)
 
     # what a person has to consent to
 
@@ -281,6 +281,7 @@ class UnstartedParts:
     @cached_property
     def proposals(self) -> "Proposals":
         """What programs have proposed."""
+        from tooltray.entries.proposal_snapshots import ProposalSnapshots
         from tooltray.entries.proposal_store import ProposalStore
         from tooltray.entries.proposals import Proposals
 
@@ -293,10 +294,10 @@ class UnstartedParts:
             secrets=self.secrets,
             files=ProjectFiles(self),
             remove_unused=remove_unused,
-            environ=self._servers_shell.environ,
-            home=Path.home(),
             bus=self.bus,
-            confinements=self.confinements,
+            snapshots=ProposalSnapshots(
+                config=self.config, environ=self._servers_shell.environ, home=Path.home(), confinements=self.confinements
+            ),
         )
         self._note_problem(proposals.problem)
         return proposals

@@ -26,7 +26,7 @@ from tooltray.protocol.envelope import (
     not_delivered,
 )
 from tooltray.protocol.framing import KEPT_OF_OVERSIZED_BYTES, LOOKED_AT_BYTES, LineBuffer, on_one_line
-from tooltray.protocol.in_flight import BY_REPLIES, Backlog, Pace
+from tooltray.protocol.in_flight import AS_THEY_COME, BY_REPLIES, AnswerOrder, Backlog, Pace
 from tooltray.protocol.member_scanner import opened
 from tooltray.protocol.pending_calls import PendingCall, PendingCalls
 
@@ -57,28 +57,23 @@ class RawDispatcher:
         deadlines: DeadlineWheel,
         answer: Answer,
         take_notification: Callable[[Envelope], None],
-        holds_back: frozenset[str] = frozenset(),
-        stays_open: frozenset[str] = frozenset(),
+        order: AnswerOrder = AS_THEY_COME,
         is_server: bool = False,
-        is_paced: bool = False,
         max_line_bytes: int,
     ) -> None:
         """
         Args:
             answer: answers a request of the peer, or does not (NO_REPLY); cancelled when the peer cancels it.
             take_notification: hears of every notification but cancellations.
-            holds_back: methods behind which everything waits until they are answered (`initialize`).
-            stays_open: methods whose requests are open as long as the peer wants (`subscriptions/listen`): nothing waits for them, and
-                they are not answered when the connection ends, so that the bridge asks the next hub the same.
+            order: which of its requests wait for others.
             is_server: the peer is a server: what it writes besides messages is noise, never answered, and small faults are forgiven.
-            is_paced: of what it asks for in one go only some is begun before it has read the first replies (see pace).
             max_line_bytes: longer messages of the peer are dropped.
         """
         self.name = name
         self.unsent = deadlines.unsent.of(is_server=is_server)
         self._deadlines = deadlines
         self._answer_request, self._take_notification = answer, take_notification
-        self._holds_back, self._stays_open, self._is_server = holds_back, stays_open, is_server
+        self._holds_back, self._stays_open, self._is_server = order.holds_back, order.stays_open, is_server
         self.calls = PendingCalls(name, deadlines, give_up=self._send_cancelled)
         self._lines = LineBuffer(on_oversized=self._on_oversized, max_line_bytes=max_line_bytes, is_unwanted=self.calls.is_unwanted)
         self._channel: Channel | None = None
@@ -91,7 +86,7 @@ class RawDispatcher:
         self._open: set[bytes] = set()  # of those, the ones that nothing waits for
         self._backlog = Backlog()
         self._is_held_back = False
-        self._pace = Pace(is_even=not is_paced, go_on=self._work_off_backlog)
+        self._pace = Pace(is_even=not order.is_paced, go_on=self._work_off_backlog)
         self.closed_because = self._ended_because = ""
         self.closed = asyncio.Event()
         self.is_closed = False  # the same, for each message

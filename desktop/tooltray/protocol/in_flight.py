@@ -12,10 +12,30 @@ import asyncio
 from collections import deque
 from collections.abc import Callable
 
+import msgspec
+
 from tooltray.protocol.envelope import Envelope
 
 MAX_BACKLOG_BYTES = 64 * 2**20  # the same limit as in the other direction (unsent); a larger message fits into an empty queue
 MESSAGE_BYTES = 500  # memory of a message besides its parameters
+
+
+class AnswerOrder(msgspec.Struct, frozen=True):
+    """Which of a peer's requests wait for others.
+
+    Attributes:
+        holds_back: methods behind which everything waits until they are answered (`initialize`).
+        stays_open: methods whose requests are open as long as the peer wants (`subscriptions/listen`): nothing waits for them, and they are
+            not answered when the connection ends, so that the bridge asks the next hub the same.
+        is_paced: of what it asks for in one go only some is begun before it has read the first replies; see Pace.
+    """
+
+    holds_back: frozenset[str] = frozenset()
+    stays_open: frozenset[str] = frozenset()
+    is_paced: bool = False
+
+
+AS_THEY_COME = AnswerOrder()
 
 
 class Backlog:

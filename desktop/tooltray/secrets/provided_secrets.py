@@ -6,7 +6,7 @@ from then on, and kept nowhere: each start asks anew.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.secrets.provider import NotAnswered, Run, Surroundings, not_answered
@@ -45,6 +45,10 @@ class ProvidedSecrets:
         value = await self._turn(reference).take(lambda: self._fetch(reference), reference.origin)
         self._secrets.note([value])
         return value
+
+    def note(self, values: Collection[str]) -> None:
+        """Masks further values in logs, which something else gives to a server's start."""
+        self._secrets.note(values)
 
     def _turn(self, reference: Reference) -> "_Turn":
         """That of a provider; of commands that of the program, so that one that hangs holds up no other."""

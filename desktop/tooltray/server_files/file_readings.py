@@ -25,24 +25,27 @@ F = TypeVar("F", bound=Followed)
 
 
 class FileReadings(Generic[F]):
-    """Belongs to the engine's loop."""
+    """Belongs to the engine's loop.
+
+    Attributes:
+        on_read: called with a file, its reading, and whether the reading is reliable: a half-written or missing file is not.
+    """
 
     def __init__(
         self,
         *,
         read: Callable[[F], FileReading],
         spawn: Spawn,
-        on_read: Callable[[F, FileReading, bool], None],
         second_look_s: float = SECOND_LOOK_S,
     ) -> None:
         """
         Args:
             read: reads a file; it blocks, so it is called in a thread.
-            on_read: called with a file, its reading, and whether the reading is reliable: a half-written or missing file is not.
             second_look_s: seconds until an unreliable reading is repeated.
         """
         self._second_look_s = second_look_s
-        self._read, self._spawn, self._on_read = read, spawn, on_read
+        self._read, self._spawn = read, spawn
+        self.on_read: Callable[[F, FileReading, bool], None] = lambda file, reading, is_sure: None
         self._under_way: dict[str, asyncio.Task[None]] = {}  # by path
         self._again: dict[str, F] = {}  # changed, or watched anew, while they were being read
         self._unread: dict[str, asyncio.Event] = {}  # not read yet
@@ -81,12 +84,12 @@ class FileReadings(Generic[F]):
         reading = await self.now(file)
         is_certain = is_sure(reading, file.latest)
         if is_certain or file.latest is None:
-            self._on_read(file, reading, is_certain)
+            self.on_read(file, reading, is_certain)
             self._is_read(file)
         if is_certain:
             return
         await asyncio.sleep(self._second_look_s)
-        self._on_read(file, await self.now(file), True)
+        self.on_read(file, await self.now(file), True)
 
     def _is_read(self, file: F) -> None:
         if unread := self._unread.pop(file.path, None):

@@ -21,7 +21,11 @@ from tooltray.sessions.session_state import (
 
 
 class FoldersInUse:
-    """Belongs to the engine's loop. Folders are real paths, in the order in which they came into use."""
+    """Belongs to the engine's loop. Folders are real paths, in the order in which they came into use.
+
+    Attributes:
+        on_changed: called after folders were added or removed.
+    """
 
     def __init__(
         self,
@@ -30,14 +34,13 @@ class FoldersInUse:
         bus: EventBus,
         deadlines: DeadlineWheel,
         keeps: Callable[[str], bool],
-        on_changed: Callable[[], None],
     ) -> None:
         """
         Args:
             keeps: returns whether a folder without a session is worth a lease.
-            on_changed: called after folders were added or removed.
         """
-        self._states, self._deadlines, self._keeps, self._on_changed = states, deadlines, keeps, on_changed
+        self._states, self._deadlines, self._keeps = states, deadlines, keeps
+        self.on_changed: Callable[[], None] = lambda: None
         self._held: dict[str, str] = {}  # folder by the id of a connected session; a session of single requests until it is forgotten
         self._gone: set[str] = set()  # ids of disconnected sessions, which may come back
         self._folders: dict[str, None] = {}
@@ -72,7 +75,7 @@ class FoldersInUse:
             self._end(folder)
             is_changed = True
         if is_changed:
-            self._on_changed()
+            self.on_changed()
 
     def _on_connected(self, event: SessionConnected) -> None:
         self._gone.discard(event.state.id)
@@ -104,7 +107,7 @@ class FoldersInUse:
             self._leases.pop(folder).cancel()
         self._folders[folder] = None
         if is_new:
-            self._on_changed()
+            self.on_changed()
 
     def _leave_unheld(self) -> None:
         held = set(self._held.values())
@@ -114,7 +117,7 @@ class FoldersInUse:
 
     def _on_over(self, folder: str) -> None:
         self._end(folder)
-        self._on_changed()
+        self.on_changed()
 
     def _end(self, folder: str) -> None:
         del self._folders[folder]

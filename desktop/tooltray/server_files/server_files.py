@@ -12,9 +12,7 @@ from typing import Protocol
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ServerFilesChanged
-from tooltray.projects.projects import Projects
-from tooltray.protocol.deadlines import DeadlineWheel
-from tooltray.server_files.file_readings import SECOND_LOOK_S, FileReadings, is_sure
+from tooltray.server_files.file_readings import FileReadings, is_sure
 from tooltray.server_files.file_reports import ProblemReports, first_problems, served_lines, waiting_lines
 from tooltray.server_files.files_in_use import AnyFile, FilesInUse, settings_snapshot
 from tooltray.server_files.folders_in_use import FoldersInUse
@@ -22,15 +20,17 @@ from tooltray.server_files.hot_reload import WatchedFileChanged
 from tooltray.server_files.project_file import ProjectFile
 from tooltray.server_files.reload_plan import Known, kept, left_out, plan, unusable, waiting
 from tooltray.server_files.trust_decisions import ReadFile, read_project_file
-from tooltray.sessions.caller import Session
-from tooltray.sessions.session_state import SessionStates
 from tooltray.settings.file_server import FileReading
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.snapshots.files import ReloadChange, ServerFileSnapshot
 from tooltray.tasks import Spawn
 
 logger = logging.getLogger(__name__)
-LISTING_WAIT_S = 2.0  # a list waits for the first reading of its project's file, but not for a disk that hangs
+
+
+def read_in_use(read: ReadFile, file: AnyFile) -> FileReading:
+    """Reads a file in use; blocks on the disk."""
+    return read_project_file(read, file.folder) if isinstance(file, ProjectFile) else read(Path(file.path), None)
 
 
 class Watching(Protocol):
@@ -51,30 +51,24 @@ class ServerFiles:
         *,
         config: McpConfHelper,
         files_in_use: FilesInUse,
-        projects: Projects,
-        states: SessionStates,
+        folders_in_use: FoldersInUse,
+        file_readings: FileReadings[AnyFile],
         watching: Watching,
-        read_file: ReadFile,
         bus: EventBus,
-        deadlines: DeadlineWheel,
         spawn: Spawn,
-        second_look_s: float = SECOND_LOOK_S,
     ) -> None:
         """
         Args:
-            second_look_s: seconds until a malformed or missing file is read again.
+            folders_in_use, file_readings: this is who hears of their changes.
         """
-        self._config, self._files, self._projects, self._states = config, files_in_use, projects, states
-        self._watching, self._read, self._bus, self._spawn = watching, read_file, bus, spawn
+        self._config, self._files, self._in_use, self._readings = config, files_in_use, folders_in_use, file_readings
+        self._watching, self._bus, self._spawn = watching, bus, spawn
         self.endpoints: dict[str, str] = {}
         self._trust = files_in_use.trust
-        self._in_use = FoldersInUse(
-            states=states, bus=bus, deadlines=deadlines, keeps=files_in_use.says_something, on_changed=self._on_folders_changed
-        )
-        self._readings = FileReadings[AnyFile](read=self._read_file, spawn=spawn, on_read=self._on_read, second_look_s=second_look_s)
         self._reports = ProblemReports(bus)
         self._shown: list[ServerFileSnapshot] = []
         self._is_started = self._is_applying = False
+        folders_in_use.on_changed, file_readings.on_read = self._on_folders_changed, self._on_read
         bus.subscribe(WatchedFileChanged, self._on_file_changed)
         bus.subscribe(ConfigChanged, self._on_config_changed)
 
@@ -115,18 +109,6 @@ class ServerFiles:
         for file in self._files:
             yield from first_problems(file.path, file.problems)
 
-    # sessions
-
-    async def before_listing(self, session: Session) -> None:
-        """Waits, at most `LISTING_WAIT_S`, until the file of a session's project has been read once, so that a list has its servers."""
-        await self._projects.sources.looked(session.state)
-        if (project := session.state.project) is None:
-            return
-        if self._states.find(session.state.id) is not session.state:
-            self._in_use.touch(project.path)  # a call by the person
-        if file := self._files.of_folder(project.path):
-            await self._readings.first(file.path, within_s=LISTING_WAIT_S)
-
     def _on_folders_changed(self) -> None:
         for file in self._files.use(self._in_use.folders):
             self._readings.begin(file)
@@ -137,10 +119,6 @@ class ServerFiles:
     def _on_file_changed(self, event: WatchedFileChanged) -> None:
         if file := self._files.at(event.path):
             self._readings.begin(file)
-
-    def _read_file(self, file: AnyFile) -> FileReading:
-        """Reads a file; blocks on the disk."""
-        return read_project_file(self._read, file.folder) if isinstance(file, ProjectFile) else self._read(Path(file.path), None)
 
     def _on_read(self, file: AnyFile, reading: FileReading, is_sure: bool) -> None:
         if self._files.at(file.path) is not file:

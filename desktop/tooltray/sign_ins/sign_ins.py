@@ -12,10 +12,8 @@ from functools import partial
 
 from tooltray.errors import NotFound, Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported
-from tooltray.launch.login_shell import LoginShell
 from tooltray.phrases import Phrase
-from tooltray.secrets.secrets import SecretStore
-from tooltray.settings.expansion import ResolvedServer, resolve
+from tooltray.settings.expansion import ResolvedServer
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.settings.settings_store import EntriesEdited
@@ -24,6 +22,7 @@ from tooltray.sign_ins.oauth_clients import make_client
 from tooltray.sign_ins.server_access import ServerAccess
 from tooltray.sign_ins.sign_in_flow import LIMIT_S, SignInFlow
 from tooltray.sign_ins.sign_in_target import Target, binding_of, target_of, why_no_sign_in
+from tooltray.sign_ins.sign_in_targets import SignInTargets
 from tooltray.sign_ins.token_store import TokenStore
 from tooltray.snapshots.questions import SignInSnapshot
 from tooltray.snapshots.servers import ServerState
@@ -43,10 +42,9 @@ class SignIns:
         self,
         *,
         config: McpConfHelper,
-        secrets: SecretStore,
         store: TokenStore,
         servers: Callable[[], ServerManager],
-        login_shell: LoginShell,
+        sign_in_targets: SignInTargets,
         bus: EventBus,
         spawn: Spawn,
         limit_s: float = LIMIT_S,
@@ -56,8 +54,8 @@ class SignIns:
             servers: returns the ServerManager, which is made later.
             limit_s: how many seconds a person may take to sign in.
         """
-        self._config, self._secrets, self._store, self._servers = config, secrets, store, servers
-        self._login_shell, self._bus, self._spawn, self._limit_s = login_shell, bus, spawn, limit_s
+        self._config, self._store, self._servers, self._targets = config, store, servers, sign_in_targets
+        self._bus, self._spawn, self._limit_s = bus, spawn, limit_s
         self._accesses: dict[str, ServerAccess] = {}
         self._flows: dict[str, tuple[SignInFlow, asyncio.Task[object]]] = {}
         self._unsaved: dict[str, Problem] = {}
@@ -85,7 +83,7 @@ class SignIns:
     # verbs
 
     async def begin(self, server: str) -> SignInSnapshot:
-        access = self._access(await self._target(server))
+        access = self._access(await self._targets.of(server, self._servers().get(server).config))
         with contextlib.suppress(TooltrayError):  # stored tokens cannot be read; the person signs in anew
             await self._load(access)
         flow, _ = self._flows.get(server, (None, None))
@@ -196,27 +194,6 @@ class SignIns:
 
     # accesses
 
-    async def _target(self, server: str) -> Target:
-        """Resolves the target of a sign-in by a person.
-
-        Raises:
-            TooltrayError: there is no such server, or a person cannot sign in to it.
-        """
-        config = self._servers().get(server).config
-        environ = await self._login_shell.environ()
-        resolved = await resolve(config, secrets=self._secrets, environ=environ, server=server)
-        if reason := why_no_sign_in(server, config, resolved):
-            raise reason
-        target = target_of(server, config, resolved, environ)
-        if target.signs_in_itself:
-            message = Phrase("its grant is client_credentials: it needs no person")
-            raise TooltrayError(
-                Phrase("'{server}' signs in by itself", server=server),
-                message,
-                Phrase("Start it: tooltray servers start {server}", server=server),
-            )
-        return target
-
     def _access(self, target: Target) -> ServerAccess:
         known = self._accesses.get(target.server)
         if known and (known.target.binding, known.target.url) == (target.binding, target.url):
@@ -241,7 +218,7 @@ class SignIns:
         Raises:
             TooltrayError: the server's settings cannot be filled in, or the secrets cannot be read.
         """
-        access = self._accesses.get(server) or self._access(await self._target(server))
+        access = self._accesses.get(server) or self._access(await self._targets.of(server, self._servers().get(server).config))
         await self._load(access)
         return access
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from tooltray.errors import TooltrayError
 from tooltray.launch.process_family import INSTANCE_VARIABLE, START_OPTIONS, ProcessFamily, new_mark
 from tooltray.launch.program_launch import CannotStart
+from tooltray.launch.program_output import killed, started
 from tooltray.phrases import Phrase
 from tooltray.transports.process_failure import explain
 from tooltray.transports.server_output import LINE_BYTES, ServerOutput
@@ -27,15 +28,17 @@ async def run_first(name: str, line: Sequence[str], env: Mapping[str, str], cwd:
     """
     mark = new_mark()
     try:
-        process = await asyncio.create_subprocess_exec(
-            *line,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            env={**env, INSTANCE_VARIABLE: mark},
-            cwd=cwd,
-            limit=LIMIT_BYTES,
-            **START_OPTIONS,
+        process = await started(
+            asyncio.create_subprocess_exec(
+                *line,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                env={**env, INSTANCE_VARIABLE: mark},
+                cwd=cwd,
+                limit=LIMIT_BYTES,
+                **START_OPTIONS,
+            )
         )
     except OSError as error:
         title = Phrase("the package of '{name}' cannot be installed", name=name)
@@ -47,8 +50,8 @@ async def run_first(name: str, line: Sequence[str], env: Mapping[str, str], cwd:
         code = await process.wait()
     finally:
         family.kill()
-        await process.wait()
         await asyncio.to_thread(family.end_stragglers)
+        await killed(process)
     if code:
         found = explain(name, output.lines, output.words, code, env)
         kind = CannotStart if found.is_lasting else TooltrayError

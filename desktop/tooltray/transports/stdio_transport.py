@@ -22,6 +22,7 @@ from tooltray.phrases import Phrase
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.framing import read_in_pieces
 from tooltray.protocol.unsent import Outbox
+from tooltray.tasks import finish
 from tooltray.transports.first_run import run_first
 from tooltray.transports.process_failure import explain
 from tooltray.transports.server_output import ServerOutput, StderrLines, begin_attempt
@@ -68,25 +69,27 @@ class StdioTransport:
         dispatcher.take_noise = self.output.printed  # before the start: the first lines may arrive before `_spawn` returns
         self._began = time.time()
         line = await self._line(program)
-        env = {**line.env, INSTANCE_VARIABLE: self._mark}
         try:
-            pipes = partial(
-                ChildPipes,
-                name=self._name,
-                mark=self._mark,
-                dispatcher=dispatcher,
-                output=self.output,
-                on_silent_end=launch.on_silent_end,
-            )
-            self._pipes = await _spawn(pipes, line.words, env=env, cwd=launch.cwd)
+            await finish(self._start(dispatcher, line))  # cancelled halfway it is ended by `close`, see there
         except (OSError, ValueError) as error:  # ValueError: a NUL in an argument
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             what, hint = why_not_run(program, reason)
             title = Phrase("'{command}' cannot be run: {what}", command=launch.command, what=what)
             where = "" if program == launch.command else program
             raise self._not_run(CannotStart(title, where, hint)) from None
-        for pid in self._pipes.pids:
+        for pid in self.pids:
             restore_limit_for(pid)
+
+    async def _start(self, dispatcher: RawDispatcher, line: CommandLine) -> None:
+        pipes = partial(
+            ChildPipes,
+            name=self._name,
+            mark=self._mark,
+            dispatcher=dispatcher,
+            output=self.output,
+            on_silent_end=self._launch.on_silent_end,
+        )
+        self._pipes = await _spawn(pipes, line.words, env={**line.env, INSTANCE_VARIABLE: self._mark}, cwd=self._launch.cwd)
 
     async def _line(self, program: str) -> CommandLine:
         """The command line, with what is put around the program."""
@@ -134,7 +137,11 @@ class StdioTransport:
         return newest_log(self._launch.command, self._launch.args, self._launch.env, since=self._began)
 
     async def close(self) -> None:
-        """Closes stdin, then asks the whole family to end, then kills it, and what has left it."""
+        """Closes stdin, then asks the whole family to end, then kills it, and what has left it.
+
+        asyncio would end a process whose start is cancelled by SIGKILL for it alone, and then wait for the end of its output, which a child
+        of it may hold open for ever.
+        """
         if self._pipes is None:
             return
         await self._pipes.end(*self._graces_s)

@@ -451,7 +451,7 @@ class Instance:
         return ServerState.INSTALLING if self._program.is_launcher and self._program.is_first_start() else ServerState.STARTING
 
     def _new_client(self, transport: Transport) -> McpClient:
-        return McpClient(
+        client = McpClient(
             name=self.name,
             transport=transport,
             deadlines=self._services.deadlines,
@@ -463,12 +463,13 @@ class Instance:
                 of_task=self._services.of_task,
                 declared=self._declared,
                 is_person_there=self._services.is_person_there,
+                on_question=self._services.bus.publish,
             ),
             usage=self.usage,
-            tap=self._services.tap(self.name),
             on_notification=lambda client, method, params: self._on_notification(self, method, params),
-            on_question=self._services.bus.publish,
         )
+        client.dispatcher.tap = self._services.tap(self.name)
+        return client
 
     def _declared(self) -> Declarations:
         """The extensions of the one AI client that it is for, or of all that share it."""

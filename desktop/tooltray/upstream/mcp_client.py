@@ -22,7 +22,7 @@ from tooltray.phrases import Phrase
 from tooltray.protocol import declarations, eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.declarations import Declarations
-from tooltray.protocol.dispatcher import RawDispatcher, Tap
+from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NO_REPLY, NOTHING, Envelope, dump, failure, success
 from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era, Head
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
@@ -75,6 +75,7 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
         of_task: tells whose task a question belongs to.
         declared: the extensions that its AI clients know.
         is_person_there: whether that shows questions just now.
+        on_question: called when a question to an AI client's person has ended, with what the journal keeps of it.
     """
 
     owner: Session | None = None
@@ -83,6 +84,7 @@ class Audience(msgspec.Struct, frozen=True, eq=False):
     of_task: OfTask = lambda client, params: None
     declared: Callable[[], Declarations] = dict
     is_person_there: Callable[[], bool] = lambda: False
+    on_question: Callable[[Happened], None] = lambda question: None
 
 
 SHARED = Audience()
@@ -116,19 +118,15 @@ class McpClient:
         plan: GreetingPlan,
         audience: Audience = SHARED,
         usage: Usage | None = None,
-        tap: Tap | None = None,
         on_notification: Callable[["McpClient", str, Raw], None],
-        on_question: Callable[[Happened], None] = lambda question: None,
     ) -> None:
         """
         Args:
             plan: in which era it is opened.
             usage: notes calls, requests and questions; None: one of its own.
-            tap: hears of all messages; None: nobody does.
             on_notification: called with what concerns no call: list changes, updates, log messages.
-            on_question: called when a question to an AI client's person has ended, with what the journal keeps of it.
         """
-        self._on_question = on_question
+        self._on_question = audience.on_question
         self.name, self.transport = name, transport
         self._plan, self.owner, self._ask_person = plan, audience.owner, audience.ask_person
         self._of_task = audience.of_task
@@ -154,7 +152,6 @@ class McpClient:
             is_server=True,
             max_line_bytes=MAX_SERVER_LINE_BYTES,
         )
-        self.dispatcher.tap = tap
 
     async def open(self, *, timeout_s: float) -> None:
         """Starts the server and greets it.

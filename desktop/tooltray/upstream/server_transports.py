@@ -21,8 +21,8 @@ from tooltray.launch.login_shell import LoginShell
 from tooltray.launch.program_launch import CannotStart, Launch
 from tooltray.launch.variable_commands import values_of
 from tooltray.phrases import Phrase
-from tooltray.secrets.secrets import SecretStore
-from tooltray.settings.expansion import ResolvedServer, SecretSource, resolve
+from tooltray.secrets.provided_secrets import ProvidedSecrets
+from tooltray.settings.expansion import ResolvedServer, resolve
 from tooltray.settings.file_server import FileServer
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.tasks import finish_in_thread
@@ -59,6 +59,7 @@ class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         folder: where servers without `cwd` run.
         registry_variables: tells them where their packages come from.
         confined: starts those that may do less than their person.
+        check_files: asked last of all about a server of a project's own file; raises CannotStart where what it starts has changed.
         packages: a folder in which servers inside Tooltray are looked for, too; None: there is none.
     """
 
@@ -67,6 +68,7 @@ class ProgramStarts(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     registry_variables: RegistryVariables
     start_process: StartProcess
     confined: ConfinedStarts
+    check_files: Callable[[FileServer], Awaitable[None]]
     packages: Path | None = None
 
 
@@ -76,29 +78,25 @@ class ServerTransports:
     def __init__(
         self,
         *,
-        secrets: SecretStore,
+        provided: ProvidedSecrets,
         mask: Callable[[str], str],
         program_starts: ProgramStarts,
         authorize: Authorize,
         tool_schema: Callable[[str, str], Raw | None],
         own_url: Callable[[], str | None],
         may_run: Callable[[str, MCPServerConfig], bool] = lambda name, config: True,
-        check_files: Callable[[FileServer], Awaitable[None]] | None = None,
-        provided: SecretSource | None = None,
     ) -> None:
         """
         Args:
+            provided: secrets by the names that entries have for them.
             mask: takes secrets out of a text.
             authorize: asked for each connection to a server elsewhere.
             tool_schema: the `inputSchema` that a server listed for a tool, as far as it is known.
             own_url: where the hub itself listens for AI clients, without a path; None if it does not.
             may_run: whether a person said yes to this entry, if it is one that needs a yes.
-            check_files: asked last of all about a server of a project's own file; raises CannotStart where what it starts has changed.
-            provided: secrets by the names that entries have for them; None: those in `secrets` alone.
         """
-        self._provided = provided or secrets
-        self._secrets, self._mask, self._starts, self._authorize = secrets, mask, program_starts, authorize
-        self._tool_schema, self._own_url, self._may_run, self._check_files = tool_schema, own_url, may_run, check_files
+        self._secrets, self._mask, self._starts, self._authorize = provided, mask, program_starts, authorize
+        self._tool_schema, self._own_url, self._may_run = tool_schema, own_url, may_run
         self._direct_starts = DirectStarts()
 
     def forget_environment(self) -> None:
@@ -117,7 +115,7 @@ class ServerTransports:
             raise CannotStart(title, message, Phrase("Look at it in the window, or with: tooltray trust"))
         environ = await self._starts.login_shell.environ()
         variables = await self._placeholder_variables(server, environ)
-        resolved = await resolve(config, secrets=self._provided, environ=variables, server=server.name, project=server.project)
+        resolved = await resolve(config, secrets=self._secrets, environ=variables, server=server.name, project=server.project)
         order = TransportOrder(
             name=server.name,
             config=config,
@@ -152,8 +150,8 @@ class ServerTransports:
         if server.config.direct_start and is_launcher(launch.command):
             launch = await finish_in_thread(self._direct_starts.shorten, launch)
         server.whole.saved_processes = launch.saved_processes
-        if server.whole.file and self._check_files:
-            await self._check_files(server.whole.file)
+        if server.whole.file:
+            await self._starts.check_files(server.whole.file)
         return launch
 
 

@@ -14,22 +14,22 @@ from tooltray.settings.tool_override import ToolOverride
 from tooltray.settings.widening import client_rules_widen, override_widens
 from tooltray.snapshots.clients import ClientModeSnapshot, ProfileSnapshot, SessionSnapshot
 from tooltray.snapshots.tools import ToolCosts
-from tooltray.views.modes import Modes
+from tooltray.views.client_modes import ClientModes
 from tooltray.views.profiles import Profiles
 from tooltray.views.tool_costs import ToolCosting
 
 
 class ViewsApi:
-    def __init__(self, *, config: McpConfHelper, modes: Modes, profiles: Profiles, costs: ToolCosting) -> None:
-        self._config, self._modes, self._profiles, self._costs = config, modes, profiles, costs
+    def __init__(self, *, config: McpConfHelper, client_modes: ClientModes, profiles: Profiles, costs: ToolCosting) -> None:
+        self._config, self._client_modes, self._profiles, self._costs = config, client_modes, profiles, costs
 
     async def get_sessions(self) -> list[SessionSnapshot]:
         """The sessions of AI clients, also of those that left a moment ago."""
-        return self._modes.sessions()
+        return self._client_modes.sessions()
 
     async def get_client_modes(self) -> list[ClientModeSnapshot]:
         """How tools are shown to each kind of AI client that is known, was seen, or has settings of its own."""
-        return self._modes.clients()
+        return self._client_modes.clients()
 
     async def set_client_mode(self, client: str, mode: str = "") -> None:
         """Chooses how tools are shown to one kind of AI client.
@@ -41,7 +41,7 @@ class ViewsApi:
         Raises:
             TooltrayError: there is no such mode, or the settings cannot be written.
         """
-        await self._modes.set_mode(client, mode)
+        await self._client_modes.set_mode(client, mode)
 
     async def set_client_profile(self, client: str, profile: str = "") -> None:
         """Chooses the profile that one kind of AI client gets unless it asks for another; empty: none.
@@ -50,7 +50,7 @@ class ViewsApi:
             NotFound: there is no such profile.
             TooltrayError: the settings cannot be written.
         """
-        await self._modes.set_profile(client, profile)
+        await self._client_modes.set_profile(client, profile)
 
     async def set_client_auto_approve(self, client: str, rules: list[str] | None = None) -> None:
         """Chooses which calls of one kind of AI client go through unasked, in the place of the servers' own rules; None: theirs count.
@@ -62,7 +62,7 @@ class ViewsApi:
         if client_rules_widen(before, rules):
             await confirm_widening(YES_TO_CALLS, client=client, rules=rules)
             check_unchanged(before, self._client_rules(client))
-        await self._modes.set_auto_approve(client, rules)
+        await self._client_modes.set_auto_approve(client, rules)
 
     async def get_profiles(self) -> list[ProfileSnapshot]:
         return self._profiles.snapshots()
@@ -98,7 +98,7 @@ class ViewsApi:
             NotFound: there is no such server.
             TooltrayError: the settings cannot be written.
         """
-        await self._modes.set_lazy_load(enabled, server)
+        await self._client_modes.set_lazy_load(enabled, server)
 
     async def set_tool_override(
         self,
@@ -164,7 +164,7 @@ class ViewsApi:
         Raises:
             NotFound: there is no such session.
         """
-        return await self._costs.costs(self._modes.state_of(session) if session else SessionState("", client=client or ""))
+        return await self._costs.costs(self._client_modes.state_of(session) if session else SessionState("", client=client or ""))
 
     def _override(self, server: str, tool: str) -> ToolOverride | None:
         config = self._config.settings.mcp_servers.get(server)

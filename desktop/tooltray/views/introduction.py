@@ -1,6 +1,6 @@
 """What the hub says of itself to one session that has all servers together: its `instructions`, and what its servers declare.
 
-Above it: McpPresenter. Below it: SessionViews and Profiles, which know what the session sees; ServerInstructions; ViewLists, which knows
+Above it: McpPresenter. Below it: SessionViews and Profiles, which know what the session sees; ServerInstructions; HubTools, which knows
 the names of the tools that activate, find and call. Waits for nothing: what is known at the moment is told.
 """
 
@@ -14,12 +14,12 @@ from tooltray.sessions.caller import Session
 from tooltray.sessions.session_state import SessionState
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.server_manager import ServerManager
+from tooltray.views.hub_tools import HubTools
 from tooltray.views.instructions import Introduced, ServerInstructions, instructions
 from tooltray.views.meta_tools import CALL_KEY, FIND_KEY, key_of
 from tooltray.views.profiles import Profiles
 from tooltray.views.server_declarations import ServerDeclarations
 from tooltray.views.session_view import SessionViews
-from tooltray.views.view_lists import ViewLists
 
 
 class Introduction:
@@ -32,12 +32,12 @@ class Introduction:
         tools: ToolManager,
         profiles: Profiles,
         views: SessionViews,
-        lists: ViewLists,
+        hub_tools: HubTools,
         said: ServerInstructions,
         declared: ServerDeclarations,
     ) -> None:
         self._servers, self._tools, self._profiles, self._views = servers, tools, profiles, views
-        self._lists, self._said, self._declared = lists, said, declared
+        self._hub_tools, self._said, self._declared = hub_tools, said, declared
 
     def of(self, state: SessionState) -> str:
         """The text for a session as it is now."""
@@ -47,11 +47,11 @@ class Introduction:
         told = Introduced(
             servers=[server.name for server in seen],
             said={server.name: self._said.of(server) for server in seen},
-            on_demand={server: self._lists.likely_name(key_of(server)) for server in sorted(view.lazy)},
-            find=self._lists.likely_name(FIND_KEY) if view.has_search else "",
-            call=self._lists.likely_name(CALL_KEY) if view.has_search else "",
+            on_demand={server: self._hub_tools.likely_name(key_of(server)) for server in sorted(view.lazy)},
+            find=self._hub_tools.likely_name(FIND_KEY) if view.has_search else "",
+            call=self._hub_tools.likely_name(CALL_KEY) if view.has_search else "",
             is_search=view.is_search,
-            about=[self._lists.likely_name((hub_server.NAME, tool)) for tool in about],
+            about=[self._hub_tools.likely_name((hub_server.NAME, tool)) for tool in about],
         )
         return instructions(told)
 

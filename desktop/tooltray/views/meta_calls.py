@@ -25,9 +25,10 @@ from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.relay import START_WAIT_S, paused
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.views import meta_tools
+from tooltray.views.hub_tools import HubTools
 from tooltray.views.meta_tools import array
 from tooltray.views.search import ToolSearch
-from tooltray.views.session_view import own_copy
+from tooltray.views.session_view import SessionViews, own_copy
 from tooltray.views.view_lists import ViewLists
 from tooltray.views.views import Views
 
@@ -44,14 +45,22 @@ class ActivationAnswer:
     """What an activation answers: all that its server offers to the session. Has no state of its own."""
 
     def __init__(
-        self, *, servers: ServerManager, offers: Offers, prompts: PromptManager, resources: ResourceManager, lists: ViewLists
+        self,
+        *,
+        servers: ServerManager,
+        offers: Offers,
+        prompts: PromptManager,
+        resources: ResourceManager,
+        lists: ViewLists,
+        views: SessionViews,
     ) -> None:
-        self._servers, self._offers, self._prompts, self._resources, self._lists = servers, offers, prompts, resources, lists
+        self._servers, self._offers, self._prompts, self._resources = servers, offers, prompts, resources
+        self._lists, self._views = lists, views
 
     async def of(self, server: str, exchange: Exchange) -> Raw:
         state = exchange.session.state
         copy = own_copy(self._servers, state.server, exchange.era, exchange.session)
-        entries = await self._lists.of_server(server, state, client=copy)
+        entries = await self._lists.of_server(server, state, client=copy, terms=self._views.terms_of(state))
         tools = [entry.definition for entry in entries]
         note = {"note": NOTE_OF_PASSING} if state.is_passing else {}
         others: Mapping[OfferKind, list[Raw]] = {kind: await self._definitions(kind, server, state) for kind in KINDS}
@@ -64,7 +73,7 @@ class ActivationAnswer:
         if state.server:
             return [offer.published for offer in self._offers.offered(kind).get(server, ())]
         return await (
-            self._prompts.definitions(server, self._lists.room_of(state)) if kind is PROMPTS else self._resources.definitions(kind, server)
+            self._prompts.definitions(server, self._views.room_of(state)) if kind is PROMPTS else self._resources.definitions(kind, server)
         )
 
 
@@ -134,7 +143,7 @@ class MetaCalls:
         *,
         servers: ServerManager,
         views: Views,
-        lists: ViewLists,
+        hub_tools: HubTools,
         search: ToolSearch,
         activation: Activation,
         call: ToolCall,
@@ -145,12 +154,12 @@ class MetaCalls:
             call: carries out the call that a call of `call_tool` stands for.
             read: answers a call of `read_result`.
         """
-        self._servers, self._views, self._lists = servers, views, lists
+        self._servers, self._views, self._hub_tools = servers, views, hub_tools
         self._search, self._activation, self._call, self._read = search, activation, call, read
 
     def find(self, name: str, state: SessionState) -> MetaTool | None:
         """The tool about other tools that a session calls by this name; None if it is none."""
-        key = self._lists.key(name, state.server)
+        key = self._hub_tools.key(name, state.server)
         if key is None:
             return None
         if key == meta_tools.FIND_KEY:
@@ -192,10 +201,10 @@ class MetaCalls:
         inner_head = eras.read_head(inner.params)
         if inner_head is None:
             return failure(INVALID_PARAMS, "Invalid request parameters")
-        if self._lists.key(inner_head.name, exchange.session.state.server) == meta_tools.CALL_KEY:
+        if self._hub_tools.key(inner_head.name, exchange.session.state.server) == meta_tools.CALL_KEY:
             problem = TooltrayError(f"{exchange.head.name} cannot call itself", "name the tool that is to be called")
             return meta_tools.refusal(problem, exchange.era)
-        if not self._lists.is_for_models(inner_head.name, exchange.session.state.server):
+        if not self._hub_tools.is_for_models(inner_head.name, exchange.session.state.server):
             problem = TooltrayError(f"{inner_head.name} is for the views of its server alone", hint="find_tools tells which there are.")
             return meta_tools.refusal(problem, exchange.era)
         return await self._call(exchange.child(request=inner, head=inner_head))

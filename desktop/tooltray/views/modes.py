@@ -4,24 +4,19 @@ Above it: Views, which lists by it, and McpPresenter. Below it: the settings, Kn
 there is. Nothing is hidden unless the settings say so.
 """
 
-from collections.abc import Callable
-
 import msgspec
 
-from tooltray.catalogue import approval, token_counts
+from tooltray.catalogue import token_counts
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
-from tooltray.errors import NotFound, TooltrayError
 from tooltray.events import ConfigChanged, Event, EventBus, ToolListChanged
 from tooltray.phrases import Phrase
 from tooltray.protocol.eras import ClientInfo
-from tooltray.sessions.elicitation_form import plain
 from tooltray.sessions.session_state import SessionState, SessionStates
-from tooltray.settings import view_settings
 from tooltray.settings.call_rule import CallRule
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig
-from tooltray.snapshots.clients import ClientModeSnapshot, SessionSnapshot
+from tooltray.settings.settings import Settings
 from tooltray.upstream.visibility import EVERYBODY, Visibility
 from tooltray.views.known_clients import KnownClients
 from tooltray.views.profiles import Profiles
@@ -29,9 +24,7 @@ from tooltray.views.profiles import Profiles
 AUTOMATIC_TOKENS = 5000  # a few per cent of the context of today's smaller models; beyond it, tools are worth to be looked for
 MOST_VIEWS = 1000  # kept; one for each kind of client, as long as clients call themselves the same each time
 NAMES_IN_REASON = 3
-LONGEST_SESSION = 100  # characters of an id that there is not
-EVERY_OTHER = ""  # in the place of a client's name: all that have no settings of their own
-TITLE_OF_OTHERS = "Every other AI client"
+EVERYTHING, SEARCH = "everything", "search"
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -69,10 +62,6 @@ class _View(msgspec.Struct, frozen=True):
     is_automatic: bool = False
 
 
-RuleWords = Callable[[CallRule], str]
-"""What a rule on arguments lets through, in words."""
-
-
 class ModesChanged(Event, frozen=True):
     """Sessions may see something else, because there are other tools than before. For other rooms of the engine."""
 
@@ -90,10 +79,11 @@ class Modes:
         tools: ToolManager,
         visibility: Visibility,
         bus: EventBus,
-        rule_words: RuleWords,
     ) -> None:
         self._config, self._states, self._clients, self._profiles, self._tools = config, states, clients, profiles, tools
-        self._visibility, self._bus, self._rule_words = visibility, bus, rule_words
+        self._visibility, self._bus = visibility, bus
+        self._examined: Settings | None = None
+        self._may_hide, self._is_plain = False, True  # by the settings examined
         self._views: dict[_Key, _View] = {}
         bus.subscribe(ConfigChanged, self._on_config_changed)
         bus.subscribe(ToolListChanged, self._on_tools_changed)
@@ -126,6 +116,26 @@ class Modes:
         settings = self._clients.settings(state.client)
         return settings.call_rules if settings.auto_approve is None else settings.call_rules or ()
 
+    # what the settings hide
+
+    def is_plain(self, state: SessionState) -> bool:
+        """Whether a session sees and may call everything by settings that hide nothing from anybody: each call is spared the rest."""
+        if (settings := self._config.settings) is not self._examined:
+            self._examine(settings)
+        return self._is_plain and not state.profile
+
+    def may_hide(self) -> bool:
+        """Whether the settings hide tools from anybody."""
+        if (settings := self._config.settings) is not self._examined:
+            self._examine(settings)
+        return self._may_hide
+
+    def _examine(self, settings: Settings) -> None:
+        self._examined, publish = settings, settings.publish
+        has_modes = any(mode not in (None, EVERYTHING) for mode in (publish.mode, *(each.mode for each in publish.clients.values())))
+        self._may_hide = has_modes or any(server.is_lazy(publish.lazy_load) for server in settings.mcp_servers.values())
+        self._is_plain = not self._may_hide and not publish.clients and self._visibility.is_plain
+
     # what is learnt of a session
 
     def named(self, state: SessionState, info: ClientInfo) -> None:
@@ -138,83 +148,6 @@ class Modes:
         state.client, state.version = info.name, info.version
         if not state.is_passing:
             self._states.tell_changed()
-
-    # verbs
-
-    def sessions(self) -> list[SessionSnapshot]:
-        """See ViewsApi.get_sessions."""
-        return [self._session(state) for state in self._states if not state.is_passing]
-
-    def state_of(self, session: str) -> SessionState:
-        """
-        Raises:
-            TooltrayError: there is no such session.
-        """
-        state = self._states.find(session)
-        if state is None:
-            raise NotFound(
-                Phrase("there is no session '{session}'", session=plain(session, LONGEST_SESSION)),
-                hint=Phrase("See which there are: tooltray sessions"),
-            )
-        return state
-
-    def clients(self) -> list[ClientModeSnapshot]:
-        """See ViewsApi.get_client_modes."""
-        return [self._client(name) for name in (EVERY_OTHER, *self._clients.names())]
-
-    async def set_mode(self, client: str, mode: str) -> None:
-        """See ViewsApi.set_client_mode."""
-        await self._config.edit(view_settings.client_mode(client, mode))
-
-    async def set_profile(self, client: str, profile: str) -> None:
-        """See ViewsApi.set_client_profile."""
-        await self._config.edit(view_settings.client_profile(client, profile))
-
-    async def set_auto_approve(self, client: str, rules: list[str] | None) -> None:
-        """See ViewsApi.set_client_auto_approve."""
-        if problem := approval.problem_of(client, rules or (), ()):
-            raise TooltrayError(problem.title, problem.message, problem.hint)
-        await self._config.edit(view_settings.client_field(client, "autoApprove", rules))
-
-    async def set_lazy_load(self, enabled: bool | None, server: str | None) -> None:
-        """See ViewsApi.set_lazy_load."""
-        if server and self._config.file_server(server):
-            await self._config.change_server(server, lazy_load=enabled)
-        else:
-            await self._config.edit(view_settings.lazy_load(enabled, server))
-
-    def _session(self, state: SessionState) -> SessionSnapshot:
-        shown = self.shown(state)
-        return SessionSnapshot(
-            id=state.id,
-            client=state.client,
-            version=state.version,
-            server=state.server or "",
-            profile=self._profiles.of(state),
-            mode=shown.mode,
-            reason=shown.reason,
-            project=state.project,
-            activated=tuple(sorted(state.activated)),
-            is_connected=state.connections > 0,
-        )
-
-    def _client(self, name: str) -> ClientModeSnapshot:
-        settings = self._clients.settings(name)
-        shown = self.shown(SessionState("", client=name))
-        of_all = self._config.settings.publish.mode if name == EVERY_OTHER else None
-        return ClientModeSnapshot(
-            client=name,
-            title=self._clients.title(name) or TITLE_OF_OTHERS,
-            mode=settings.mode or of_all or "",
-            shown_mode=shown.mode,
-            reason=shown.reason,
-            profile=settings.profile or "",
-            is_seen=name == EVERY_OTHER or self._clients.is_seen(name),
-            auto_approve=settings.auto_approve,
-            result_limit=settings.result_limit,
-            call_rules=None if settings.call_rules is None else tuple(map(self._rule_words, settings.call_rules)),
-            flow_guard=settings.flow_guard,
-        )
 
     # deciding
 

@@ -16,17 +16,13 @@ from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
 from tooltray.sessions.client_limits import KnownLimits
 from tooltray.sessions.session_state import SessionState
-from tooltray.settings.mcp_conf_helper import McpConfHelper
-from tooltray.settings.settings import Settings
 from tooltray.upstream.managed_server import ManagedServer
 from tooltray.upstream.mcp_client import McpClient
 from tooltray.upstream.server_manager import ServerManager
 from tooltray.upstream.visibility import Visibility
-from tooltray.views.modes import Modes
+from tooltray.views.modes import SEARCH, Modes
 from tooltray.views.profiles import Profiles
 from tooltray.views.result_limits import ResultLimits
-
-EVERYTHING, SEARCH = "everything", "search"
 
 
 class SessionView(msgspec.Struct, frozen=True):
@@ -86,7 +82,6 @@ class SessionViews:
     def __init__(
         self,
         *,
-        config: McpConfHelper,
         servers: ServerManager,
         tools: ToolManager,
         modes: Modes,
@@ -95,10 +90,9 @@ class SessionViews:
         client_limits: KnownLimits,
         result_limits: ResultLimits,
     ) -> None:
-        self._config, self._servers, self._tools, self._modes, self._profiles = config, servers, tools, modes, profiles
+        self._servers, self._tools, self._modes, self._profiles = servers, tools, modes, profiles
         self._visibility, self._limits, self._result_limits = visibility, client_limits, result_limits
-        self._examined: Settings | None = None
-        self._may_hide, self._is_plain = False, True  # by the settings examined
+        self.is_plain = modes.is_plain  # asked for with every call
 
     def of(self, state: SessionState) -> SessionView:
         """What a session sees now."""
@@ -116,7 +110,7 @@ class SessionViews:
             leaves_structure_out=self._result_limits.leaves_structure_out(state),
             room=terms.room,
         )
-        if not self._is_anything_hidden():
+        if not self._modes.may_hide():
             return view
         if self._modes.shown(state).mode == SEARCH:
             return replace(view, is_search=True, has_search=True)
@@ -135,7 +129,7 @@ class SessionViews:
 
     def hides(self, state: SessionState, server: str) -> bool:
         """Whether a server's tools, prompts and resources are not listed to a session because it has not activated it."""
-        if server in state.activated or not self._is_anything_hidden():
+        if server in state.activated or not self._modes.may_hide():
             return False
         managed = self._servers.find(server)
         return managed is not None and self.is_lazy(state, managed)
@@ -143,24 +137,6 @@ class SessionViews:
     def is_lazy(self, state: SessionState, server: ManagedServer) -> bool:
         """Whether a session sees a server's tools only when it has activated it."""
         return not server.is_builtin and self._modes.is_lazy(state, server.config)
-
-    def is_plain(self, state: SessionState) -> bool:
-        """Whether a session sees and may call everything by settings that hide nothing from anybody: each call is spared the rest."""
-        if (settings := self._config.settings) is not self._examined:
-            self._examine(settings)
-        return self._is_plain and not state.profile
-
-    def _is_anything_hidden(self) -> bool:
-        """Whether the settings hide tools from anybody."""
-        if (settings := self._config.settings) is not self._examined:
-            self._examine(settings)
-        return self._may_hide
-
-    def _examine(self, settings: Settings) -> None:
-        self._examined, publish = settings, settings.publish
-        has_modes = any(mode not in (None, EVERYTHING) for mode in (publish.mode, *(each.mode for each in publish.clients.values())))
-        self._may_hide = has_modes or any(server.is_lazy(publish.lazy_load) for server in settings.mcp_servers.values())
-        self._is_plain = not self._may_hide and not publish.clients and self._visibility.is_plain
 
     def _shows_tool_of(self, server: ManagedServer, state: SessionState) -> bool:
         """Whether a session sees the tool that activates a server."""

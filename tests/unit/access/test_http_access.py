@@ -65,11 +65,11 @@ async def test_the_schema_of_a_tool_is_found_by_the_name_that_clients_use(parts:
     await parts.presenter.start_server("s")
     await parts.listed()
     for server in (None, "s"):
-        schema = parts.presenter.tool_schema("get_it", server)
+        schema = parts.session_servers.tool_schema("get_it", server)
         assert schema
         assert load(schema) == {"type": "object", "x": 1}
-    assert parts.presenter.tool_schema("nothing", None) is None
-    assert parts.presenter.tool_schema("get_it", "nowhere") is None
+    assert parts.session_servers.tool_schema("nothing", None) is None
+    assert parts.session_servers.tool_schema("get_it", "nowhere") is None
 
 
 # the REST interface

@@ -100,22 +100,22 @@ async def test_what_a_modern_client_listens_to_is_asked_of_the_servers_before_it
     async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
         client = parts.client()
-        await parts.notifications.listen_to_resources(client, Raw(b"7"), ["x://1", "x://t/2"], server=None)
+        await parts.client_listens.to_resources(client, Raw(b"7"), ["x://1", "x://t/2"], server=None)
         assert sorted(asked.params["uri"] for asked in program.asked.all if asked.method == "resources/subscribe") == ["x://1", "x://t/2"]
-        parts.notifications.end_listening(client, Raw(b"7"))
+        parts.client_listens.end(client, Raw(b"7"))
         await program.asked.wait(lambda asked: asked.method == "resources/unsubscribe", count=2)
-        await parts.notifications.listen_to_resources(client, Raw(b"8"), ["x://5"], server="s")
+        await parts.client_listens.to_resources(client, Raw(b"8"), ["x://5"], server="s")
         assert program.asked.all[-1].params == {"uri": "x://5"}
-        await parts.notifications.listen_to_resources(client, Raw(b"9"), [], server="s")
+        await parts.client_listens.to_resources(client, Raw(b"9"), [], server="s")
 
 
 async def test_listening_where_nobody_has_resources_asks_nobody(tmp_path: Path) -> None:
     program = server_with({"tools": {}})
     async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
-        await parts.notifications.listen_to_resources(parts.client(), Raw(b"7"), ["x://1"], server=None)
+        await parts.client_listens.to_resources(parts.client(), Raw(b"7"), ["x://1"], server=None)
         assert program.count("resources/subscribe") == 0
-        await parts.notifications.listen_to_resources(parts.client(), Raw(b"8"), ["x://1"], server="gone")
+        await parts.client_listens.to_resources(parts.client(), Raw(b"8"), ["x://1"], server="gone")
         assert program.count("resources/subscribe") == 0
 
 
@@ -126,7 +126,7 @@ async def test_a_modern_client_learns_of_which_resources_it_will_hear_nothing(tm
     program.handlers["resources/subscribe"] = lambda copy, params: refused if params["uri"] == "x://t/2" else {}
     async with hub_parts(tmp_path, **one_server(program)) as parts:
         await ready(parts)
-        client, listen = parts.client(), parts.notifications.listen_to_resources
+        client, listen = parts.client(), parts.client_listens.to_resources
         assert await listen(client, Raw(b"7"), ["x://1", "x://t/2"], server=server) == ["x://1"]
         program.handlers["resources/subscribe"] = lambda copy, params: {}
         assert await listen(client, Raw(b"8"), ["x://t/2"], server=server) == ["x://t/2"]
@@ -135,7 +135,7 @@ async def test_a_modern_client_learns_of_which_resources_it_will_hear_nothing(tm
 async def test_what_nobody_has_is_not_listened_to(tmp_path: Path) -> None:
     async with hub_parts(tmp_path, **one_server(server_with({"tools": {}}))) as parts:
         await ready(parts)
-        assert await parts.notifications.listen_to_resources(parts.client(), Raw(b"7"), ["x://1"], server=None) == []
+        assert await parts.client_listens.to_resources(parts.client(), Raw(b"7"), ["x://1"], server=None) == []
 
 
 async def test_a_client_hears_the_log_messages_of_the_level_that_it_has_set_and_above(tmp_path: Path) -> None:

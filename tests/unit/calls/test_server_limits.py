@@ -70,6 +70,26 @@ async def test_the_turn_goes_round_the_sessions(tmp_path: Path) -> None:
         assert [json.dumps(await each)[32:34] for each in calls]
 
 
+async def test_requests_that_nothing_ties_together_have_one_turn_for_all_of_their_client(tmp_path: Path) -> None:
+    gate = Gate()
+    async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
+        await started(parts)
+        await parts.listed()
+
+        def passing(client: str, name: str) -> "asyncio.Task[Envelope]":
+            each = session(parts, name)
+            each.state.is_passing = True
+            exchange = exchange_for(each, name)
+            exchange.client = client
+            return asyncio.create_task(parts.calls.call(exchange))
+
+        calls = [passing("many", name) for name in ("m0", "m1", "m2")] + [passing("few", "f0")]
+        await settled()
+        await gate.end("m0", "m1", "m2", "f0")
+        assert gate.begun == ["m0", "m1", "f0", "m2"]
+        await asyncio.gather(*calls)
+
+
 async def test_one_that_waits_can_be_cancelled_and_how_many_are_before_it_is_known(tmp_path: Path) -> None:
     gate = Gate()
     async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
@@ -111,6 +131,22 @@ async def test_one_that_is_cancelled_in_the_moment_of_its_turn_takes_no_place(tm
         await gate.end("c")
         assert (await third)["result"] == text("c")
         assert gate.begun == ["c"]
+
+
+async def test_calls_that_are_cancelled_together_take_no_place(tmp_path: Path) -> None:
+    gate = Gate()
+    async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
+        await started(parts)
+        await parts.listed()
+        gone, other = session(parts, "gone"), session(parts, "other")
+        calls = [call(parts, gone, "a"), call(parts, gone, "b"), call(parts, other, "c")]
+        await settled()
+        for each in calls[:2]:  # as when their client goes
+            each.cancel()
+        await gate.end("c")
+        assert gate.begun == ["a", "c"]
+        assert [each.cancelled() for each in calls[:2]] == [True, True]
+        assert (await calls[2])["result"] == text("c")
 
 
 async def test_a_minute_is_not_waited_for_by_nobody(tmp_path: Path) -> None:
@@ -169,6 +205,33 @@ async def test_what_a_client_calls_to_answer_a_question_does_not_wait_for_the_ca
         client = parts.client(capabilities={"sampling": {}}, answer=answer)
         waiting = asyncio.create_task(parts.call("ask", client))
         assert (await waiting)["result"] == text(str({"said": "nested"}))
+
+
+async def test_a_call_that_asks_two_questions_at_once_gives_away_one_place(tmp_path: Path) -> None:
+    gate, answered = Gate(), asyncio.Event()
+
+    async def ask(copy: Any, params: Any) -> Any:
+        await asyncio.gather(*(copy.ask("sampling/createMessage", {"messages": []}) for _ in range(2)))
+        return text("asked")
+
+    async def answer(method: str) -> Any:
+        await answered.wait()
+        return {}
+
+    gate.program.calls["ask"] = ask
+    async with hub_parts(tmp_path, **one_server(gate.program, maxCalls=1)) as parts:
+        await started(parts)
+        await parts.listed()
+        asking = asyncio.create_task(parts.call("ask", parts.client(capabilities={"sampling": {}}, answer=answer)))
+        await settled()
+        others = [call(parts, session(parts, "other"), name) for name in "ab"]
+        await settled()
+        assert gate.begun == ["a"]
+        answered.set()
+        assert (await asking)["result"] == text("asked")
+        assert gate.begun == ["a"]
+        await gate.end("a", "b")
+        await asyncio.gather(*others)
 
 
 async def test_a_call_that_brings_its_answers_does_not_wait_again(tmp_path: Path) -> None:

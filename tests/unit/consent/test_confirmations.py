@@ -40,9 +40,14 @@ class Window:
         return self.keeper.spawn(self.ask(what, **options), name="command")
 
     async def ask(
-        self, what: str = "A yes", about: Mapping[str, str] = {}, arguments: Mapping[str, object] = {}, origin: Origin = FROM
+        self,
+        what: str = "A yes",
+        about: Mapping[str, str] = {},
+        arguments: Mapping[str, object] = {},
+        origin: Origin = FROM,
+        shown: Mapping[str, str] = {},
     ) -> str:
-        return await self.all.ask(Wish(what, about, "add_grant", arguments), origin, lambda seconds: None)
+        return await self.all.ask(Wish(what, about, "add_grant", arguments, shown), origin, lambda seconds: None)
 
     @property
     def waiting(self) -> list[ConfirmationSnapshot]:
@@ -61,11 +66,15 @@ async def window() -> AsyncIterator[Window]:
 @pytest.mark.parametrize(("is_yes", "answer"), [(True, "yes"), (False, "no")])
 async def test_a_command_waits_until_the_person_has_answered(is_yes: bool, answer: str) -> None:
     async with window() as here:
-        command = here.command(about={"server": "files"}, arguments={"server": "files", "tool": "write", "client": "", "n": [1]})
+        command = here.command(
+            about={"server": "files"},
+            arguments={"server": "files", "tool": "write", "client": "", "n": [1]},
+            shown={"commands": "one: x"},
+        )
         await asyncio.sleep(0)
         [question] = here.waiting
         assert (question.what, question.verb, question.origin) == ("A yes", "add_grant", ("bash (7)", "claude (5)"))
-        assert question.facts == (("server", "files"), ("tool", "write"), ("n", "[1]"))
+        assert question.facts == (("server", "files"), ("commands", "one: x"), ("tool", "write"), ("n", "[1]"))
         assert question.ai_client == "Claude Code"
         here.all.answer(question.id, is_yes)
         assert await command == answer

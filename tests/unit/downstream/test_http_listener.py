@@ -34,6 +34,10 @@ from tooltray.tasks import TaskKeeper
 
 
 class Presenter:
+    @property
+    def session_servers(self) -> "Presenter":
+        return self
+
     def has_server(self, name: str) -> bool:
         return name == "files"
 

@@ -24,7 +24,8 @@ from tooltray.downstream.connection import Connection, Hello
 from tooltray.downstream.control_sessions import ControlSessions
 from tooltray.downstream.sessions import LEADS_BACK, Sessions
 from tooltray.events import EventBus, SessionsChanged
-from tooltray.presenter.mcp_presenter import McpPresenter
+from tooltray.presenter.session_clients import SessionClients
+from tooltray.presenter.session_servers import SessionServers
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import NOTHING, Envelope, dump, load
@@ -518,19 +519,14 @@ async def test_a_client_on_standard_input_is_a_session_like_any_other() -> None:
     await hub.sessions.close("ended", grace_s=0)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "published_uri",
-        "open_server",
-        "end_session",
-        "name_client",
-        "has_server",
-        "finds_server",
-    ],
-)
+@pytest.mark.parametrize("name", ["published_uri", "open_server", "has_server", "finds_server"])
 def test_the_presenter_of_these_tests_is_called_like_the_real_one(name: str) -> None:
-    assert_same_signature(name, McpPresenter)
+    assert_same_signature(name, SessionServers)
+
+
+@pytest.mark.parametrize("name", ["end_session", "name_client", "declare", "take_roots"])
+def test_it_knows_clients_as_the_real_one_does(name: str) -> None:
+    assert_same_signature(name, SessionClients)
 
 
 @pytest.mark.parametrize("name", ["take", "concerns", "reaches", "hearers", "wants_log_message"])

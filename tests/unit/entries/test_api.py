@@ -115,7 +115,7 @@ async def test_the_built_in_server_and_unknown_ones_cannot_be_changed(parts: Hub
 async def test_a_removed_server_is_gone_from_the_file_too(parts: HubParts) -> None:
     await parts.presenter.add_mcp_default_server("s")
     await parts.presenter.remove_mcp_server("s")
-    assert not parts.presenter.has_server("s")
+    assert not parts.session_servers.has_server("s")
     assert (parts.settings_on_disk["mcpServers"], parts.settings_on_disk["defaultServers"]) == ({}, [])
 
 

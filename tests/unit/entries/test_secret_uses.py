@@ -29,7 +29,8 @@ async def uses(folder: Path, settings: Mapping[str, Any] | str = SETTINGS, **ask
     config = McpConfHelper(path, EventBus())
     await config.load()
     path.write_text(settings if isinstance(settings, str) else json.dumps(settings))
-    return await SecretUses(config).all(**{"projects": {}, "served": (), **asked})
+    given = {name: (lambda value=value: value) for name, value in {"projects": {}, **asked}.items()}
+    return await SecretUses(config=config, **given).all()
 
 
 async def test_a_server_uses_what_its_entry_names_and_the_file_what_stands_beside(tmp_path: Path) -> None:

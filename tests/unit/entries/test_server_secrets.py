@@ -8,6 +8,7 @@ import pytest
 from tests.fakes.file_hub import file_hub
 from tests.fakes.hub_parts import HubParts, hub_parts
 
+from tooltray.entries.secret_uses import SecretUses
 from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.errors import Conflict
 from tooltray.secrets.secrets import BACKUP_SECRET
@@ -282,7 +283,7 @@ class SignedIn:
 
 
 def over(parts: HubParts, store: Any, sign_ins: SignedIn) -> ServerSecrets:
-    return ServerSecrets(config=parts.conf, secrets=store, sign_ins=sign_ins, projects=dict)
+    return ServerSecrets(secrets=store, sign_ins=sign_ins, secret_uses=SecretUses(config=parts.conf, projects=dict))
 
 
 async def test_secrets_that_cannot_be_reached_hold_up_no_removal_and_are_named(tmp_path: Path) -> None:

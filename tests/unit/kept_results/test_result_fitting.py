@@ -292,16 +292,23 @@ async def test_a_handle_of_another_client_project_or_server_is_unknown(tmp_path:
         again = owned(parts)  # the same client after its connection was lost
         again.state.projects["roots"] = SessionProject("/p", "p", "roots")
         assert (await read(parts, again, handle))[0]
+        early = owned(parts)
+        _, handle = await cut(parts, early)
+        early.state.projects["roots"] = SessionProject("/p", "p", "roots")  # known only after the call
+        assert (await read(parts, early, handle))[0]
 
 
 async def test_a_profile_without_its_tool_has_no_result_of_it_either(tmp_path: Path) -> None:
-    settings = {"profiles": {"few": {"servers": ["s"], "tools": {"s": ["t1"]}}}}
+    settings = {"profiles": {"few": {"servers": ["s"], "tools": {"s": ["t1"]}}, "none": {"servers": []}}}
     async with hub_parts(tmp_path, **limited(served(text(LARGE), text("")), settings)) as parts:
         await started(parts)
         _, handle = await cut(parts, owned(parts))
-        other = owned(parts)
-        other.state.profile = "few"
-        assert "no result with this handle" in (await read(parts, other, handle))[1]
+        few, none = owned(parts), owned(parts)
+        few.state.profile, none.state.profile = "few", "none"
+        assert "no result with this handle" in (await read(parts, few, handle))[1]
+        await parts.conf.change_server("s", disabled_tools=["t0"])
+        assert (await read(parts, owned(parts), handle))[0], "it was given before"
+        assert "no result with this handle" in (await read(parts, none, handle))[1]
 
 
 async def test_what_strangers_wrote_counts_for_the_session_that_reads_it_later(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ def test_a_result_is_found_again_also_by_the_next_hub_and_is_the_users_alone(tmp
         assert each.data(kept).read_bytes() == b"abc"
     assert first.find("another") is None
     if sys.platform != "win32":
+        assert stat.S_IMODE((tmp_path / "results").stat().st_mode) == 0o700
         assert {stat.S_IMODE(path.stat().st_mode) for path in (tmp_path / "results").iterdir()} == {0o600}
 
 
@@ -58,9 +59,11 @@ def test_the_oldest_make_room(tmp_path: Path) -> None:
 
 def test_what_was_being_written_when_the_hub_was_killed_is_forgotten(tmp_path: Path) -> None:
     clock = SetClock()
-    kept, first = [result(clock) for _ in range(3)], store(tmp_path, clock)
+    kept, first = [result(clock) for _ in range(4)], store(tmp_path, clock)
     for each in kept:
         first.keep(each, [[b"abc"]])
+    (tmp_path / "results" / f"{kept[3].handle}.json").rename(tmp_path / "results" / "r0.json")
+    first.data(kept[3]).rename(tmp_path / "results" / "r0.data")
     (tmp_path / "results" / f"{kept[0].handle}.json").unlink()
     first.data(kept[1]).write_bytes(b"ab")
     (tmp_path / "results" / f"{kept[2].handle}.json").write_bytes(b"{")

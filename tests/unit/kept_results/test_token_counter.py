@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from tooltray.kept_results import token_counter
 from tooltray.kept_results.token_counter import TokenCounter
 
 ECHO = """
@@ -42,8 +43,16 @@ async def test_the_real_one_counts_again_and_again() -> None:
     await counter.close()
 
 
-async def test_one_that_does_not_end_by_itself_is_ended() -> None:
+async def test_one_that_does_not_end_by_itself_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(token_counter, "ENDS_WITHIN_S", 0.01)
     stays = "import sys, time; print(sys.stdin.readline() and [1], flush=True); time.sleep(600)"
     counter = TokenCounter([sys.executable, "-c", stays])
     assert counter(["a"]) == [1]
+    await counter.close()
+
+
+async def test_one_that_hangs_is_ended_and_nothing_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(token_counter, "LONGEST_S", 0.01)
+    counter = TokenCounter([sys.executable, "-c", "import time; time.sleep(600)"])
+    assert counter(["a"]) is None
     await counter.close()

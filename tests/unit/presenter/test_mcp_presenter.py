@@ -23,9 +23,9 @@ NO_SERVER = "there is no server 'gone'"
 
 async def test_what_a_client_declares_is_kept_of_its_session_and_for_servers_that_clients_share(parts: HubParts) -> None:
     state, declared = SessionState("s1"), {"extensions": {"com.example/x": {}}}
-    parts.presenter.declare(state, {})
+    parts.session_clients.declare(state, {})
     assert (state.declared, parts.client_extensions.declared()) == ({}, {})
-    parts.presenter.declare(state, declared)
+    parts.session_clients.declare(state, declared)
     assert (state.declared, parts.client_extensions.declared()) == (declared, declared)
 
 
@@ -81,10 +81,10 @@ def test_a_verb_is_reached_by_its_part_and_by_its_name_alone(parts: HubParts) ->
 
 async def test_sessions_list_call_and_ask_for_more_through_the_presenter(parts: HubParts, program: ScriptedServer) -> None:
     program.handlers["prompts/list"] = lambda copy, params: {"prompts": [1]}
-    assert parts.presenter.has_server("s")
-    client = await parts.presenter.open_server("s", Era.LEGACY, session=parts.client(), timeout_s=10)
+    assert parts.session_servers.has_server("s")
+    client = await parts.session_servers.open_server("s", Era.LEGACY, session=parts.client(), timeout_s=10)
     assert client.greeting.capabilities == {"tools": {"listChanged": True}}
-    assert parts.presenter.server_pids == set(client.transport.pids)
+    assert parts.session_servers.server_pids == set(client.transport.pids)
     caller = parts.client()
 
     async def answer(method: str, server: str | None = None, **params: Any) -> Any:
@@ -101,8 +101,8 @@ async def test_sessions_list_call_and_ask_for_more_through_the_presenter(parts: 
 
 async def test_opening_a_server_that_is_not_there_or_does_not_come_up_is_an_error(parts: HubParts, program: ScriptedServer) -> None:
     program.handlers["initialize"] = never
-    assert "it is starting" in await refusal(parts.presenter.open_server("s", Era.LEGACY, session=parts.client(), timeout_s=0.02))
-    assert (await refusal(parts.presenter.open_server("gone", Era.LEGACY, session=parts.client(), timeout_s=1))).startswith(NO_SERVER)
+    assert "it is starting" in await refusal(parts.session_servers.open_server("s", Era.LEGACY, session=parts.client(), timeout_s=0.02))
+    assert (await refusal(parts.session_servers.open_server("gone", Era.LEGACY, session=parts.client(), timeout_s=1))).startswith(NO_SERVER)
 
 
 # the doctor

@@ -28,7 +28,7 @@ def roots(*folders: str, **more: Any) -> dict[str, Any]:
 async def with_roots(hub: ProjectHub, answer: Any, folder: str = "") -> Client:
     """A legacy client that has said that it is ready."""
     client = await hub.session(folder, capabilities=ROOTS, answer=answer)
-    hub.parts.presenter.take_roots(client)
+    hub.parts.session_clients.take_roots(client)
     await hub.parts.projects.settle(client)
     return client
 
@@ -85,7 +85,7 @@ async def test_other_roots_are_another_project_and_none_are_none(tmp_path: Path)
         client = await with_roots(hub, roots(hub.folder("one")), own)
         for answer, expected in ((roots(hub.folder("two")), hub.folder("two")), ({"roots": []}, own)):
             client.answer = answer
-            hub.parts.presenter.take_roots(client)
+            hub.parts.session_clients.take_roots(client)
             await hub.parts.projects.settle(client)
             assert client.state.project
             assert client.state.project.path == expected
@@ -104,9 +104,9 @@ async def test_an_old_answer_that_comes_late_does_not_count(tmp_path: Path) -> N
             return roots(old)
 
         client.answer = answer
-        hub.parts.presenter.take_roots(client)
+        hub.parts.session_clients.take_roots(client)
         await client.asked.wait()
-        hub.parts.presenter.take_roots(client)
+        hub.parts.session_clients.take_roots(client)
         await client.asked.wait(count=2)
         await hub.parts.heard.until(lambda: client.state.project is not None)
         late.set()
@@ -117,7 +117,7 @@ async def test_an_old_answer_that_comes_late_does_not_count(tmp_path: Path) -> N
 async def test_a_client_that_declares_no_roots_is_not_asked(tmp_path: Path) -> None:
     async with project_hub(tmp_path) as hub:
         client = await hub.session()
-        hub.parts.presenter.take_roots(client)
+        hub.parts.session_clients.take_roots(client)
         assert hub.parts.projects.is_settled(client)
         assert client.asked.all == []
 
@@ -188,7 +188,7 @@ async def test_a_call_waits_for_the_roots_that_are_being_asked_for(tmp_path: Pat
 
         client = await hub.session(hub.folder("own"), capabilities=ROOTS, answer=answer)
         await hub.opened(client)  # before it said that it is ready
-        hub.parts.presenter.take_roots(client)
+        hub.parts.session_clients.take_roots(client)
         assert not hub.parts.projects.is_settled(client)
         opening = hub.parts.keeper.spawn(hub.opened(client), name="open")
         await client.asked.wait()

@@ -37,7 +37,8 @@ class Reader:
         self.heard = Record[tuple[File, FileReading, bool]]()
         self.may_read = threading.Event()
         self.may_read.set()
-        self.readings = FileReadings[File](read=self._read, spawn=self.keeper.spawn, on_read=self._on_read, second_look_s=0.0)
+        self.readings = FileReadings[File](read=self._read, spawn=self.keeper.spawn, second_look_s=0.0)
+        self.readings.on_read = self._on_read
 
     def _read(self, file: File) -> FileReading:
         self.may_read.wait(10)

@@ -31,8 +31,8 @@ class Sessions:
             bus=self.bus,
             deadlines=deadlines,
             keeps=lambda folder: folder not in self.empty,
-            on_changed=lambda: self.told.append(self.in_use.folders),
         )
+        self.in_use.on_changed = lambda: self.told.append(self.in_use.folders)
 
     def works_on(self, state: SessionState, folder: str) -> None:
         state.projects["folder"] = SessionProject(folder, "x", "folder")

@@ -382,7 +382,7 @@ async def test_a_reading_that_comes_after_everybody_left_changes_nothing(tmp_pat
         hub.parts.watching.changed(Path(folder, ".mcp.json"))
         await hub.quiet()
         assert hub.names() == []
-        await hub.files.before_listing(client)
+        await hub.parts.project_looks.look(client)
         assert hub.names() == []
 
 

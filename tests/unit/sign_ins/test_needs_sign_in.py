@@ -126,7 +126,7 @@ async def test_all_its_copies_wait_and_all_come_back(tmp_path: Path) -> None:
         assert problems(parts) == [PROBLEM]  # once, not for each copy
         await parts.presenter.start_server("s")
         assert "result" in await parts.call("t", client)
-        await parts.presenter.end_session(client)
+        await parts.session_clients.end_session(client)
 
 
 async def test_where_only_a_clients_own_copy_ran_the_first_one_finds_out_too(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ async def test_where_only_a_clients_own_copy_ran_the_first_one_finds_out_too(tmp
         assert parts.servers.get("s").state is ON_DEMAND
         parts.servers.require_sign_in("s", PROBLEM)
         await state(parts, RUNNING)  # this server lets it in; one that does not would say so now
-        await parts.presenter.end_session(client)
+        await parts.session_clients.end_session(client)
 
 
 async def test_a_server_that_is_gone_needs_nothing(tmp_path: Path) -> None:

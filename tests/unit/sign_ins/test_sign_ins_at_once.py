@@ -46,7 +46,7 @@ async def test_each_clients_own_copy_of_a_server_uses_the_one_sign_in(tmp_path: 
         await sign_in(parts)
         assert "result" in await parts.call("whoami", one)
         for client in (one, two):
-            await parts.presenter.end_session(client)
+            await parts.session_clients.end_session(client)
 
 
 async def test_a_call_that_was_let_in_is_answered_though_a_later_one_wants_a_sign_in(tmp_path: Path) -> None:

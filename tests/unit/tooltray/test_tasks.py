@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 from tests.fakes.fake_clock import in_fake_time
 
-from tooltray.tasks import SLICE, TaskKeeper, end_in_turn, finish_in_thread, in_slices
+from tooltray.tasks import SLICE, TaskKeeper, end_in_turn, finish, finish_in_thread, in_slices
 
 
 @in_fake_time
@@ -121,7 +121,7 @@ async def test_what_is_written_in_a_thread_gives_its_result_or_its_error() -> No
         await finish_in_thread(divmod, 1, 0)
 
 
-@pytest.mark.expected_warnings("work in a thread failed")
+@pytest.mark.expected_warnings("work that had to be finished failed")
 @pytest.mark.parametrize("fails", [False, True])
 async def test_who_is_cancelled_while_a_thread_writes_waits_until_it_has_written(fails: bool, caplog: pytest.LogCaptureFixture) -> None:
     is_writing, may_end, written = threading.Event(), threading.Event(), []
@@ -144,6 +144,25 @@ async def test_who_is_cancelled_while_a_thread_writes_waits_until_it_has_written
     assert written == ["all of it"]
     assert task.cancelled()
     assert ("the disk is full" in caplog.text) is fails
+
+
+async def test_who_is_cancelled_waits_for_a_task_that_is_to_be_finished() -> None:
+    may_end, done = asyncio.Event(), []
+
+    async def work() -> None:
+        await may_end.wait()
+        done.append("all of it")
+
+    keeper = TaskKeeper()
+    task = keeper.spawn(finish(work()), name="work")
+    await asyncio.sleep(0)
+    closing = asyncio.ensure_future(keeper.close())
+    for _ in range(3):
+        await asyncio.sleep(0)
+    assert not task.done()
+    may_end.set()
+    await closing
+    assert (done, task.cancelled()) == (["all of it"], True)
 
 
 @pytest.mark.expected_warnings("did not end as it should")

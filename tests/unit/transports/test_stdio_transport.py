@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from tests.fakes import odd_server
 from tests.fakes.fake_channel import make_dispatcher
@@ -20,7 +21,7 @@ from tests.fakes.process_end import end_of
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.launch.process_family import INSTANCE_VARIABLE
-from tooltray.launch.program_launch import CannotStart, Launch, raise_file_limit, restore_limit_for
+from tooltray.launch.program_launch import CannotStart, CommandLine, Launch, RunFirst, raise_file_limit, restore_limit_for
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import Envelope, NotDelivered, dump, success
@@ -268,6 +269,39 @@ async def test_closing_twice_or_behind_the_servers_own_end_is_fine(start: Start)
     await server.close()
     server.dispatcher.send_notification("n")
     assert server.transport.exit_code == 3
+
+
+class CancelsTheStart:
+    """Cancels the start of a server as soon as its process has a child, when its pipes are not connected yet."""
+
+    def __init__(self, fifo: Path) -> None:
+        os.mkfifo(fifo)
+        self._fifo, self._before = fifo, set(psutil.Process().children())
+        self.child = 0
+
+    async def command(self, program: str, launch: Launch, run_first: RunFirst) -> CommandLine:
+        self._starting = asyncio.current_task()
+        asyncio.get_running_loop().call_soon(self._look)
+        return CommandLine((program, *launch.args), launch.env)
+
+    def _look(self) -> None:
+        if set(psutil.Process().children()) <= self._before:
+            asyncio.get_running_loop().call_soon(self._look)
+            return
+        self.child = int(self._fifo.read_text())  # blocks the loop, so that nothing is connected meanwhile
+        assert self._starting
+        self._starting.cancel()
+
+
+async def test_a_start_that_is_cancelled_halfway_ends_also_if_a_child_of_the_process_holds_its_output_open(tmp_path: Path) -> None:
+    around = CancelsTheStart(fifo := tmp_path / "fifo")
+    server = Server(Launch("/bin/sh", ("-c", f"sleep 600 & echo $! > {fifo}; wait"), {"PATH": os.defpath}, str(tmp_path), around=around))
+    opening = asyncio.ensure_future(server.open())
+    with pytest.raises(asyncio.CancelledError):
+        async with asyncio.timeout(PATIENCE_S):
+            await opening
+    await server.close()
+    await end_of(around.child)
 
 
 class FakeProcess(asyncio.SubprocessTransport):

@@ -481,7 +481,7 @@ async def test_a_listen_of_a_modern_client_keeps_the_servers_of_its_resources_up
         hub, client = IdleHub(parts, program, clock), parts.client()
         for name in servers:
             await up(parts, name)
-        await parts.notifications.listen_to_resources(client, Raw(b"7"), ["x://1"], server=None)
+        await parts.client_listens.to_resources(client, Raw(b"7"), ["x://1"], server=None)
         hub.pass_time()
         await parts.heard.state("o", ServerState.ON_DEMAND)
         hub.pass_time()

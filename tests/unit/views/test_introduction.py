@@ -22,7 +22,7 @@ def saying(instructions: str) -> ScriptedServer:
 
 def told(parts: HubParts, **members: Any) -> list[str]:
     """The lines that a session is told."""
-    return parts.presenter.instructions(SessionState("s1", **members)).splitlines()
+    return parts.session_clients.instructions(SessionState("s1", **members)).splitlines()
 
 
 def two(**fields: Any) -> dict[str, Any]:

@@ -43,7 +43,7 @@ async def shop(root: Path, *, settings: dict[str, Any] | None = None, **db: Any)
     async with hub_parts(root, servers={"open": entry("open")}, programs=programs, settings=settings) as parts:
         files = {"db": file_server("db", folder=str(root), **db), "lint": file_server("lint", project=TOOLS_FOLDER, folder=str(root))}
         parts.conf.set_file_servers(files)
-        parts.files = Looked(parts)  # type: ignore[assignment]
+        parts.project_looks = Looked(parts)  # type: ignore[assignment]
         await ready(parts, "open", "db", "lint")
         yield parts
 
@@ -59,7 +59,7 @@ class Looked:
         self._parts = parts
         self.found: dict[str, FileServer] | None = None
 
-    async def before_listing(self, session: Client) -> None:
+    async def look(self, session: Client) -> None:
         if self.found is not None:
             self._parts.conf.set_file_servers(self.found)
             self._parts.tools.list_unknown_servers()
@@ -109,10 +109,10 @@ async def test_a_session_that_has_one_server_alone_has_none_of_another_project(t
         client.state.server = "db"
         assert await names_of(parts, client) == []
         assert await names_of(parts, works_on(client, SHOP)) == ["query"]
-        assert not parts.presenter.has_server("db")
-        assert parts.presenter.has_server("open")
+        assert not parts.session_servers.has_server("db")
+        assert parts.session_servers.has_server("open")
         nowhere = parts.client()
-        assert [await parts.presenter.finds_server(nowhere, name) for name in ("open", "db", "gone")] == [True, False, False]
+        assert [await parts.session_servers.finds_server(nowhere, name) for name in ("open", "db", "gone")] == [True, False, False]
 
 
 async def test_a_list_that_is_being_made_gets_nothing_of_a_project_that_comes_meanwhile(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ async def test_a_lazy_server_of_another_project_cannot_be_activated(tmp_path: Pa
         assert [name for name in await names_of(parts, other) if "activate" in name] == []
         assert (await called(parts, own, "activate_db"))["structuredContent"]["toolCount"] == 1
         assert (await called(parts, other, "activate_db"))["isError"]
-        assert parts.modes.sessions() == []
+        assert parts.client_modes.sessions() == []
         assert [parts.modes.shown(client.state).mode for client in (own, other)] == ["lazy", "everything"]
 
 
@@ -199,7 +199,7 @@ async def test_a_profile_and_a_project_both_have_to_have_a_server(tmp_path: Path
 
 async def test_a_tool_that_a_client_knows_by_heart_is_found_when_its_projects_file_is_read(tmp_path: Path) -> None:
     async with shop(tmp_path) as parts:
-        own, looked = works_on(parts.client(), SHOP), cast(Looked, parts.files)
+        own, looked = works_on(parts.client(), SHOP), cast(Looked, parts.project_looks)
         await names_of(parts, own)
         parts.conf.set_file_servers({})
         await parts.heard.event(ServerRemoved, name="db")
@@ -283,7 +283,7 @@ async def test_what_a_projects_server_says_is_for_its_own_sessions(tmp_path: Pat
         connection = parts.servers.get("db").client_for(Era.LEGACY)
         assert connection is not None
         own, other = works_on(parts.client(), SHOP), outsider(parts)
-        assert [parts.presenter.serves(connection, client) for client in (own, other)] == [True, False]
+        assert [parts.session_servers.serves(connection, client) for client in (own, other)] == [True, False]
         assert [client.name for client in parts.servers.clients_for(other)] == ["open", "lint"]
         assert [parts.notifications.reaches(client, "db") for client in (own, other)] == [True, False]
 

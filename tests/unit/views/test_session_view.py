@@ -87,7 +87,7 @@ async def test_a_session_whose_profile_lacks_its_one_server_has_nothing(tmp_path
         client = parts.client()
         client.state.profile, client.state.server = "p", "open"
         assert await names_of(parts, client) == []
-        await parts.notifications.listen_to_resources(client, Raw(b"7"), ["x://1"], server="open")
+        await parts.client_listens.to_resources(client, Raw(b"7"), ["x://1"], server="open")
         assert options["programs"]["open"].count("resources/subscribe") == 0
         assert (await answered(parts, "prompts/list", client))["result"] == {"prompts": []}
         assert "profile" in (await answered(parts, "prompts/get", client, name="p"))["error"]["message"]

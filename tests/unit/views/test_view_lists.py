@@ -243,11 +243,11 @@ async def test_a_session_whose_client_calls_itself_something_else_is_told_and_li
     async with hub_parts(tmp_path, **lazy(open=ScriptedServer(tool(name)))) as parts:
         await ready(parts, "open")
         follower = Follower(parts)
-        parts.presenter.name_client(follower.client.state, ClientInfo("first"))
+        parts.session_clients.name_client(follower.client.state, ClientInfo("first"))
         assert await names_of(parts, follower.client) != [name]
-        parts.presenter.name_client(follower.client.state, ClientInfo("second"))
+        parts.session_clients.name_client(follower.client.state, ClientInfo("second"))
         assert follower.take() == []
-        parts.presenter.name_client(follower.client.state, ClientInfo(ROOMY))
+        parts.session_clients.name_client(follower.client.state, ClientInfo(ROOMY))
         assert follower.take() == [TOOLS, PROMPTS]
         assert await names_of(parts, follower.client) == [name]
-        parts.presenter.name_client(parts.client().state, ClientInfo(ROOMY))  # nobody follows it
+        parts.session_clients.name_client(parts.client().state, ClientInfo(ROOMY))  # nobody follows it

@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Raw
 
-from tooltray.downstream.http_sessions import OpensClients
 from tooltray.downstream.served.routes import Address, Route, address_for
+from tooltray.downstream.served.served_servers import ServedServers
 from tooltray.downstream.served.served_tokens import ServedTokens
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import ConfigChanged, EventBus, ProblemReported, ServerFilesChanged
 from tooltray.http_server.place import HostAndPort, HttpPlace, NotBound
 from tooltray.phrases import Phrase
-from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.secrets.secrets import SecretsChanged
 from tooltray.settings.file_server import Endpoint, FileReading
 from tooltray.settings.mcp_conf_helper import McpConfHelper
@@ -29,7 +27,6 @@ from tooltray.tasks import Spawn
 
 if TYPE_CHECKING:
     from tooltray.downstream.served.served_app import ServedApp
-    from tooltray.downstream.served.served_server import ServedServer
 
 SERVED_APP = "tooltray.downstream.served.served_app"
 
@@ -46,12 +43,6 @@ class Readings(Protocol):
     def served(self) -> tuple[FileReading, ...]:
         """What the files say that the hub was started with, in their order."""
         ...
-
-
-class Schemas(Protocol):
-    """What of McpPresenter is used."""
-
-    def tool_schema(self, name: str, server: str | None) -> Raw | None: ...
 
 
 class _Wanted(msgspec.Struct, frozen=True):
@@ -78,14 +69,12 @@ class ServedListener:
         files: Readings,
         config: McpConfHelper,
         tokens: ServedTokens,
-        sessions: OpensClients,
-        schemas: Schemas,
+        served_servers: ServedServers,
         bus: EventBus,
-        deadlines: DeadlineWheel,
         spawn: Spawn,
     ) -> None:
         self._files, self._config, self._tokens = files, config, tokens
-        self._sessions, self._schemas, self._bus, self._deadlines, self._spawn = sessions, schemas, bus, deadlines, spawn
+        self._servers, self._bus, self._spawn = served_servers, bus, spawn
         self._place: HttpPlace[_Wanted, ServedApp] = HttpPlace(address=_address, make_app=self._make_app, cannot_open=_cannot_open, bus=bus)
         self._looking = asyncio.Lock()  # not the place's: while a keyring asks the person, the hub may end
         self._kept: dict[str, Endpoint] = {}  # of files that are not understood now, as they were when they were
@@ -205,15 +194,9 @@ class ServedListener:
         await asyncio.to_thread(importlib.import_module, SERVED_APP)  # the loop would stand still for as long as that takes
         from tooltray.downstream.served.served_app import ServedApp
 
-        app = ServedApp(wanted.endpoint, host=wanted.address.host, port=port, make_server=self._make_server)
+        app = ServedApp(wanted.endpoint, host=wanted.address.host, port=port, make_server=self._servers.make)
         await app.follow(wanted.routes)
         return app
-
-    def _make_server(self, server: str) -> "ServedServer":
-        from tooltray.downstream.served.served_server import ServedServer
-
-        schema = self._schemas.tool_schema
-        return ServedServer(server, opens=self._sessions, tool_schema=schema, deadlines=self._deadlines, spawn=self._spawn)
 
     def _where(self) -> Iterator[str]:
         wanted = self._opened

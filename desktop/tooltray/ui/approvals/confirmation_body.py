@@ -54,6 +54,7 @@ def fact_name(name: str) -> str:
         "rules": tr("Rules"),
         "rules_before": tr("Before"),
         "entries": tr("Servers"),
+        "commands": tr("Command"),
         "digests": tr("Fingerprint"),
         "definitions": tr("Fingerprint"),
         "expires_in_s": tr("How long"),
