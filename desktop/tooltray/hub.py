@@ -145,6 +145,7 @@ from tooltray.downstream.sessions import Sessions
 from tooltray.entries.api import ServersApi
 from tooltray.entries.clean_text import clean_text
 from tooltray.entries.entry_edits import EntryEdits
+from tooltray.entries.entry_widenings import EntryWidenings
 from tooltray.entries.files_api import FilesApi
 from tooltray.entries.proposal_snapshots import ProposalSnapshots
 from tooltray.entries.proposal_store import ProposalStore
@@ -489,7 +490,12 @@ class Hub(Composition):
     task_book: TaskBook = part(store="task_store")
     task_places: TaskPlaces = part(book="task_book")
     connected: Callable[[], Collection[Hearing]] = made(lambda hub: lambda: hub.sessions.clients)
-    task_news: TaskNews = part(book="task_book", places="task_places", publisher=lambda hub: hub.resources.publisher)
+    task_news: TaskNews = part(
+        book="task_book",
+        places="task_places",
+        publisher=lambda hub: hub.resources.publisher,
+        note_told=lambda hub: lambda *told: hub.result_fitting.note_told(*told),
+    )
     listens: ServerListens = part()
     task_listens: TaskListens = part(book="task_book", places="task_places")
     server_tasks: ServerTasks = part(
@@ -639,6 +645,7 @@ class Hub(Composition):
         proposed=lambda hub: lambda: hub.proposals.entries,
     )
     server_secrets: ServerSecrets = part(provider_problem="provided_secrets.problem")
+    widenings: EntryWidenings = part()
     proposal_store: ProposalStore = read(lambda hub: ProposalStore(hub.home.proposals))
     proposal_snapshots: ProposalSnapshots = part(
         home="user_folder",

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from tests.fakes.hub_in_memory import HubInMemory
 from tests.fakes.server_snapshots import STARTED_AT, server
 
@@ -23,7 +23,7 @@ from tooltray.snapshots.program import ProgramSnapshot
 from tooltray.snapshots.servers import ServerEntry, ServerState
 from tooltray.snapshots.setup import ServerRemoval, SettingsDocument
 from tooltray.snapshots.stored_secrets import SecretSnapshot, StoredSecrets
-from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.snapshots.tools import CoveredTool
 
 SECRET = re.compile(r"\$\{secret:([^{}]+)\}")
 
@@ -235,9 +235,9 @@ class VerbsInMemory(HubInMemory):
     def disallow_folder(self, path: str) -> None:
         self.allowed_folders = [each for each in self.allowed_folders if each != path]
 
-    def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[ToolSnapshot]:
+    def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[CoveredTool]:
         return [
-            each
+            CoveredTool(**asdict(each), revision="r")
             for each in self.tools
             if each.server == server and (each.original_name == tool if kind == "tool" else each.category == "read")
         ]

@@ -15,7 +15,7 @@ from tests.fakes.server_snapshots import server
 from tooltray.errors import TooltrayError
 from tooltray.events import ConfirmationAsked, ConfirmationEnded
 from tooltray.snapshots.confirmations import ConfirmationSnapshot
-from tooltray.ui.approvals.confirmation_body import origin
+from tooltray.ui.approvals.confirmation_body import fact_name, fact_value, origin
 from tooltray.ui.approvals.confirmation_prompt import ConfirmationPrompt
 from tooltray.ui.approvals.confirmation_window import ConfirmationWindow
 from tooltray.ui.theme import Theme
@@ -29,6 +29,20 @@ WISH = ConfirmationSnapshot(
     ai_client="Claude Code",
     ends_at=0.0,
 )
+LASTS = [
+    ("expires_in_s", "3600.0", "for 1 hour"),
+    ("expires_in_s", "28800", "for 8 hours"),
+    ("expires_in_s", "60.0", "for 1 minute"),
+    ("expires_in_s", "5400.0", "for 90 minutes"),
+    ("expires_in_s", "86400.0", "for 1 day"),
+    ("expires_in_s", "604800.0", "for 7 days"),
+    ("duration_s", "1", "for 1 second"),
+    ("duration_s", "61.0", "for 61 seconds"),
+    ("expires_in_s", "0.0", "for 0 seconds"),
+    ("expires_in_s", "soon", "soon"),
+    ("until", "lock", "until the screen locks"),
+    ("until", "taken back", "until you take it back"),
+]
 LATE = TooltrayError("this waits no longer", "the command has ended")
 
 
@@ -165,3 +179,8 @@ async def test_what_waits_goes_with_the_engine(ask: Callable[..., Asked]) -> Non
 def test_a_person_is_told_what_the_system_says_of_the_programs() -> None:
     assert origin(replace(WISH, origin=())) == "The system does not say which program asks."
     assert origin(replace(WISH, origin=("bash (1)",))) == "It comes from bash (1)."
+
+
+@pytest.mark.parametrize(("name", "value", "words"), LASTS)
+def test_how_long_something_lasts_is_said_in_words(name: str, value: str, words: str) -> None:
+    assert (fact_name(name), fact_value(name, value)) == ("How long", words)

@@ -43,4 +43,4 @@ def test_a_decision_says_by_which_way_it_came(way: str, who: str, words: str) ->
 
 def test_a_decision_says_what_it_is_about_and_where_it_came_from() -> None:
     assert (answer_words(YES), answer_words(ENDED), about_words(YES)) == ("Yes", "–", "files, write")
-    assert details(YES).splitlines() == ["Allowing tool calls", "server: files", "tool: write", "From: bash (1)"]
+    assert details(YES).splitlines() == ["Allowing tool calls", "Server: files", "Tool: write", "From: bash (1)"]

@@ -30,7 +30,7 @@ from tooltray.ui.widgets.toast import Toast
 
 WRITE = GrantSnapshot("1", "tool", "files", "write_file", created_at=time.time())
 READS = GrantSnapshot("2", "reads", "github", client="Cursor", is_held=True, held_tools=("get_issue",))
-CHANGE = ToolChange("github", "get_issue", ("-before", "+after"), ("It gives orders to a model",))
+CHANGE = ToolChange("github", "get_issue", ("-before", "+after"), ("It gives orders to a model",), revision="seen")
 TOOLS = [tool("read_file", "files"), tool("list_folder", "files"), tool("write_file", "files", category="write"), tool("pay", "bank")]
 SEEN = ClientModeSnapshot("cursor-vscode", "Cursor", "", "everything", "", is_seen=True)
 UNSEEN = replace(SEEN, client="zed", title="Zed", is_seen=False)
@@ -181,7 +181,7 @@ async def test_a_changed_tool_shows_how_it_differs_and_is_accepted(theme: Theme)
         await until(lambda: "The disk is full" in words(panel))
         desk.engine.failures.clear()
         button(panel, "Accept the change").click()
-        await desk.asked("accept_tool_change", "github", "get_issue", "tool")
+        await desk.asked("accept_tool_change", "github", "get_issue", "tool", "seen")
         await until(lambda: desk.window.sheet is None)
 
 
@@ -217,7 +217,7 @@ async def test_all_reads_of_a_server_are_allowed_after_a_look_at_what_that_cover
         go.setFocus()
         await until(go.hasFocus)
         QTest.keyClick(go, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
-        await desk.asked("add_grant", "files", "reads", "", "cursor-vscode", 3600.0, "")
+        await desk.asked("add_grant", "files", "reads", "", "cursor-vscode", 3600.0, "", "r")
         await until(lambda: desk.window.sheet is None)
 
 
@@ -232,7 +232,7 @@ async def test_one_tool_is_allowed_until_it_is_taken_back(theme: Theme) -> None:
         await until(lambda: "Allows 1 tool, as it is defined now:" in words(panel) and button(panel, "Allow").isEnabled())
         assert panel.wish == GrantWish("files", "tool", "write_file", "", None, "")
         button(panel, "Allow").click()
-        await desk.asked("add_grant", "files", "tool", "write_file", "", None, "")
+        await desk.asked("add_grant", "files", "tool", "write_file", "", None, "", "r")
 
 
 async def test_a_server_that_reads_nothing_can_be_allowed_nothing(theme: Theme) -> None:

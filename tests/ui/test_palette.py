@@ -110,7 +110,7 @@ async def test_what_is_chosen_goes_the_way_of_its_button_and_stopping_all_has_un
 async def test_a_tool_is_allowed_for_an_hour_and_that_is_taken_back(theme: Theme) -> None:
     async with Desk(fake(), theme) as desk:
         await run(desk, "allow write_file")
-        await desk.asked("add_grant", "github", "tool", "write_file", "", 3600.0, "")
+        await desk.asked("add_grant", "github", "tool", "write_file", "", 3600.0, "", "")
         await until(lambda: any(each.isVisible() for each in desk.window.findChildren(Toast)))
         control(next(each for each in desk.window.findChildren(Toast) if each.isVisible()), "Undo").click()
         await desk.asked("remove_grant", "g")

@@ -2,6 +2,7 @@
 
 import json
 import time
+from datetime import datetime
 
 from msgspec.structs import replace
 from PySide6.QtCore import Qt
@@ -18,6 +19,7 @@ from tooltray.errors import TooltrayError
 from tooltray.events import ClientListUpdated, ServerFilesChanged
 from tooltray.snapshots.activity import ActivityEntry, ActivityRow
 from tooltray.snapshots.approvals import (
+    CHOICES,
     ApprovalSnapshot,
     GrantSnapshot,
     JudgedCall,
@@ -29,6 +31,7 @@ from tooltray.snapshots.approvals import (
 from tooltray.snapshots.clients import ClientModeSnapshot
 from tooltray.snapshots.trust import TrustedEntry, TrustRequest
 from tooltray.ui.permissions.call_sheet import CallPanel
+from tooltray.ui.permissions.permission_words import ToolRow, answer_word, comes_to
 from tooltray.ui.permissions.permissions_page import CLIENTS, GRANTED, TRUSTED, PermissionsPage
 from tooltray.ui.theme import Theme
 from tooltray.ui.widgets.button import Switch
@@ -390,3 +393,16 @@ async def test_a_call_is_answered_by_a_rule_in_its_sheet(theme: Theme) -> None:
         await until(lambda: "whole 2" in words(panel) and "of 2 recent calls" in words(panel))
         button(panel, "Allow").click()
         await until(lambda: ("answer_approval", "c", "rule-2") in fake.calls)
+
+
+def test_each_answer_to_a_call_has_words() -> None:
+    for outcome in (*CHOICES, "rule", "refused", "late", "cancelled"):
+        word = answer_word(ActivityEntry(1, "approval", 1.0, outcome))
+        assert word[:1].isupper(), outcome
+
+
+def test_a_tool_that_is_allowed_until_the_screen_locks_says_so() -> None:
+    tool, grant = ToolPermission("t", "write", "default", False, "", ("1",)), GrantSnapshot("1", "tool", "s", "t", until="lock")
+    row = ToolRow("s", tool, True, (grant,))
+    assert comes_to(row, datetime.now()) == ("Allowed until the screen locks", "accent")
+    assert comes_to(replace(row, grants=(replace(grant, until=""),)), datetime.now()) == ("Allowed", "accent")

@@ -12,8 +12,8 @@ from tooltray.errors import NotFound, TooltrayError
 from tooltray.phrases import Phrase
 from tooltray.settings.call_rule import read_rule
 from tooltray.settings.widening import ALL, rules_widen
-from tooltray.snapshots.approvals import ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
-from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.snapshots.approvals import TAKEN_BACK, ApprovalSnapshot, GrantSnapshot, RulePreview, ServerPermissions, ToolChange
+from tooltray.snapshots.tools import CoveredTool
 
 if TYPE_CHECKING:
     from tooltray.approvals.approvals import Approvals
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ASK = "ask"  # of a tool
 REFUSE = "refuse"  # the one answer that allows nothing
-TAKEN_BACK = Phrase("What was allowed for longer")
+LASTED = Phrase("What was allowed for longer")
 
 
 class ApprovalsApi:
@@ -65,17 +65,24 @@ class ApprovalsApi:
         """What was allowed for longer than one call, the newest first."""
         return self._grants.snapshots()
 
-    async def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[ToolSnapshot]:
-        """The tools that `add_grant` with the same arguments would allow; each is a CoveredTool.
+    async def preview_grant(self, server: str, kind: str = "tool", tool: str = "", client: str = "") -> list[CoveredTool]:
+        """The tools that `add_grant` with the same arguments would allow.
 
         Raises:
             NotFound: there is no such server or tool.
             TooltrayError: there is no such kind.
         """
-        return await self._tool_grants.preview(server, kind, tool, client)
+        return await self._tool_grants.preview(server, kind, tool)
 
     async def add_grant(
-        self, server: str, kind: str = "tool", tool: str = "", client: str = "", expires_in_s: float | None = None, until: str = ""
+        self,
+        server: str,
+        kind: str = "tool",
+        tool: str = "",
+        client: str = "",
+        expires_in_s: float | None = None,
+        until: str = "",
+        seen: str = "",
     ) -> GrantSnapshot:
         """Allows calls for longer than one call, as the tools are defined now.
 
@@ -85,17 +92,19 @@ class ApprovalsApi:
             client: for this AI client alone, as it names itself; empty: for all.
             expires_in_s: seconds; None: until it is taken back.
             until: "lock": until the screen locks, at the latest when the hub ends; empty: not.
+            seen: `revision` of the preview that the person has looked at; empty: whatever the tools are now.
 
         Raises:
             NotFound: there is no such server or tool.
-            Conflict: the screen is locked.
+            Conflict: the screen is locked, or the tools are others than in the preview.
             TooltrayError: there is no such kind or end, nothing can tell when the screen locks, or the grant cannot be written.
         """
-        about = {"server": server, "kind": kind, "tool": tool, "client": client, "expires_in_s": expires_in_s, "until": until}
+        end = end_of(expires_in_s, until)
+        about = {"server": server, "kind": kind, "tool": tool, "client": client, **_end_words(expires_in_s, until)}
         definitions = await self._tool_grants.definitions(server, kind, tool)
         await confirm_widening(YES_TO_CALLS, **about, definitions=definitions)
         check_unchanged(definitions, await self._tool_grants.definitions(server, kind, tool))
-        return await self._tool_grants.allow(server, kind, tool, client, end_of(expires_in_s, until))
+        return await self._tool_grants.allow(server, kind, tool, client, end, seen)
 
     async def tell_screen_lock(self, is_locked: bool | None) -> None:
         """The desktop says whether the screen is locked, or that the computer goes to sleep: grants until then end.
@@ -132,12 +141,12 @@ class ApprovalsApi:
             NotFound: there is no such server, or no tool of which the rule speaks.
             TooltrayError: no call could be covered by this rule, or it cannot be written.
         """
-        read = read_rule(rule)
+        read, end = read_rule(rule), end_of(expires_in_s, until)
         definitions = await self._rule_grants.definitions(server, read)
-        about = {"server": server, "rule": words(read), "client": client, "expires_in_s": expires_in_s, "until": until}
+        about = {"server": server, "rule": words(read), "client": client, **_end_words(expires_in_s, until)}
         await confirm_widening(YES_TO_CALLS, **about, definitions=definitions)
         check_unchanged(definitions, await self._rule_grants.definitions(server, read))
-        return await self._rule_grants.allow(server, rule, client, end_of(expires_in_s, until))
+        return await self._rule_grants.allow(server, rule, client, end)
 
     async def remove_grant(self, id: str) -> None:
         """Takes back what was allowed.
@@ -148,7 +157,7 @@ class ApprovalsApi:
         """
         about = next((_about(grant) for grant in self._grants.snapshots() if grant.id == id), {"grant": id})
         await self._grants.take_back(id)
-        await note_narrowing(TAKEN_BACK, **about)
+        await note_narrowing(LASTED, **about)
 
     async def restore_grant(self, id: str) -> GrantSnapshot:
         """Allows again what was taken back less than half a minute ago, until its own end.
@@ -157,7 +166,9 @@ class ApprovalsApi:
             NotFound: it cannot be undone any more.
             TooltrayError: that cannot be written.
         """
-        await confirm_widening(YES_TO_CALLS, grant=id)
+        taken = self._grants.taken_back(id)
+        about = {**_about(taken), "rule": taken.words} if taken else {"grant": id}
+        await confirm_widening(YES_TO_CALLS, **about)
         return await self._grants.give_back(id)
 
     async def get_permissions(self) -> list[ServerPermissions]:
@@ -205,20 +216,22 @@ class ApprovalsApi:
         """Tools that were allowed and are defined in another way since; they ask again. And skills that are held because they changed."""
         return self._changes.all()
 
-    async def accept_tool_change(self, server: str, tool: str, kind: str = "tool") -> None:
+    async def accept_tool_change(self, server: str, tool: str, kind: str = "tool", seen: str = "") -> None:
         """A person has seen how a tool differs: what was allowed counts for it as it is now.
 
         Args:
             tool: the server's own name for it; of a skill its URI.
             kind: "tool" or "skill".
+            seen: `revision` of the ToolChange that the person has looked at; empty: whatever it is now.
 
         Raises:
-            TooltrayError: it has not changed, or that cannot be written.
+            Conflict: it has not changed, or has changed again since.
+            TooltrayError: that cannot be written.
         """
         definition = await self._changes.now(server, tool, kind)
         await confirm_widening(YES_TO_CALLS, server=server, tool=tool, kind=kind, definitions=definition)
         check_unchanged(definition, await self._changes.now(server, tool, kind))
-        await self._changes.accept(server, tool, kind)
+        await self._changes.accept(server, tool, kind, seen)
 
     def _call(self, id: str, answer: str) -> dict[str, object]:
         """What a call that waits is, by its names; and in words the rule that it is answered with."""
@@ -241,6 +254,11 @@ async def _decide_rules(before: Sequence[str], after: Sequence[str], **about: ob
         await confirm_widening(YES_TO_CALLS, **about, rules=list(after), rules_before=list(before))
     elif list(before) != list(after):
         await note_narrowing(YES_TO_CALLS, **about, rules=list(after), rules_before=list(before))
+
+
+def _end_words(expires_in_s: float | None, until: str) -> dict[str, object]:
+    """How long a yes lasts, also where that is for good: whoever is asked is to read it."""
+    return {"expires_in_s": expires_in_s, "until": until or (TAKEN_BACK if expires_in_s is None else "")}
 
 
 def _about(grant: GrantSnapshot) -> dict[str, object]:

@@ -79,8 +79,11 @@ class CallRules:
             yield from (rule for rule in rules if rule.server in ("", server) and is_for(rule, tool))
 
     def _of_grants(self, call: AskedCall) -> Iterator[CallRule]:
-        tool = call.route.definition.name
+        """Of a tool that asks always, only those that a person has made for this tool by its name."""
+        tool, asks_always = call.route.definition.name, call.decision.is_excepted or call.route.decision.is_excepted
         for grant in self._grants.rules(call.route, call.client):
+            if asks_always and not grant.tool:
+                continue
             if (rule := rule_of(grant)) and is_for(rule, tool):
                 yield rule
 

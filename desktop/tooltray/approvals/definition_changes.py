@@ -28,9 +28,9 @@ class DefinitionChanges:
             return self._skills.definitions(server, name)
         return await self._tool_grants.definitions(server, "tool", name)
 
-    async def accept(self, server: str, name: str, kind: str) -> None:
+    async def accept(self, server: str, name: str, kind: str, seen: str) -> None:
         """See ApprovalsApi.accept_tool_change."""
-        await (self._skills.accept(server, name) if kind == SKILL else self._grants.accept(server, name))
+        await (self._skills if kind == SKILL else self._grants).accept(server, name, seen)
 
     def with_held(self, tools: list[ToolSnapshot]) -> list[ToolSnapshot]:
         """The same, those marked that were allowed and are other tools since."""

@@ -80,7 +80,6 @@ class GrantBook:
         """
         self._live, self._states, self._tools, self._bus, self._spawn = live_grants, states, tools, bus, spawn
         self._is_of_file = is_of_file
-        self._shown: dict[tuple[str, str], str] = {}  # the marks of changed tools as a person was last shown them, by (server, tool)
         self._taken: dict[str, _Taken] = {}  # what was taken back, until it cannot be undone any more
         self._lock = asyncio.Lock()  # a change is worked out from what the last one has written
         bus.subscribe(ConfigChanged, self._on_config_changed)
@@ -222,6 +221,11 @@ class GrantBook:
         self._bus.publish(GrantsChanged())
         return self._snapshot(taken.grant)
 
+    def taken_back(self, id: str) -> GrantSnapshot | None:
+        """What `give_back` would allow again."""
+        taken = self._taken.get(id)
+        return self._snapshot(taken.grant) if taken else None
+
     def _forget_taken(self) -> None:
         now = self._live.now()
         self._taken = {id: each for id, each in self._taken.items() if 0 <= now - each.at < UNDO_S}
@@ -237,12 +241,15 @@ class GrantBook:
                 name = route.definition.name
                 before = self._live.definition(grant.tools[name])
                 diff = diffs.of_definitions(before, definition_text(route.definition)) or (f" {OTHER_SETTINGS}",)
-                self._shown[grant.server, name] = mark(route)
-                found[grant.server, name] = ToolChange(grant.server, name, diff, suspicion.warnings(route.definition))
+                warnings = suspicion.warnings(route.definition)
+                found[grant.server, name] = ToolChange(grant.server, name, diff, warnings, revision=mark(route))
         return list(found.values())
 
-    async def accept(self, server: str, tool: str) -> None:
+    async def accept(self, server: str, tool: str, seen: str) -> None:
         """A person has seen how a tool is defined now: what was allowed counts for it as it is.
+
+        Args:
+            seen: `revision` of the ToolChange; empty: whatever it is now.
 
         Raises:
             TooltrayError: it has not changed, or is another one than was shown, or that cannot be written.
@@ -250,7 +257,7 @@ class GrantBook:
         async with self._lock:
             route = self._tools.routes(server).get(tool)
             now = mark(route) if route else ""
-            if self._shown.pop((server, tool), now) != now:
+            if seen and seen != now:
                 raise Conflict(
                     Phrase("'{tool}' has changed again since this was shown", tool=suspicion.visible(tool)),
                     hint=Phrase("Look at it once more."),

@@ -26,6 +26,8 @@ MOST_WORDS = 30  # of a command
 _DESTROYS = "chmod chown cp curl dd format kill mkfs mv nc ncat rm rmdir rsync shutdown truncate unlink wget"
 DESTROYS = frozenset(_DESTROYS.split())
 """Programs of which every word matters, in whatever place: nothing but the very same command is offered."""
+_RUNS_OTHERS_FOR = {"git": frozenset(["bisect", "config", "difftool", "filter-branch", "hook", "mergetool", "rebase", "submodule"])}
+"""What some programs run others for, or can be told to; of that, too, nothing but the very same is offered."""
 _FOLDERS = "cwd dir directory directorypath folder repo repopath rootpath workdir workingdirectory"
 FOLDERS = frozenset(_FOLDERS.split())
 """How arguments are called that name a folder, and not a file in one."""
@@ -150,7 +152,8 @@ def _command(value: object, given: Mapping[str, object]) -> Levels:
         raise _Unclear
     exact = {"command": words, "more": "none", **args}
     program = os.path.basename(words[0])
-    if program in RUNS_OTHERS or program in DESTROYS or len(words) == 1:
+    is_risky = program in RUNS_OTHERS or program in DESTROYS or not _RUNS_OTHERS_FOR.get(program, frozenset()).isdisjoint(words)
+    if is_risky or len(words) == 1:
         return [exact]
     return [exact, {"command": _first_words(words), **args}]
 

@@ -18,9 +18,10 @@ from tooltray.settings.rule_values import PROJECT
 
 LONGEST_VALUE = 200  # characters of one value; a longer one is marked as cut
 _RUNS_OTHERS = """
-    . awk bash bun busybox cargo cmd cmd.exe csh dash deno docker doas emacs env eval exec fish gawk gdb go gradle ionice java kubectl ksh
-    less lua make man mvn nano nice node nohup npm npx parallel perl php pnpm podman powershell powershell.exe pwsh python python3 rake
-    rsync ruby scp screen sed setsid sh source ssh stdbuf strace su sudo tar time timeout tmux uvx vi vim watch xargs yarn zsh
+    . at awk bash batch bun busybox cargo cmd cmd.exe crontab csh dash deno docker doas emacs env eval exec fish gawk gdb gem go gradle
+    ionice java kubectl ksh less lua make man mvn nano nice node nohup npm npx parallel perl php pip pip3 pipx pnpm podman poetry powershell
+    powershell.exe pwsh python python3 rake rsync ruby scp screen sed setsid sh source ssh stdbuf strace su sudo systemctl tar time timeout
+    tmux uv uvx vi vim watch xargs yarn zsh
 """
 RUNS_OTHERS = frozenset(_RUNS_OTHERS.split())
 """Programs that run what they are given: behind these any word may be another program."""

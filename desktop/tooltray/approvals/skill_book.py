@@ -88,7 +88,6 @@ class SkillBook:
         self._store, self._bus, self._spawn, self._is_of_file = store, bus, spawn, is_of_file
         self._seen = store.seen
         self._now: dict[tuple[str, str], Skill] = {}  # those that are others than was seen
-        self._shown: dict[tuple[str, str], str] = {}  # their marks as a person was last shown them
         self._lock = asyncio.Lock()
         bus.subscribe(ConfigChanged, self._on_config_changed)
 
@@ -124,10 +123,10 @@ class SkillBook:
 
     def changes(self) -> list[ToolChange]:
         """Those that are held."""
-        self._shown = {key: skill.mark for key, skill in self._now.items() if self.is_held(key[0], skill)}
         return [
-            ToolChange(server, uri, self._diff(server, self._now[server, uri]), _warnings(self._now[server, uri]), kind=SKILL)
-            for server, uri in self._shown
+            ToolChange(server, uri, self._diff(server, skill), _warnings(skill), kind=SKILL, revision=skill.mark)
+            for (server, uri), skill in self._now.items()
+            if self.is_held(server, skill)
         ]
 
     def _diff(self, server: str, skill: Skill) -> tuple[str, ...]:
@@ -139,8 +138,11 @@ class SkillBook:
         skill = self._now.get((server, uri))
         return [named_with_mark(skill.name, skill.mark)] if skill else []
 
-    async def accept(self, server: str, uri: str) -> None:
+    async def accept(self, server: str, uri: str, seen: str) -> None:
         """A person has seen how a skill differs.
+
+        Args:
+            seen: `revision` of the ToolChange; empty: whatever it is now.
 
         Raises:
             Conflict: it is not held, or is another one than was shown.
@@ -151,7 +153,7 @@ class SkillBook:
         if skill is None:
             title = Phrase("'{tool}' has not changed since it was allowed", tool=shown)
             raise Conflict(title, hint=Phrase("See `tooltray grants changes`."))
-        if self._shown.pop((server, uri), skill.mark) != skill.mark:
+        if seen and seen != skill.mark:
             raise Conflict(Phrase("'{tool}' has changed again since this was shown", tool=shown), hint=Phrase("Look at it once more."))
         before = self._seen[server]
         self._seen[server] = {**before, uri: _seen(skill)}

@@ -3,6 +3,8 @@
 Above it: ApprovalsApi. Below it: GrantBook, which keeps grants, and ToolManager. Rules on arguments are RuleGrants' matter.
 """
 
+from collections.abc import Mapping
+
 from msgspec.structs import asdict
 
 from tooltray.approvals import suspicion
@@ -13,36 +15,33 @@ from tooltray.approvals.lasting_yeses import reads
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.catalogue.tool_routes import Route
 from tooltray.errors import Conflict, NotFound, TooltrayError
+from tooltray.files.json_text import revision_of
 from tooltray.phrases import Phrase
 from tooltray.snapshots.approvals import GrantSnapshot
-from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
+from tooltray.snapshots.tools import CoveredTool
 from tooltray.upstream.server_manager import ServerManager
-
-MOST_SHOWN = 64  # previews to which no grant was given yet
 
 
 class ToolGrants:
-    """Belongs to the engine's loop."""
+    """Has no state of its own."""
 
     def __init__(self, *, servers: ServerManager, tools: ToolManager, grants: GrantBook) -> None:
         self._servers, self._tools, self._grants = servers, tools, grants
-        self._shown: dict[tuple[str, str, str, str], dict[str, str]] = {}  # what previews have shown, until a grant is given
 
-    async def preview(self, server: str, kind: str, tool: str, client: str) -> list[ToolSnapshot]:
+    async def preview(self, server: str, kind: str, tool: str) -> list[CoveredTool]:
         """See ApprovalsApi.preview_grant."""
         routes = await self._routes_for(server, kind, tool)
-        if len(self._shown) >= MOST_SHOWN:
-            self._shown.pop(next(iter(self._shown)))
-        self._shown[server, kind, tool, client] = {name: mark(route) for name, route in routes.items()}
+        revision = _revision(routes)
         listed = [(each, routes.get(each.original_name)) for each in await self._tools.snapshots(server)]
-        return [CoveredTool(**asdict(each), warnings=suspicion.warnings(route.definition)) for each, route in listed if route]
+        return [
+            CoveredTool(**asdict(each), warnings=suspicion.warnings(route.definition), revision=revision) for each, route in listed if route
+        ]
 
-    async def allow(self, server: str, kind: str, tool: str, client: str, end: GrantEnd) -> GrantSnapshot:
+    async def allow(self, server: str, kind: str, tool: str, client: str, end: GrantEnd, seen: str) -> GrantSnapshot:
         """See ApprovalsApi.add_grant."""
         check_end(end)
         routes = await self._routes_for(server, kind, tool)
-        now = {name: mark(route) for name, route in routes.items()}
-        if self._shown.pop((server, kind, tool, client), now) != now:
+        if seen and seen != _revision(routes):
             raise Conflict(Phrase("the tools have changed since they were shown"), hint=Phrase("Look at them once more."))
         return await self._grants.allow(server, "tool" if kind == "tool" else "reads", routes, client=client, end=end)
 
@@ -80,3 +79,8 @@ class ToolGrants:
                 hint=Phrase("The server's own name is wanted; see `tooltray tools list --json`."),
             )
         return {tool: found}
+
+
+def _revision(routes: Mapping[str, Route]) -> str:
+    """Changes with each of some tools, and with which these are."""
+    return revision_of({name: mark(route) for name, route in routes.items()})

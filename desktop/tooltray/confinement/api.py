@@ -72,8 +72,8 @@ class ConfinementApi:
             files: "open": whatever its person may do; "own": its package, its caches, its project, and the folders named here; "read": the
                 same, and nothing changed but its own caches.
             network: "open"; "none"; "hosts": those in `hosts` alone.
-            hosts: as "api.example.org", "*.example.org" or "example.org:8443".
-            read: folders and files that it may read besides; absolute, or beginning with `~/`.
+            hosts: as "api.example.org", "*.example.org" or "example.org:8443"; with another network they are kept for when it is "hosts".
+            read: folders and files that it may read besides; absolute, or beginning with `~/`. With all files open they are kept, too.
             write: those that it may change, too.
 
         Raises:
@@ -211,7 +211,9 @@ class ConfinementApi:
         if chosen == Confinement() and self._config.file_server(server) is None:
             return None
         given = chosen.model_dump(mode="json", by_alias=True)
-        return {key: value for key, value in given.items() if value and (key, value) != ("network", "open")}
+        if not chosen.hosts and chosen.network == "open":  # hosts alone would mean that it is kept to them
+            del given["network"]
+        return {key: value for key, value in given.items() if value}
 
 
 def _checked(server: str, given: dict[str, object]) -> Confinement:

@@ -81,7 +81,8 @@ class ServersApi:
 
     async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
         """Adds a server and begins to start it; what a person adds may use all its tools unless the entry says otherwise. What a program
-        adds waits for a person's yes, unless its token is trusted.
+        adds waits for a person's yes, unless its token is trusted. Of a command, a person confirms what goes beyond the last server of this
+        name, or beyond any that is added: rules on arguments, secrets of other servers.
 
         Args:
             project: a folder, into whose own file the entry goes; empty: into the settings.
@@ -91,6 +92,7 @@ class ServersApi:
 
         Raises:
             Conflict: the name is taken.
+            Denied: nobody has confirmed what it may do beyond that.
             TooltrayError: the entry is not valid, the folder cannot be a project, or the file not be written.
         """
         return await self._entries.add(name, config, is_default=is_default, project=project)
@@ -149,8 +151,8 @@ class ServersApi:
             TooltrayError: it comes with Tooltray, or the settings cannot be written.
         """
         check_is_in_settings(self._servers, name)
-        rules = list(self._servers.get(name).config.auto_approve)
-        return await self.add_mcp_server(new_name, {**(await self.get_server_entry(name)).counts, "autoApprove": rules}, is_default=False)
+        source, entry = self._servers.get(name).config, (await self.get_server_entry(name)).counts
+        return await self._entries.add(new_name, {**entry, "autoApprove": list(source.auto_approve)}, is_default=False, like=source)
 
     async def test_server(self, test: str, name: str, config: Mapping[str, Any] | None = None) -> ServerTest:
         """Connects once to a server, lists its tools and ends it again; nothing is saved. What it writes to its stderr meanwhile comes as

@@ -16,6 +16,7 @@ from tooltray.settings.document import Document
 from tooltray.settings.server_config import shown_url
 from tooltray.settings.settings import Settings
 from tooltray.settings.settings_reading import read_settings
+from tooltray.settings.widening import settings_widen
 from tooltray.snapshots.setup import SetupChange
 
 Path = tuple[str, ...]
@@ -72,10 +73,34 @@ def changes(setup: Mapping[str, object], document: Document, *, replace: bool) -
             yield SetupChange(kind, "setting", ".".join(path), _in_words(path, given))
 
 
+def widens(change: SetupChange, setup: Mapping[str, object], document: Document, settings: Settings) -> bool:
+    """Whether one change lets more happen.
+
+    Args:
+        document, settings: what counts before it.
+    """
+    path = _path_of(change.name, setup)
+    given, here = _at(setup, path), _at(document, path)
+    if isinstance(given, Mapping) and isinstance(here, Mapping):
+        given = {**dict.fromkeys(here), **given}  # the whole object is replaced, and what it leaves out is removed
+    patch: Document = {}
+    _set(patch, path, given)
+    return settings_widen(patch, settings)
+
+
+def standing(name: str, setup: Mapping[str, object], document: Document) -> object:
+    """Returns what a document has in the place of a change; None: nothing."""
+    return _at(document, _path_of(name, setup))
+
+
 def apply(change: SetupChange, setup: Mapping[str, object], document: Document) -> None:
     """Applies one change to a document."""
-    path = next(path for path in _paths(setup) if ".".join(path) == change.name)
+    path = _path_of(change.name, setup)
     _set(document, path, _at(setup, path))
+
+
+def _path_of(name: str, setup: Mapping[str, object]) -> Path:
+    return next(path for path in _paths(setup) if ".".join(path) == name)
 
 
 def _paths(setup: Mapping[str, object]) -> Iterator[Path]:

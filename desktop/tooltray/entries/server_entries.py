@@ -1,28 +1,28 @@
 """The entries of servers, wherever each is: in the settings, in a project's own file, or among what waits for a person's yes.
 
-Above it: ServersApi. Below it: the settings, ProjectServers, Proposals, and ServerRemovals. Starts and stops nothing: who runs servers
-follows what the files say.
+Above it: ServersApi. Below it: the settings, ProjectServers, Proposals, EntryWidenings and ServerRemovals. Starts and stops nothing: who
+runs servers follows what the files say.
 """
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tooltray.confirmation import YES_TO_CALLS, confirm_widening, must_wait
+from tooltray.confirmation import must_wait
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
-from tooltray.settings.given_entries import read_entry
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_edits import name_is_taken
-from tooltray.settings.widening import calls_widen
 from tooltray.snapshots.edited_entries import ServerUpdatePreview
 from tooltray.snapshots.servers import ServerEntry
 from tooltray.snapshots.setup import ServerRemoval
 
 if TYPE_CHECKING:
     from tooltray.entries.entry_edits import EntryEdits
+    from tooltray.entries.entry_widenings import EntryWidenings
     from tooltray.entries.proposals import Proposals
     from tooltray.entries.server_removals import ServerRemovals
     from tooltray.server_files.project_servers import ProjectServers
+    from tooltray.settings.server_config import MCPServerConfig
     from tooltray.upstream.server_manager import ServerManager
 
 
@@ -36,11 +36,12 @@ class ServerEntries:
         project_servers: "ProjectServers",
         proposals: "Proposals",
         entry_edits: "EntryEdits",
+        widenings: "EntryWidenings",
         server_removals: "ServerRemovals",
         servers: "ServerManager",
     ) -> None:
         self._config, self._project_servers, self._proposals = config, project_servers, proposals
-        self._edits, self._removals, self._servers = entry_edits, server_removals, servers
+        self._edits, self._widenings, self._removals, self._servers = entry_edits, widenings, server_removals, servers
 
     def entry(self, name: str) -> ServerEntry:
         """See ServersApi.get_server_entry."""
@@ -64,15 +65,23 @@ class ServerEntries:
         """
         self._proposals.check_may_run(name)
 
-    async def add(self, name: str, entry: Mapping[str, Any], *, is_default: bool = True, project: str = "") -> str:
-        """See ServersApi.add_mcp_server."""
+    async def add(
+        self, name: str, entry: Mapping[str, Any], *, is_default: bool = True, project: str = "", like: "MCPServerConfig | None" = None
+    ) -> str:
+        """See ServersApi.add_mcp_server.
+
+        Args:
+            like: the server of which it is a copy.
+        """
         if await must_wait():
             return await self._proposals.add(name, entry, is_default=is_default, project=project)
+        if not project and name in self._config.settings.mcp_servers:
+            raise name_is_taken(name)
+        given = {"autoApprove": ["all"], **entry}
+        await self._widenings.confirm_new(name, given, like=like)
         if project:
             return await self._project_servers.add(project, name, entry)
-        if name in self._config.settings.mcp_servers:
-            raise name_is_taken(name)
-        await self._config.set_server(name, {"autoApprove": ["all"], **entry}, is_default=is_default, is_new=True)
+        await self._config.set_server(name, given, is_default=is_default, is_new=True)
         return name
 
     async def change(self, name: str, entry: Mapping[str, Any], revision: str) -> None:
@@ -82,7 +91,7 @@ class ServerEntries:
         check_is_in_settings(self._servers, name)
         if await must_wait():
             return await self._proposals.change(name, entry, revision)
-        revision = await confirm_entry(self._config, name, entry, revision)
+        revision = await self._widenings.confirm(name, entry, revision)
         if self._config.file_server(name):
             return await self._project_servers.change(name, entry, revision)
         return await self._config.set_server(name, entry, revision=revision)
@@ -102,32 +111,6 @@ class ServerEntries:
             return ServerRemoval(name, tuple(await self._proposals.withdraw(name)))
         check_is_not_builtin(self._servers, name)
         return await self._removals.remove(name, revision, keep_secrets=keep_secrets)
-
-
-async def confirm_entry(config: McpConfHelper, name: str, entry: Mapping[str, Any], revision: str) -> str:
-    """Has a person confirm that more calls of a server go through unasked than with its entry of before, or that it may do more.
-
-    Args:
-        revision: of the entry that is to be replaced; empty: whatever it is when a person is asked.
-
-    Returns:
-        The revision of the entry that may be replaced; empty: nobody had to be asked, and none was given.
-
-    Raises:
-        Denied: nobody has.
-        TooltrayError: the entry is not valid.
-    """
-    before, after = config.settings.mcp_servers.get(name), read_entry(name, entry)
-    if before is None:
-        return revision
-    seen = config.revision(name)
-    if calls_widen(before, after):
-        await confirm_widening(YES_TO_CALLS, server=name, rules=after.auto_approve, rules_before=before.auto_approve)
-        revision = revision or seen
-    if after.confinement.widens(before.confinement):
-        await confirm_widening(Phrase("Letting a server do more"), server=name, **after.confinement.beyond(before.confinement))
-        revision = revision or seen
-    return revision
 
 
 def check_exists(servers: "ServerManager", name: str | None) -> None:

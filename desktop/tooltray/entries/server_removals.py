@@ -6,6 +6,7 @@ Above it: ServerEntries. Below it: the settings and projects' files, ServerSecre
 from collections.abc import Awaitable, Callable
 
 from tooltray.catalogue.tool_manager import ToolManager
+from tooltray.entries.entry_widenings import EntryWidenings
 from tooltray.entries.proposals import Proposals
 from tooltray.entries.server_secrets import ServerSecrets
 from tooltray.server_files.project_servers import ProjectServers
@@ -23,6 +24,7 @@ class ServerRemovals:
         project_servers: ProjectServers,
         proposals: Proposals,
         server_secrets: ServerSecrets,
+        widenings: EntryWidenings,
         tools: ToolManager,
         on_removed: Callable[[str], Awaitable[None]],
     ) -> None:
@@ -31,15 +33,16 @@ class ServerRemovals:
             on_removed: called when a server was removed for good, with its name: what it alone used goes.
         """
         self._config, self._project_servers, self._proposals = config, project_servers, proposals
-        self._server_secrets, self._tools, self._on_removed = server_secrets, tools, on_removed
+        self._server_secrets, self._widenings, self._tools, self._on_removed = server_secrets, widenings, tools, on_removed
 
     async def remove(self, name: str, revision: str, *, keep_secrets: bool) -> ServerRemoval:
         """See ServersApi.remove_mcp_server."""
-        removal = await self._server_secrets.of(name)
+        removal, before = await self._server_secrets.of(name), self._config.settings.mcp_servers.get(name)
         if name not in self._config.own_settings.mcp_servers and self._project_servers.keeps(name):
             await self._project_servers.remove(name, revision)
         else:
             await self._config.remove_server(name, revision=revision)
+        self._widenings.note_removed(name, before)
         await self._proposals.removed(name)
         if keep_secrets:
             return removal

@@ -78,6 +78,16 @@ class ServerSecrets:
         shared = tuple(SharedSecret(secret, users[secret]) for secret in own if users[secret])
         return ServerRemoval(server, tuple(secret for secret in own if not users[secret]), sign_in, shared)
 
+    async def owners(self, secrets: Collection[str], *, besides: str) -> dict[str, tuple[str, ...]]:
+        """Returns whose some secrets are: the servers and files that use them, and the server after which one is named. Those that belong
+        to the server `besides` alone, or to nobody, are left out.
+        """
+        if not secrets:
+            return {}
+        uses, servers = await self._uses.all(), self._uses.servers()
+        found = {name: {*uses.users.get(name, ()), *_named_in(name, servers)} - {besides} for name in secrets}
+        return {name: tuple(sorted(owners)) for name, owners in found.items() if owners}
+
     async def forget(self, removal: ServerRemoval) -> ServerRemoval:
         """Removes the secrets of a removed server that nothing uses now; returns what was removed.
 
@@ -165,3 +175,11 @@ class ServerSecrets:
         if not name.startswith(PREFIX):
             return False
         return server in self._uses.servers() or (not is_of_known and server in self._sign_ins.kept)
+
+
+def _named_in(secret: str, servers: Collection[str]) -> tuple[str, ...]:
+    """Returns whose a secret is by its name alone: "SERVER/KEY", a sign-in of a server, or one of Tooltray's own."""
+    if secret in OWN_SECRETS:
+        return ("Tooltray",)
+    server = secret.removeprefix(PREFIX) if secret.startswith(PREFIX) else secret.partition("/")[0]
+    return (server,) if server in servers else ()

@@ -9,12 +9,14 @@ An exported document has the form of the settings, so that other programs can re
 import contextlib
 import copy
 import json
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from tooltray.approvals import rule_words
+from tooltray.confirmation import check_unchanged, confirm_widening
 from tooltray.entries import carried_settings
+from tooltray.entries.entry_widenings import EntryWidenings
 from tooltray.entries.portable_entry import without_secrets
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
@@ -35,12 +37,14 @@ NO_SETUP = Phrase("This is no backup of Tooltray")
 class Setup:
     """Belongs to the engine's loop."""
 
-    def __init__(self, *, config: McpConfHelper, secrets: SecretStore, shipped: Callable[[], Mapping[str, Any]]) -> None:
+    def __init__(
+        self, *, config: McpConfHelper, secrets: SecretStore, widenings: EntryWidenings, shipped: Callable[[], Mapping[str, Any]]
+    ) -> None:
         """
         Args:
             shipped: reads the document with the default servers (resources/default-servers.json).
         """
-        self._config, self._secrets, self._shipped = config, secrets, shipped
+        self._config, self._secrets, self._widenings, self._shipped = config, secrets, widenings, shipped
 
     # export
 
@@ -73,17 +77,22 @@ class Setup:
             replace: whether to replace existing servers and settings of the same name.
 
         Raises:
+            Denied: nobody has confirmed what widens by it.
+            Conflict: what it would replace has changed before somebody has.
             TooltrayError: as in `preview_import`; or the settings cannot be written.
         """
         checked, values = _without_plain_secrets(_checked(setup))
         twins = _Twins(values, self._secrets.known_values())
-        planned = _of_changed(_changes_of_import(checked, self._config.document, replace=replace, twins=twins), values)
+        changes = _changes_of_import(checked, self._config.document, replace=replace, twins=twins)
+        confirmed = await self._confirmed(Phrase("Importing what allows more"), changes, checked)
+        planned = _of_changed(changes, values)
         secret_changes = await self._secret_changes(checked, planned)
         for name, value in planned.items():
             await self._secrets.set(name, value)
         done: list[SetupChange] = []
 
         def edit(document: Document) -> None:
+            check_unchanged(confirmed, _standing(confirmed, checked, document))
             done[:] = _changes_of_import(checked, document, replace=replace, twins=twins)
             _apply(done, checked, document)
 
@@ -100,6 +109,25 @@ class Setup:
         wanted = [name for name in _wanted_secrets(setup["mcpServers"]) if name not in here and name not in values]
         return [*moved, *(SetupChange("add", "secret", name, "its value is not in the backup") for name in wanted)]
 
+    async def _confirmed(self, what: str, changes: Iterable[SetupChange], setup: Mapping[str, Any]) -> "_Places":
+        """Has a person confirm those changes that widen something, and returns what stands in their places now."""
+        wider = {change: told for change in changes if (told := await self._widening(change, setup))}
+        places = _standing([_place(change) for change in wider], setup, self._config.document)
+        if wider:
+            await confirm_widening(what, changes=[f"{change.name}: {told}" for change, told in wider.items()])
+        return places
+
+    async def _widening(self, change: SetupChange, setup: Mapping[str, Any]) -> str:
+        """Returns what a change lets happen, in words; empty if that is no more than before."""
+        if change.kind == "keep" or change.subject not in ("server", "setting"):
+            return ""
+        if change.subject == "setting":
+            widens = carried_settings.widens(change, setup, self._config.document, self._config.own_settings)
+            return (change.detail or change.kind) if widens else ""
+        entry = setup["mcpServers"][change.name]
+        told = await self._widenings.told(change.name, entry)
+        return "; ".join([_in_words(change.name, entry), *told]) if told else ""
+
     # reset
 
     async def preview_reset(self) -> list[SetupChange]:
@@ -110,17 +138,37 @@ class Setup:
         """Restores the default servers, and returns the changes. The person's own servers stay unchanged.
 
         Raises:
+            Denied: nobody has confirmed what widens by it.
+            Conflict: what it would replace has changed before somebody has.
             TooltrayError: the settings cannot be written.
         """
         shipped = _checked(self._shipped())
+        changes = _changes_of_reset(shipped, self._config.document)
+        confirmed = await self._confirmed(Phrase("Putting back servers that may do more"), changes, shipped)
         done: list[SetupChange] = []
 
         def edit(document: Document) -> None:
+            check_unchanged(confirmed, _standing(confirmed, shipped, document))
             done[:] = _changes_of_reset(shipped, document)
             _apply(done, shipped, document)
 
         await self._config.edit(edit)
         return done
+
+
+_Places = Mapping[tuple[str, str], object]
+"""What stands in the settings, by subject and name of a change."""
+
+
+def _place(change: SetupChange) -> tuple[str, str]:
+    return change.subject, change.name
+
+
+def _standing(places: Iterable[tuple[str, str]], setup: Mapping[str, Any], document: Document) -> _Places:
+    def standing(subject: str, name: str) -> object:
+        return _servers_in(document).get(name) if subject == "server" else carried_settings.standing(name, setup, document)
+
+    return copy.deepcopy({place: standing(*place) for place in places})
 
 
 def shipped_servers() -> dict[str, Any]:

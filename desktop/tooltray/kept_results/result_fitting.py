@@ -92,9 +92,13 @@ class ResultFitting:
             tool: the server's own name for it.
         """
         route = self._tools.routes(server).get(tool)
-        self._guard.note_again(route, server, exchange.session.state)
+        self.note_told(server, tool, exchange.session.state)
         terms = self.terms(route, exchange.session.state) if route else None
         return await self.fitted(reply, terms, route, exchange) if route and terms else reply
+
+    def note_told(self, server: str, tool: str, state: SessionState) -> None:
+        """The result of a task goes to a session, which the flow guard is to know."""
+        self._guard.note_again(self._tools.routes(server).get(tool), server, state)
 
     async def fitted(self, reply: Envelope, terms: ResultTerms, route: Route, exchange: Exchange) -> Envelope:
         """A reply that is as its client is to have it; the same one if it is so already.

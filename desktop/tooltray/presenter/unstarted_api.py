@@ -23,7 +23,6 @@ from tooltray.entries.api import ServersApi
 from tooltray.entries.files_api import YES_TO_SERVERS, FilesApi, about_entries, commands_of, distrust_other, known_requests, trust_others
 from tooltray.entries.outgoing_links import client_links
 from tooltray.entries.secrets_api import SecretsApi
-from tooltray.entries.server_entries import confirm_entry
 from tooltray.entries.setup_api import SetupApi
 from tooltray.errors import TooltrayError
 from tooltray.journal.api import ActivityApi
@@ -174,13 +173,14 @@ class _ServersApi(_Unstarted, ServersApi):
         return self._config.server_entry(name)
 
     async def add_mcp_server(self, name: str, config: Mapping[str, Any], is_default: bool = True, project: str = "") -> str:
-        await self._config.set_server(name, config, is_default=is_default)
+        revision = await self._parts.widenings.confirm(name, config, "")
+        await self._config.set_server(name, config, is_default=is_default, revision=revision)
         self._forget_stop(name)
         return name
 
     async def update_mcp_server(self, name: str, config: Mapping[str, Any], revision: str = "") -> None:
         self._config.server_entry(name)  # or there is none
-        revision = await confirm_entry(self._config, name, config, revision)
+        revision = await self._parts.widenings.confirm(name, config, revision)
         await self._config.set_server(name, config, revision=revision)
         self._forget_stop(name)
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tooltray.confinement.confinements import Confinements
     from tooltray.confinement.guarded_folders import GuardedFolders
     from tooltray.consent.askers import Consent
+    from tooltray.entries.entry_widenings import EntryWidenings
     from tooltray.entries.proposals import Proposals
     from tooltray.entries.server_secrets import ServerSecrets
     from tooltray.entries.setup import Setup
@@ -133,7 +134,7 @@ class UnstartedParts:
     def setup(self) -> "Setup":
         from tooltray.entries.setup import Setup, shipped_servers
 
-        return Setup(config=self.config, secrets=self.secrets, shipped=shipped_servers)
+        return Setup(config=self.config, secrets=self.secrets, widenings=self.widenings, shipped=shipped_servers)
 
     @cached_property
     def folders(self) -> "ProjectFolders":
@@ -224,6 +225,12 @@ class UnstartedParts:
         return ServerSecrets(secrets=self.secrets, sign_ins=TokenStore(self.home.sign_ins, self.secrets), secret_uses=uses)
 
     # what a person has to consent to
+
+    @cached_property
+    def widenings(self) -> "EntryWidenings":
+        from tooltray.entries.entry_widenings import EntryWidenings
+
+        return EntryWidenings(config=self.config, server_secrets=self.server_secrets)
 
     @cached_property
     def trust_store(self) -> "TrustStore":

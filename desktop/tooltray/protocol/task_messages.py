@@ -66,6 +66,11 @@ def read_state(members: Raw) -> TaskState | None:
     return None
 
 
+def has_outcome(members: Raw) -> bool:
+    """Whether what `read_state` can read brings the result or the error of the task's call."""
+    return not {"result", "error"}.isdisjoint(opened(members))
+
+
 def read_id(params: Raw) -> str:
     """The task that a request or a notification is about; empty if there is none."""
     with contextlib.suppress(ValueError):

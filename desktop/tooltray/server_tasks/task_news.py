@@ -23,9 +23,12 @@ from tooltray.server_tasks.task_book import TaskBook
 from tooltray.server_tasks.task_places import TaskPlaces
 from tooltray.server_tasks.task_store import ServerTask
 from tooltray.sessions.caller import Session
+from tooltray.sessions.session_state import SessionState
 from tooltray.upstream.managed_server import ServerNotified
 from tooltray.upstream.mcp_client import McpClient, TaskQuestion
 
+NoteTold = Callable[[str, str, SessionState], None]
+"""Takes a server, its tool (empty: nobody knows which), and the state of a session."""
 MOST_EARLY, LONGEST_EARLY_BYTES = 256, 2**16  # news that come before the answer which begins their task
 
 
@@ -51,14 +54,17 @@ class TaskNews:
         places: TaskPlaces,
         connected: Callable[[], Collection[Hearing]],
         publisher: Callable[[str], Publish | None],
+        note_told: NoteTold,
         bus: EventBus,
     ) -> None:
         """
         Args:
             connected: the sessions of AI clients that are connected now.
             publisher: gives the URIs by which clients of all servers know those of a server, by its name; None: they stay.
+            note_told: called when the outcome of a task goes to a session.
         """
         self._book, self._places, self._connected, self._publisher = book, places, connected, publisher
+        self._note_told = note_told
         self._unannounced: set[str] = set()
         self._early: OrderedDict[tuple[McpClient, str], tuple[str, Raw]] = OrderedDict()
         bus.subscribe(ServerNotified, self._on_server_notified)
@@ -105,6 +111,8 @@ class TaskNews:
         if task and task.id not in self._unannounced:
             self._tell(client, task, event.method, params)
         elif task is None and client.owner and client.owner.state.server:
+            if messages.has_outcome(params):
+                self._note_told(client.owner.state.server, "", client.owner.state)
             client.owner.tell(event.method, params)  # its own copy of its one server: everything there is its own
         else:
             self._keep_early(client, state.id, event.method, params)
@@ -122,6 +130,8 @@ class TaskNews:
         sessions = self._of(task)
         of_all = self._linked(task.server, params) if any(session.state.server is None for session in sessions) else params
         for session in sessions:
+            if messages.has_outcome(params):
+                self._note_told(task.server, task.tool, session.state)
             id, news = (task.own_id, params) if session.state.server else (task.id, of_all)
             if client.era is Era.MODERN:
                 session.tell_task_news(id, messages.with_id(news, id))

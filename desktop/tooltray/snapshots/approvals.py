@@ -11,6 +11,9 @@ CHOICES = ("once", "like", "session", "hour", "day", "lock", "always", "reads")
 """The yeses to a call: to it alone; to the like of it for some seconds; to its tool for the session, an hour, a day, until the screen
 locks, or until it is taken back; to all tools of its server that read."""
 
+TAKEN_BACK = "taken back"
+"""`until` of a decision: the yes has no other end."""
+
 RuleJson = Mapping[str, Any]
 """A rule on arguments as it stands in a file: a CallRule."""
 
@@ -142,6 +145,7 @@ class ToolChange(msgspec.Struct, frozen=True):
     diff: tuple[str, ...]  # lines that begin with "+", "-" or " "
     warnings: tuple[str, ...] = ()  # as in ApprovalSnapshot
     kind: str = "tool"  # or "skill": `tool` is then its URI, and until a person has seen how it differs AI clients do not get it
+    revision: str = ""  # of what it is now; `accept_tool_change` takes it
 
 
 class ToolPermission(msgspec.Struct, frozen=True):

@@ -22,6 +22,7 @@ class CoveredTool(ToolSnapshot, frozen=True):
     """A tool that a grant would allow."""
 
     warnings: tuple[str, ...] = ()  # as in ApprovalSnapshot
+    revision: str = ""  # of all that it would allow, the same for each of them; `add_grant` takes it
 
 
 class ToolCost(msgspec.Struct, frozen=True):

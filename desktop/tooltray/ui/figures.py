@@ -45,6 +45,18 @@ def since(seconds: float, now: datetime) -> str:
     return tr("since {date}", date=locale.toString(QDate(then.year, then.month, then.day), QLocale.FormatType.LongFormat))
 
 
+def duration(seconds: float) -> str:
+    """Returns how long something lasts, in the largest unit of which it is a whole number."""
+    whole = round(seconds)
+    if whole and whole % 86_400 == 0:
+        return tr("1 day") if whole == 86_400 else tr("{count} days", count=whole // 86_400)
+    if whole and whole % 3600 == 0:
+        return tr("1 hour") if whole == 3600 else tr("{count} hours", count=whole // 3600)
+    if whole and whole % 60 == 0:
+        return tr("1 minute") if whole == 60 else tr("{count} minutes", count=whole // 60)
+    return tr("1 second") if whole == 1 else tr("{count} seconds", count=whole)
+
+
 def tokens(shown: int, of: int) -> str:
     """Returns what definitions cost: as a client gets them, and all of them; what finds tools can outweigh what is hidden."""
     if shown >= of:

@@ -144,6 +144,19 @@ async def test_a_tool_that_asks_always_asks_whatever_a_rule_of_the_settings_says
         ]
 
 
+async def test_choosing_that_a_tool_asks_ends_what_a_rule_for_several_tools_allowed_of_it(tmp_path: Path) -> None:
+    status = {"command": "git status"}
+    async with at_work(tmp_path) as here:
+        await here.redefine(RUN, tool("run_other"))
+        hub = here.parts.presenter
+        await hub.add_rule("s", {**STATUS, "tool": "names:run_*"})
+        assert [await goes_through(here, status, name) for name in ("run_command", "run_other")] == [True, True]
+        await hub.set_tool_approval("s", "run_command", "ask")
+        assert [await goes_through(here, status, name) for name in ("run_command", "run_other")] == [False, True]
+        await hub.add_rule("s", STATUS)  # a person's later yes counts
+        assert await goes_through(here, status)
+
+
 async def test_a_rule_for_one_client_or_of_a_changed_tool_lets_nobody_else_through(tmp_path: Path) -> None:
     async with at_work(tmp_path) as here:
         hub = here.parts.presenter

@@ -43,11 +43,11 @@ async def test_a_change_that_changes_again_after_it_was_shown_is_not_accepted_un
     async with desk(tmp_path, has_window=False) as here:
         await here.parts.presenter.add_grant("s", "tool", "write_it")
         await here.redefine(CHANGED, READ)
-        await here.parts.presenter.get_tool_changes()
+        [seen] = await here.parts.presenter.get_tool_changes()
         await here.redefine(tool("write_it", description="Deletes all"), READ)
+        [other] = await here.parts.presenter.get_tool_changes()  # shown to somebody else
         with pytest.raises(TooltrayError, match="has changed again since this was shown"):
-            await here.parts.presenter.accept_tool_change("s", "write_it")
+            await here.parts.presenter.accept_tool_change("s", "write_it", seen=seen.revision)
         assert "error" in await here.call()
-        await here.parts.presenter.get_tool_changes()
-        await here.parts.presenter.accept_tool_change("s", "write_it")
+        await here.parts.presenter.accept_tool_change("s", "write_it", seen=other.revision)
         assert "result" in await here.call()

@@ -20,6 +20,7 @@ from tooltray.approvals.live_grants import LiveGrants
 from tooltray.approvals.screen_lock import ScreenLock
 from tooltray.catalogue.definition import fingerprint
 from tooltray.catalogue.list_times import AT_ONCE
+from tooltray.confirmation import asked_by
 from tooltray.errors import NotFound, TooltrayError
 from tooltray.events import GrantsChanged
 from tooltray.snapshots.approvals import GrantSnapshot
@@ -75,7 +76,9 @@ async def test_what_was_taken_back_is_allowed_again_as_it_was_until_its_own_end(
         grant = await p.add_grant("s", "tool", "write_it", expires_in_s=60.0)
         await p.remove_grant(grant.id)
         await here.redefine(CHANGED, READ)  # a person has not seen that
-        assert await p.restore_grant(grant.id) == (await p.get_grants())[0]
+        with asked_by(here.parts.consent.window()):
+            assert await p.restore_grant(grant.id) == (await p.get_grants())[0]
+        assert (await here.parts.trail.entries())[0].about == {"grant": grant.id, "server": "s", "kind": "tool", "tool": "write_it"}
         assert [(each.id, each.expires_at, each.is_held) for each in await p.get_grants()] == [(grant.id, grant.expires_at, True)]
         assert (await p.get_tool_changes())[0].diff
         with pytest.raises(NotFound, match="cannot be undone"):

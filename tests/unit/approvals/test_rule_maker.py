@@ -32,7 +32,13 @@ def test_a_command_is_offered_as_it_is_and_with_further_words_in_its_project() -
     ]
 
 
-@pytest.mark.parametrize("command", ["ls", "npm test", "sudo git status", "rm -r build", "/bin/sh x.sh", ["python3", "x.py"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("ls", "npm test", "pip install x", "sudo git status", "rm -r build", "/bin/sh x.sh", ["python3", "x.py"]),
+        *("git config user.name x", "git -C /code/p bisect run make"),
+    ],
+)
 def test_of_programs_that_run_others_or_destroy_nothing_but_the_same_command_is_offered(command: object) -> None:
     [found] = made({"command": command})
     assert found["command"]["more"] == "none"

@@ -59,14 +59,15 @@ async def test_only_what_was_shown_is_accepted(tmp_path: Path) -> None:
     async with hub(tmp_path) as parts:
         book = parts.skill_book
         with pytest.raises(Conflict, match="has not changed"):
-            await book.accept("s", URI)
+            await book.accept("s", URI, "")
         book.take("s", [skill("1")], is_all=True)
         book.take("s", [skill("2")], is_all=True)
-        book.changes()
+        [seen] = book.changes()
         book.take("s", [skill("3")], is_all=True)
+        [other] = book.changes()  # shown to somebody else
         with pytest.raises(Conflict, match="changed again"):
-            await book.accept("s", URI)
-        await book.accept("s", URI)
+            await book.accept("s", URI, seen.revision)
+        await book.accept("s", URI, other.revision)
         assert held(parts) == []
         assert not book.is_held("s", skill("3"))
 
@@ -81,7 +82,7 @@ async def test_what_cannot_be_kept_is_not_accepted(tmp_path: Path, caplog: pytes
         parts.home.skills.unlink()
         parts.home.skills.mkdir()
         with pytest.raises(TooltrayError, match="cannot be saved"):
-            await book.accept("s", URI)
+            await book.accept("s", URI, "")
         assert held(parts) == [URI]
         assert not caplog.text
         book.take("s", [skill("1", "skill://new/SKILL.md")], is_all=False)
@@ -95,7 +96,7 @@ async def test_what_a_server_makes_up_beyond_all_measure_waits_for_a_person(tmp_
     async with hub(tmp_path) as parts:
         parts.skill_book.take("s", [skill("1"), skill("1", other)], is_all=True)
         assert held(parts) == [other]
-        await parts.skill_book.accept("s", other)
+        await parts.skill_book.accept("s", other, "")
         assert held(parts) == []
 
 

@@ -7,7 +7,6 @@ from tests.fakes.approval_desk import READ, WRITE, desk
 from tests.fakes.scripted_server import tool
 
 from tooltray.approvals.grant_ends import LONGEST_GRANT_S
-from tooltray.approvals.tool_grants import MOST_SHOWN
 from tooltray.confirmation import asked_by
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.tools import CoveredTool
@@ -46,23 +45,22 @@ async def test_what_cannot_be_granted_is_refused_with_the_reason(tmp_path: Path)
 
 async def test_a_tool_that_changes_after_a_preview_is_not_granted_unseen(tmp_path: Path) -> None:
     async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.preview_grant("s", "tool", "write_it")
+        [seen] = await here.parts.presenter.preview_grant("s", "tool", "write_it")
         await here.redefine(CHANGED, READ)
+        [other] = await here.parts.presenter.preview_grant("s", "tool", "write_it")  # shown to somebody else
         with pytest.raises(TooltrayError, match="have changed since they were shown"):
-            await here.parts.presenter.add_grant("s", "tool", "write_it")
+            await here.parts.presenter.add_grant("s", "tool", "write_it", seen=seen.revision)
         assert await here.parts.presenter.get_grants() == []
-        await here.parts.presenter.preview_grant("s", "tool", "write_it")
-        await here.parts.presenter.add_grant("s", "tool", "write_it")
+        await here.parts.presenter.add_grant("s", "tool", "write_it", seen=other.revision)
         assert "result" in await here.call()
 
 
-async def test_only_so_many_previews_are_remembered(tmp_path: Path) -> None:
-    async with desk(tmp_path, has_window=False) as here:
-        await here.parts.presenter.preview_grant("s", "tool", "write_it")
-        for n in range(MOST_SHOWN):
-            await here.parts.presenter.preview_grant("s", "reads", client=f"{n}")
-        await here.redefine(CHANGED, READ)
-        await here.parts.presenter.add_grant("s", "tool", "write_it")
+async def test_a_preview_of_one_tool_allows_no_other(tmp_path: Path) -> None:
+    async with desk(tmp_path, WRITE, READ, tool("get_it")) as here:
+        first, second = await here.parts.presenter.preview_grant("s", "reads")
+        assert first.revision == second.revision
+        with pytest.raises(TooltrayError, match="have changed since they were shown"):
+            await here.parts.presenter.add_grant("s", "tool", "read_it", seen=first.revision)
 
 
 async def test_a_preview_says_what_is_odd_in_the_tools_that_a_grant_would_allow(tmp_path: Path) -> None:
@@ -97,6 +95,7 @@ async def test_a_grant_is_confirmed_with_the_definitions_that_it_is_for(tmp_path
         ]
         assert entries[0].about["definitions"].startswith("write_it ")
         assert entries[1].about["grant"] == grant.id
+        assert entries[0].about["until"] == "taken back"
         assert (reads.kind, entries[2].about["definitions"][:8]) == ("reads", "read_it ")
 
 

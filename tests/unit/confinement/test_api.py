@@ -41,6 +41,18 @@ async def test_what_is_chosen_is_written_shortly_and_shown(tmp_path: Path) -> No
     assert config.entries["s"] == {"command": "p"}
 
 
+async def test_what_was_named_is_kept_while_a_server_is_open_and_counts_when_it_is_confined_again(tmp_path: Path) -> None:
+    api, config = await api_of(tmp_path)
+    with asked_by(PERSON):
+        await api.set_confinement("s", "own", "hosts", hosts=["a"], read=["/usr/share"])
+        shown = await api.set_confinement("s", "open", "open", hosts=["a"], read=["/usr/share"])
+    assert (shown.files, shown.network, shown.hosts, shown.read) == ("open", "open", ("a",), ("/usr/share",))
+    assert config.settings.mcp_servers["s"].confinement.is_open
+    with asked_by(UNATTENDED):
+        shown = await api.set_confinement("s", "own", "hosts", hosts=shown.hosts, read=shown.read)
+    assert (shown.network, shown.hosts) == ("hosts", ("a",))
+
+
 async def test_more_needs_a_person_and_less_does_not(tmp_path: Path) -> None:
     api, config = await api_of(tmp_path)
     with asked_by(UNATTENDED):

@@ -16,6 +16,7 @@ from tooltray.presenter.mcp_presenter import McpPresenter
 SERVERS = {"s": {"command": "p", "autoApprove": ["read"]}, "d": {"command": "p", "deferredStartup": True}}
 SERVERS["c"] = {"command": "p", "confinement": "own"}
 SERVERS["o"] = {"command": "p", "toolOverrides": {"t": {"flow": "sends", "annotations": {"destructiveHint": True}}}}
+SERVERS["k"] = {"command": "p", "autoApprove": [], "callRules": [{"tool": "t"}], "env": {"A": "${secret:k/A}"}}
 Verb = Callable[[McpPresenter, str], Awaitable[object]]
 WIDENING: dict[str, Verb] = {
     "a yes to a project's servers": lambda hub, folder: hub.trust_entries(folder, {"a": "x"}),
@@ -39,6 +40,22 @@ WIDENING: dict[str, Verb] = {
         "s", {"command": "p", "toolOverrides": {"t": {"flow": "none"}}}
     ),
     "an entry without the hints that made a tool ask": lambda hub, folder: hub.update_mcp_server("o", {"command": "p"}),
+    "a new server with rules on arguments": lambda hub, folder: hub.add_mcp_server("new", {"command": "p", "callRules": [{"tool": "t"}]}),
+    "a new server in which a tool sends nothing": lambda hub, folder: hub.add_mcp_server(
+        "new", {"command": "p", "toolOverrides": {"t": {"flow": "none"}}}
+    ),
+    "a new server with the secret of another": lambda hub, folder: hub.add_mcp_server(
+        "new", {"command": "p", "args": ["${secret:k/A}"]}, project=folder
+    ),
+    "an entry with the secret of another": lambda hub, folder: hub.update_mcp_server(
+        "s", {"command": "p", "autoApprove": ["read"], "env": {"A": "${secret:k/A}"}}
+    ),
+    "an import that replaces a server by one with wider rules": lambda hub, folder: hub.import_setup(
+        {"mcpServers": {"s": {"command": "p", "autoApprove": ["all"]}}}, replace=True
+    ),
+    "an import with rules of an AI client": lambda hub, folder: hub.import_setup(
+        {"mcpServers": {}, "publish": {"clients": {"c": {"autoApprove": ["read"]}}}}
+    ),
     "a tool without the hints that made it ask": lambda hub, folder: hub.set_tool_override("o", "t", title="T"),
     "a passphrase": lambda hub, folder: hub.set_passphrase("correct horse"),
     "no passphrase any more": lambda hub, folder: hub.remove_passphrase(),
@@ -71,6 +88,11 @@ NARROWING: dict[str, Verb] = {
     "a tool under another name": lambda hub, folder: hub.set_tool_override("s", "t", name="u"),
     "a server as it stands": lambda hub, folder: hub.test_server("1", "s"),
     "a command's own server": lambda hub, folder: hub.add_mcp_server("new", {"command": "p", "disable": True}),
+    "a new server with secrets of its own": lambda hub, folder: hub.add_mcp_server(
+        "new", {"command": "p", "disable": True, "autoApprove": ["all"], "env": {"A": "${secret:new/A}"}}
+    ),
+    "a copy of a server": lambda hub, folder: hub.duplicate_mcp_server("k", "new"),
+    "an import without rules": lambda hub, folder: hub.import_setup({"mcpServers": {"new": {"command": "p", "disable": True}}}),
 }
 
 
@@ -116,9 +138,17 @@ CHANGED_MEANWHILE: dict[str, tuple[Verb, Verb]] = {
         lambda hub, folder: hub.update_mcp_server("c", {"command": "p"}),
         lambda hub, folder: hub.set_confinement("c", "read", "none"),
     ),
+    "how a server is confined": (
+        lambda hub, folder: hub.set_confinement("c", "open"),
+        lambda hub, folder: hub.set_confinement("c", "read", "none"),
+    ),
     "a tool's hints": (
         lambda hub, folder: hub.set_tool_override("o", "t", title="T"),
         lambda hub, folder: hub.set_tool_override("o", "t", title="U", annotations={"destructiveHint": True}),
+    ),
+    "a server that an import replaces": (
+        lambda hub, folder: hub.import_setup({"mcpServers": {"s": {"command": "p", "autoApprove": ["all"]}}}, replace=True),
+        lambda hub, folder: hub.set_server_auto_approve("s", ASKS),
     ),
     "settings": (
         lambda hub, folder: hub.change_settings({"secretCommands": {"op": ["op"]}}),

@@ -71,6 +71,31 @@ async def test_news_and_questions_of_a_task_link_to_what_the_client_knows(tmp_pa
         assert client.asked.all[0][1]["messages"] == [{"role": "user", "content": known}]
 
 
+async def test_the_flow_guard_hears_of_an_outcome_that_comes_as_news(tmp_path: Path) -> None:
+    program, client, alone = TaskServer(), TaskClient("A"), TaskClient("A", server="s")
+    async with with_clients(tmp_path, program, [client, alone]) as parts:
+        noted: list[tuple[str, str]] = []
+        parts.flow_guard.note_again = lambda route, server, state: noted.append((route.definition.name if route else "", state.id))
+        await begun(parts, client)
+        await settled()
+        program.copy.notify(CHANGED, {"taskId": "task-1", "status": "working"})
+        program.copy.notify(CHANGED, {"taskId": "task-1", "status": "completed", "result": {"content": []}})
+        await settled()
+        assert noted == [("slow", client.state.id), ("slow", alone.state.id)]
+
+
+async def test_the_flow_guard_hears_of_the_outcome_of_a_task_that_only_its_own_copy_knows(tmp_path: Path) -> None:
+    program, client = TaskServer(), TaskClient("A", server="s")
+    async with with_clients(tmp_path, program, [client], isolation="session") as parts:
+        noted: list[str] = []
+        parts.flow_guard.note_again = lambda route, server, state: noted.append(f"{server} {route} {state.id}")
+        await begun(parts, client, server="s")
+        await settled()
+        program.copy.notify(STATUS, {"taskId": "begun elsewhere", "status": "failed", "error": {"code": 1, "message": "no"}})
+        await client.told.wait(lambda told: True)
+        assert noted == [f"s None {client.state.id}"]
+
+
 async def test_news_that_come_before_the_answer_follow_it(tmp_path: Path) -> None:
     program, client = TaskServer(), TaskClient("A")
     async with with_clients(tmp_path, program, [client]) as parts:

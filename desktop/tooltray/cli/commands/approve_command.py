@@ -125,7 +125,8 @@ def _grant(hub: Hub, args: argparse.Namespace, words: Sequence[str]) -> int:
     if not _is_meant():
         return 1
     lock = {"until": "lock"} if args.until_lock else {}  # of which an older hub knows nothing
-    adding = api.add_grant(server=server, kind=kind, tool=tool, client=client, expires_in_s=args.duration, **lock)
+    seen = {"seen": covered[0].revision} if covered and covered[0].revision else {}
+    adding = api.add_grant(server=server, kind=kind, tool=tool, client=client, expires_in_s=args.duration, **lock, **seen)
     grant = hub.ask(adding, timeout_s=LIST_TIMEOUT_S)
     print(tr("Allowed. To take it back: tooltray grants remove {id}", id=clean_line(grant.id)))
     return 0
@@ -229,7 +230,8 @@ def accept(args: argparse.Namespace, home: Home) -> int:
         if not _is_meant():
             return 1
         kind = {} if change.kind == "tool" else {"kind": change.kind}  # of which an older hub knows nothing
-        hub.ask(hub.api.approvals.accept_tool_change(server=args.server, tool=args.tool, **kind))
+        seen = {"seen": change.revision} if change.revision else {}
+        hub.ask(hub.api.approvals.accept_tool_change(server=args.server, tool=args.tool, **kind, **seen))
     print("Accepted.")
     return 0
 

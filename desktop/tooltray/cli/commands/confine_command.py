@@ -47,8 +47,13 @@ def _changes(args: argparse.Namespace) -> bool:
 def confinement_lines(now: ConfinementSnapshot) -> list[str]:
     """In full: how it is, what is named, what this computer cannot do, and what was refused."""
     lines = [confinement_words(now)]
-    lines += [tr("  may read {path}", path=clean_line(path)) for path in now.read]
-    lines += [tr("  may change {path}", path=clean_line(path)) for path in now.write]
+    if now.files == "open":
+        lines += [tr("  for when its files are confined again: {path}", path=clean_line(path)) for path in (*now.read, *now.write)]
+    else:
+        lines += [tr("  may read {path}", path=clean_line(path)) for path in now.read]
+        lines += [tr("  may change {path}", path=clean_line(path)) for path in now.write]
+    if now.network != "hosts":
+        lines += [tr("  for when it is kept to hosts again: {host}", host=clean_line(host)) for host in now.hosts]
     lines += [f"  {say(sentence)}" for sentence in now.missing]
     return lines + [_refused_line(thing) for thing in now.refused]
 

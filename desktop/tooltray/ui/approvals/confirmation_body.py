@@ -1,14 +1,17 @@
 """What a command wants to allow: what that is, what it is about, and from which programs the command comes."""
 
+import re
 from collections.abc import Iterator
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from tooltray.errors import Problem
+from tooltray.snapshots.approvals import TAKEN_BACK
 from tooltray.snapshots.confirmations import ConfirmationSnapshot
 from tooltray.ui.approvals.approval_body import FACT_WIDTH, MARGIN
 from tooltray.ui.confinement_words import FILES, NETWORKS, files_title, network_title
+from tooltray.ui.figures import duration
 from tooltray.ui.i18n import say, tr
 from tooltray.ui.problem_words import whole
 from tooltray.ui.theme import Theme
@@ -16,6 +19,10 @@ from tooltray.ui.widgets.banner import Banner
 from tooltray.ui.widgets.icon import Icon, IconTile
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.surface import Surface, column, divider, row
+
+DURATIONS = frozenset({"expires_in_s", "duration_s"})
+"""Facts in seconds."""
+NUMBER = re.compile(r"[0-9]{1,9}(\.[0-9]+)?")
 
 
 def heading() -> str:
@@ -50,13 +57,15 @@ def fact_name(name: str) -> str:
         "commands": tr("Command"),
         "digests": tr("Fingerprint"),
         "definitions": tr("Fingerprint"),
-        "expires_in_s": tr("Lasts, in seconds"),
+        "expires_in_s": tr("How long"),
+        "duration_s": tr("How long"),
+        "secrets": tr("Secrets"),
         "token": tr("Token"),
         "scope": tr("Scope"),
         "settings": tr("Settings"),
         "changes": tr("Changes"),
         "session": tr("Session"),
-        "until": tr("Until"),
+        "until": tr("How long"),
     }
     return names.get(name, name)
 
@@ -67,7 +76,14 @@ def fact_value(name: str, value: str) -> str:
         return files_title(value)
     if name == "network" and value in NETWORKS:
         return network_title(value)
-    words = {("kind", "tool"): tr("One tool"), ("kind", "reads"): tr("Everything that reads"), ("until", "lock"): tr("The screen locks")}
+    if name in DURATIONS and NUMBER.fullmatch(value):
+        return tr("for {duration}", duration=duration(float(value)))
+    words = {
+        ("kind", "tool"): tr("One tool"),
+        ("kind", "reads"): tr("Everything that reads"),
+        ("until", "lock"): tr("until the screen locks"),
+        ("until", TAKEN_BACK): tr("until you take it back"),
+    }
     return words.get((name, value)) or say(value)
 
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
+import msgspec
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
-from tooltray.snapshots.tools import ToolSnapshot
+from tooltray.snapshots.tools import CoveredTool, ToolSnapshot
 from tooltray.ui.approvals.approval_body import DAY_S, HOUR_S
 from tooltray.ui.i18n import tr
 from tooltray.ui.permissions.grant_commands import GrantSubjects, GrantWish
@@ -38,6 +39,7 @@ class AllowToolsPanel(SheetFrame):
         super().__init__(theme, tr("Allow tools"), WIDTH)
         self._theme = theme
         self._previewed: GrantWish | None = None
+        self._seen = ""  # the revision of what that covers
         self._add_choices(subjects)
         self._add_preview()
         self.buttons.addStretch(1)
@@ -78,11 +80,11 @@ class AllowToolsPanel(SheetFrame):
             self._tool.set_options([(tool.original_name, tool.original_name) for tool in tools])
             self._look()
 
-    def show_preview(self, wish: GrantWish, tools: Sequence[ToolSnapshot]) -> None:
+    def show_preview(self, wish: GrantWish, tools: Sequence[CoveredTool]) -> None:
         """Shows what a wish covers, if it is still the one that stands there."""
         if wish != self.wish:
             return
-        self._previewed = wish
+        self._previewed, self._seen = wish, tools[0].revision if tools else ""
         self.show_fault(None)
         self._table.set_rows(tools)
         self._table.setFixedHeight(self._table.horizontalHeader().height() + min(len(tools), MOST_ROWS) * ROW_HEIGHT)
@@ -173,7 +175,7 @@ class AllowToolsPanel(SheetFrame):
         if self._go.isEnabled():
             self._go.setEnabled(False)
             self.show_fault(None)
-            self.confirmed.emit(self.wish)
+            self.confirmed.emit(msgspec.structs.replace(self.wish, seen=self._seen))
 
 
 def _covered(count: int) -> str:

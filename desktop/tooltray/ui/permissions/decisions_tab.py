@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
 from tooltray.snapshots.audit import AuditCheck, AuditEntry
+from tooltray.ui.approvals.confirmation_body import fact_name, fact_value
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import shipped, tr
 from tooltray.ui.problem_words import title
@@ -51,12 +52,12 @@ def way_words(entry: AuditEntry) -> str:
 
 def about_words(entry: AuditEntry) -> str:
     """Returns the names of what it is about."""
-    return ", ".join(entry.about.values())
+    return ", ".join(fact_value(name, value) for name, value in entry.about.items())
 
 
 def details(entry: AuditEntry) -> str:
     """Returns all that is known of it, a line each."""
-    lines = [shipped(entry.what), *(f"{name}: {value}" for name, value in entry.about.items())]
+    lines = [shipped(entry.what), *(f"{fact_name(name)}: {fact_value(name, value)}" for name, value in entry.about.items())]
     return "\n".join([*lines, *([tr("From: {origin}", origin=entry.origin)] if entry.origin else [])])
 
 

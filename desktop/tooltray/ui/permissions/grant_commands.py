@@ -6,6 +6,7 @@ Above it: the window, whose page and sheets it serves. Below it: the Qt presente
 import msgspec
 from PySide6.QtCore import Signal
 
+from tooltray.snapshots.approvals import ToolChange
 from tooltray.snapshots.servers import ServerSnapshot
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
@@ -25,6 +26,7 @@ class GrantWish(msgspec.Struct, frozen=True):
     client: str = ""  # as it names itself; empty: for all
     expires_in_s: float | None = None  # None: until it is taken back
     until: str = ""  # "lock": until the screen locks
+    seen: str = ""  # `revision` of the preview that the person has looked at
 
 
 class GrantSubjects(msgspec.Struct, frozen=True):
@@ -95,17 +97,17 @@ class GrantCommands(Commands):
     @action(at_sheet)
     async def allow(self, wish: GrantWish) -> None:
         """Allows it: `saved` or `refused`."""
-        await self._hub.approvals.add_grant(wish.server, wish.kind, wish.tool, wish.client, wish.expires_in_s, wish.until)
+        await self._hub.approvals.add_grant(wish.server, wish.kind, wish.tool, wish.client, wish.expires_in_s, wish.until, wish.seen)
         self.saved.emit()
         self.done.emit(tr("Allowed"))
         await self._look()
 
     @action(at_sheet)
-    async def accept(self, server: str, tool: str, kind: str) -> None:
+    async def accept(self, change: ToolChange) -> None:
         """A person has seen how a tool, or a skill, differs: `saved` or `refused`."""
-        await self._hub.approvals.accept_tool_change(server, tool, kind)
+        await self._hub.approvals.accept_tool_change(change.server, change.tool, change.kind, change.revision)
         self.saved.emit()
-        self.done.emit(tr("{tool} is allowed as it is now", tool=tool))
+        self.done.emit(tr("{tool} is allowed as it is now", tool=change.tool))
         await self._look()
 
     def on_hub_changed(self) -> None:

@@ -27,7 +27,7 @@ SKILL = "skill"  # the kind of such a change
 class ToolChangePanel(SheetFrame):
     """`accepted`: the tool is allowed as it is now; whoever carries it out calls `show_refusal`, or closes the sheet."""
 
-    accepted = Signal(str, str, str)  # the server; its own name for the tool, or the URI of a skill; which of both
+    accepted = Signal(object)  # ToolChange
 
     def __init__(self, theme: Theme, change: ToolChange) -> None:
         super().__init__(theme, tr("{tool} of {server} has changed", tool=change.tool, server=change.server), WIDTH)
@@ -58,7 +58,7 @@ class ToolChangePanel(SheetFrame):
     def _on_accept(self) -> None:
         self._accept.setEnabled(False)
         self.show_fault(None)
-        self.accepted.emit(self._change.server, self._change.tool, self._change.kind)
+        self.accepted.emit(self._change)
 
 
 class GrantSheets(QObject):

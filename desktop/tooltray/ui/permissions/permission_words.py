@@ -123,10 +123,16 @@ def comes_to(row: ToolRow, now: datetime) -> tuple[str, str]:
         return tr("Held"), "warning"
     for grant in row.grants:
         if not (grant.client or grant.session):
-            return (tr("Allowed until {when}", when=granted_until(grant, now)) if grant.expires_at else tr("Allowed")), "accent"
+            return _allowed(grant, now), "accent"
     if row.grants:
         return tr("Allowed for {client}", client=row.grants[0].client or tr("One session")), "accent"
     return tr("Asks first"), "neutral"
+
+
+def _allowed(grant: GrantSnapshot, now: datetime) -> str:
+    if grant.expires_at:
+        return tr("Allowed until {when}", when=granted_until(grant, now))
+    return tr("Allowed until the screen locks") if grant.until else tr("Allowed")
 
 
 def why(row: ToolRow) -> str:
@@ -183,6 +189,7 @@ def answer_word(entry: ActivityEntry) -> str:
         "lock": tr("Allowed until the screen locks"),
         "always": tr("Allowed always"),
         "reads": tr("All reads allowed"),
+        "rule": tr("Allowed, and a rule made of it"),
         "refused": tr("Refused"),
         "late": tr("Nobody answered"),
         "cancelled": tr("Given up"),

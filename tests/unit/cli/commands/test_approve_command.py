@@ -190,7 +190,8 @@ def test_a_yes_needs_a_terminal_at_both_ends(person: Tooltray, tooltray: Tooltra
 
 
 def test_a_tool_is_allowed_for_good_after_a_preview(person: Tooltray, hub_home: Home) -> None:
-    with hub(hub_home, get_tool_changes=[CHANGE, {**CHANGE, "tool": "other"}]) as fake:
+    tool = {**TOOL, "revision": "r1"}
+    with hub(hub_home, preview_grant=[tool], get_tool_changes=[CHANGE, {**CHANGE, "tool": "other"}]) as fake:
         lines = person("approve", "files", "write_file").out.splitlines()
     assert lines[1:] == [
         "write_file  files   write  Writes",
@@ -204,7 +205,7 @@ def test_a_tool_is_allowed_for_good_after_a_preview(person: Tooltray, hub_home: 
     ]
     wanted = {"server": "files", "kind": "tool", "tool": "write_file", "client": ""}
     assert fake.params_of("preview_grant") == wanted
-    assert fake.params_of("add_grant") == {**wanted, "expires_in_s": None}
+    assert fake.params_of("add_grant") == {**wanted, "expires_in_s": None, "seen": "r1"}
 
 
 def test_what_is_odd_in_a_tool_is_said_before_a_lasting_yes_and_in_a_preview(person: Tooltray, hub_home: Home) -> None:
@@ -275,12 +276,12 @@ def test_a_preview_has_one_short_line_for_each_tool(tooltray: Tooltray, hub_home
 
 
 def test_a_changed_tool_is_accepted_after_the_person_has_seen_how_it_differs(person: Tooltray, hub_home: Home) -> None:
-    with hub(hub_home, get_tool_changes=[CHANGE]) as fake:
+    with hub(hub_home, get_tool_changes=[{**CHANGE, "revision": "r1"}]) as fake:
         assert "  +Sends" in person("grants", "changes").out.splitlines()
         result = person("grants", "accept", "files", "write_file")
         other = person("grants", "accept", "files", "other")
     assert result.out.splitlines()[-1] == "Allow this? [y/N] Accepted."
-    assert fake.params_of("accept_tool_change") == {"server": "files", "tool": "write_file"}
+    assert fake.params_of("accept_tool_change") == {"server": "files", "tool": "write_file", "seen": "r1"}
     assert "'other' has not changed" in other.err
 
 

@@ -50,6 +50,18 @@ def test_what_is_given_replaces_what_was_and_the_rest_stays(
         assert hub.params_of("set_confinement") == {"server": "s", **kept, **given}
 
 
+def test_what_was_named_before_is_kept_and_said_to_be(tooltray: Tooltray, hub_home: Home) -> None:
+    opened = {**NOW, "files": "open", "network": "open", "missing": []}
+    with FakeControlHub(hub_home, {"get_confinement": NOW, "set_confinement": opened}):
+        lines = tooltray("servers", "confine", "s", "open", "--network", "open").out.splitlines()
+    assert lines == [
+        "s: open: it can do all that you can",
+        "  for when its files are confined again: /srv",
+        "  for when its files are confined again: /x",
+        "  for when it is kept to hosts again: a.org",
+    ]
+
+
 def test_it_is_written_where_no_hub_runs(tooltray: Tooltray, hub_home: Home) -> None:
     hub_home.prepare()
     hub_home.settings.write_text(json.dumps({"version": 1, "mcpServers": {"s": {"command": "p"}}}))

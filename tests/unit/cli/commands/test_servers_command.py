@@ -489,7 +489,7 @@ SHARED = [{"name": "team", "users": ["wiki"]}, {"name": "door", "users": ["a", "
 
 
 def test_without_a_hub_a_removed_servers_own_secret_goes_and_a_shared_one_stays(
-    tooltray: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
+    tooltray: Tooltray, person: Tooltray, hub_home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     choose_file_backend(tooltray, monkeypatch)
 
@@ -498,7 +498,9 @@ def test_without_a_hub_a_removed_servers_own_secret_goes_and_a_shared_one_stays(
         return tooltray(*words, stdin=stdin).out.splitlines()
 
     typed("servers", "add", "git", "--secret", "KEY", "--env", "A=${secret:team}", "--", "run", stdin="v\n")
-    typed("servers", "add", "wiki", "--env", "A=${secret:team}", "--", "run")
+    sharing = ("servers", "add", "wiki", "--env", "A=${secret:team}", "--", "run")
+    assert "Giving a server secrets of others needs a person" in tooltray(*sharing).err
+    assert person(*sharing).code == 0
     typed("secrets", "set", "team", stdin="v")
     assert typed("servers", "remove", "git") == [
         "Removed git.",
