@@ -141,7 +141,7 @@ class ConfinementApi:
             about = self._about(server)
             await confirm_widening(Phrase("Running a server unconfined"), server=server)
             check_unchanged(about, self._about(server))
-        return await self._running_watches.start(server, duration_s)
+        return await self._running_watches.start(server, duration_s, what_runs(self._process(server)))
 
     async def stop_watching(self, server: str) -> WatchSnapshot:
         """Ends the watching of a server before its time is over; it is started again as it was.

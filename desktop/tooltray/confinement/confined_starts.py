@@ -29,7 +29,7 @@ from tooltray.launch.network_variables import INDEX, VARIABLES, meaning
 from tooltray.launch.program_launch import CannotStart, CommandLine, Launch, RunFirst
 from tooltray.phrases import Phrase
 from tooltray.settings.confinement import Confinement
-from tooltray.settings.server_config import MCPServerConfig
+from tooltray.settings.server_config import MCPServerConfig, what_runs
 from tooltray.tasks import finish_in_thread
 
 WATCHED = Confinement(files="own", network="none")
@@ -85,7 +85,7 @@ class ConfinedStarts:
         Raises:
             TooltrayError: its folder cannot be made, or there is no port for its proxy.
         """
-        watch = self._watches.find(server) if self._watches else None
+        watch = self._watches.begin(server, what_runs(config)) if self._watches else None
         chosen = WATCHED if watch else config.confinement
         if watch is None and not self._confinements.applies(chosen):
             self._refusals.end(server)

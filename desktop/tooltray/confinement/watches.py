@@ -40,6 +40,7 @@ class Watch:
     """One server, watched.
 
     Attributes:
+        program: what runs, see `what_runs`; another one of that name is not watched.
         report: the tracer's file.
         until: on the clock of `monotonic`; 0: it is over.
         is_over: the server runs as before again, so that nothing more is seen of it.
@@ -48,8 +49,8 @@ class Watch:
         problem: why it did not start, or what went wrong at its end.
     """
 
-    def __init__(self, report: Path, until: float) -> None:
-        self.report, self.until = report, until
+    def __init__(self, program: str, report: Path, until: float) -> None:
+        self.program, self.report, self.until = program, report, until
         self.seen = Watched(str(report))
         self.is_over = False
         self.shown: WatchProposal | None = None
@@ -111,12 +112,28 @@ class Watches:
         watch = self._watches.get(server)
         return watch is not None and watch.until > 0
 
-    def find(self, server: str) -> Watch | None:
-        """What runs a server through the tracer now; None: it is not watched."""
-        return self._watches[server] if self.is_watched(server) else None
+    def begin(self, server: str, program: str) -> Watch | None:
+        """What a server that starts now runs through; None: it is not watched. Where it is another program by now, the watching ends:
+        nobody has let that one run unconfined.
 
-    async def start(self, server: str, duration_s: float) -> WatchSnapshot:
+        Args:
+            program: see Watch.
+        """
+        watch = self._watches.get(server)
+        if watch is None or not watch.until:
+            return None
+        if watch.program == program:
+            return watch
+        watch.until, watch.is_over = 0.0, True
+        if watch.timer:
+            watch.timer.cancel()
+        return None
+
+    async def start(self, server: str, duration_s: float, program: str) -> WatchSnapshot:
         """Starts a server again, watched; what was seen of it before is forgotten.
+
+        Args:
+            program: see Watch.
 
         Raises:
             Conflict: it is watched already, or too many are.
@@ -129,7 +146,7 @@ class Watches:
             raise Conflict(Phrase("{count} servers are being watched already", count=AT_ONCE), hint=hint)
         if not self._shortest_s <= duration_s <= LONGEST_S:
             raise TooltrayError(Phrase("A server is watched between {least} seconds and one hour", least=int(self._shortest_s)))
-        watch = self._watches[server] = Watch(self._report_of(server), monotonic() + duration_s)
+        watch = self._watches[server] = Watch(program, self._report_of(server), monotonic() + duration_s)
         try:
             await finish_in_thread(self._require)
             await finish_in_thread(self._empty, watch.report)

@@ -20,7 +20,7 @@ from tooltray.errors import TooltrayError
 from tooltray.events import EventBus
 from tooltray.home.home import Home
 from tooltray.launch.program_launch import CannotStart, Launch
-from tooltray.settings.server_config import MCPServerConfig
+from tooltray.settings.server_config import MCPServerConfig, what_runs
 
 PERSONS = {
     "PATH": "/usr/bin",
@@ -183,7 +183,8 @@ async def test_a_watched_server_gets_the_same_and_runs_through_the_tracer(tmp_pa
     servers = Servers(tmp_path / "watched")
     world = World(tmp_path, proxies=Proxies(), watches=servers.watches)
     assert await world.begin(None) is None
-    await servers.watches.start("s", 60.0)
+    config = MCPServerConfig.model_validate({"command": "p"})
+    await servers.watches.start("s", 60.0, what_runs(config))
     start = await world.begin({"hosts": ["a.org"]})
     assert start
     assert (start.door, start.folder) == (None, str(state_folder(world.home.confined, "s").work))

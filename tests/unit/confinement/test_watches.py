@@ -65,7 +65,7 @@ class Servers:
 
     def does(self, *facts: tuple[str, str]) -> None:
         """What the tracer would write of a server."""
-        watch = self.watches.find("s")
+        watch = self.watches.begin("s", "program")
         assert watch
         command = watch.command(self.subject)
         assert command[-3:] == ["/bin/sh", "-c", "true"]
@@ -83,8 +83,8 @@ async def servers(tmp_path: Path) -> AsyncIterator[Servers]:
 async def test_a_server_is_watched_and_runs_as_before_afterwards(servers: Servers, tmp_path: Path) -> None:
     watches = servers.watches
     assert (await watches.get("s")).state == "off"
-    assert watches.find("s") is None
-    started = await watches.start("s", 60.0)
+    assert watches.begin("s", "program") is None
+    started = await watches.start("s", 60.0, "program")
     assert (started.state, started.facts, started.proposal) == ("watching", 0, None)
     assert 0 < started.left_s <= 60.0
     servers.does(("read", "/usr/lib/a"), ("connect", "192.0.2.1:443"))
@@ -97,25 +97,25 @@ async def test_a_server_is_watched_and_runs_as_before_afterwards(servers: Server
     assert (stopped.state, stopped.left_s, stopped.proposal) == ("done", 0.0, now.proposal)
     assert servers.restarted == ["s", "s"]
     assert servers.states == ["watching", "watching"], "it is done when nothing more can be seen of it"
-    assert watches.find("s") is None
+    assert watches.begin("s", "program") is None
     assert (tmp_path / "watches").stat().st_mode & 0o777 == 0o700
 
 
 async def test_the_time_ends_by_itself_and_a_new_watch_forgets_the_old(servers: Servers) -> None:
-    await servers.watches.start("s", 60.0)
+    await servers.watches.start("s", 60.0, "program")
     servers.does(("full", ""))
     await servers.watches.stop("s")
     assert (await servers.watches.get("s")).is_full
-    await servers.watches.start("s", 0.001)
+    await servers.watches.start("s", 0.001, "program")
     await servers.heard.until(lambda: len(servers.heard.all) == 4)
     ended = await servers.watches.get("s")
     assert (ended.state, ended.facts, ended.proposal) == ("done", 0, None)
 
 
 async def test_a_server_that_was_stopped_meanwhile_stays_stopped(servers: Servers) -> None:
-    await servers.watches.start("s", 60.0)
+    await servers.watches.start("s", 60.0, "program")
     servers.is_up = False
-    watch = servers.watches.find("s")
+    watch = servers.watches.begin("s", "program")
     assert watch
     watch.timer = None
     await servers.watches.stop("s")
@@ -123,8 +123,17 @@ async def test_a_server_that_was_stopped_meanwhile_stays_stopped(servers: Server
     assert servers.restarted == ["s"]
 
 
+async def test_another_program_of_that_name_is_not_watched(servers: Servers) -> None:
+    await servers.watches.start("s", 60.0, "program")
+    assert servers.watches.begin("s", "another") is None
+    assert servers.watches.begin("s", "program") is None, "it is over"
+    assert (await servers.watches.get("s")).state == "done"
+    await servers.tasks.close()
+    assert servers.restarted == ["s"]
+
+
 async def test_of_a_server_that_is_removed_nothing_is_left(servers: Servers, tmp_path: Path) -> None:
-    await servers.watches.start("s", 60.0)
+    await servers.watches.start("s", 60.0, "program")
     servers.does(("read", "/a"))
     await servers.watches.forget("s")
     await servers.watches.forget("s")
@@ -134,7 +143,7 @@ async def test_of_a_server_that_is_removed_nothing_is_left(servers: Servers, tmp
 
 async def test_one_that_does_not_start_has_been_watched_all_the_same(servers: Servers) -> None:
     servers.fails = "it died"
-    assert (await servers.watches.start("s", 60.0)).problem == "it died"
+    assert (await servers.watches.start("s", 60.0, "program")).problem == "it died"
     servers.does(("read", "/a"))
     servers.fails = ""
     stopped = await servers.watches.stop("s")
@@ -143,7 +152,7 @@ async def test_one_that_does_not_start_has_been_watched_all_the_same(servers: Se
 
 async def test_who_goes_before_it_has_begun_leaves_no_watch_without_an_end(servers: Servers) -> None:
     servers.may_try.clear()
-    starting = servers.tasks.spawn(servers.watches.start("s", 60.0), name="start")
+    starting = servers.tasks.spawn(servers.watches.start("s", 60.0, "program"), name="start")
     await asyncio.to_thread(servers.is_trying.wait, 20)
     assert servers.watches.is_watched("s")
     starting.cancel()
@@ -158,18 +167,18 @@ async def test_what_cannot_be_watched_is_refused(servers: Servers) -> None:
     with pytest.raises(NotFound, match="not being watched"):
         await watches.stop("s")
     with pytest.raises(TooltrayError, match="one hour"):
-        await watches.start("s", LONGEST_S + 1)
+        await watches.start("s", LONGEST_S + 1, "program")
     servers.cannot = "no ptrace here"
     with pytest.raises(TooltrayError, match="no ptrace here"):
-        await watches.start("s", 60.0)
+        await watches.start("s", 60.0, "program")
     assert (await watches.get("s")).state == "off"
     servers.cannot = ""
-    await watches.start("s", 60.0)
+    await watches.start("s", 60.0, "program")
     with pytest.raises(Conflict, match="already"):
-        await watches.start("s", 60.0)
-    await watches.start("t", 60.0)
+        await watches.start("s", 60.0, "program")
+    await watches.start("t", 60.0, "program")
     with pytest.raises(Conflict, match="2 servers are being watched"):
-        await watches.start("u", 60.0)
+        await watches.start("u", 60.0, "program")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it is tried for real")
