@@ -494,7 +494,7 @@ class Hub(Composition):
         book="task_book",
         places="task_places",
         publisher=lambda hub: hub.resources.publisher,
-        note_told=lambda hub: lambda *told: hub.result_fitting.note_told(*told),
+        note_told=Later("result_fitting.note_told"),
     )
     listens: ServerListens = part()
     task_listens: TaskListens = part(book="task_book", places="task_places")
