@@ -4,6 +4,7 @@ Above it: run. Below it: a hub or, where none runs, its API over the files.
 """
 
 import argparse
+from collections.abc import Sequence
 from typing import Literal
 
 from tooltray.cli.hubs import any_hub
@@ -12,6 +13,8 @@ from tooltray.cli.terminal import answer, clean_line
 from tooltray.home.home import Home
 from tooltray.snapshots.confinement import ConfinementSnapshot, RefusedThing
 
+NONE = "none"  # takes away all that were named
+
 
 def confine(args: argparse.Namespace, home: Home) -> int:
     """Without anything to change, shows how it is."""
@@ -19,8 +22,8 @@ def confine(args: argparse.Namespace, home: Home) -> int:
         api = hub.api.confinement
         now = hub.ask(api.get_confinement(server=args.name))
         if _changes(args):
-            given = {name: getattr(args, name) or list(getattr(now, name)) for name in ("hosts", "read", "write")}
-            files, network = args.files or now.files, args.network or ("hosts" if args.hosts else now.network)
+            given = {name: _named(getattr(args, name), getattr(now, name)) for name in ("hosts", "read", "write")}
+            files, network = args.files or now.files, args.network or ("hosts" if args.hosts and given["hosts"] else now.network)
             now = hub.ask(api.set_confinement(server=args.name, files=files, network=network, **given))
         if args.allow:
             kind: Literal["host", "path"] = "path" if args.allow.startswith("/") else "host"
@@ -38,6 +41,10 @@ def confinement_words(confinement: ConfinementSnapshot) -> str:
     hosts = tr("only these hosts: {hosts}", hosts=", ".join(confinement.hosts) or "-")
     network = {"none": tr("no network"), "hosts": hosts}.get(confinement.network) or tr("all of the network")
     return tr("{files}, {network}", files=files, network=network)
+
+
+def _named(given: Sequence[str], before: Sequence[str]) -> list[str]:
+    return [] if given == [NONE] else list(given or before)
 
 
 def _changes(args: argparse.Namespace) -> bool:

@@ -95,9 +95,14 @@ def _declare_confining(servers: Commands) -> None:
     confining.add_argument("files", nargs="?", choices=("open", "own", "read"), help=tr("all files, its own, or its own without changes"))
     confining.add_argument("--network", choices=("open", "none", "hosts"), help=tr("all of the network, none, or only the named hosts"))
     for option, name, metavar, words in (
-        ("--host", "hosts", "HOST", tr("a host that it may reach, as api.example.org or *.example.org; these replace those before")),
-        ("--read", "read", "PATH", tr("a folder or file that it may read; these replace those before")),
-        ("--write", "write", "PATH", tr("one that it may change, too; these replace those before")),
+        (
+            "--host",
+            "hosts",
+            "HOST",
+            tr("a host that it may reach, as api.example.org or *.example.org; these replace those before, none takes all away"),
+        ),
+        ("--read", "read", "PATH", tr("a folder or file that it may read; these replace those before, none takes all away")),
+        ("--write", "write", "PATH", tr("one that it may change, too; these replace those before, none takes all away")),
     ):
         confining.add_argument(option, dest=name, metavar=metavar, action="append", default=[], type=values.some_text, help=words)
     text = tr("allow a host or path that was refused, as it is shown here")

@@ -39,6 +39,7 @@ def test_what_was_refused_is_shown_and_allowed(tooltray: Tooltray, hub_home: Hom
         (["--network", "none"], {"network": "none"}),
         (["own", "--host", "b.org", "--host", "c.org"], {"hosts": ["b.org", "c.org"]}),
         (["--read", "/r", "--write", "/w"], {"read": ["/r"], "write": ["/w"]}),
+        (["--host", "none", "--read", "none", "--write", "none"], {"hosts": [], "read": [], "write": []}),
     ],
 )
 def test_what_is_given_replaces_what_was_and_the_rest_stays(
