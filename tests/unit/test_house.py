@@ -87,10 +87,10 @@ def test_the_way_of_a_call_is_the_chain_of_coroutines_that_waits_in_a_session() 
         def __init__(self, name: str, awaited: object = None) -> None:
             self.cr_code, self.cr_await = Code(name), awaited
 
-    answered = Waiting("/x/tooltray/protocol/dispatcher.py", object())
+    answered = Waiting("/x/tooltray/protocol/pending_calls.py", object())
     call = Waiting("/x/tooltray/downstream/session.py", Waiting("/usr/lib/asyncio/tasks.py", answered))
     start = Waiting("/x/tooltray/upstream/instance.py", Waiting("/x/tooltray/upstream/mcp_client.py", answered))
-    assert house.way_in([start, call, None], "/tooltray/") == ["downstream/session.py", "protocol/dispatcher.py"]
+    assert house.way_in([start, call, None], "/tooltray/") == ["downstream/session.py", "protocol/pending_calls.py"]
     assert house.way_in([start, None], "/tooltray/") == []
 
 
