@@ -27,6 +27,7 @@ import psutil
 ROOT = Path(__file__).parents[2]
 BRIDGE = ROOT / "desktop" / "tooltray_bridge" / "__main__.py"
 MARK = "TOOLTRAY_TEST_ID"
+CONFINED_HOME = "TOOLTRAY_CONFINED_HOME"  # how HOME reaches a confined server, through what is put around it
 REPLY_S = 30.0  # for one answer of a program on a busy machine with two cores, its start included
 END_S = 20.0  # for an orderly end; the hub gives open calls 10 s when it hands over
 STDIN_CLOSED_S = 3.0  # what runs on after its stdin closed gets SIGTERM
@@ -303,7 +304,7 @@ class World:
 
     def processes(self) -> list[psutil.Process]:
         """Every process that belongs to this world, whoever started it; without the test itself."""
-        marks = (f"{MARK}={self.mark}".encode(), f"HOME={self.home}".encode())
+        marks = (f"{MARK}={self.mark}".encode(), f"HOME={self.home}".encode(), f"{CONFINED_HOME}={self.home}".encode())
         found = []
         for pid in psutil.pids():
             if pid == os.getpid():
