@@ -19,15 +19,17 @@ from tests.fakes.hostile_facts import FILE_BYTES, World, hostile_world
 
 from tooltray.confinement.launch_line import carried, confined
 from tooltray.confinement.policy import Policy
-from tooltray.confinement.support import NO_BUBBLEWRAP, NO_SIGNALS, missing, probe
+from tooltray.confinement.support import BUBBLEWRAP_FAILS, NO_BUBBLEWRAP, NO_SIGNALS, missing, probe
 from tooltray.launch.process_family import START_OPTIONS, ProcessFamily
 
 pytestmark = pytest.mark.timeout(60)
 
 SERVER = Path(__file__).with_name("servers") / "hostile_server.py"
+WITHOUT_BUBBLEWRAP = {"see_processes", "change_foreign_mode", "change_foreign_dates"}
 LET_THROUGH = {
     NO_SIGNALS: {"signal_other_program", "signal_hub_by_thread"},
-    NO_BUBBLEWRAP: {"see_processes", "change_foreign_mode", "change_foreign_dates"},
+    NO_BUBBLEWRAP: WITHOUT_BUBBLEWRAP,
+    BUBBLEWRAP_FAILS: WITHOUT_BUBBLEWRAP,
 }
 """What the sentences of a card mean."""
 ALLOWED = {"harmless", "survive"}  # what survives is looked at when the hub has ended the server

@@ -36,6 +36,10 @@ NO_BUBBLEWRAP = Phrase(
     "Without bubblewrap it sees which other programs run, and can change permissions and dates of your files that it can neither read nor "
     "write. Install the package bubblewrap."
 )
+BUBBLEWRAP_FAILS = Phrase(
+    "bubblewrap is installed but does not work here, most often because the system forbids user namespaces. So the server sees which other "
+    "programs run, and can change permissions and dates of your files that it can neither read nor write."
+)
 MAC_SEES = Phrase("On macOS it sees which other programs run.")
 
 
@@ -45,6 +49,7 @@ class Support(msgspec.Struct, frozen=True):
         abi: of Landlock; 0: the kernel has none.
         has_seccomp: the kernel takes filters for system calls, and the launcher knows this processor.
         bwrap: the path of bubblewrap, if it works here.
+        bwrap_fails: bubblewrap is there and does not work, as on Ubuntu from 24.04 on, where AppArmor keeps namespaces from most programs.
         env: the path of an `env` that starts a program with signals ignored; empty: there is none, or no bubblewrap.
         sandbox_exec: of macOS, its path.
     """
@@ -54,6 +59,7 @@ class Support(msgspec.Struct, frozen=True):
     has_seccomp: bool = False
     bwrap: str = ""
     env: str = ""
+    bwrap_fails: bool = False
     sandbox_exec: str = ""
 
 
@@ -67,12 +73,13 @@ def probe() -> Support:
         return Support()
     from tooltray_confine.landlock import newest_abi
 
-    bwrap, env = find_bubblewrap()
-    return Support("linux", newest_abi(), platform.machine() in PROCESSORS and _has_filters(), bwrap, env)
+    bwrap, env, fails = find_bubblewrap()
+    return Support("linux", newest_abi(), platform.machine() in PROCESSORS and _has_filters(), bwrap, env, fails)
 
 
-def find_bubblewrap(path: str = SEARCHED) -> tuple[str, str]:
-    """Bubblewrap's path, and that of an `env` in front of it; empty where they do not work: in many containers, for some users.
+def find_bubblewrap(path: str = SEARCHED) -> tuple[str, str, bool]:
+    """Bubblewrap's path, and that of an `env` in front of it, empty where they do not work: in many containers, for some users; and whether
+    bubblewrap is there all the same.
 
     Args:
         path: the folders in which it is looked for, as in PATH.
@@ -80,10 +87,10 @@ def find_bubblewrap(path: str = SEARCHED) -> tuple[str, str]:
     bwrap, env = shutil.which("bwrap", path=path) or "", shutil.which("env", path=path) or ""
     trial = (*BUBBLEWRAP_OPTIONS, "--unshare-net", shutil.which("true", path=SEARCHED) or "true")
     if not bwrap:
-        return "", ""
+        return "", "", False
     if env and _succeeds(env, IGNORING_TERM, bwrap, *trial):
-        return bwrap, env
-    return (bwrap, "") if _succeeds(bwrap, *trial) else ("", "")
+        return bwrap, env, False
+    return (bwrap, "", False) if _succeeds(bwrap, *trial) else ("", "", True)
 
 
 def can_confine(support: Support) -> bool:
@@ -109,7 +116,7 @@ def missing(files: Files, network: Net, support: Support) -> tuple[str, ...]:
         (NO_LANDLOCK, not support.abi and files != "open"),
         (NO_SIGNALS, support.abi < SIGNALS_ABI and not is_wrapped),
         (NO_HOSTS, network == "hosts" and not can_have_hosts(support)),
-        (NO_BUBBLEWRAP, not support.bwrap and files != "open"),
+        (BUBBLEWRAP_FAILS if support.bwrap_fails else NO_BUBBLEWRAP, not support.bwrap and files != "open"),
     )
     return tuple(sentence for sentence, is_so in cases if is_so)
 

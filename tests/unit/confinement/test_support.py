@@ -8,6 +8,7 @@ import pytest
 import tooltray_confine.landlock
 from tooltray.confinement import support
 from tooltray.confinement.support import (
+    BUBBLEWRAP_FAILS,
     MAC_SEES,
     NO_BUBBLEWRAP,
     NO_HOSTS,
@@ -36,6 +37,7 @@ MAC = Support("darwin", sandbox_exec="/usr/bin/sandbox-exec")
         ("open", "none", Support("other"), [NOT_HERE]),
         ("own", "none", Support("linux", 7, False), [NOT_HERE]),
         ("own", "none", Support("linux", 7, True), [NO_BUBBLEWRAP]),
+        ("own", "none", Support("linux", 7, True, bwrap_fails=True), [BUBBLEWRAP_FAILS]),
         ("own", "none", Support("linux", 5, True), [NO_SIGNALS, NO_BUBBLEWRAP]),
         ("own", "none", Support("linux", 1, True, "/usr/bin/bwrap"), []),
         ("open", "none", Support("linux", 1, True, "/usr/bin/bwrap"), [NO_SIGNALS]),
@@ -64,21 +66,21 @@ def script(folder: Path, name: str, text: str) -> None:
 
 
 def test_bubblewrap_counts_where_it_works(tmp_path: Path):
-    assert find_bubblewrap(str(tmp_path)) == ("", "")
+    assert find_bubblewrap(str(tmp_path)) == ("", "", False)
     script(tmp_path, "bwrap", 'for last; do :; done; exec "$last"')
-    assert find_bubblewrap(str(tmp_path)) == (str(tmp_path / "bwrap"), "")
+    assert find_bubblewrap(str(tmp_path)) == (str(tmp_path / "bwrap"), "", False)
     script(tmp_path, "env", "exit 125")  # one that knows no signals
-    assert find_bubblewrap(str(tmp_path)) == (str(tmp_path / "bwrap"), "")
+    assert find_bubblewrap(str(tmp_path)) == (str(tmp_path / "bwrap"), "", False)
     script(tmp_path, "env", 'shift; exec "$@"')
-    assert find_bubblewrap(str(tmp_path)) == (str(tmp_path / "bwrap"), str(tmp_path / "env"))
+    assert find_bubblewrap(str(tmp_path)) == (str(tmp_path / "bwrap"), str(tmp_path / "env"), False)
     script(tmp_path, "bwrap", "exit 1")  # no namespaces for this user
-    assert find_bubblewrap(str(tmp_path)) == ("", "")
+    assert find_bubblewrap(str(tmp_path)) == ("", "", True)
     (tmp_path / "bwrap").write_text("#!/not/there\n")
-    assert find_bubblewrap(str(tmp_path)) == ("", "")
+    assert find_bubblewrap(str(tmp_path)) == ("", "", True)
 
 
 def test_this_computer_is_looked_at(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(support, "find_bubblewrap", lambda: ("/b", "/e"))
+    monkeypatch.setattr(support, "find_bubblewrap", lambda: ("/b", "/e", False))
     monkeypatch.setattr(tooltray_confine.landlock, "newest_abi", lambda: 3)
     monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(platform, "machine", lambda: "aarch64")
@@ -88,7 +90,7 @@ def test_this_computer_is_looked_at(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_kernel_without_filters_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(support, "find_bubblewrap", lambda: ("", ""))
+    monkeypatch.setattr(support, "find_bubblewrap", lambda: ("", "", False))
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
     for text, expected in (("kill_process errno allow", True), ("kill_process", False), (None, False)):
         actions = tmp_path / "actions"
