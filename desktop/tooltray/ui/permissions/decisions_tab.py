@@ -72,7 +72,9 @@ class DecisionsTab(PageScroll):
         self._theme = theme
         content = QWidget()
         body = column(content, margins=(24, 20, 24, 32), spacing=14)
-        text = tr("Every yes and no of yours, and where you gave it. `tooltray audit` and an export of the activity have them, too.")
+        text = tr(
+            "Every yes and no of yours, and where you gave it. The command tooltray audit and an export of the activity have them, too."
+        )
         body.addWidget(Label(theme, text, "caption", "muted", wrap=True))
         self._check = column()
         body.addLayout(self._check)
