@@ -1,4 +1,4 @@
-"""ai_clients/document_lines.py: where keys stand."""
+"""foreign_configs/document_lines.py: where keys stand."""
 
 from tooltray.files.json_places import read
 from tooltray.foreign_configs import document_lines

@@ -1,4 +1,4 @@
-"""ai_clients/documents.py: files of AI clients, whatever state they are in."""
+"""foreign_configs/documents.py: files of AI clients, whatever state they are in."""
 
 import json
 import os

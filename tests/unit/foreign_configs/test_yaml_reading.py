@@ -1,4 +1,4 @@
-"""ai_clients/yaml_reading.py: YAML without surprises."""
+"""foreign_configs/yaml_reading.py: YAML without surprises."""
 
 import pytest
 
