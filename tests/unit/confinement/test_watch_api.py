@@ -15,6 +15,7 @@ from tooltray.confirmation import PERSON, UNATTENDED, asked_by
 from tooltray.errors import Denied, NotFound, TooltrayError
 from tooltray.events import EventBus
 from tooltray.settings.mcp_conf_helper import McpConfHelper
+from tooltray.settings.server_config import what_runs
 
 pytestmark = pytest.mark.posix
 SUPPORT = Support(system="linux", abi=7, has_seccomp=True)
@@ -29,6 +30,10 @@ class Verbs:
         self.servers = Servers(folder)
         self.config = McpConfHelper(folder / "settings.json", EventBus())
         self.api = self.make(self.servers.watches)
+
+    def does(self, *facts: tuple[str, str]) -> None:
+        """What the tracer would write of the server."""
+        self.servers.does(*facts, program=what_runs(self.config.settings.mcp_servers["s"]))
 
     def make(self, watches: Watches | None) -> ConfinementApi:
         return ConfinementApi(config=self.config, confinements=Confinements(support=SUPPORT), guarded=guarded, watches=watches)
@@ -48,9 +53,9 @@ async def test_what_was_shown_is_applied_and_ends_the_watching(verbs: Verbs) -> 
         await verbs.api.apply_proposal("s")
     with asked_by(UNATTENDED):
         await verbs.api.watch_server("s")
-    verbs.servers.does(("connect", "192.0.2.1:443"))
+    verbs.does(("connect", "192.0.2.1:443"))
     assert (await verbs.api.get_watch("s")).state == "watching"
-    verbs.servers.does(("connect", "198.51.100.1:443"))  # nobody has seen it in a proposal
+    verbs.does(("connect", "198.51.100.1:443"))  # nobody has seen it in a proposal
     with asked_by(UNATTENDED):  # it is narrower than before
         confined = await verbs.api.apply_proposal("s")
     assert (confined.files, confined.network, confined.hosts) == ("read", "hosts", ("192.0.2.1",))
@@ -63,7 +68,7 @@ async def test_a_confined_server_runs_unconfined_and_gets_more_only_by_a_persons
         await verbs.api.watch_server("s", 60.0)
     with asked_by(PERSON):
         await verbs.api.watch_server("s", 60.0)
-    verbs.servers.does(("connect", "192.0.2.1:443"))
+    verbs.does(("connect", "192.0.2.1:443"))
     await verbs.api.stop_watching("s")
     with asked_by(UNATTENDED), pytest.raises(Denied, match="Letting a server do more"):
         await verbs.api.apply_proposal("s")

@@ -63,9 +63,9 @@ class Servers:
         if self.cannot:
             raise TooltrayError(Phrase("{why}", why=self.cannot))
 
-    def does(self, *facts: tuple[str, str]) -> None:
+    def does(self, *facts: tuple[str, str], program: str = "program") -> None:
         """What the tracer would write of a server."""
-        watch = self.watches.begin("s", "program")
+        watch = self.watches.begin("s", program)
         assert watch
         command = watch.command(self.subject)
         assert command[-3:] == ["/bin/sh", "-c", "true"]
