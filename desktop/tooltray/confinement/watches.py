@@ -150,12 +150,14 @@ class Watches:
         try:
             await finish_in_thread(self._require)
             await finish_in_thread(self._empty, watch.report)
-            watch.timer = self._spawn(self._end_after(server, watch, duration_s), name=f"watch '{server}'")
+            if watch.until:  # else it has become another program meanwhile
+                watch.timer = self._spawn(self._end_after(server, watch, duration_s), name=f"watch '{server}'")
         finally:
             if watch.timer is None:  # refused, or whoever asked has gone: nothing would end it
                 watch.until = 0.0
                 self._watches.pop(server, None)
-        await self._start_again(server, watch)
+        if watch.timer:
+            await self._start_again(server, watch)
         return await self.get(server)
 
     async def stop(self, server: str) -> WatchSnapshot:

@@ -132,6 +132,16 @@ async def test_another_program_of_that_name_is_not_watched(servers: Servers) -> 
     assert servers.restarted == ["s"]
 
 
+async def test_one_that_becomes_another_program_before_it_is_watched_is_not_watched_at_all(servers: Servers) -> None:
+    servers.may_try.clear()
+    starting = servers.tasks.spawn(servers.watches.start("s", 60.0, "program"), name="start")
+    await asyncio.to_thread(servers.is_trying.wait, 20)
+    assert servers.watches.begin("s", "another") is None
+    servers.may_try.set()
+    assert (await starting).state == "off"
+    assert servers.restarted == []
+
+
 async def test_of_a_server_that_is_removed_nothing_is_left(servers: Servers, tmp_path: Path) -> None:
     await servers.watches.start("s", 60.0, "program")
     servers.does(("read", "/a"))
