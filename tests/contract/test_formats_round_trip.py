@@ -50,6 +50,8 @@ async def test_a_call_of_every_real_tool_comes_back_as_it_was_meant(tmp_path: Pa
     programs = {name: ScriptedServer(*tools) for name, tools in SERVERS.items()}
     async with hub_parts(tmp_path, servers={name: entry(name) for name in programs}, programs=programs) as parts:
         await parts.presenter.initialize()
+        for name in programs:  # all of them together are waited for only until some are there
+            await parts.listed(name)
         everything = await parts.tools.published()
         published = {name: route for name, route in everything if not route.definition.is_task_only}  # models of providers have no tasks
         assert {route.server for route in published.values()} == set(SERVERS)
