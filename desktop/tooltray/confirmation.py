@@ -7,14 +7,17 @@ another `Asker`; no verb changes for it. Nobody asks unless a carrier says so, a
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from contextvars import ContextVar
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from tooltray.errors import Conflict, Denied
 from tooltray.phrases import Phrase
+from tooltray.tasks import request_scoped
+
+T = TypeVar("T")
 
 
 class Wish(msgspec.Struct, frozen=True):
@@ -104,8 +107,8 @@ class Unattended(Person):
 
 PERSON, UNATTENDED = Person(), Unattended()
 YES_TO_CALLS = Phrase("Allowing tool calls")  # what widens approval
-_asker: ContextVar[Asker] = ContextVar("asker", default=UNATTENDED)
-_call: ContextVar[tuple[str, Mapping[str, object]]] = ContextVar("call", default=("", {}))
+_asker: ContextVar[Asker] = request_scoped("asker", UNATTENDED)
+_call: ContextVar[tuple[str, Mapping[str, object]]] = request_scoped("call", ("", {}))
 
 
 def needs_terminal(what: str) -> Denied:
@@ -143,6 +146,16 @@ def asked_by(asker: Asker) -> Iterator[None]:
         yield
     finally:
         _asker.reset(token)
+
+
+def with_current_asker(work: Coroutine[object, None, T]) -> Coroutine[object, None, T]:
+    """Wraps work for a background task that is a part of the current request, so that it keeps the request's asker."""
+
+    async def run(asker: Asker) -> T:
+        _asker.set(asker)
+        return await work
+
+    return run(_asker.get())
 
 
 def current_asker() -> Asker:

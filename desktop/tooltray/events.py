@@ -6,6 +6,7 @@ never leaves the process.
 """
 
 import logging
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -290,10 +291,12 @@ E = TypeVar("E", bound=Event)
 
 
 class EventBus:
-    """Delivers events to handlers, in order, at once, in the publisher's task. Belongs to one event loop's thread."""
+    """Delivers events to handlers in the order of publication, in the publisher's task. Belongs to one event loop's thread."""
 
     def __init__(self) -> None:
         self._handlers: dict[type[Event], list[Callable[[Any], None]]] = {}
+        self._queue: deque[Event] = deque()
+        self._is_delivering = False
 
     def subscribe(self, kind: type[E], handler: Callable[[E], None]) -> Callable[[], None]:
         """Calls `handler` with every event of exactly this class from now on; returns what ends that, and may be called twice."""
@@ -321,7 +324,23 @@ class EventBus:
         return bool(self._handlers.get(kind))
 
     def publish(self, event: Event) -> None:
-        """A handler that fails is logged; the others still get the event."""
+        """Delivers an event to its handlers before it returns, except inside a handler.
+
+        What a handler publishes waits until all handlers have had the event that it handles: else those behind it would get the newer
+        event first. A handler that fails is logged; the others still get the event.
+        """
+        if self._is_delivering:
+            self._queue.append(event)
+            return
+        self._is_delivering = True
+        try:
+            self._deliver(event)
+            while self._queue:
+                self._deliver(self._queue.popleft())
+        finally:
+            self._is_delivering = False
+
+    def _deliver(self, event: Event) -> None:
         for handler in tuple(self._handlers.get(type(event), ())):
             try:
                 handler(event)

@@ -3,13 +3,32 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from contextvars import Context, ContextVar, copy_context
 from functools import partial
-from typing import ParamSpec, Protocol, TypeVar
+from typing import Any, ParamSpec, Protocol, TypeVar
 
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 U = TypeVar("U")
+
+
+_of_request: list[tuple[ContextVar[Any], object]] = []
+
+
+def request_scoped(name: str, default: T) -> ContextVar[T]:
+    """Makes a context variable that ends with the request which set it: background tasks begin with the default."""
+    variable = ContextVar(name, default=default)
+    _of_request.append((variable, default))
+    return variable
+
+
+def _background() -> Context:
+    """Returns a copy of the caller's context without what belongs to its request."""
+    context = copy_context()
+    for variable, default in _of_request:
+        context.run(variable.set, default)
+    return context
 
 
 class TaskKeeper:
@@ -19,8 +38,11 @@ class TaskKeeper:
         self._tasks: set[asyncio.Task[object]] = set()
 
     def spawn(self, work: Coroutine[object, None, T], *, name: str) -> asyncio.Task[T]:
-        """Starts a task and keeps a reference to it; asyncio keeps only a weak one, and a collected task just stops."""
-        task = asyncio.get_running_loop().create_task(work, name=name)
+        """Starts a background task and keeps a reference to it; asyncio keeps only a weak one, and a collected task just stops.
+
+        The task may outlive the request that starts it, so it begins without that request's `request_scoped` variables.
+        """
+        task = asyncio.get_running_loop().create_task(work, name=name, context=_background())
         self._tasks.add(task)
         task.add_done_callback(self._on_done)
         return task

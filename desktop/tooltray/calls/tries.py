@@ -17,6 +17,7 @@ from msgspec import Raw
 from tooltray.calls.elicitations import Elicitations
 from tooltray.calls.own_calls import OWN_CLIENT_NAME, ModelCall, OwnCalls
 from tooltray.calls.tool_call import CANCELLED
+from tooltray.confirmation import with_current_asker
 from tooltray.errors import Conflict, TooltrayError
 from tooltray.events import EventBus, TryProgressed
 from tooltray.phrases import Phrase
@@ -109,7 +110,7 @@ class Tries:
         if attempt in self._running:
             raise Conflict(Phrase("This attempt runs already"), attempt)
         call = MCPToolCall(attempt, name, arguments)
-        task = self._running[attempt] = self._spawn(self._carried_out(call, project), name=f"attempt of '{name}'")
+        task = self._running[attempt] = self._spawn(with_current_asker(self._carried_out(call, project)), name=f"attempt of '{name}'")
         started_at = time.perf_counter()
         try:
             await asyncio.wait({task})

@@ -15,7 +15,7 @@ from tooltray.api import JsonObject
 from tooltray.approvals.api import ApprovalsApi
 from tooltray.calls.api import ToolsApi
 from tooltray.confinement.api import ConfinementApi
-from tooltray.confirmation import must_wait
+from tooltray.confirmation import must_wait, with_current_asker
 from tooltray.entries.api import ServersApi
 from tooltray.entries.portable_entry import without_secrets
 from tooltray.entries.secrets_api import SecretsApi
@@ -164,7 +164,7 @@ async def _restart(call: Call) -> Restarting:
         raise Denied(f"Server '{server.name}' does not run yet", "it waits for a person's yes")
     if server.is_disabled:
         raise Conflict(f"Server '{server.name}' is switched off", "`disable` is true in its settings", "Switch it on first.")
-    call.spawn(_restarted(call), name=f"restart of {server.name}")
+    call.spawn(with_current_asker(_restarted(call)), name=f"restart of {server.name}")
     return Restarting()
 
 

@@ -10,6 +10,7 @@ from tests.fakes.scripted_server import raw, text, tool
 
 from tooltray.approvals.approval_rounds import MOST_ROUNDS
 from tooltray.approvals.waiting_approvals import KEPT_FOR_S, MOST_OF_ONE_SERVER, WAIT_S
+from tooltray.confirmation import with_current_asker
 from tooltray.errors import TooltrayError
 from tooltray.events import ApprovalEnded
 from tooltray.protocol.envelope import failure
@@ -148,7 +149,7 @@ async def test_the_time_that_passes_while_the_disk_works_does_not_refuse_a_call(
     async with desk(tmp_path) as here:
         call = here.calling()
         question = await here.asked()
-        answering = here.parts.keeper.spawn(here.parts.presenter.answer_approval(question.id, "always"), name="answer")
+        answering = here.parts.keeper.spawn(with_current_asker(here.parts.presenter.answer_approval(question.id, "always")), name="answer")
         await asyncio.sleep(0)
         with pytest.raises(TooltrayError, match="waits no longer"):
             await here.parts.presenter.answer_approval(question.id, "refuse")

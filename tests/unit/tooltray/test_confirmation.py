@@ -1,10 +1,12 @@
 """confirmation.py: what widens is confirmed by a person, and by nobody where no carrier says who asks."""
 
 import pytest
+from tests.fakes.fake_clock import in_fake_time
 
 from tooltray.confirmation import (
     PERSON,
     UNATTENDED,
+    Asker,
     Person,
     Wish,
     asked_by,
@@ -16,8 +18,10 @@ from tooltray.confirmation import (
     must_wait,
     note_narrowing,
     set_call,
+    with_current_asker,
 )
 from tooltray.errors import Denied
+from tooltray.tasks import TaskKeeper
 
 
 class Program(Person):
@@ -84,3 +88,15 @@ async def test_an_asker_hears_of_the_verb_and_of_what_it_is_about_without_what_i
     first, answer, reading, no = program.wishes
     assert first == Wish("A yes", {"server": "s", "rules": "a, b", "count": "0"}, "add_grant", {"server": "s"})
     assert (answer.is_shown, reading.is_reading, no.about) == (True, True, {"what": "x"})
+
+
+@in_fake_time
+async def test_a_background_task_does_not_keep_the_asker_of_the_request_that_started_it() -> None:
+    async def asker() -> Asker:
+        return current_asker()
+
+    keeper = TaskKeeper()
+    with asked_by(PERSON):
+        background = keeper.spawn(asker(), name="background")
+        part_of_request = keeper.spawn(with_current_asker(asker()), name="part of the request")
+    assert (await background, await part_of_request) == (UNATTENDED, PERSON)

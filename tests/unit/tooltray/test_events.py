@@ -28,6 +28,20 @@ def test_a_handler_hears_the_events_of_its_kind_in_order_and_at_once() -> None:
     assert heard == [ServerStarted("a"), ServerStarted("b")]
 
 
+def test_what_a_handler_publishes_reaches_every_handler_after_the_event_it_handles() -> None:
+    bus, heard = EventBus(), []
+
+    def publish_more(event: ServerStarted) -> None:
+        if event.server_name == "first":
+            bus.publish(ServerStarted("second"))
+
+    bus.subscribe(ServerStarted, publish_more)
+    bus.subscribe(ServerStarted, lambda event: heard.append(event.server_name))
+    bus.publish(ServerStarted("first"))
+    bus.publish(ServerStarted("third"))
+    assert heard == ["first", "second", "third"]
+
+
 def test_handlers_hear_an_event_in_the_order_in_which_they_subscribed() -> None:
     bus, heard = EventBus(), []
     for name in "abc":
