@@ -6,6 +6,8 @@ show the same three parts: what, why, what to do.
 
 import msgspec
 
+SECRET_MISSING = "secret_missing"
+
 
 class Problem(msgspec.Struct, frozen=True):
     """Something that a person should know.
@@ -14,11 +16,13 @@ class Problem(msgspec.Struct, frozen=True):
         title: what happened, one short sentence without a full stop.
         message: the facts: which command, which file, which exit code. May be empty.
         hint: what to do about it. May be empty.
+        code: which kind it is, for code that deals with that kind; empty: no code does. The texts are in any language.
     """
 
     title: str
     message: str = ""
     hint: str = ""
+    code: str = ""
 
     def __str__(self) -> str:
         return in_one_line(self.title, self.message, self.hint)
@@ -34,11 +38,17 @@ def in_one_line(*parts: str) -> str:
 
 
 class TooltrayError(Exception):
-    """An expected failure (style: lane 1); raised where it happens, shown where a person looks."""
+    """An expected failure (style: lane 1); raised where it happens, shown where a person looks.
+
+    Attributes:
+        code: of its Problem.
+    """
+
+    code = ""
 
     def __init__(self, title: str, message: str = "", hint: str = "") -> None:
         super().__init__(title, message, hint)
-        self.problem = Problem(title, message, hint)
+        self.problem = Problem(title, message, hint, self.code)
 
     def __str__(self) -> str:
         return str(self.problem)

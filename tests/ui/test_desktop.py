@@ -1,6 +1,7 @@
 """The desktop's life: first the picture, then the engine; failures are shown, and every end is an orderly one with its exit code."""
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -661,6 +662,12 @@ async def in_english_again(life: Life, engine: FakeEngine) -> None:
     await until(lambda: life.window is not before and not len(life.desk.tasks))
 
 
+async def in_chinese(life: Life, engine: FakeEngine) -> None:
+    before = life.window
+    engine.presenter.change_settings({"language": "zh_TW"})
+    await until(lambda: life.window is not before and not len(life.desk.tasks))
+
+
 async def test_another_language_is_spoken_at_once_in_the_same_place(live: Callable[..., Life]) -> None:
     life = live()
     engine = await life.running()
@@ -681,6 +688,20 @@ async def test_another_language_is_spoken_at_once_in_the_same_place(live: Callab
     assert life.tray.menu._open.text() != "Open Tooltray"
     await in_english_again(life, engine)
     assert "Servers" in [each.text() for each in life.window.findChildren(NavItem)]
+
+
+async def test_after_a_change_of_language_an_action_runs_once(live: Callable[..., Life]) -> None:
+    life = live()
+    engine = await life.running()
+    gc.freeze()  # as the program does: what a window leaves behind is not collected
+    try:
+        await in_chinese(life, engine)
+        await in_english_again(life, engine)
+    finally:
+        gc.unfreeze()
+    life.window.context.wishes.restart_requested.emit("a")
+    await until(lambda: not len(life.desk.tasks))
+    assert engine.presenter.calls.count(("restart_server", "a")) == 1
 
 
 async def test_a_person_at_work_in_a_sheet_keeps_it_and_the_language_changes_afterwards(live: Callable[..., Life]) -> None:

@@ -10,6 +10,7 @@ FILES = [DESKTOP / "app.py", *sorted((DESKTOP / "ui").rglob("*.py"))]
 NEVER = {
     r"\.exec\(|\.exec_\(": "a second event loop inside a coroutine breaks every task; use open() or show() and a signal",
     r"processEvents": "lets anything happen in the middle of anything",
+    r"blockSignals": "what a widget does for itself stops, too, such as painting its new state; let the slot ignore the change",
     r"asyncClose|asyncSlot": "spin the loop or lose failures; use TaskKeeper",
     r"app\.quit\(|QApplication\.quit|qApp": "the engine ends first",
     r"#[0-9A-Fa-f]{6}\b": "colours are tokens",

@@ -15,7 +15,7 @@ from tests.fakes.fake_presenter import FakePresenter
 from tests.fakes.server_snapshots import server, tool
 from tests.ui.seen import control
 
-from tooltray.errors import Problem, TooltrayError
+from tooltray.errors import SECRET_MISSING, Problem, TooltrayError
 from tooltray.events import ServerTestOutput
 from tooltray.files.json_text import revision_of
 from tooltray.phrases import Phrase
@@ -26,6 +26,7 @@ from tooltray.ui.opened_server.server_settings import ServerSettings
 from tooltray.ui.servers.add_server import AddServerPanel
 from tooltray.ui.servers.secret_sheet import SecretSheet
 from tooltray.ui.theme import Theme
+from tooltray.ui.widgets.button import Switch
 
 ENTRY: dict[str, Any] = {"command": "npx", "args": ["-y", "x"], "env": {"A_TOKEN": "${secret:a/A_TOKEN}"}, "x-note": 1}
 WORKED = ServerTest("a", True, 1.84, (ToolSize("read", 100), ToolSize("write", 3446)), 3546)
@@ -120,6 +121,36 @@ async def test_saving_writes_the_entry_and_can_be_undone(theme: Theme) -> None:
         control(desk.window, "Undo").click()
         await until(lambda: desk.engine.entries["a"] == ENTRY)
         await until(lambda: view.form.entry == ENTRY)
+
+
+async def test_saving_can_be_undone_after_the_pane_was_closed_and_a_failure_of_that_is_shown(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        typed(view, {**ENTRY, "label": "work"})
+        control(view, "Save").click()
+        await until(lambda: desk.engine.entries["a"].get("label") == "work" and not view.is_edited)
+        desk.page.open_server("b")
+        await until(lambda: desk.page.details and desk.page.details.server.name == "b")
+        desk.engine.entries["a"] = {**ENTRY, "label": "of somebody else"}
+        control(desk.window, "Undo").click()
+        await until(lambda: any("'a' is not put back" in each for each in words(desk.window)))
+
+
+async def test_discard_shows_the_entry_of_the_file_again_and_can_be_undone(theme: Theme) -> None:
+    async with opened(theme) as (desk, view):
+        typed(view, {**ENTRY, "label": "work"})
+        control(view, "Discard").click()
+        assert (view.form.entry, json.loads(view.json.text), view.is_edited) == (ENTRY, ENTRY, False)
+        control(desk.window, "Undo").click()
+        assert view.form.entry == {**ENTRY, "label": "work"}
+
+
+async def test_a_switch_is_painted_as_its_entry_has_it(theme: Theme) -> None:
+    async with opened(theme) as (_, view):
+        switch = cast(Switch, view.form.field("shareReads").control)
+        typed(view, {**ENTRY, "shareReads": True})
+        await until(lambda: (switch.isChecked(), switch.position) == (True, 1.0))
+        typed(view, ENTRY)
+        await until(lambda: (switch.isChecked(), switch.position) == (False, 0.0))
 
 
 async def test_secrets_that_were_typed_are_stored_with_it_and_kept_nowhere_here(theme: Theme) -> None:
@@ -269,7 +300,7 @@ async def test_the_sheet_that_adds_tests_with_the_secrets_typed_there(theme: The
 
 
 async def test_a_missing_secret_is_typed_in_at_the_card(theme: Theme) -> None:
-    problem = Problem(Phrase("There is no secret '{name}'", name="a/TOKEN"), "env: TOKEN", "Store it: ...")
+    problem = Problem(Phrase("There is no secret '{name}'", name="a/TOKEN"), "env: TOKEN", "Store it: ...", SECRET_MISSING)
     async with Desk(FakePresenter([server("a", ServerState.ERROR, problem=problem)]), theme) as desk:
         await until(lambda: desk.page.server_list.cards)
         control(desk.card("a"), "Enter the secret, a").click()

@@ -14,6 +14,7 @@ from tests.ui.seen import control
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
+from tooltray.ui.opened_server.tool_table import ROW_HEIGHT
 from tooltray.ui.pages.page import HubPhase
 from tooltray.ui.servers.server_table import ServerTable
 from tooltray.ui.theme import Theme
@@ -352,7 +353,7 @@ async def test_of_thousands_of_tools_a_server_shows_some_and_more_on_demand(them
         more = next(button for button in listed.findChildren(QWidget) if getattr(button, "text", str)() == "Show 200 more")
         more.click()  # type: ignore[attr-defined]
         assert len(listed.table.rows) == 208
-        assert listed.table.height() == 208 * 34
+        assert listed.table.height() == 208 * ROW_HEIGHT
 
 
 async def test_while_the_hub_is_on_its_way_the_page_says_so(theme: Theme) -> None:

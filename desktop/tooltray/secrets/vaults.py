@@ -6,7 +6,7 @@ Above it: SecretStore, the other vaults, the settings (names only). Below it: er
 import shlex
 from typing import Literal, Protocol
 
-from tooltray.errors import NotFound, TooltrayError
+from tooltray.errors import SECRET_MISSING, NotFound, TooltrayError
 from tooltray.phrases import Phrase
 
 SecretBackend = Literal["keyring", "file", "memory"]
@@ -25,7 +25,9 @@ class SecretsDenied(TooltrayError):
 
 
 class SecretMissing(NotFound):
-    """There is no secret of that name."""
+    """There is no secret of that name, which is the field `name` of the title."""
+
+    code = SECRET_MISSING
 
 
 def missing(name: str, where: str = "") -> SecretMissing:

@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 from PySide6.QtCore import QDate, QLocale
 
-from tooltray.errors import Problem
+from tooltray.errors import SECRET_MISSING, Problem
 from tooltray.phrases import Phrase
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 from tooltray.snapshots.tools import ServerCost
@@ -105,10 +105,9 @@ def foot(server: ServerSnapshot, refusal: Problem | None, now: datetime) -> Foot
 
 def missing_secret(problem: Problem | None) -> str:
     """Returns the name of a secret for want of which a server does not run; empty: that is not why."""
-    title = problem.title if problem is not None else ""
-    if not isinstance(title, Phrase) or title.template != "There is no secret '{name}'":
+    if problem is None or problem.code != SECRET_MISSING or not isinstance(problem.title, Phrase):
         return ""
-    return str(title.fields["name"])
+    return str(problem.title.fields["name"])
 
 
 def _waiting(server: ServerSnapshot) -> Foot:

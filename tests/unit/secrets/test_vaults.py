@@ -26,7 +26,10 @@ def test_a_missing_secret_says_who_needs_it_and_how_to_store_it() -> None:
     error = missing("my files/KEY", "server 'files' needs it in env.KEY")
     assert isinstance(error, SecretMissing)
     assert error.problem == Problem(
-        "There is no secret 'my files/KEY'", "server 'files' needs it in env.KEY", "Store it: tooltray secrets set 'my files/KEY'"
+        "There is no secret 'my files/KEY'",
+        "server 'files' needs it in env.KEY",
+        "Store it: tooltray secrets set 'my files/KEY'",
+        "secret_missing",
     )
 
 

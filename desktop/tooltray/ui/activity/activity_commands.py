@@ -7,7 +7,7 @@ import time
 
 import msgspec
 from msgspec.structs import replace
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.activity import ActivityDetails, ActivityFilter, ActivityPoint
@@ -45,8 +45,8 @@ class ActivityCommands(Commands):
     entry_missing = Signal(int, object)  # an id; Problem
     cleared = Signal()  # and can be taken back
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._filter = ActivityFilter()
         self.glance_cost_ms = 0  # what the last one took: over a long journal it is not to be read all the time
         self._glance = CoalescedRead(self._read_glance, tasks=tasks, name="glance of activity", show=self.read_failed.emit)

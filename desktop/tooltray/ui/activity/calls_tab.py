@@ -42,7 +42,7 @@ class CallsTab(Page):
         super().__init__()
         theme = self._theme = context.theme
         self._context = context
-        self.commands = ActivityCommands(hub=context.hub, tasks=context.tasks)
+        self.commands = ActivityCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self.search = SearchField(theme, tr("Search calls"))
         self.search.textChanged.connect(self._on_text)
         self.search.returnPressed.connect(self._focus_list)
@@ -140,13 +140,11 @@ class CallsTab(Page):
         if tab is not None:
             filter = replace(filter, outcomes=())
             self.list.show_tab(tab)
-        if self.search.text() != filter.text:
-            self.search.blockSignals(True)
-            self.search.setText(filter.text)
-            self.search.blockSignals(False)
         self.filters.show_filter(filter)
         self.glance.show_stretch(filter.since, filter.until)
         self.list.set_filter(filter)
+        if self.search.text().strip() != filter.text:
+            self.search.setText(filter.text)  # comes back here, and finds the list as it is to be
         self._look_timer.start(SETTLE_MS)
 
     def show_entry(self, id: int) -> None:

@@ -94,7 +94,7 @@ class WaitingCalls(QWidget):
         super().__init__()
         self._context, self._guard_ms = context, guard_ms
         self._rows: dict[str, WaitingCall] = {}
-        self.answers = ApprovalAnswers(hub=context.hub, tasks=context.tasks)
+        self.answers = ApprovalAnswers(hub=context.hub, tasks=context.tasks, parent=self)
         layout = column(self, margins=(24, 12, 24, 0))
         self._box = Surface(context.theme, "warning.subtle", None, "l")
         self._lines = column(self._box)

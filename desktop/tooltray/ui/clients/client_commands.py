@@ -5,7 +5,7 @@ Above it: ClientsPage. Below it: the Qt presenter layer. Knows no widget.
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.pages.action import CoalescedRead, Commands, action
@@ -18,8 +18,8 @@ class ClientCommands(Commands):
     profiles_changed = Signal(object)  # list[ProfileSnapshot] that they can have
     client_costs_changed = Signal(str, object)  # a client, and ToolCosts for it
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._reading = CoalescedRead(self._look, tasks=tasks, name="AI clients", show=self.failed.emit)
 
     def look(self) -> None:

@@ -5,7 +5,7 @@ Above it: ComputerTab and its sheets. Below it: the Qt presenter layer. Knows no
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import TooltrayError
 from tooltray.tasks import TaskKeeper
@@ -19,8 +19,8 @@ class ComputerCommands(Commands):
     edits_applied = Signal(object)  # list[ClientChange]
     change_undone = Signal(object)  # ClientChange: what undoing did
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._reading = CoalescedRead(self._read_changes, tasks=tasks, name="changes of AI clients", show=self.failed.emit)
 
     def read_changes(self) -> None:

@@ -111,8 +111,8 @@ class ComputerTab(Page):
         super().__init__()
         self._context, self._theme = context, context.theme
         self._changes: Sequence[ClientChange] = ()
-        self.commands = ComputerCommands(hub=context.hub, tasks=context.tasks)
-        self.imports = ImportCommands(hub=context.hub, tasks=context.tasks)
+        self.commands = ComputerCommands(hub=context.hub, tasks=context.tasks, parent=self)
+        self.imports = ImportCommands(hub=context.hub, tasks=context.tasks, parent=self)
         layout = column(self)
         self._head = Head(self._theme)
         above = column(margins=(24, 16, 24, 0))

@@ -128,7 +128,7 @@ class ConnectedTab(Page):
             self._stack.addWidget(content)
         self._tab = SESSIONS
         self.enable(False)
-        self.commands = ClientCommands(hub=context.hub, tasks=context.tasks)
+        self.commands = ClientCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self._connect()
 
     def _connect(self) -> None:

@@ -5,7 +5,7 @@ Above it: ImportPanel. Below it: the Qt presenter layer. Knows no widget.
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.forms import FieldValue
@@ -21,8 +21,8 @@ class ImportCommands(Commands):
     progressed = Signal(int, int, str)  # how many of how many have come in, or could not, and the name of the last
     outcome_changed = Signal(object)  # list[ImportedServer]
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._clients: list[str] = []
         self._text = self._file = ""
         hub.import_progressed.connect(self.progressed)

@@ -6,7 +6,7 @@ Above it: ClientsPage. Below it: the sheet of a profile, and ProfileCommands. Dr
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QStackedWidget
 
 from tooltray.errors import Problem, TooltrayError
@@ -33,8 +33,8 @@ class ProfileCommands(Commands):
     saved = Signal()
     removed = Signal(object)  # ProfileSnapshot with which it can be brought back
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._reading = CoalescedRead(self._look, tasks=tasks, name="profiles", show=self.failed.emit)
 
     def look(self) -> None:
@@ -116,7 +116,7 @@ class ProfilesTab(Page):
         self._stack.addWidget(self._nothing)
         self._stack.addWidget(self._table)
         self.enable(False)
-        self.commands = ProfileCommands(hub=context.hub, tasks=context.tasks)
+        self.commands = ProfileCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self._connect()
 
     def _connect(self) -> None:

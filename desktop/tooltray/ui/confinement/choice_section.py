@@ -3,8 +3,6 @@
 Above it: the table of sections. Below it: confinement_commands. Draws a frozen snapshot.
 """
 
-from collections.abc import Callable
-
 from msgspec.structs import replace
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
@@ -16,6 +14,7 @@ from tooltray.ui.confinement.confinement_section import ConfinementSection
 from tooltray.ui.confinement.named_list import NamedList
 from tooltray.ui.confinement_words import FILES, NETWORKS, files_text, files_title, network_text, network_title
 from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import Work
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.problem_words import in_a_row, sentences, title, whole
 from tooltray.ui.widgets.banner import Banner
@@ -34,7 +33,7 @@ class ChoiceSection(ConfinementSection):
         self._now = ConfinementSnapshot()
         self._is_of_host = False  # what was asked for last
         self._support = ConfinementSupport(files=True, network=True, hosts=True)
-        self._commands = ConfinementCommands(hub=context.hub, tasks=context.tasks, server=name)
+        self._commands = ConfinementCommands(hub=context.hub, tasks=context.tasks, parent=None, server=name)
         self._commands.failed.connect(self._on_failed)
         self._commands.changed.connect(self._on_changed)
         self._commands.support_known.connect(self._on_support)
@@ -171,6 +170,6 @@ class ChoiceSection(ConfinementSection):
             self._draw()  # the choices stand where they truly are
             self._draw_notes(problem)
 
-    def _on_changed(self, text: str, take_back: Callable[[], None]) -> None:
+    def _on_changed(self, text: str, take_back: Work) -> None:
         self._host.clear()
-        self._context.offer_undo(text).action_requested.connect(take_back)
+        self._context.offer_undo(text, take_back)

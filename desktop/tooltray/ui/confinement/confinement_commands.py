@@ -5,7 +5,7 @@ Above it: the sections. Below it: the Qt presenter layer. Knows no widget.
 
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.snapshots.confinement import ConfinementSnapshot, ConfinementSupport, RefusedThing
 from tooltray.tasks import TaskKeeper
@@ -17,10 +17,10 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 class ConfinementCommands(Commands):
     support_known = Signal(object)  # ConfinementSupport: what this computer can
-    changed = Signal(str, object)  # what was done, and what takes it back: Callable[[], None]
+    changed = Signal(str, object)  # what was done, and what takes it back: Work
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, server: str) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None, server: str) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._server = server
 
     @action()
@@ -31,14 +31,17 @@ class ConfinementCommands(Commands):
     @action()
     async def choose(self, wanted: ConfinementSnapshot, before: ConfinementSnapshot) -> None:
         """Confines the server as it is wanted."""
-        now = await self._hub.confinement.set_confinement(
-            self._server, wanted.files, wanted.network, list(wanted.hosts), list(wanted.read), list(wanted.write)
-        )
+        now = await self._set(wanted)
         words = in_full(now).partition("\n")[0]
-        self.changed.emit(tr("{server}: {words}", server=self._server, words=words), partial(self.choose, before, wanted))
+        self.changed.emit(tr("{server}: {words}", server=self._server, words=words), partial(self._set, before))
 
     @action()
     async def allow(self, thing: RefusedThing, before: ConfinementSnapshot) -> None:
         """Allows the server what was refused to it."""
-        now = await self._hub.confinement.allow_refused(self._server, "host" if thing.kind == "host" else "path", thing.name)
-        self.changed.emit(tr("{server} is allowed {thing} now", server=self._server, thing=thing.name), partial(self.choose, before, now))
+        await self._hub.confinement.allow_refused(self._server, "host" if thing.kind == "host" else "path", thing.name)
+        self.changed.emit(tr("{server} is allowed {thing} now", server=self._server, thing=thing.name), partial(self._set, before))
+
+    async def _set(self, wanted: ConfinementSnapshot) -> ConfinementSnapshot:
+        return await self._hub.confinement.set_confinement(
+            self._server, wanted.files, wanted.network, list(wanted.hosts), list(wanted.read), list(wanted.write)
+        )

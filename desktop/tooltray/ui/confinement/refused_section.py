@@ -3,7 +3,6 @@
 Above it: the table of sections. Below it: confinement_commands.
 """
 
-from collections.abc import Callable
 from datetime import datetime
 
 from PySide6.QtWidgets import QWidget
@@ -15,6 +14,7 @@ from tooltray.ui.confinement.confinement_commands import ConfinementCommands
 from tooltray.ui.confinement.confinement_section import ConfinementSection
 from tooltray.ui.confinement_words import refused_details, refused_title
 from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import Work
 from tooltray.ui.pages.page_context import PageContext
 from tooltray.ui.problem_words import in_a_row, sentences, title
 from tooltray.ui.widgets.banner import Banner
@@ -28,7 +28,7 @@ class RefusedSection(ConfinementSection):
         super().__init__()
         self._context, self._theme, self._name = context, context.theme, name
         self._now = ConfinementSnapshot()
-        self._commands = ConfinementCommands(hub=context.hub, tasks=context.tasks, server=name)
+        self._commands = ConfinementCommands(hub=context.hub, tasks=context.tasks, parent=None, server=name)
         self._commands.failed.connect(self._on_failed)
         self._commands.changed.connect(self._on_changed)
         body = column(self, spacing=10)
@@ -80,5 +80,5 @@ class RefusedSection(ConfinementSection):
         if problem is not None:
             self._notes.addWidget(Banner(self._theme, "error", title(problem), sentences(problem)))
 
-    def _on_changed(self, text: str, take_back: Callable[[], None]) -> None:
-        self._context.offer_undo(text).action_requested.connect(take_back)
+    def _on_changed(self, text: str, take_back: Work) -> None:
+        self._context.offer_undo(text, take_back)

@@ -3,7 +3,7 @@
 Above it: the section Watch. Below it: the Qt presenter layer. Knows no widget.
 """
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.snapshots.watch import WatchSnapshot
 from tooltray.tasks import TaskKeeper
@@ -15,8 +15,8 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 class WatchCommands(Commands):
     looked = Signal(object)  # WatchSnapshot
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, server: str) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None, server: str) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._server = server
 
     @action(clears=False)

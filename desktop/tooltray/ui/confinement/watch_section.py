@@ -29,7 +29,7 @@ class WatchSection(ConfinementSection):
         super().__init__()
         self._context, self._theme, self._name = context, context.theme, name
         self._now = WatchSnapshot(name)
-        self._commands = WatchCommands(hub=context.hub, tasks=context.tasks, server=name)
+        self._commands = WatchCommands(hub=context.hub, tasks=context.tasks, parent=None, server=name)
         self._commands.looked.connect(self._on_looked)
         self._commands.failed.connect(self._on_failed)
         self._commands.done.connect(context.say)

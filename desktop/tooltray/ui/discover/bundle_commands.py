@@ -5,7 +5,7 @@ Above it: the Servers page and its sheet. Below it: the Qt presenter layer. Know
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.forms import FieldValue
@@ -22,8 +22,8 @@ class BundleCommands(Commands):
     preview_failed = Signal(int, object)  # the same, and Problem
     installed = Signal(str)  # the name of its server
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
 
     @action(at_sheet)
     async def read(self, source: str) -> None:

@@ -5,7 +5,7 @@ Above it: DiscoverTab and its sheets. Below it: the Qt presenter layer. Knows no
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.forms import FieldValue
@@ -27,8 +27,8 @@ class DiscoverCommands(Commands):
     preview_failed = Signal(int, object)  # the same, and Problem
     added = Signal(str)  # its name here
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._words = ""
         self._reading = CoalescedRead(self._look, tasks=tasks, name="servers to find", show=self.failed.emit)
         self._searching = CoalescedRead(self._search, tasks=tasks, name="search of the registry", show=self.failed.emit)

@@ -60,7 +60,7 @@ class DiscoverTab(Page):
         self._updates: Sequence[RegistryUpdate] = ()
         self._status: RegistryStatus | None = None
         self._wanted = ""  # the server of the registry whose sheet is to open
-        self.commands = DiscoverCommands(hub=context.hub, tasks=context.tasks)
+        self.commands = DiscoverCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self._wait = QTimer(self, singleShot=True, interval=search_after_ms)
         self._wait.timeout.connect(self._search)
         self._again = QTimer(self, singleShot=True, interval=AGAIN_AFTER_MS)

@@ -6,7 +6,7 @@ person's yes, which the tray and the Servers page show too.
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.trust import TrustRequest
@@ -26,8 +26,8 @@ class FileCommands(Commands):
     previewed = Signal(object)  # list[ReloadChange]: what reading again would do
     saved = Signal()  # what the open sheet was about is done
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._is_known = False
         self._requests: list[TrustRequest] = []
         hub.server_files_changed.connect(self._on_files_changed)

@@ -137,7 +137,7 @@ class FilesTab(Page):
         self.enable(False)
         context.servers.servers_changed.connect(self._on_servers_changed)
         self._on_servers_changed()
-        self.commands = FileCommands(hub=context.hub, tasks=context.tasks)
+        self.commands = FileCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self.sheets = FileSheets(context, self, commands=self.commands)
         self._connect(context)
 

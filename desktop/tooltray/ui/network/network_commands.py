@@ -5,7 +5,7 @@ Above it: the Network tab and its sheets. Below it: the Qt presenter layer. Know
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.tasks import TaskKeeper
@@ -32,8 +32,8 @@ class NetworkCommands(Commands):
     registry_saved = Signal()
     registry_refused = Signal(object)  # Problem
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         hub.npm_registry_changed.connect(self.registry_changed)
 
     def look(self) -> None:

@@ -43,7 +43,7 @@ class NetworkTab(Page):
         area.setWidget(content)
         column(self).addWidget(area)
         self.enable(False)
-        self.commands = NetworkCommands(hub=context.hub, tasks=context.tasks)
+        self.commands = NetworkCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self.tokens = TokenSheets(context, self, http=self.http, api=self.api)
         self._connect()
 

@@ -112,7 +112,7 @@ class TokenSheets(QObject):
     def __init__(self, context: PageContext, parent: QObject, *, http: HttpSection, api: ApiSection) -> None:
         super().__init__(parent)
         self._context, self._theme, self._place = context, context.theme, context.sheets
-        commands = self.commands = TokenCommands(hub=context.hub, tasks=context.tasks)
+        commands = self.commands = TokenCommands(hub=context.hub, tasks=context.tasks, parent=self)
         api.enabled_requested.connect(commands.set_enabled)
         api.copy_requested.connect(context.copy)
         api.token_requested.connect(commands.show_token)

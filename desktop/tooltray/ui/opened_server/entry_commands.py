@@ -6,14 +6,14 @@ written meanwhile: a change is bound to the revision of the entry that the perso
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import Conflict, Problem, TooltrayError
 from tooltray.snapshots.edited_entries import ServerUpdatePreview
 from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
-from tooltray.ui.pages.action import Commands, action
+from tooltray.ui.pages.action import Commands, Work, action
 from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 from tooltray.ui.presenter.qt_server_manager import QtServerManager
 
@@ -34,8 +34,8 @@ class EntryCommands(Commands):
     changed_meanwhile = Signal()  # somebody else has written it; nothing was saved
     secrets_refused = Signal(object)  # Problem: secrets cannot be kept, and nothing was saved
 
-    def __init__(self, name: str, *, hub: QtMcpPresenter, servers: QtServerManager, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, name: str, *, hub: QtMcpPresenter, servers: QtServerManager, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._name, self._servers = name, servers
 
     @action(at_form)
@@ -100,13 +100,17 @@ class EntryCommands(Commands):
             return False
         return True
 
-    @action(at_form)
-    async def undo(self, entry: Mapping[str, object], revision: str) -> None:
-        """Puts back the entry of before, unless another one stands there by now."""
-        try:
-            await self._hub.servers.update_mcp_server(self._name, entry, revision)
-        except Conflict as error:
-            raise TooltrayError(tr("'{name}' is not put back", name=self._name), error.problem.message, error.problem.hint) from None
+    def put_back(self, entry: Mapping[str, object], revision: str) -> Work:
+        """Returns what writes the entry of before, unless another one is in its place by then."""
+        servers, name = self._hub.servers, self._name
+
+        async def put_back() -> None:
+            try:
+                await servers.update_mcp_server(name, entry, revision)
+            except Conflict as error:
+                raise TooltrayError(tr("'{name}' is not put back", name=name), error.problem.message, error.problem.hint) from None
+
+        return put_back
 
     @action(at_form)
     async def add_again(self, entry: Mapping[str, object], secrets: Mapping[str, str]) -> None:

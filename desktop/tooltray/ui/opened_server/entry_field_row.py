@@ -39,7 +39,7 @@ class EntryFieldRow(QWidget):
         self._switch: Switch | None = None
         self._choice: Choice | None = None
         self.pairs: SecretPairs | None = None
-        self._was_there = False
+        self._was_there = self._is_showing = False
         self._own_fault = ""
         title = field.title()
         layout = column(self, spacing=4)
@@ -154,9 +154,7 @@ class EntryFieldRow(QWidget):
         return text if text.strip() else None
 
     def _show(self, value: object) -> None:
-        for control in (self._line, self._lines, self._switch, self._choice, self.pairs):
-            if control is not None:
-                control.blockSignals(True)
+        self._is_showing = True
         if self._switch is not None:
             self._switch.set_on(self.field.is_on if value is None else bool(value))
         elif self._choice is not None:
@@ -169,9 +167,7 @@ class EntryFieldRow(QWidget):
         elif self._line is not None:
             self._line.setText("" if value is None else f"{value:.15g}" if isinstance(value, int | float) else str(value))
             self._line.setCursorPosition(0)
-        for control in (self._line, self._lines, self._switch, self._choice, self.pairs):
-            if control is not None:
-                control.blockSignals(False)
+        self._is_showing = False
 
     def _show_lines(self, value: object) -> None:
         assert self._lines is not None
@@ -198,6 +194,8 @@ class EntryFieldRow(QWidget):
         return line
 
     def _on_edited(self, *_value: object) -> None:
+        if self._is_showing:
+            return
         if self._lines is not None:
             self._fit_lines()
         try:

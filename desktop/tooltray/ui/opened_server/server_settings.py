@@ -58,8 +58,7 @@ class ServerSettings(ServerView):
         self._is_json = True  # what stands there is a JSON object
         self._is_saving = self._is_gone = self._shows_preview = False
         self._wanted_secret = ""
-        self.commands = EntryCommands(name, hub=context.hub, servers=context.servers, tasks=context.tasks)
-        self.commands.setParent(self)
+        self.commands = EntryCommands(name, hub=context.hub, servers=context.servers, tasks=context.tasks, parent=None)
         self.tester = ServerTester(context.hub, context.tasks, self)
         find = plain_secrets(context.local.find_secrets)
         self._form = EntryForm(
@@ -329,11 +328,9 @@ class ServerSettings(ServerView):
         self._is_saving = False
         has_secrets = bool(self._form.secrets)
         self._base, self._revision = self._form.entry, revision
-        toast = self._context.offer_undo(tr("{name} is saved", name=self._name))
-        toast.action_requested.connect(lambda: self.commands.undo(before, revision))
+        self._context.offer_undo(tr("{name} is saved", name=self._name), self.commands.put_back(before, revision))
         if has_secrets:
-            self._form.set_entry({})  # what was typed is stored, and not kept here
-            self._form.set_entry(self._base)
+            self._show_without_secrets(self._base)  # what was typed is stored
             self.commands.look_at_secrets()
         self._draw()
 
@@ -366,7 +363,16 @@ class ServerSettings(ServerView):
         toast = self._context.offer_undo(tr("Your changes are discarded"))
         toast.action_requested.connect(lambda: self.restore(text))
         self._panel.end()
+        if self._base is not None:
+            self._show_without_secrets(self._base)
+            self._json.set_text(_written(self._base))
+            self._read_text()
         self.commands.read()
+
+    def _show_without_secrets(self, entry: Entry) -> None:
+        """Shows an entry, and forgets the secrets that were typed into the form."""
+        self._form.set_entry({})
+        self._form.set_entry(entry)
 
     def _on_add_again(self) -> None:
         if self._is_json and not self._slips:

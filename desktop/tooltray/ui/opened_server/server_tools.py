@@ -28,7 +28,7 @@ class ServerTools(ServerView):
         body = column(content, margins=(MARGIN, 4, MARGIN, 16), spacing=6)
         self._count = Label(context.theme, "", "caption_strong", "muted")
         body.addWidget(self._count)
-        self._tools = ToolTable(context.theme, name, compact=True)
+        self._tools = ToolTable(context.theme, name)
         self._tools.tool_switched.connect(self._on_switched)
         self._tools.tool_chosen.connect(context.wishes.tool_requested)
         body.addWidget(self._tools)

@@ -17,14 +17,15 @@ from tooltray.ui.widgets.button import Button
 from tooltray.ui.widgets.code_view import CodeView
 from tooltray.ui.widgets.label import CodeLabel, Label
 from tooltray.ui.widgets.row_model import Column, Kind
+from tooltray.ui.widgets.server_text import one_line
 from tooltray.ui.widgets.sheet import SheetFrame
 from tooltray.ui.widgets.surface import column
 from tooltray.ui.widgets.table import Table
 
-ROW_HEIGHT = 34
+ROW_HEIGHT = 46  # two lines
 FIRST_ROWS = 8  # more would push the other cards off the screen at once
 MORE_ROWS = 200  # shown by one press; with thousands, the page stays short enough to scroll
-NAME_WIDTH, COMPACT_NAME_WIDTH = 208, 0
+LONGEST_TIP = 400  # characters of a description
 
 
 def _category(tool: ToolSnapshot) -> tuple[str, str]:
@@ -39,7 +40,7 @@ class ToolTable(QWidget):
     tool_chosen = Signal(object)
     tool_switched = Signal(str, bool)
 
-    def __init__(self, theme: Theme, server: str, *, compact: bool = False) -> None:
+    def __init__(self, theme: Theme, server: str) -> None:
         super().__init__()
         self._tools: tuple[ToolSnapshot, ...] | None = None
         self._limit = FIRST_ROWS
@@ -47,7 +48,7 @@ class ToolTable(QWidget):
         self._note = Label(theme, tr("Loading the tools…"), "caption", "muted")
         self._note.setFixedHeight(ROW_HEIGHT)
         layout.addWidget(self._note)
-        self._table = _RowsInPage(theme, _columns(compact=compact), tr("Tools of {name}", name=server))
+        self._table = _RowsInPage(theme, _columns(), tr("Tools of {name}", name=server))
         self._table.switched.connect(self._on_switched)
         self._table.row_chosen.connect(self.tool_chosen)
         self._table.hide()
@@ -116,16 +117,17 @@ class _RowsInPage(Table):
             area.ensureVisible(middle.x(), middle.y(), 0, ROW_HEIGHT)
 
 
-def _seen_as(tool: ToolSnapshot) -> str:
-    return tr("AI clients see it as {name}. Press for another name or description.", name=tool.name)
+def _tip(tool: ToolSnapshot) -> str:
+    seen_as = tr("AI clients see it as {name}. Press for another name or description.", name=tool.name)
+    return "\n".join(filter(None, (one_line(tool.description, LONGEST_TIP), seen_as)))
 
 
-def _columns(*, compact: bool) -> list[Column]:
-    name = Column(tr("Tool"), lambda tool: tool.original_name, Kind.MONO, COMPACT_NAME_WIDTH if compact else NAME_WIDTH, _seen_as)
-    description = Column(tr("What it does"), lambda tool: " ".join(tool.description.split()), Kind.QUIET)
-    category = Column(tr("Kind"), _category, Kind.CHIP, 92 if compact else 108)
-    switch = Column(tr("On"), lambda tool: tool.is_enabled, Kind.SWITCH, 60)
-    return [name, category, switch] if compact else [name, description, category, switch]
+def _columns() -> list[Column]:
+    return [
+        Column(tr("Tool"), lambda tool: (tool.original_name, " ".join(tool.description.split())), Kind.TWO_LINES, 0, _tip),
+        Column(tr("Kind"), _category, Kind.CHIP, 92),
+        Column(tr("On"), lambda tool: tool.is_enabled, Kind.SWITCH, 60),
+    ]
 
 
 WIDTH = 560

@@ -8,6 +8,7 @@ from collections.abc import Callable, Coroutine
 from typing import Concatenate, ParamSpec, TypeVar
 
 from PySide6.QtCore import QObject, Signal
+from shiboken6 import isValid
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.tasks import TaskKeeper
@@ -15,19 +16,25 @@ from tooltray.ui.presenter.qt_mcp_presenter import QtMcpPresenter
 
 
 class Commands(QObject):
-    """The base of a page's commands; its actions are methods under `@action()`."""
+    """The base of a page's commands; its actions are methods under `@action()`.
+
+    Args:
+        parent: a page or a window, which they end with: else they would carry out again what the next window's user asks for. None: a
+            view, which no signal of its window reaches; what it has begun goes on when it closes.
+    """
 
     failed = Signal(object)  # Problem, or None once it is over: for the page
     refused = Signal(object)  # Problem: for the sheet that is open
     done = Signal(str)  # what was done, for a toast
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__()
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(parent)
         self._hub, self.tasks = hub, tasks
 
 
 C = TypeVar("C", bound=Commands)
 P = ParamSpec("P")
+Work = Callable[[], Coroutine[object, object, object]]
 Place = Callable[..., None]
 """Shows a Problem, or with None that it is over; called with the commands, the problem, and the action's own arguments."""
 
@@ -63,7 +70,8 @@ def action(
         @functools.wraps(work)
         def begin(self: C, /, *args: P.args, **kwargs: P.kwargs) -> None:
             show = functools.partial(_show, shown_at, self, args)
-            run_action(self.tasks, functools.partial(work, self, *args, **kwargs), show, name=work.__qualname__, clears=clears)
+            running = functools.partial(while_valid, self, functools.partial(work, self, *args, **kwargs))
+            run_action(self.tasks, running, show, name=work.__qualname__, clears=clears)
 
         return begin
 
@@ -72,7 +80,7 @@ def action(
 
 def run_action(
     tasks: TaskKeeper,
-    work: Callable[[], Coroutine[object, object, None]],
+    work: Work,
     show: Callable[[Problem | None], object],
     *,
     name: str,
@@ -86,11 +94,21 @@ def run_action(
     tasks.spawn(_reported(work, show, clears), name=name)
 
 
+async def while_valid(owner: object, work: Work) -> None:
+    """Does the work of a QObject, and ends in silence where that is deleted meanwhile: then nothing can show what came of it."""
+    try:
+        await work()
+    except RuntimeError:
+        if not isinstance(owner, QObject) or isValid(owner):
+            raise
+
+
 def _show(place: Place, commands: Commands, arguments: tuple[object, ...], problem: Problem | None) -> None:
-    place(commands, problem, *arguments)
+    if isValid(commands):
+        place(commands, problem, *arguments)
 
 
-async def _reported(work: Callable[[], Coroutine[object, object, None]], show: Callable[[Problem | None], object], clears: bool) -> None:
+async def _reported(work: Work, show: Callable[[Problem | None], object], clears: bool) -> None:
     try:
         await work()
     except TooltrayError as error:
@@ -109,7 +127,7 @@ class CoalescedRead:
 
     def __init__(
         self,
-        read: Callable[[], Coroutine[object, object, None]],
+        read: Work,
         *,
         tasks: TaskKeeper,
         name: str,
@@ -126,6 +144,9 @@ class CoalescedRead:
             self._tasks.spawn(self._run(), name=self._name)
 
     async def _run(self) -> None:
+        await while_valid(getattr(self._read, "__self__", None), self._read_while_asked)
+
+    async def _read_while_asked(self) -> None:
         try:
             while self._has_to_read:
                 self._has_to_read = False

@@ -5,7 +5,7 @@ Above it: pages. Below it: the Qt presenter layer. Knows no widget.
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.snapshots.ai_clients import ClientScan
 from tooltray.tasks import TaskKeeper
@@ -19,8 +19,8 @@ class ClientScans(Commands):
     scan_changed = Signal(object)  # ClientScan
     scanning_changed = Signal(bool)
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self.scan: ClientScan | None = None
         self.is_scanning = False
         self._projects: tuple[str, ...] = ()

@@ -4,14 +4,17 @@ Above it: pages, each of which gets a PageContext and nothing else. Below it: wi
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from tooltray.errors import Problem
 from tooltray.tasks import TaskKeeper
 from tooltray.ui.i18n import tr
+from tooltray.ui.pages.action import Work, run_action
 from tooltray.ui.pages.found_clients import ClientScans
 from tooltray.ui.pages.local_work import LocalWork
 from tooltray.ui.pages.notice_area import NoticeArea
@@ -104,16 +107,27 @@ class PageContext:
         self.hub, self.servers, self.tools, self.tasks = presenters.hub, presenters.servers, presenters.tools, presenters.tasks
         self.sheets, self.notices, self.links = Sheets(theme, window), NoticeArea(theme), PageLinks(window)
         self.attempts = OpenAttempts(window)
-        self.scans = ClientScans(hub=presenters.hub, tasks=presenters.tasks)
+        self.scans = ClientScans(hub=presenters.hub, tasks=presenters.tasks, parent=window)
         self.links.projects_changed.connect(self.scans.set_projects)
 
     def say(self, text: str) -> None:
         """Shows in a toast what was done."""
         show_toast(self.theme, self.window, text)
 
-    def offer_undo(self, text: str) -> Toast:
-        """Shows what was done, with a button that takes it back."""
-        return show_toast(self.theme, self.window, text, tr("Undo"))
+    def offer_undo(self, text: str, undo: Work | None = None) -> Toast:
+        """Shows what was done, with a button that takes it back.
+
+        Args:
+            undo: takes it back, also when the view that has done it is closed by then. None: the toast's `action_requested` is used.
+        """
+        toast = show_toast(self.theme, self.window, text, tr("Undo"))
+        if undo is not None:
+            toast.action_requested.connect(partial(run_action, self.tasks, undo, self._show_failed_undo, name="undo"))
+        return toast
+
+    def _show_failed_undo(self, problem: Problem | None) -> None:
+        if problem is not None:
+            self.notices.add_notice(problem)
 
     def copy(self, text: str, what: str) -> None:
         """Puts a text on the clipboard, and says what it is."""

@@ -36,7 +36,7 @@ class Palette(QObject):
     def __init__(self, context: PageContext, pages: Sequence[PageLine], parent: QObject) -> None:
         super().__init__(parent)
         self._context, self._pages = context, pages
-        self.commands = PaletteCommands(context)
+        self.commands = PaletteCommands(context, self)
         self.commands.failed.connect(context.notices.add_notice)
         self._panel: PalettePanel | None = None
         self._tools: Sequence[ToolSnapshot] = ()

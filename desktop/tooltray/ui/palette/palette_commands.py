@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping
 from datetime import datetime
 
+from PySide6.QtCore import QObject
+
 from tooltray.snapshots.tools import ToolSnapshot
 from tooltray.ui.figures import moment
 from tooltray.ui.i18n import tr
@@ -19,8 +21,8 @@ HOUR_S = 3600.0
 class PaletteCommands(Commands):
     """Its base's `failed` carries what did not work, for all to see."""
 
-    def __init__(self, context: PageContext) -> None:
-        super().__init__(hub=context.hub, tasks=context.tasks)
+    def __init__(self, context: PageContext, parent: QObject | None) -> None:
+        super().__init__(hub=context.hub, tasks=context.tasks, parent=parent)
         self._context = context
 
     @action(as_notice)

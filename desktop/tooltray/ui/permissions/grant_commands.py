@@ -4,7 +4,7 @@ Above it: the window, whose page and sheets it serves. Below it: the Qt presente
 """
 
 import msgspec
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.snapshots.approvals import ToolChange
 from tooltray.snapshots.servers import ServerSnapshot
@@ -48,8 +48,8 @@ class GrantCommands(Commands):
     taken_back = Signal(str)  # a grant's id
     saved = Signal()  # what the open sheet was about is done
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._is_known = False
         hub.grants_changed.connect(self.look)
         hub.snapshot_changed.connect(self.on_hub_changed)

@@ -6,7 +6,7 @@ Above it: the page and its tabs. Below it: the Qt presenter layer. Knows no widg
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.activity import ActivityFilter
@@ -36,8 +36,8 @@ class PermissionCommands(Commands):
     answered = Signal(str)  # the id of a call
     rule_previewed = Signal(str, object)  # as whoever asked has called it, and RulePreview
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._read = CoalescedRead(self._look, tasks=tasks, name="look at the permissions", show=self.read_failed.emit)
         self._read_waiting = CoalescedRead(self._look_waiting, tasks=tasks, name="look at what waits")
 

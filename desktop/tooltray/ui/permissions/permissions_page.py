@@ -76,8 +76,8 @@ class PermissionsPage(Page):
         self._fault = FaultArea(theme)
         outer.addWidget(NoticesAbove(self._fault, self._stack), 1)
         self.enable(False)
-        self.commands = PermissionCommands(hub=context.hub, tasks=context.tasks)
-        self.grants = GrantCommands(hub=context.hub, tasks=context.tasks)
+        self.commands = PermissionCommands(hub=context.hub, tasks=context.tasks, parent=self)
+        self.grants = GrantCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self._sheets = GrantSheets(context, self, commands=self.grants)
         self._connect()
 

@@ -58,6 +58,7 @@ class RulesTab(QWidget):
         self._theme = theme
         self._servers: Sequence[ServerPermissions] = ()
         self._is_known = False  # what runs without asking
+        self._is_selecting = False  # the program moves the selection, not the user
         self._rows: Sequence[ToolRow] = ()  # of all tools
         self._found: Sequence[ToolRow] = ()  # those among them that are searched for
         self._grants: Mapping[str, GrantSnapshot] = {}
@@ -212,15 +213,14 @@ class RulesTab(QWidget):
     def _select_chosen(self) -> None:
         place = next((index for index, each in enumerate(self.servers.rows) if each.server == self._chosen), 0)
         if self.servers.currentIndex().row() != place:
-            self.servers.selectionModel().blockSignals(True)
+            self._is_selecting = True
             self.servers.setCurrentIndex(self.servers.model().index(place, 0))
-            self.servers.selectionModel().blockSignals(False)
-            self.servers.viewport().update()
+            self._is_selecting = False
 
     # what a person wants
 
     def _on_server_moved(self, current: QModelIndex, _before: QModelIndex) -> None:
-        if current.isValid() and (server := self.servers.rows[current.row()].server) != self._chosen:
+        if not self._is_selecting and current.isValid() and (server := self.servers.rows[current.row()].server) != self._chosen:
             self._chosen = server
             self._draw()
 

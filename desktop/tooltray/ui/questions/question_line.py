@@ -61,8 +61,8 @@ class QuestionLine(QObject):
 class Questions(Commands):
     """A question waits while another sheet lies over the window."""
 
-    def __init__(self, context: PageContext) -> None:
-        super().__init__(hub=context.hub, tasks=context.tasks)
+    def __init__(self, context: PageContext, parent: QObject | None) -> None:
+        super().__init__(hub=context.hub, tasks=context.tasks, parent=parent)
         self._context = context
         self._line = QuestionLine(context.hub, context.attempts, self)
         self._line.changed.connect(self._show)

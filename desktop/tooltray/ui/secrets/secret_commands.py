@@ -5,7 +5,7 @@ Above it: the Secrets tab and SecretEntry. Below it: the Qt presenter layer. Kno
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.tasks import TaskKeeper
@@ -26,8 +26,8 @@ class SecretCommands(Commands):
     place_failed = Signal(object)  # Problem of the place where secrets are kept, or None once it can be used
     removed = Signal(object)  # list[str] of names that can be put back for a while
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._read = CoalescedRead(self._look, tasks=tasks, name="look at the secrets", show=self.read_failed.emit)
 
     def look(self) -> None:

@@ -57,7 +57,7 @@ class SecretEntry(QWidget):
         self._fault = column()
         body.addLayout(self._fault)
         self.setFocusProxy(self._field)
-        self._commands = SecretCommands(hub=context.hub, tasks=context.tasks)
+        self._commands = SecretCommands(hub=context.hub, tasks=context.tasks, parent=None)
         self._commands.stored.connect(self._on_stored)
         self._commands.refused_value.connect(self._on_refused)
         self._commands.failed.connect(self._on_refused)

@@ -43,7 +43,7 @@ class SecretsTab(Page):
         theme = self._theme = context.theme
         self._context = context
         self._secrets: StoredSecrets | None = None
-        self.commands = SecretCommands(hub=context.hub, tasks=context.tasks)
+        self.commands = SecretCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self._asked = ""  # a secret that is to be shown once it is known
         self._entries: dict[str, QWidget] = {}
         area = PageScroll(tr("Secrets"))

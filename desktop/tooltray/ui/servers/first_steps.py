@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 from msgspec.structs import replace
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.snapshots.activity import ActivityFilter
@@ -70,8 +70,8 @@ class FirstStepsCommands(Commands):
     wanted = Signal(bool)  # whether the steps go on, as the settings say
     tool_found = Signal(str)  # one that can be tried, as clients call it; empty: none
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._reading = CoalescedRead(self._look, tasks=tasks, name="first steps")
         self._has_begun = False
 
@@ -157,7 +157,7 @@ class FirstStepsStrip(QWidget):
         outer.addWidget(box)
         self._views[1].button.clicked.connect(self._on_connect)
         self._views[2].button.clicked.connect(self._on_try)
-        commands = self.commands = FirstStepsCommands(hub=context.hub, tasks=context.tasks)
+        commands = self.commands = FirstStepsCommands(hub=context.hub, tasks=context.tasks, parent=self)
         commands.wanted.connect(self._on_wanted)
         commands.found.connect(self._on_found)
         commands.tool_found.connect(self._on_tool_found)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 
 import msgspec
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
@@ -58,8 +58,8 @@ class ManyServers(Commands):
     server_failed = Signal(str, object)  # a server's name; Problem
     undoable = Signal(object)  # Undo
 
-    def __init__(self, context: PageContext, *, commands: ServerCommands) -> None:
-        super().__init__(hub=context.hub, tasks=context.tasks)
+    def __init__(self, context: PageContext, *, commands: ServerCommands, parent: QObject | None) -> None:
+        super().__init__(hub=context.hub, tasks=context.tasks, parent=parent)
         self._context, self._commands = context, commands
         context.wishes.many_requested.connect(self.do)
         context.wishes.lazy_many_requested.connect(self.show_on_demand)

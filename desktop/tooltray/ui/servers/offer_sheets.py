@@ -90,8 +90,8 @@ class OfferSheets(QObject):
     def __init__(self, context: PageContext, parent: QObject) -> None:
         super().__init__(parent)
         self._context, self._place, self._theme = context, context.sheets, context.theme
-        self.bundles = BundleCommands(hub=context.hub, tasks=context.tasks)
-        self.commands = OfferCommands(hub=context.hub, tasks=context.tasks)
+        self.bundles = BundleCommands(hub=context.hub, tasks=context.tasks, parent=self)
+        self.commands = OfferCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self.bundles.bundle_read.connect(self._open_bundle)
         self.bundles.installed.connect(self._on_installed)
         self.commands.done.connect(context.say)

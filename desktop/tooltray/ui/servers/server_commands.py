@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import msgspec
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.hidden_fields import HidesFields
@@ -66,8 +66,10 @@ class ServerCommands(Commands):
     entry_read = Signal(str, object)  # a server's name, and its entry with what was chosen here
     secrets_closed = Signal(object)  # Problem: servers do not start because of it; None once that is over
 
-    def __init__(self, *, hub: QtMcpPresenter, servers: QtServerManager, wishes: ServerWishes, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(
+        self, *, hub: QtMcpPresenter, servers: QtServerManager, wishes: ServerWishes, tasks: TaskKeeper, parent: QObject | None
+    ) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._servers = servers
         self._costs = CoalescedRead(self._look_costs, tasks=tasks, name="costs of tools")
         self._is_checking_secrets = False

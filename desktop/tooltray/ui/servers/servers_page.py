@@ -65,9 +65,9 @@ class ServersPage(Page):
         self._phase = HubPhase.STARTING
         self._are_costs_old = True
         self.notices = context.notices
-        self.commands = ServerCommands(hub=context.hub, servers=servers, wishes=wishes, tasks=context.tasks)
+        self.commands = ServerCommands(hub=context.hub, servers=servers, wishes=wishes, tasks=context.tasks, parent=self)
         self.sheets = ServerSheets(context, self, commands=self.commands)
-        self.many = ManyServers(context, commands=self.commands)
+        self.many = ManyServers(context, commands=self.commands, parent=self)
         self._toasts = ServerToasts(context, self, commands=self.commands)
         self.offers = OfferSheets(context, self)
         outer = column(self)
@@ -285,7 +285,7 @@ class ServersPage(Page):
         empty.move_requested.connect(partial(links.emit, "clients", "import", ""))
         empty.paste_requested.connect(partial(links.emit, "servers", "add", ""))
         empty.discover_requested.connect(partial(links.emit, "servers", "discover", ""))
-        starters = self.starters = StarterCommands(hub=self._context.hub, tasks=self._context.tasks)
+        starters = self.starters = StarterCommands(hub=self._context.hub, tasks=self._context.tasks, parent=self)
         empty.starter_requested.connect(starters.add)
         starters.form_wanted.connect(partial(links.emit, "servers", "discover"))
         starters.failed.connect(self.notices.add_notice)

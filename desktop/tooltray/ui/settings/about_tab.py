@@ -38,8 +38,8 @@ class ProgramCommands(Commands):
     load_changed = Signal(object)  # ProgramLoad
     text_known = Signal(str, str, str)  # the sheet's name, what stands above the text, and the text
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._reading = CoalescedRead(self._look, tasks=tasks, name="this program", show=self.failed.emit)
 
     def look(self) -> None:
@@ -139,7 +139,7 @@ class AboutTab(Page):
         self._area = ReadingScroll(tr("About"))
         self._fault = FaultArea(context.theme)
         column(self).addWidget(NoticesAbove(self._fault, self._area))
-        commands = self.commands = ProgramCommands(hub=context.hub, tasks=context.tasks)
+        commands = self.commands = ProgramCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self._add_program()
         self._add_places()
         self._add_diagnostics()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
 import msgspec
-from PySide6.QtCore import QLocale, Qt, Signal
+from PySide6.QtCore import QLocale, QObject, Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from tooltray.errors import Problem
@@ -75,8 +75,8 @@ class ActivityCommands(Commands):
     known = Signal(object, object)  # Retention; JournalStatus
     cleared = Signal()
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._reading = CoalescedRead(self._look, tasks=tasks, name="settings of the journal", show=self.failed.emit)
 
     def look(self) -> None:
@@ -116,7 +116,7 @@ class ActivitySection(QWidget):
     def __init__(self, context: PageContext) -> None:
         super().__init__()
         self._context, self._theme = context, context.theme
-        commands = self.commands = ActivityCommands(hub=context.hub, tasks=context.tasks)
+        commands = self.commands = ActivityCommands(hub=context.hub, tasks=context.tasks, parent=self)
         body = column(self, spacing=10)
         self._problem = column()
         body.addLayout(self._problem)

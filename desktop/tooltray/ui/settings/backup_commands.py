@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import TooltrayError
 from tooltray.snapshots.setup import SetupChange
@@ -40,8 +40,8 @@ class BackupCommands(Commands):
     setup_done = Signal()
     setup_refused = Signal(object)  # Problem
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, save_file: SaveFile) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None, save_file: SaveFile) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._save_file = save_file
 
     @action()

@@ -32,7 +32,7 @@ class BackupTab(Page):
         column(self).addWidget(self._area)
         self._add_rows()
         self.enable(False)
-        commands = self.commands = BackupCommands(hub=context.hub, tasks=context.tasks, save_file=context.local.save_file)
+        commands = self.commands = BackupCommands(hub=context.hub, tasks=context.tasks, parent=self, save_file=context.local.save_file)
         sheets = self.sheets = BackupSheets(context, self, commands=commands)
         self.reset_requested.connect(commands.preview_reset)
         self.export_requested.connect(sheets.export)

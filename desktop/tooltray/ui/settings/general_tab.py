@@ -33,7 +33,7 @@ class GeneralTab(Page):
         self._area = ReadingScroll(tr("General"))
         self._fault = FaultArea(context.theme)
         column(self).addWidget(NoticesAbove(self._fault, self._area))
-        self.commands = PreferenceCommands(hub=context.hub, tasks=context.tasks)
+        self.commands = PreferenceCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self._notifications: dict[str, Switch] = {}
         self._add_looks()
         self._add_start()

@@ -5,7 +5,7 @@ Above it: the tab of general settings. Below it: the Qt presenter layer. Knows n
 
 from collections.abc import Mapping
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.preferences import preferences_of
 from tooltray.tasks import TaskKeeper
@@ -17,8 +17,8 @@ class PreferenceCommands(Commands):
     preferences_changed = Signal(object)  # Preferences, also after a change that failed: controls then stand as it truly is
     login_changed = Signal(bool)  # whether Tooltray starts when the person logs in
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._reading = CoalescedRead(self._look, tasks=tasks, name="general settings", show=self.failed.emit)
 
     def look(self) -> None:

@@ -109,12 +109,12 @@ class MainWindow(QMainWindow):
         self.setMinimumSize(*SMALLEST)
         self.setAcceptDrops(True)
         context = self.context = PageContext(theme, self, presenters=presenters, local=local, wishes=wishes)
-        self.hub_commands = HubCommands(hub=presenters.hub, tasks=presenters.tasks)
+        self.hub_commands = HubCommands(hub=presenters.hub, tasks=presenters.tasks, parent=self)
         self._sidebar = Sidebar(theme, [(entry.icon, entry.title()) for entry in PAGES])
         self._stack = QStackedWidget()
         self._pages: dict[str, Page] = {}
         self.page(PAGES[0].name)
-        self._questions = Questions(context)
+        self._questions = Questions(context, self)
         self.command_palette = Palette(context, [PageLine(entry.name, entry.icon, entry.title()) for entry in PAGES], self)
         body = self._body = QWidget()
         body.setFocusPolicy(Qt.FocusPolicy.ClickFocus)  # nothing shows a focus ring until Tab is pressed

@@ -32,7 +32,7 @@ class OfferedCommands(Commands):
     completed = Signal(str, str, object)  # an argument, what was written in it, and the values that it could have
 
     def __init__(self, context: PageContext, kind: str, server: str = "") -> None:
-        super().__init__(hub=context.hub, tasks=context.tasks)
+        super().__init__(hub=context.hub, tasks=context.tasks, parent=None)
         self._context, self._kind, self._server = context, kind, server
         self._followed = ""
         self._reading = CoalescedRead(self._look, tasks=context.tasks, name=f"{kind}s of servers", show=self.failed.emit)

@@ -6,7 +6,7 @@ Above it: the tab. Below it: the Qt presenter layer. Each of the three lists can
 import time
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.snapshots.activity import ActivityFilter
@@ -29,8 +29,8 @@ class ToolCommands(Commands):
     switched = Signal(object, bool)  # the ToolSnapshots that were switched, on or off
     profile_made = Signal(str)  # its name
 
-    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper) -> None:
-        super().__init__(hub=hub, tasks=tasks)
+    def __init__(self, *, hub: QtMcpPresenter, tasks: TaskKeeper, parent: QObject | None) -> None:
+        super().__init__(hub=hub, tasks=tasks, parent=parent)
         self._tools = CoalescedRead(self._look, tasks=tasks, name="tools", show=self.failed.emit)
         self._costs = CoalescedRead(self._look_costs, tasks=tasks, name="costs of tools")
         self._use = CoalescedRead(self._look_use, tasks=tasks, name="use of tools")

@@ -28,7 +28,7 @@ class ToolsPage(Page):
         self._context = context
         self._phase = HubPhase.STARTING
         self._made: list[Page] = []
-        self.tries = TrySheets(context)
+        self.tries = TrySheets(context, self)
         names = [tr("Tools"), tr("Prompts"), tr("Resources")]
         self._tabs = FilterTabs(context.theme, names, name=tr("Tools, prompts and resources"), have_counts=False)
         self._tabs.chosen.connect(self.show_tab)

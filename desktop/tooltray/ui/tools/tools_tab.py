@@ -87,7 +87,7 @@ class ToolsTab(Page):
         self.search = SearchField(self._theme, tr("Search tools"))
         self.search.textChanged.connect(self._draw_rows)
         self.header_actions = (self.search,)
-        self.commands = ToolCommands(hub=context.hub, tasks=context.tasks)
+        self.commands = ToolCommands(hub=context.hub, tasks=context.tasks, parent=self)
         self._drawing = QTimer(self, singleShot=True, interval=DRAWN_AFTER_MS)
         self._drawing.timeout.connect(self._draw)
         self._build()

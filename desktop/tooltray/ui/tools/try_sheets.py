@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from functools import partial
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QObject, Signal
 
 from tooltray.errors import Problem, TooltrayError
 from tooltray.events import TryProgressed
@@ -31,8 +31,8 @@ class TrySheets(Commands):
 
     opened = Signal(object)  # TryPanel
 
-    def __init__(self, context: PageContext) -> None:
-        super().__init__(hub=context.hub, tasks=context.tasks)
+    def __init__(self, context: PageContext, parent: QObject | None) -> None:
+        super().__init__(hub=context.hub, tasks=context.tasks, parent=parent)
         self._context = context
         self._attempts = Attempts()
         self._panel: TryPanel | None = None

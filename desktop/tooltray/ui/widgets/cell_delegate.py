@@ -18,6 +18,7 @@ from tooltray.ui.widgets.choice import paint_check
 from tooltray.ui.widgets.row_model import Column, Heading, Index, Kind
 
 PADDING = 12
+LINE_MARGIN = 6  # px above and below a cell's two lines
 SELECTED_CHIP = "surface"  # the fill of chips in a selected row
 PAGE_INSET, CARD_INSET = 24, 0  # left padding of the first column; theme.qss has the same for headers
 CARD_EDGE = 2  # right padding of the last column in a card, which puts its switches below the card's own
@@ -143,6 +144,11 @@ class CellDelegate(QStyledItemDelegate):
                 self._text(painter, cell, value, "caption_strong", "accent.text", right=True)
             case Kind.MONO:
                 self._text(painter, cell, value, "mono", "text.primary")
+            case Kind.TWO_LINES:
+                name, words = value
+                half = cell.height() / 2
+                self._text(painter, cell.adjusted(0, LINE_MARGIN, 0, -half), name, "mono", "text.primary")
+                self._text(painter, cell.adjusted(0, half, 0, -LINE_MARGIN), words, "caption", "text.secondary")
             case Kind.QUIET:
                 self._text(painter, cell, value, "body" if self._inset else "caption", "text.secondary")
             case Kind.NUMBER:
