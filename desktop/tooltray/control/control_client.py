@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from tooltray.confirmation import NeedsPassphrase
 from tooltray.control.endpoints import control_endpoints
 from tooltray.errors import TooltrayError
-from tooltray.home.home import Home
+from tooltray.home.home import ANOTHER_HOME, Home
 from tooltray.phrases import Phrase
 
 if sys.platform == "win32":
@@ -254,12 +254,13 @@ def _open(path: Path) -> local.Channel | None:
         channel = local.connect(path, CONNECT_TIMEOUT_S)
         if channel is None or local.is_ours(channel, path):
             return channel
+        channel.close()
+    except PermissionError:
+        pass  # its folder or the socket is somebody else's
     except OSError as error:
         reason = error.strerror or Phrase("no answer")
         raise TooltrayError(Phrase("The hub cannot be reached"), f"{path}: {reason}", Phrase("Look at what has this file open")) from error
-    channel.close()
-    hint = Phrase("Find out which program that is, or choose another home with --home")
-    raise TooltrayError(Phrase("The hub's socket belongs to another user"), str(path), hint)
+    raise TooltrayError(Phrase("The hub's socket belongs to another user"), str(path), ANOTHER_HOME)
 
 
 def error_of(method: str, error: dict[str, Any]) -> TooltrayError:

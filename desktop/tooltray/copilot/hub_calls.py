@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from tooltray.api import Api, remote_parts
@@ -98,13 +99,15 @@ class HubCalls:
                 reader, writer = await local.open_streams(path, MAX_SERVER_LINE_BYTES)
             except _NO_HUB:
                 continue
+            except PermissionError:
+                raise _of_another_user(path) from None
             except OSError as error:
                 message = f"{path}: {error.strerror or error}"
                 raise TooltrayError("The hub cannot be reached", message, "Look at what has this file open") from error
             if local.is_ours(writer.get_extra_info(local.CHANNEL), path):
                 return reader, writer
             writer.transport.abort()
-            raise TooltrayError("The hub's socket belongs to another user", str(path), "Find out which program that is")
+            raise _of_another_user(path)
         return None
 
 
@@ -155,6 +158,10 @@ async def _reply(reader: asyncio.StreamReader) -> Message:
             raise TooltrayError("The hub's answer makes no sense", line[:80].decode(errors="replace"))
         if message.get("id") in (CALL_ID, None) and "method" not in message:
             return message
+
+
+def _of_another_user(path: Path) -> TooltrayError:
+    return TooltrayError("The hub's socket belongs to another user", str(path), "Choose another folder with TOOLTRAY_HOME")
 
 
 def _message(method: str, params: object, **members: object) -> Message:

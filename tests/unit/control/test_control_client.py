@@ -1,5 +1,6 @@
 """The blocking client of the control channel, against a scripted hub."""
 
+import errno
 import json
 import os
 import socket
@@ -181,6 +182,15 @@ def test_a_hub_of_another_user_is_not_talked_to(hub_home: Home, monkeypatch: pyt
             ControlClient.connect(hub_home)
         monkeypatch.undo()
     assert hub.calls == []
+
+
+def test_a_socket_that_only_another_user_may_use_is_not_the_users(hub_home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(connection: socket.socket, address: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    with pytest.raises(TooltrayError, match="another user"):
+        ControlClient.connect(hub_home)
 
 
 def test_a_home_with_a_long_path_is_found_too(hub_home: Home) -> None:

@@ -1,6 +1,7 @@
 """copilot/hub_calls.py and start_hub.py: a hub that answers from a script, from an event loop that is not ours."""
 
 import asyncio
+import errno
 import fcntl
 import os
 import socket
@@ -181,6 +182,15 @@ async def test_a_hub_of_another_user_is_told_nothing(hub: FakeControlHub, calls:
     with pytest.raises(TooltrayError, match="another user"):
         await calls.within(LONG_S).hub.echo()
     assert not hub.calls
+
+
+async def test_a_socket_that_only_another_user_may_use_is_not_the_users(calls: HubCalls, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(*_arguments: object, **_options: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(asyncio, "open_unix_connection", refuse)
+    with pytest.raises(TooltrayError, match="another user"):
+        await calls.within(LONG_S).hub.echo()
 
 
 # starting one
