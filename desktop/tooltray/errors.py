@@ -4,6 +4,8 @@
 show the same three parts: what, why, what to do.
 """
 
+from typing import ClassVar
+
 import msgspec
 
 SECRET_MISSING = "secret_missing"
@@ -41,14 +43,14 @@ class TooltrayError(Exception):
     """An expected failure (style: lane 1); raised where it happens, shown where a person looks.
 
     Attributes:
-        code: of its Problem.
+        problem_code: the `code` of its Problem.
     """
 
-    code = ""
+    problem_code: ClassVar[str] = ""
 
     def __init__(self, title: str, message: str = "", hint: str = "") -> None:
         super().__init__(title, message, hint)
-        self.problem = Problem(title, message, hint, self.code)
+        self.problem = Problem(title, message, hint, self.problem_code)
 
     def __str__(self) -> str:
         return str(self.problem)

@@ -27,7 +27,7 @@ class SecretsDenied(TooltrayError):
 class SecretMissing(NotFound):
     """There is no secret of that name, which is the field `name` of the title."""
 
-    code = SECRET_MISSING
+    problem_code = SECRET_MISSING
 
 
 def missing(name: str, where: str = "") -> SecretMissing:

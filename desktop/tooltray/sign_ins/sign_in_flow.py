@@ -7,9 +7,11 @@ does.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
+from tooltray.sign_ins.oauth.browser_sign_in import check_sender
 from tooltray.sign_ins.oauth.callback_listener import CallbackListener, callback_params
 from tooltray.sign_ins.oauth.failures import SignInUnanswered
 from tooltray.sign_ins.server_access import ServerAccess
@@ -129,7 +131,7 @@ class SignInFlow:
         redirect_uri = await self._listener.open(access.target.settings.redirect_port, preferred=preferred)
         held = access.tokens.scopes if access.tokens else ()
         pending = await client.begin(redirect_uri=redirect_uri, challenge=access.challenge, scopes=held)
-        self._listener.expect(pending.state)
+        self._listener.expect(pending.state, partial(check_sender, self.server, pending))
         self._show(pending.url, pending.state)
         access.adopt(await client.finish(pending, await self._answer()))
 

@@ -15,6 +15,7 @@ from tooltray.phrases import Phrase
 from tooltray.settings.expansion import ResolvedServer
 from tooltray.settings.server_config import MCPServerConfig, OAuthSettings
 from tooltray.sign_ins.oauth.addresses import is_safe, origin_of
+from tooltray.sign_ins.oauth.reach import Reach
 from tooltray.transports.authorization import HEADER
 
 
@@ -51,7 +52,7 @@ def why_no_sign_in(server: str, config: MCPServerConfig, resolved: ResolvedServe
     if any(name.lower() == HEADER.lower() for name in resolved.headers) or _has_user(url):
         hint = Phrase("Take the user or the Authorization header out of its settings first.")
         return TooltrayError(title, Phrase("its settings say already what lets it in"), hint)
-    if not is_safe(origin_of(url), may_be_local=True):
+    if not is_safe(origin_of(url), within=Reach.COMPUTER):
         return TooltrayError(
             title, Phrase("its URL is not encrypted, and others could read the token"), Phrase("Give the server an https URL.")
         )

@@ -7,6 +7,8 @@ import ipaddress
 from collections.abc import Iterable, Mapping
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
+from tooltray.sign_ins.oauth.reach import Reach, host_reach
+
 MAX_URL_CHARACTERS = 4096  # browsers and servers take more, but no endpoint needs it
 RESOURCE_WELL_KNOWN = "/.well-known/oauth-protected-resource"  # RFC 9728, section 3
 SERVER_WELL_KNOWN = "/.well-known/oauth-authorization-server"  # RFC 8414, section 3
@@ -27,23 +29,15 @@ def read_url(text: object) -> SplitResult | None:
     return url if is_usable and "@" not in url.netloc and not any(character in text for character in " #\\") else None
 
 
-def is_safe(text: object, *, may_be_local: bool) -> bool:
-    """Returns whether secrets may be sent to a URL: over https, or to a program on this machine.
+def is_safe(text: object, *, within: Reach) -> bool:
+    """Returns whether secrets may be sent to a URL: over https, or to a program on this computer.
 
     Args:
-        may_be_local: whether the URL may lead to this machine, also over plain http. A remote server must not be able to direct us here.
+        within: how near the URL may lead, as far as its text tells; what its name resolves to is checked when it is connected to.
     """
     url = read_url(text)
     host = (url.hostname or "") if url else ""
-    if url is None or (not may_be_local and _leads_here(host)):
-        return False
-    return url.scheme == "https" or _is_local(host)
-
-
-def is_local(text: str) -> bool:
-    """Returns whether a URL leads to this machine, without resolving its host."""
-    url = read_url(text)
-    return url is not None and _is_local(url.hostname or "")
+    return url is not None and host_reach(host) <= within and (url.scheme == "https" or _is_local(host))
 
 
 def _is_local(host: str) -> bool:
@@ -51,17 +45,6 @@ def _is_local(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def _leads_here(host: str) -> bool:
-    """Returns whether a host may mean this machine, in any spelling. Wider than `_is_local`: used to refuse and not to trust."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        name = host.rstrip(".")
-        return name == "localhost" or name.endswith(".localhost")
-    address = getattr(address, "ipv4_mapped", None) or address
-    return address.is_loopback or address.is_unspecified
 
 
 def _resolvable_host(host: str) -> str:

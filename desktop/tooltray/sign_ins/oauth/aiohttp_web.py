@@ -5,17 +5,20 @@ Above it: oauth_clients, which imports it when it is first needed. Knows nothing
 
 import asyncio
 import json
+import socket
 import ssl
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
 import aiohttp
+from aiohttp.abc import ResolveResult
 from yarl import URL
 
 from tooltray import __version__
 from tooltray.errors import TooltrayError
 from tooltray.launch.proxies import proxy_for
+from tooltray.sign_ins.oauth.reach import NEARER, Reach, host_reach, reach_of, read_address
 from tooltray.sign_ins.oauth.web_requests import Answer, NoResponse
 from tooltray.transports.http.http_connections import is_same_origin, read_up_to, redirection
 from tooltray.transports.http.http_failures import explain_error
@@ -29,8 +32,13 @@ _HEADERS = {"Accept": "application/json", "Accept-Encoding": "identity", "User-A
 class AiohttpWebClient:
     """Satisfies WebClient. Belongs to no event loop: each request has its own connection."""
 
-    def __init__(self, *, environ: Mapping[str, str], trust: ssl.SSLContext) -> None:
-        self._environ, self._trust = environ, trust
+    def __init__(self, *, environ: Mapping[str, str], trust: ssl.SSLContext, within: Reach = Reach.COMPUTER, own_host: str = "") -> None:
+        """
+        Args:
+            within: how near the addresses of hosts may be. A proxy resolves them itself, and they are not checked then.
+            own_host: of the MCP server, whose addresses may be as near as they are; other hosts may then be as near on the network.
+        """
+        self._environ, self._trust, self._within, self._own_host = environ, trust, within, own_host
 
     async def get(self, url: str) -> Answer:
         target = _read(url)
@@ -62,7 +70,10 @@ class AiohttpWebClient:
             raise NoResponse(str(error)) from None
 
     async def _send(self, method: str, url: URL, headers: Mapping[str, str], body: bytes | None) -> tuple[Answer, URL | None]:
-        connector = aiohttp.TCPConnector(ssl=self._trust, force_close=True)
+        resolver = NearnessResolver(self._within, self._own_host)
+        if url.host and host_reach(url.host) > self._within and url.host != self._own_host:
+            raise NoResponse(f"{url.host} is {NEARER}")
+        connector = aiohttp.TCPConnector(ssl=self._trust, force_close=True, resolver=resolver)
         jar, timeout = aiohttp.DummyCookieJar(), aiohttp.ClientTimeout(total=None)
         async with (
             aiohttp.ClientSession(connector=connector, cookie_jar=jar, timeout=timeout, auto_decompress=False) as session,
@@ -71,6 +82,38 @@ class AiohttpWebClient:
             ) as response,
         ):
             return Answer(response.status, await _read_bounded(response)), redirection(response)
+
+
+class NearnessResolver(aiohttp.ThreadedResolver):
+    """Resolves names, without the addresses that are nearer than those of the MCP server."""
+
+    def __init__(self, within: Reach, own_host: str) -> None:
+        super().__init__()
+        self._within, self._own_host = within, own_host
+
+    async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET) -> list[ResolveResult]:
+        """
+        Raises:
+            NoResponse: all addresses are nearer than is allowed.
+            OSError: the name has no address.
+        """
+        found = await super().resolve(host, port, family)
+        if host == self._own_host or self._within is Reach.COMPUTER:
+            return found
+        within = max(self._within, await self._own_reach())
+        allowed = [each for each in found if (address := read_address(each["host"])) is not None and reach_of(address) <= within]
+        if not allowed:
+            raise NoResponse(f"{host} is {NEARER}")
+        return allowed
+
+    async def _own_reach(self) -> Reach:
+        """Returns how near the MCP server is, at most a private network: a name that leads to this computer proves nothing."""
+        try:
+            found = await super().resolve(self._own_host) if self._own_host else []
+        except OSError:
+            return Reach.INTERNET
+        addresses = [address for each in found if (address := read_address(each["host"])) is not None]
+        return Reach.NETWORK if addresses and all(reach_of(each) is Reach.NETWORK for each in addresses) else Reach.INTERNET
 
 
 def _read(url: str) -> URL:

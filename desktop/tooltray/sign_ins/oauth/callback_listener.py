@@ -6,7 +6,7 @@ prefetching browsers get an answer and change nothing.
 
 import asyncio
 import hmac
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import parse_qsl, urlsplit
 
 from tooltray.phrases import Phrase
@@ -37,6 +37,7 @@ class CallbackListener:
         self._server: asyncio.Server | None = None
         self._connections: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
         self._state, self._port = "", 0
+        self._check: Callable[[Params], None] = lambda params: None
         self._outcome: asyncio.Future[Params | None] | None = None  # None: it was closed before an answer came
 
     async def open(self, port: int = 0, *, preferred: int = 0) -> str:
@@ -60,9 +61,13 @@ class CallbackListener:
         hint = Phrase("End the other program, or change redirectPort of oauth in the server's settings; 0 is any that is free.")
         raise AuthorizationFailed(self._name, f"another program uses port {port}, where the browser has to come back to", hint)
 
-    def expect(self, state: str) -> None:
-        """Accepts the answer with this state from now on, even before `wait` is called."""
-        self._state, self._outcome = state, asyncio.get_running_loop().create_future()
+    def expect(self, state: str, check: Callable[[Params], None] = lambda params: None) -> None:
+        """Accepts the answer with this state from now on, even before `wait` is called.
+
+        Args:
+            check: raises AuthorizationFailed for an answer that whoever waits for it will refuse, so that the page does not call it good.
+        """
+        self._state, self._outcome, self._check = state, asyncio.get_running_loop().create_future(), check
 
     async def wait(self, state: str, timeout_s: float = WAIT_S) -> Params:
         """Waits for the browser and returns its query parameters. Closes the listener in any case.
@@ -159,6 +164,10 @@ class CallbackListener:
             return callback_page.OVER, None
         if "error" in params:
             return callback_page.declined(self._name, sanitized(params.get("error_description") or params["error"])), params
+        try:
+            self._check(params)
+        except AuthorizationFailed as refused:
+            return callback_page.refused(self._name, refused.problem.message), params
         return callback_page.answered(self._name), params
 
 

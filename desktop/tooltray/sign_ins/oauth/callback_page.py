@@ -52,6 +52,14 @@ def declined(server: str, reason: str) -> Page:
     return Page(200, f"You are not signed in to '{server}'", f"{quote}You can close this page, and sign in again in Tooltray.")
 
 
+def refused(server: str, reason: str) -> Page:
+    """
+    Args:
+        reason: why Tooltray does not take the answer.
+    """
+    return Page(400, f"You are not signed in to '{server}'", f"Tooltray does not take this answer: {reason}. You can close this page.")
+
+
 OTHER_SIGN_IN = Page(400, "This page belongs to another sign-in", "Close it, and go on in the page that Tooltray opened last.")
 UNREADABLE = Page(400, "This address cannot be read", "Sign in again in Tooltray.")
 OVER = Page(410, "This sign-in is over", "You can close this page.")

@@ -9,12 +9,12 @@ for servers without metadata (2025-03-26) the server's own origin.
 import asyncio
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 
 from tooltray.sign_ins.oauth.addresses import (
     covers,
-    is_local,
     is_safe,
     is_same_issuer,
     origin_of,
@@ -33,10 +33,12 @@ from tooltray.sign_ins.oauth.metadata import (
     read_server_metadata,
     unsafe_endpoints,
 )
+from tooltray.sign_ins.oauth.reach import NEARER, Reach, host_reach
 from tooltray.sign_ins.oauth.web_requests import Answer, NoResponse, WebClient
 
 FOUND_WITHIN_S = 60.0  # a server may name many slow URLs, and a person waits
 _ITS_MAKERS = "Tell the makers of the server."
+_IF_YOURS = "If it is yours, allow it: name it as oauth.issuer in the server's settings."
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -63,7 +65,7 @@ class Discovery:
             issuer: the authorization server named in the settings; None if there is none.
         """
         self._server, self._url, self._web, self._issuer = server, url, web, issuer
-        self._may_be_local = is_local(url) or is_local(issuer or "")
+        self._within = reach_of_sign_in(url, issuer)
 
     async def find(self, challenge: Challenge) -> Place:
         """Finds the authorization server.
@@ -96,7 +98,7 @@ class Discovery:
         return ResourceMetadata()
 
     def _may_ask(self, url: str) -> bool:
-        return bool(read_url(url)) and (is_safe(url, may_be_local=self._may_be_local) or origin_of(url) == origin_of(self._url))
+        return bool(read_url(url)) and (is_safe(url, within=self._within) or origin_of(url) == origin_of(self._url))
 
     def _resource(self, metadata: ResourceMetadata) -> str:
         if metadata.resource is None:
@@ -118,8 +120,9 @@ class Discovery:
         raise failures[0]
 
     async def _ask_issuer(self, issuer: str) -> ServerMetadata:
-        if not is_safe(issuer, may_be_local=self._may_be_local):
-            raise NoAuthorizationServer(self._server, f"its authorization server {sanitized(issuer)} {_why_unsafe(issuer)}", _ITS_MAKERS)
+        if not is_safe(issuer, within=self._within):
+            message = f"its authorization server {sanitized(issuer)} {_why_unsafe(issuer)}"
+            raise NoAuthorizationServer(self._server, message, _IF_YOURS if issuer.startswith("https:") else _ITS_MAKERS)
         if metadata := await self._metadata_of(issuer):
             return self._checked(metadata)
         raise NoAuthorizationServer(self._server, f"{sanitized(issuer)}, where one should sign in, is no authorization server", _ITS_MAKERS)
@@ -127,7 +130,7 @@ class Discovery:
     async def _ask_origin(self) -> ServerMetadata:
         """Treats a server that names no authorization server as its own one (2025-03-26)."""
         origin = origin_of(self._url)
-        if not is_safe(origin, may_be_local=self._may_be_local):
+        if not is_safe(origin, within=Reach.COMPUTER):
             raise NoAuthorizationServer(self._server, "it wants a token, and nobody signs in over plain http")
         return self._checked(await self._metadata_of(origin) or assumed_metadata(origin))
 
@@ -146,9 +149,9 @@ class Discovery:
         issuer = sanitized(metadata.issuer)
         if not metadata.token_endpoint:
             raise NoAuthorizationServer(self._server, f"{issuer} names no address that gives tokens", _ITS_MAKERS)
-        if unsafe := unsafe_endpoints(metadata, may_be_local=self._may_be_local):
+        if unsafe := unsafe_endpoints(metadata, within=self._within):
             message = f"{issuer} wants secrets sent to {sanitized(unsafe[0])}, which {_why_unsafe(unsafe[0])}"
-            raise NoAuthorizationServer(self._server, message, _ITS_MAKERS)
+            raise NoAuthorizationServer(self._server, message, _IF_YOURS if unsafe[0].startswith("https:") else _ITS_MAKERS)
         return metadata
 
     # requests
@@ -177,5 +180,18 @@ class Discovery:
             raise AuthorizationUnreachable(self._server, silent.reason) from None
 
 
+def reach_of_sign_in(url: str, issuer: str | None) -> Reach:
+    """Returns how near a sign-in may lead: as near as the server itself, and, with an issuer that the user has named, a private network.
+
+    Args:
+        url: of the MCP server.
+        issuer: `oauth.issuer` of its settings.
+    """
+    named = [urlsplit(origin_of(each)).hostname or "" for each in (url, issuer or "")]
+    return max(Reach.NETWORK if issuer else Reach.INTERNET, *map(host_reach, named))
+
+
 def _why_unsafe(url: str) -> str:
-    return "is on this machine, and the server is not" if url.startswith("https:") else "is not reached over https"
+    if not url.startswith("https:"):
+        return "is not reached over https"
+    return f"is {NEARER}"

@@ -10,6 +10,7 @@ import msgspec
 
 from tooltray.sign_ins.oauth.addresses import is_safe, read_url
 from tooltray.sign_ins.oauth.challenges import read_scopes
+from tooltray.sign_ins.oauth.reach import Reach
 
 MAX_ISSUERS = 5  # authorization servers of one MCP server; each costs requests
 REFRESH, OFFLINE = "refresh_token", "offline_access"
@@ -95,11 +96,11 @@ def assumed_metadata(origin: str) -> ServerMetadata:
     )
 
 
-def unsafe_endpoints(metadata: ServerMetadata, *, may_be_local: bool) -> list[str]:
+def unsafe_endpoints(metadata: ServerMetadata, *, within: Reach) -> list[str]:
     """Returns the endpoints to which no secrets may be sent."""
     optional = (metadata.authorization_endpoint, metadata.registration_endpoint, metadata.revocation_endpoint)
     given = [metadata.token_endpoint, *(address for address in optional if address)]
-    return [address for address in given if address and not is_safe(address, may_be_local=may_be_local)]
+    return [address for address in given if address and not is_safe(address, within=within)]
 
 
 def why_no_browser(metadata: ServerMetadata, *, is_client_known: bool) -> str:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from tooltray.sign_ins.oauth.addresses import (
     MAX_URL_CHARACTERS,
     covers,
-    is_local,
     is_safe,
     is_same_issuer,
     origin_of,
@@ -17,6 +16,7 @@ from tooltray.sign_ins.oauth.addresses import (
     server_metadata_urls,
     with_query,
 )
+from tooltray.sign_ins.oauth.reach import Reach
 
 
 @pytest.mark.parametrize("url", ["https://a.example", "https://a.example/@owner/mcp", "http://127.0.0.1:80/x?y=1", "https://[::1]:8443/"])
@@ -51,7 +51,7 @@ def test_an_absolute_web_address_is_one(url: str) -> None:
 )
 def test_what_could_mean_another_place_than_it_seems_is_no_address(text: object) -> None:
     assert read_url(text) is None
-    assert not is_safe(text, may_be_local=True)
+    assert not is_safe(text, within=Reach.COMPUTER)
 
 
 @given(st.text())
@@ -63,32 +63,30 @@ def test_no_text_is_too_odd_to_be_judged(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "may_be_local", "expected"),
+    ("url", "within", "expected"),
     [
-        ("https://a.example/token", False, True),
-        ("http://a.example/token", True, False),
-        ("http://127.0.0.1:1/token", True, True),
-        ("http://[::1]:1/token", True, True),
-        ("http://localhost/token", True, True),
-        ("http://127.0.0.1:1/token", False, False),
-        ("http://localhost.evil.example/", True, False),
-        ("https://127.0.0.1:1/token", True, True),
-        ("https://127.0.0.1:1/token", False, False),
-        ("https://localhost./token", False, False),
-        ("https://it.localhost/token", False, False),
-        ("https://[::ffff:127.0.0.1]/token", False, False),
-        ("https://0.0.0.0/token", False, False),
-        ("http://0.0.0.0/token", True, False),
+        ("https://a.example/token", Reach.INTERNET, True),
+        ("http://a.example/token", Reach.COMPUTER, False),
+        ("http://127.0.0.1:1/token", Reach.COMPUTER, True),
+        ("http://[::1]:1/token", Reach.COMPUTER, True),
+        ("http://localhost/token", Reach.COMPUTER, True),
+        ("http://127.0.0.1:1/token", Reach.INTERNET, False),
+        ("http://localhost.evil.example/", Reach.COMPUTER, False),
+        ("https://127.0.0.1:1/token", Reach.COMPUTER, True),
+        ("https://127.0.0.1:1/token", Reach.INTERNET, False),
+        ("https://localhost./token", Reach.INTERNET, False),
+        ("https://it.localhost/token", Reach.INTERNET, False),
+        ("https://[::ffff:127.0.0.1]/token", Reach.INTERNET, False),
+        ("https://0.0.0.0/token", Reach.INTERNET, False),
+        ("http://0.0.0.0/token", Reach.COMPUTER, False),
+        ("https://10.0.0.1/token", Reach.INTERNET, False),
+        ("https://10.0.0.1/token", Reach.NETWORK, True),
+        ("http://10.0.0.1/token", Reach.COMPUTER, False),
+        ("https://127.1/token", Reach.NETWORK, False),
     ],
 )
-def test_secrets_go_over_https_or_stay_on_this_machine(url: str, may_be_local: bool, expected: bool) -> None:
-    assert is_safe(url, may_be_local=may_be_local) is expected
-
-
-def test_this_machine_is_known_by_its_host() -> None:
-    assert is_local("http://127.3.2.1/mcp")
-    assert not is_local("https://a.example/127.0.0.1")
-    assert not is_local("no address")
+def test_secrets_go_over_https_or_stay_on_this_machine(url: str, within: Reach, expected: bool) -> None:
+    assert is_safe(url, within=within) is expected
 
 
 @pytest.mark.parametrize(

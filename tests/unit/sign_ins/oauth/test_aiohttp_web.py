@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,8 +11,10 @@ import pytest
 from aiohttp import web
 from tests.fakes.authorization_server import AuthorizationServer, Shown, authorizing, breaks_off, browse, hangs, leads_to, says
 from tests.fakes.fake_clock import in_fake_time
+from yarl import URL
 
-from tooltray.sign_ins.oauth.aiohttp_web import MAX_ANSWER_BYTES, TIMEOUT_S, AiohttpWebClient
+from tooltray.sign_ins.oauth.aiohttp_web import MAX_ANSWER_BYTES, TIMEOUT_S, AiohttpWebClient, NearnessResolver
+from tooltray.sign_ins.oauth.reach import Reach
 from tooltray.sign_ins.oauth.web_requests import NoResponse, WebClient
 from tooltray.sign_ins.oauth_clients import make_web_client
 from tooltray.transports.http.certificate_trust import tls_context
@@ -104,6 +107,48 @@ async def test_the_persons_proxy_is_used_and_a_bad_one_is_said_so() -> None:
         odd = await make_web_client({"http_proxy": "socks5://127.0.0.1:1"})
         with pytest.raises(NoResponse, match="a socks5 proxy cannot be used"):
             await odd.get("http://auth.example/x")
+
+
+Found = dict[str, list[str]]
+
+
+@pytest.fixture
+def resolved(monkeypatch: pytest.MonkeyPatch) -> Found:
+    """The addresses of names."""
+    found: Found = {}
+
+    async def getaddrinfo(_loop: object, host: str, port: int, **_options: object) -> list[Any]:
+        if host not in found:
+            raise socket.gaierror(socket.EAI_NONAME, "unknown")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found[host]]
+
+    monkeypatch.setattr(asyncio.BaseEventLoop, "getaddrinfo", getaddrinfo)
+    return found
+
+
+async def test_a_name_that_leads_nearer_than_the_server_is_not_connected_to(resolved: Found) -> None:
+    async with asking(a=says({"x": 1})) as (server, _):
+        port = URL(server.origin).port
+        resolved |= {"auth.example": ["127.0.0.1"], "far.example": ["8.8.8.8"], "inner.example": ["10.0.0.1"]}
+        for own_host in ("", "far.example", "inner.example", "unknown.example"):
+            web = await make_web_client({}, within=Reach.INTERNET, own_host=own_host)
+            for host in ("auth.example", "localhost", "127.0.0.1", "2130706433", "[64:ff9b::7f00:1]"):
+                with pytest.raises(NoResponse, match="on this computer or its network"):
+                    await web.get(f"http://{host}:{port}/a")
+        assert server.asked.all == []
+        own = await make_web_client({}, within=Reach.INTERNET, own_host="auth.example")
+        assert (await own.get(f"http://auth.example:{port}/a")).document() == {"x": 1}
+
+
+async def test_of_a_server_on_a_private_network_the_others_there_may_be_asked(resolved: Found) -> None:
+    resolved |= {"mcp.corp": ["10.0.0.1"], "sso.corp": ["10.0.0.2", "127.0.0.1"], "far.example": ["8.8.8.8"]}
+    near = NearnessResolver(Reach.INTERNET, "mcp.corp")
+    assert [each["host"] for each in await near.resolve("sso.corp", 443)] == ["10.0.0.2"]
+    far = NearnessResolver(Reach.INTERNET, "far.example")
+    with pytest.raises(NoResponse, match="on this computer or its network"):
+        await far.resolve("sso.corp", 443)
+    chosen = NearnessResolver(Reach.NETWORK, "far.example")  # its user has named the issuer
+    assert [each["host"] for each in await chosen.resolve("sso.corp", 443)] == ["10.0.0.2"]
 
 
 def test_who_does_not_answer_is_waited_for_twenty_seconds_and_no_longer() -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from urllib.parse import urlencode, urlsplit
 
@@ -18,6 +18,11 @@ from tooltray.sign_ins.oauth.callback_listener import MAX_CONNECTIONS, MAX_HEAD_
 from tooltray.sign_ins.oauth.failures import AuthorizationFailed, SignInUnanswered
 
 STATE = "the-state"
+
+
+def refuse(params: Mapping[str, str]) -> None:
+    if params.get("iss") != "https://auth.example":
+        raise AuthorizationFailed("far", "another <issuer> has answered")
 
 
 @asynccontextmanager
@@ -319,3 +324,13 @@ async def test_who_is_cancelled_while_it_opens_leaves_no_port_open() -> None:
             await opening
         await listener.close()
         assert not is_open(f"http://127.0.0.1:{port}/")
+
+
+async def test_the_page_of_an_answer_that_is_refused_says_why() -> None:
+    async with listening() as (listener, address):
+        listener.expect(STATE, refuse)
+        page = await browse(at(address, state=STATE, code="x", iss="https://evil.example"))
+        assert page.status == 400
+        assert "You are not signed in" in page.text
+        assert "another &lt;issuer&gt; has answered" in page.text
+        assert (await listener.wait(STATE))["code"] == "x"

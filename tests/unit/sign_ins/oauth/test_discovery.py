@@ -244,7 +244,14 @@ async def test_a_search_ends_however_many_places_are_named() -> None:
 
 
 async def test_a_server_elsewhere_cannot_send_us_to_this_machine_over_https_either() -> None:
-    web = WebAnswers({BELOW: protected("https://localhost:8443")})
-    with pytest.raises(NoAuthorizationServer, match="is on this machine, and the server is not"):
-        await find(web, named="https://127.0.0.1:8443/tells")
-    assert web.asked == [BELOW]
+    for near in ("https://localhost:8443", "https://10.0.0.1", "https://169.254.169.254", "https://[64:ff9b::7f00:1]", "https://127.1"):
+        web = WebAnswers({BELOW: protected(near)})
+        with pytest.raises(NoAuthorizationServer, match=r"on this computer or its network, and the server is not.*oauth\.issuer"):
+            await find(web, named=f"{near}/tells")
+        assert web.asked == [BELOW]
+
+
+async def test_a_private_authorization_server_that_the_user_has_named_is_used() -> None:
+    private = "https://10.0.0.1"
+    web = WebAnswers({BELOW: protected(ISSUER), f"{private}/.well-known/oauth-authorization-server": about(private)})
+    assert (await find(web, issuer=private)).server.token_endpoint == f"{private}/token"

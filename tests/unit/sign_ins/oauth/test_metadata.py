@@ -18,6 +18,7 @@ from tooltray.sign_ins.oauth.metadata import (
     wanted_scopes,
     why_no_browser,
 )
+from tooltray.sign_ins.oauth.reach import Reach
 
 GOOD = ServerMetadata(
     issuer="https://a.example",
@@ -73,7 +74,7 @@ FIELDS = [
 @given(st.dictionaries(st.sampled_from(FIELDS), json_values, max_size=3))
 def test_no_document_is_too_odd_to_be_read(document: dict[str, Any]) -> None:
     metadata = read_server_metadata(document)
-    unsafe_endpoints(metadata, may_be_local=True)
+    unsafe_endpoints(metadata, within=Reach.COMPUTER)
     why_no_browser(metadata, is_client_known=False)
     assert isinstance(metadata.renews, bool)
     read_resource_metadata(document)
@@ -92,9 +93,9 @@ def test_the_addresses_of_a_server_that_tells_nothing_are_those_of_the_specifica
 @pytest.mark.parametrize("field", ["authorization_endpoint", "token_endpoint", "registration_endpoint", "revocation_endpoint"])
 @pytest.mark.parametrize("address", ["http://a.example/x", "http://127.0.0.1/x", "javascript:alert(1)", "x", "https://u:p@a.example/"])
 def test_every_address_to_which_a_secret_would_go_is_looked_at(field: str, address: str) -> None:
-    assert unsafe_endpoints(GOOD, may_be_local=False) == []
+    assert unsafe_endpoints(GOOD, within=Reach.INTERNET) == []
     changed: dict[str, Any] = {field: address}
-    assert unsafe_endpoints(msgspec.structs.replace(GOOD, **changed), may_be_local=False) == [address]
+    assert unsafe_endpoints(msgspec.structs.replace(GOOD, **changed), within=Reach.INTERNET) == [address]
 
 
 def test_a_person_signs_in_only_where_it_cannot_be_stolen() -> None:
