@@ -22,6 +22,7 @@ from tooltray.entries.pasted_urls import (
     netloc,
     parameters,
     portable,
+    portable_value,
     take_headers,
     usual_type,
     with_parameter,
@@ -30,6 +31,7 @@ from tooltray.entries.pasted_urls import (
 from tooltray.entries.pasted_warnings import pasted_warnings
 from tooltray.errors import TooltrayError
 from tooltray.phrases import Phrase
+from tooltray.shell_words import WINDOWS_PATH, split_line
 
 LONGEST_TEXT = 200_000  # characters; the largest published config blocks have a few thousand
 
@@ -202,9 +204,9 @@ def is_placeholder(value: str) -> bool:
 def _json(text: str) -> Any:
     """Parses JSON, also with comments and trailing commas, and a fragment `"name": {...}`."""
     plain = _without_comments(text)
-    candidates = [text, plain]
+    candidates = [_with_windows_paths(text), _with_windows_paths(plain)]
     if not text.startswith(("{", "[")):
-        candidates = [f"{{{plain.rstrip().rstrip(',')}}}"]
+        candidates = [f"{{{_with_windows_paths(plain).rstrip().rstrip(',')}}}"]
     failure: json.JSONDecodeError | None = None
     for candidate in candidates:
         try:
@@ -216,6 +218,17 @@ def _json(text: str) -> Any:
     assert failure is not None
     message = f"line {failure.lineno}, column {failure.colno}: {failure.msg}"
     raise TooltrayError("This JSON cannot be read", message, "Check that the whole block was copied, with all its braces") from failure
+
+
+def _with_windows_paths(text: str) -> str:
+    """Doubles the backslashes of Windows paths that were written with single ones, which JSON takes for escapes."""
+
+    def escaped(found: re.Match[str]) -> str:
+        if not WINDOWS_PATH.search(found[0]):
+            return found[0]
+        return re.sub(r'\\\\|\\"|\\', lambda sign: sign[0] if len(sign[0]) == 2 else "\\\\", found[0])
+
+    return re.sub(r'"(?:[^"\\\n]|\\.)*"', escaped, text)
 
 
 def _without_comments(text: str) -> str:
@@ -299,7 +312,7 @@ def _server(name: str, entry: Mapping[str, Any]) -> PastedServer:
     if "command" in result and kind is not None:
         config["type"] = kind
     if env:
-        result["env"] = {str(key): portable(as_word(value)) for key, value in env.items() if value is not None}
+        result["env"] = {str(key): portable_value(as_word(value)) for key, value in env.items() if value is not None}
     result |= config
     words = [result.get("command") or result["url"], *result.get("args", [])]
     return PastedServer(clean_name(name) or guess_name(words), result, secrets_in(result))
@@ -438,7 +451,7 @@ class _ClientOptions:
 
 def _split(line: str) -> list[str]:
     try:
-        return shlex.split(line)
+        return split_line(line)
     except ValueError as error:
         reason = "a quote is opened and never closed" if "quotation" in str(error) else str(error)
         raise TooltrayError("This command cannot be read", f"{reason}: {line[:80]}", "Check that the whole line was copied") from error

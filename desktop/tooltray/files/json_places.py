@@ -18,6 +18,7 @@ from typing import Literal, NoReturn
 import msgspec
 
 from tooltray.phrases import Phrase
+from tooltray.shell_words import WINDOWS_PATH
 
 MAX_DEPTH = 100  # no config nests deeper; a text that does is not for us to edit
 
@@ -253,6 +254,8 @@ def _in_json5(text: str) -> object:
         ValueError: it is none of them.
     """
     if text[0] in "\"'":
+        if WINDOWS_PATH.search(text):
+            return text[1:-1].replace("\\\\", "\\")  # a path that was written without escapes
         return _PAIR.sub(lambda found: found[0].encode("utf-16", "surrogatepass").decode("utf-16"), _ESCAPE.sub(_unescaped, text[1:-1]))
     if text in _WORDS:
         return _WORDS[text]

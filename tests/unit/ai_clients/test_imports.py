@@ -12,7 +12,7 @@ from tests.fakes.heard import Heard
 from tests.fakes.hub_parts import HubParts, Shell, hub_parts, settled
 from tests.fakes.scripted_server import ScriptedServer, never, tool
 
-from tooltray.confirmation import UNATTENDED, asked_by
+from tooltray.confirmation import UNATTENDED, asked_by, with_current_asker
 from tooltray.errors import Conflict, Denied, NotFound, TooltrayError
 from tooltray.events import ImportProgressed
 from tooltray.launch.program_launch import CannotStart
@@ -209,7 +209,7 @@ async def test_one_import_runs_at_a_time(tmp_path: Path) -> None:
     async with hub(tmp_path, programs={"slow": slow}) as (parts, home):
         home.write(".cursor/mcp.json", cursor(slow={"command": "slow"}))
         found = await plan(parts, clients=["cursor"])
-        running = parts.spawn(take(parts, found), name="an import")
+        running = parts.spawn(with_current_asker(take(parts, found)), name="an import")
         await slow.asked.wait(lambda each: each.method == "tools/list")
         with pytest.raises(Conflict, match="being imported already"):
             await take(parts, found)
@@ -224,7 +224,7 @@ async def test_an_import_that_is_cut_off_does_not_block_the_next_one(tmp_path: P
     async with hub(tmp_path, programs={"slow": slow}) as (parts, home):
         home.write(".cursor/mcp.json", cursor(slow={"command": "slow"}))
         found = await plan(parts, clients=["cursor"])
-        running = parts.spawn(take(parts, found, tidy=True), name="an import")
+        running = parts.spawn(with_current_asker(take(parts, found, tidy=True)), name="an import")
         await slow.asked.wait(lambda each: each.method == "tools/list")
         running.cancel()
         await asyncio.wait([running])

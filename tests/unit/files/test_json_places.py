@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooltray.files.json_places import MAX_DEPTH, CannotRead, Dialect, Lines, read
+from tooltray.shell_words import WINDOWS_PATH
 
 TEXT = st.text(st.characters(), max_size=6)
 NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
@@ -50,7 +51,12 @@ def test_of_whatever_is_no_json_it_says_where_that_shows(text: str, dialect: Dia
         assert min(Lines(text).place(error.at)) >= 1
 
 
-@given(SIGNS)
+def test_backslashes_of_a_windows_path_are_no_escapes_in_json5() -> None:
+    text = r"""{"a": "C:\Users\me", b: 'x=D:\\y', "c": "a\tb"}"""
+    assert read(text, "json5").content == {"a": r"C:\Users\me", "b": r"x=D:\y", "c": "a\tb"}
+
+
+@given(SIGNS.filter(lambda text: not WINDOWS_PATH.search(text)))
 def test_json5_is_read_as_other_programs_read_it(text: str) -> None:
     try:
         ours = read(text, "json5").content
