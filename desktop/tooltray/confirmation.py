@@ -58,6 +58,10 @@ class Asker(Protocol):
     @property
     def is_window(self) -> bool: ...
 
+    def on_asked(self, seconds: float) -> None:
+        """Is told that a person is asked about the same request, and has so long for an answer."""
+        ...
+
     async def has_confirmed(self) -> bool:
         """Whether what comes from here counts without a further question. Asks nobody."""
         ...
@@ -80,6 +84,9 @@ class Person:
     """The person at the window, or at a terminal, where nothing records what they decide (a hub's askers do, see room consent)."""
 
     name, proposes, is_window = "", False, False
+
+    def on_asked(self, seconds: float) -> None:
+        pass
 
     async def has_confirmed(self) -> bool:
         return True

@@ -27,6 +27,7 @@ from tooltray.approvals.waiting_approvals import (
     WaitingApprovals,
 )
 from tooltray.catalogue.definition import definition_text
+from tooltray.confirmation import current_asker
 from tooltray.errors import Conflict, TooltrayError
 from tooltray.protocol.envelope import Envelope, success
 from tooltray.sessions.exchange import Exchange
@@ -139,6 +140,7 @@ class ApprovalRounds:
         if not self._waiting.has_room(call.route.server):
             return TOO_MANY
         question = self._waiting.ask(call, partial(self._snapshots.of, call, before, ""))
+        current_asker().on_asked(WAIT_S)
         asking = self._spawn(self._ask(question, asked), name=f"approval {call.route.server}") if asked else None
         try:
             return await question.ended()

@@ -50,9 +50,12 @@ class LastingYeses:
             question: what the person read.
 
         Raises:
-            TooltrayError: it cannot be written, or its rule would be wider than it reads; nothing was allowed.
+            TooltrayError: it cannot be written, its session has ended, or its rule would be wider than it reads; nothing was allowed.
         """
         server, name, one = call.route.server, call.route.definition.name, {call.route.definition.name: call.route}
+        if answer == SESSION and not call.state.connections:
+            hint = Phrase("Allow it for longer, for example for an hour.")
+            raise Conflict(Phrase("The session has ended"), Phrase("its AI client is not connected any more, so nothing was allowed"), hint)
         if answer == SESSION:
             self._grants.allow_in_session(call.route, call.state, call.client, knows_flow=bool(call.decision.flow))
         elif answer == READS:

@@ -202,7 +202,10 @@ async def _run_until_stopped(serving: Serving, make_engine: Callable[[], HubEngi
 
 
 async def _started(serving: Serving, make_engine: Callable[[], HubEngine]) -> HubEngine:
-    """Starts an engine; where another hub runs and is to be replaced, asks that one to leave first, as often as one comes in between.
+    """Starts an engine.
+
+    Where another hub runs and is to be replaced, asks that one to leave first, as often as one comes in between. A command that holds the
+    lock while no hub runs is waited for.
 
     Raises:
         HubRunning: another hub runs and is not to be replaced, or does not leave.
@@ -216,19 +219,29 @@ async def _started(serving: Serving, make_engine: Callable[[], HubEngine]) -> Hu
             engine = make_engine()
             try:
                 await engine.start()
-            except HubRunning:
-                if not serving.is_replacing or loop.time() > deadline:
+            except HubRunning as running:
+                is_hub = bool(running.machine) or await asyncio.to_thread(_listens, serving.home)
+                if loop.time() > deadline or (is_hub and not serving.is_replacing):
                     raise
             except BaseException:
                 await engine.close()
                 raise
             else:
                 return engine
-            no_bridge_starts_one.try_take()
-            await asyncio.to_thread(_ask_to_leave, serving.home)
+            if serving.is_replacing:
+                no_bridge_starts_one.try_take()
+                await asyncio.to_thread(_ask_to_leave, serving.home)
             await asyncio.sleep(RETRY_EVERY_S)
     finally:
         no_bridge_starts_one.release()
+
+
+def _listens(home: Home) -> bool:
+    """Returns whether a hub holds the lock, which listens, and not a command."""
+    client = ControlClient.connect(home)
+    if client is not None:
+        client.close()
+    return client is not None
 
 
 def _ask_to_leave(home: Home) -> None:

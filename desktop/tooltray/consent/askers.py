@@ -96,18 +96,21 @@ class CommandAsker(Person):
     """One connection of a command.
 
     Attributes:
-        on_asked: called with the seconds that there are for an answer, when the window asks.
+        tell: called with the seconds that there are for an answer, when a person is asked.
         type_passphrase: asks for the passphrase where the command runs in this process; blocks. None: it comes by `unlock`.
     """
 
     def __init__(self, consent: Consent, *, pid: int, is_at_terminal: bool) -> None:
         self._consent, self._pid, self._is_at_terminal = consent, pid, is_at_terminal
         self._unlocked = ""  # the mark of the passphrase that was given
-        self.on_asked: Callable[[float], None] = lambda seconds: None
+        self.tell: Callable[[float], None] = lambda seconds: None
         self.type_passphrase: Callable[[], str] | None = None
 
     async def has_confirmed(self) -> bool:
         return False
+
+    def on_asked(self, seconds: float) -> None:
+        self.tell(seconds)
 
     async def unlock(self, passphrase: str) -> None:
         """The passphrase was given; it confirms what this connection asks for from now on.

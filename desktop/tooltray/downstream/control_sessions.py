@@ -35,7 +35,7 @@ class ControlSessions:
             wants_events=hello.wants_events,
             asker=asker,
         )
-        asker.on_asked = session.tell_of_wait
+        asker.tell = session.tell_of_wait
         self._open.add(session)
         self._tasks.spawn(self._serve(session), name="control")
         return session.dispatcher

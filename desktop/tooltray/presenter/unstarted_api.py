@@ -19,6 +19,8 @@ from tooltray.audit.api import AuditApi
 from tooltray.confinement.api import ConfinementApi
 from tooltray.confirmation import confirm_widening, note_narrowing
 from tooltray.consent.api import ConfirmationsApi
+from tooltray.discovery.api import DiscoveryApi
+from tooltray.discovery.starters import Starters
 from tooltray.entries.api import ServersApi
 from tooltray.entries.files_api import YES_TO_SERVERS, FilesApi, about_entries, commands_of, distrust_other, known_requests, trust_others
 from tooltray.entries.outgoing_links import client_links
@@ -37,6 +39,7 @@ from tooltray.presenter.unstarted_parts import UnstartedParts
 from tooltray.programs import is_frozen
 from tooltray.projects.api import ALLOWING, ProjectsApi
 from tooltray.registries.api import RegistriesApi
+from tooltray.resources import resource
 from tooltray.settings.given_entries import BUILTIN_NAMES
 from tooltray.settings.mcp_conf_helper import McpConfHelper
 from tooltray.settings.server_config import MCPServerConfig, config_hash
@@ -66,6 +69,7 @@ def unstarted_api(parts: UnstartedParts) -> Api:
         "confirmations": lambda: ConfirmationsApi(consent=parts.consent),
         "audit": lambda: AuditApi(trail=parts.trail),
         "confinement": lambda: _ConfinementApi(parts),
+        "discovery": lambda: _DiscoveryApi(parts),
     }
     return Api(**remote_parts(_not_offered) | {name: _Lazy(make) for name, make in made.items()})
 
@@ -333,3 +337,8 @@ class _FilesApi(_Unstarted, FilesApi):
 
     async def get_trusted_entries(self) -> list[TrustedEntry]:
         return list(self._parts.trust.entries())
+
+
+class _DiscoveryApi(_Unstarted, DiscoveryApi):
+    def __init__(self, parts: UnstartedParts) -> None:
+        self._config, self._starters = parts.config, Starters(resource("starter-servers.json"))

@@ -77,6 +77,9 @@ class ProgramAsker:
         """The name of the program's token."""
         return self.holder.name
 
+    def on_asked(self, seconds: float) -> None:
+        pass  # a program waits as long as it likes
+
     async def has_confirmed(self) -> bool:
         if self._has_confirmed is None:
             self._has_confirmed = self.holder.may_be_trusted and await self._trust.has(self.holder.digest)

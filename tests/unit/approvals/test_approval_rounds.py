@@ -10,7 +10,7 @@ from tests.fakes.scripted_server import raw, text, tool
 
 from tooltray.approvals.approval_rounds import MOST_ROUNDS
 from tooltray.approvals.waiting_approvals import KEPT_FOR_S, MOST_OF_ONE_SERVER, WAIT_S
-from tooltray.confirmation import with_current_asker
+from tooltray.confirmation import Person, asked_by, with_current_asker
 from tooltray.errors import TooltrayError
 from tooltray.events import ApprovalEnded
 from tooltray.protocol.envelope import failure
@@ -33,6 +33,24 @@ async def test_a_tool_that_changes_while_the_person_looks_is_asked_about_again(t
         assert here.calls == 0
         await here.parts.presenter.answer_approval(second.id, "once")
         assert "result" in await call
+
+
+class Told(Person):
+    def __init__(self) -> None:
+        self.seconds: list[float] = []
+
+    def on_asked(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+
+
+async def test_who_makes_a_call_hears_that_a_person_is_asked(tmp_path: Path) -> None:
+    command = Told()
+    async with desk(tmp_path) as here:
+        with asked_by(command):
+            call = here.parts.keeper.spawn(with_current_asker(here.call()), name="a command")
+        await here.answer("once")
+        assert "result" in await call
+    assert command.seconds == [WAIT_S]
 
 
 async def test_another_tools_change_leaves_a_question_alone(tmp_path: Path) -> None:

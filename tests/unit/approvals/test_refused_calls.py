@@ -18,7 +18,7 @@ from tooltray.approvals.waiting_approvals import KEPT_FOR_S, MOST_PASSES, MOST_R
 from tooltray.catalogue import approval
 from tooltray.catalogue.definition import read_definition
 from tooltray.catalogue.tool_routes import Route
-from tooltray.errors import TooltrayError
+from tooltray.errors import Conflict, TooltrayError
 from tooltray.protocol.envelope import Envelope
 from tooltray.snapshots.clients import SessionProject
 
@@ -56,6 +56,15 @@ async def test_where_nobody_can_be_asked_a_call_is_refused_with_the_command_that
         assert "error" in await here.call(arguments={"a": 2})
         assert "result" in await here.call(arguments={"a": 1})
         assert "error" in await here.call(arguments={"a": 1})
+
+
+async def test_a_call_of_a_session_that_has_ended_is_not_allowed_for_that_session(tmp_path: Path) -> None:
+    async with desk(tmp_path, has_window=False) as here:
+        id = await refused_id(here)
+        here.parts.states.disconnect("Cursor")
+        with pytest.raises(Conflict, match="The session has ended"):
+            await here.parts.presenter.answer_approval(id, "session")
+        await here.parts.presenter.answer_approval(id, "hour")
 
 
 async def test_the_same_call_that_is_refused_again_is_remembered_once(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tooltray.cli.commands.servers_command import (
     server_snapshot,
     tools_once_started,
 )
-from tooltray.cli.hubs import Hub, started_hub
+from tooltray.cli.hubs import Hub, any_hub, started_hub
 from tooltray.cli.person import ask_for_secrets, confirmed, is_person_there
 from tooltray.cli.speech import tr
 from tooltray.cli.terminal import (
@@ -179,7 +179,7 @@ def _is_wanted(args: argparse.Namespace, lines: list[str]) -> bool:
 
 
 def starters(args: argparse.Namespace, home: Home) -> int:
-    with started_hub(home) as hub:
+    with any_hub(home) as hub:
         servers = hub.ask(hub.api.discovery.get_starter_servers())
     titles = (tr("ID"), tr("CATEGORY"), tr("HERE"), tr("NEEDS"), tr("GOOD FOR"))
     return answer_list(

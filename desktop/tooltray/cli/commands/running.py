@@ -30,6 +30,7 @@ from tooltray.snapshots.hub import HubSnapshot
 from tooltray.snapshots.servers import ServerSnapshot, ServerState
 
 READ_TIMEOUT_S = 60.0  # a file that is half written gets a second look; one on a slow disk takes its time
+NOT_RUNNING = 3  # the exit code of `status`, as init scripts have it (Linux Standard Base, "Init Script Actions")
 KEPT, WAITING = "keep", "wait"
 _CHANGES: Mapping[str, tuple[str, str]] = {
     "add": (Phrase("would be added"), "added"),
@@ -57,7 +58,8 @@ def stop(args: argparse.Namespace, home: Home) -> int:
 def status(args: argparse.Namespace, home: Home) -> int:
     hub = running_hub(home)
     if hub is None:
-        return answer(args, {"running": False, "home": str(home.root)}, tr("Tooltray is not running ({root}).", root=home.root))
+        answer(args, {"running": False, "home": str(home.root)}, tr("Tooltray is not running ({root}).", root=home.root))
+        return NOT_RUNNING
     with hub:
         info, snapshot = hub.info(), hub.ask(hub.api.hub.get_snapshot())
         files = _files(hub)

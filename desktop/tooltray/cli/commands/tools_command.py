@@ -27,7 +27,7 @@ def list_tools(args: argparse.Namespace, home: Home) -> int:
 
 
 def _row(tool: ToolSnapshot) -> list[str]:
-    calls = tr("off") if not tool.is_enabled else tr("approved") if tool.is_approved else tr("refused")
+    calls = tr("off") if not tool.is_enabled else tr("approved") if tool.is_approved else tr("asks first")
     kind = tr("{kind}, for views", kind=tool.category) if tool.is_for_views else tool.category
     return [tool.name, tool.server, kind, calls, tool.description]
 

@@ -10,9 +10,9 @@ from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
 
 
-def test_no_hub_is_an_answer_and_no_error(tooltray: Tooltray, hub_home: Home) -> None:
+def test_no_hub_is_an_answer_with_a_code_of_its_own(tooltray: Tooltray, hub_home: Home) -> None:
     result = tooltray("status")
-    assert (result.code, result.err) == (0, "")
+    assert (result.code, result.err) == (3, "")
     assert "not running" in result.out
     assert not hub_home.root.exists()
 

@@ -36,11 +36,11 @@ def test_tools_are_listed_with_what_happens_to_their_calls(tooltray: Tooltray, h
         result = tooltray("tools", "list")
         in_json = tooltray("tools", "list", "--server", "files", "--json")
     assert result.out.splitlines() == [
-        "NAME        SERVER  KIND             CALLS     DESCRIPTION",
-        "read_file   files   read             approved  Reads a file",
-        "write_file  files   write            refused   does it",
-        "off         files   read             off       does it",
-        "refresh     files   read, for views  approved  does it",
+        "NAME        SERVER  KIND             CALLS       DESCRIPTION",
+        "read_file   files   read             approved    Reads a file",
+        "write_file  files   write            asks first  does it",
+        "off         files   read             off         does it",
+        "refresh     files   read, for views  approved    does it",
     ]
     assert in_json.json == whole("get_tools", tools)
     assert [params for _, params in hub.calls] == [{"server": None}, {"server": "files"}]
