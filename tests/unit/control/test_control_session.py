@@ -280,10 +280,10 @@ async def test_snapshots_arrive_as_objects_with_the_names_of_their_fields() -> N
         control.presenter.answers["get_snapshot"] = HubSnapshot(1, "9", False, 2, 3.5, (SERVER,), (Problem(Phrase("{name}", name="n")),))
         result = (await control.ask("get_snapshot"))["result"]
         assert (result["pid"], result["is_paused"], result["started_at"]) == (1, False, 3.5)
-        assert result["notices"] == [{"title": "n", "message": "", "hint": ""}]
+        assert result["notices"] == [{"title": "n", "message": "", "hint": "", "code": ""}]
         (server,) = result["servers"]
         assert (server["state"], server["pids"]) == ("error", [1, 2])
-        assert server["problem"] == {"title": "t", "message": "m", "hint": "h"}
+        assert server["problem"] == {"title": "t", "message": "m", "hint": "h", "code": ""}
 
 
 @in_fake_time

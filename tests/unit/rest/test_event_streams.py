@@ -85,7 +85,10 @@ async def test_every_event_is_told_by_its_name_with_an_id_and_its_content() -> N
         bus.publish(ProblemReported(Problem(Phrase("{what} failed", what="it")), "files"))
         assert await reader.until_told(2) == [
             ("ServerStarted", {"serverName": "files"}),
-            ("ProblemReported", {"problem": {"title": "it failed", "message": "", "hint": ""}, "server": "files", "project": ""}),
+            (
+                "ProblemReported",
+                {"problem": {"title": "it failed", "message": "", "hint": "", "code": ""}, "server": "files", "project": ""},
+            ),
         ]
         start, first, second = (int(event.id or "") for event in reader.events)
         assert (first, second) == (start + 1, start + 2)

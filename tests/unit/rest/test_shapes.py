@@ -37,7 +37,7 @@ def test_members_are_camel_case_and_keys_of_mappings_stay() -> None:
         "state": "needs_sign_in",
         "innerOnes": [{"someWords": ["a"]}],
         "byName": {"some_key": {"someWords": []}},
-        "maybe": {"title": "t", "message": "", "hint": ""},
+        "maybe": {"title": "t", "message": "", "hint": "", "code": ""},
         "kind": "b",
         "anything": {"snake_key": {"in_it": 1}},
     }
