@@ -15,7 +15,7 @@ import msgspec
 
 from tooltray.errors import Conflict, Denied
 from tooltray.phrases import Phrase
-from tooltray.tasks import request_scoped
+from tooltray.request_scope import request_scoped
 
 T = TypeVar("T")
 

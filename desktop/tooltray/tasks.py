@@ -3,32 +3,15 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
-from contextvars import Context, ContextVar, copy_context
 from functools import partial
-from typing import Any, ParamSpec, Protocol, TypeVar
+from typing import ParamSpec, Protocol, TypeVar
+
+from tooltray.request_scope import background_context
 
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")
 T = TypeVar("T")
 U = TypeVar("U")
-
-
-_of_request: list[tuple[ContextVar[Any], object]] = []
-
-
-def request_scoped(name: str, default: T) -> ContextVar[T]:
-    """Makes a context variable that ends with the request which set it: background tasks begin with the default."""
-    variable = ContextVar(name, default=default)
-    _of_request.append((variable, default))
-    return variable
-
-
-def _background() -> Context:
-    """Returns a copy of the caller's context without what belongs to its request."""
-    context = copy_context()
-    for variable, default in _of_request:
-        context.run(variable.set, default)
-    return context
 
 
 class TaskKeeper:
@@ -42,7 +25,7 @@ class TaskKeeper:
 
         The task may outlive the request that starts it, so it begins without that request's `request_scoped` variables.
         """
-        task = asyncio.get_running_loop().create_task(work, name=name, context=_background())
+        task = asyncio.get_running_loop().create_task(work, name=name, context=background_context())
         self._tasks.add(task)
         task.add_done_callback(self._on_done)
         return task

@@ -190,7 +190,7 @@ def test_the_version_and_the_help_are_printed(tooltray_process: Tooltray) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "code"), [(["status"], 0), (["stop"], 0), (["fly"], 2), (["servers", "remove", "x"], 1), (["serve", "--server", "x"], 2)]
+    ("words", "code"), [(["status"], 3), (["stop"], 0), (["fly"], 2), (["servers", "remove", "x"], 1), (["serve", "--server", "x"], 2)]
 )
 def test_exit_codes_of_the_program(tooltray_process: Tooltray, words: list[str], code: int) -> None:
     assert tooltray_process(*words).code == code
