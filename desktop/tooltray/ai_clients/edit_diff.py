@@ -52,8 +52,11 @@ def masked_diff(text: str) -> str:
     def hidden(found: re.Match[str]) -> str:
         nonlocal before
         word, name = found[0], before
+        if word in "+-" and found.string[: found.start()][-1:] in ("", "\n"):
+            return word  # the sign of a difference
         before = _bare_word(word)
-        return _masked_word(word, name)
+        is_key = word[0] in "\"'" and found.string[found.end() :].lstrip(" ").startswith(":")
+        return word if is_key else _masked_word(word, name)
 
     return _WORD.sub(hidden, "\n".join(lines))
 

@@ -87,3 +87,10 @@ def test_long_lines_are_cut() -> None:
     lines = _diff("\n".join(["a" * 500, "b", "c" * 500]), "\n".join(["a" * 500, "d" * 500, "e" * 500, "c" * 500])).split("\n")
     assert all(len(line) <= MAX_LINE + 1 for line in lines)
     assert len(_diff("a" * 500, "b").split("\n")[3]) == MAX_LINE + 1
+
+
+def test_a_key_is_never_hidden_whatever_the_word_before_it_is() -> None:
+    text = '+  "token",\n+  "mcpServersOfTheWholeCompany": {\n+    "API_KEY": "dummy-value-1",\n+    "auth" : {}\n+  "password": "x"'
+    text += '\n+  "--token",\n+  "dummy-value-1",'
+    assert masked_diff(text) == text.replace("dummy-value-1", HIDDEN).replace('"x"', f'"{HIDDEN}"')
+
