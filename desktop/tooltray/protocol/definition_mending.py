@@ -94,7 +94,7 @@ def mended(raw: Raw, mends: Mapping[str, Mend], needed: Mapping[str, Raw], *, is
 
 def is_text_for_all(raw: bytes) -> bool:
     """Whether every client can parse a definition: its characters are whole, and it is not too deep. Says nothing of its members."""
-    if (not raw.isascii() and not _is_utf8(raw)) or (b"\\u" in raw and _HALF.search(raw)):
+    if b"\\u" in raw and _HALF.search(raw):
         return False
     return raw.count(b"{") + raw.count(b"[") <= shapes.MOST_LEVELS or not is_too_deep(raw)
 
@@ -111,14 +111,6 @@ def is_too_deep(raw: bytes) -> bool:
     return bool(brackets)
 
 
-def _is_utf8(raw: bytes) -> bool:
-    try:
-        raw.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
 def _is_left_out(name: str, value: Raw, flaws: Flaws) -> bool:
     if is_too_deep(bytes(value)):
         flaws.add(name, f"is nested more than {shapes.MOST_LEVELS} levels deep", "left out" if name != "inputSchema" else "emptied")
@@ -128,12 +120,10 @@ def _is_left_out(name: str, value: Raw, flaws: Flaws) -> bool:
 
 def _whole_characters(raw: bytes, flaws: Flaws) -> bytes | None:
     """Returns the text without what is no character; None where all of it is."""
-    text = raw if raw.isascii() else raw.decode("utf-8", "replace").encode()
-    if b"\\u" in text and _HALF.search(text):
-        text = _ESCAPE.sub(lambda found: b"\\ufffd" if found[1] else found[0], text)
+    text = _ESCAPE.sub(lambda found: b"\\ufffd" if found[1] else found[0], raw) if b"\\u" in raw else raw
     if text == raw:
         return None
-    flaws.add("its text", "has half of a surrogate pair, or bytes that are no UTF-8, in it", "U+FFFD is used")
+    flaws.add("its text", "has half of a surrogate pair in it", "U+FFFD is used")
     return text
 
 
