@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from tests.contract.odd_definitions import LEGACY, ODD_SCHEMAS, odd, published
+from tests.end2end.processes import BRIDGE, new_world
+from tests.end2end.steered import START_S, add_server, start_and_wait
 
 from tooltray.catalogue.offer import PROMPTS, RESOURCES, TEMPLATES, TOOLS, OfferKind
 
 NPM = Path(__file__).parents[1] / "npm"
+HABITS = Path(__file__).parent / "servers" / "habits.py"
 KINDS = (TOOLS, PROMPTS, RESOURCES, TEMPLATES)
 EXAMPLES = 150  # of each kind
 CHECK_TIMEOUT_S = 120.0
@@ -57,3 +61,19 @@ def test_whatever_a_server_lists_is_read_by_the_typescript_sdk(node: str, kind: 
     for is_modern_server in (False, True):
         left = published(kind, definitions, is_modern_server=is_modern_server, version=LEGACY)
         assert refused(node, [(kind, [json.loads(bytes(each))]) for each in left]) == []
+
+
+def test_a_strict_client_has_all_tools_of_a_healthy_server_beside_a_sick_one(node: str) -> None:
+    with new_world() as world:
+        for name, habits in (("healthy", []), ("sick", ["sick"])):
+            add_server(world, name, [sys.executable, str(HABITS), *habits])
+        start_and_wait(world)
+        client = world.start(node, str(NPM / "strict_client.mjs"), sys.executable, "-I", "-S", str(BRIDGE))
+        line = client.read_line(START_S)
+        assert line, client.error_text
+        assert client.wait() == 0, client.error_text
+        listed = tuple(json.loads(line))
+        doctor = world.tooltray("doctor", "sick")
+    assert {"echo", "hang", "pids", "die", "slow", "big", "untyped", "unresolved", "array"} <= set(listed)
+    assert "tool 'untyped': annotations.title is null, not a string (left out)" in doctor.stdout
+    assert "tool 2 of the list is left out: its definition has no name" in doctor.stdout

@@ -68,7 +68,7 @@ class ToolDefinition(msgspec.Struct, frozen=True):
             name: as AI clients will see it; in plain characters, see names.
             replaced: members in the place of the server's own.
         """
-        return _joined({**_split(self.mended or self.raw), "name": Raw(msgspec.json.encode(name)), **replaced})
+        return dump({**_split(self.mended or self.raw), "name": dump(name), **replaced})
 
 
 class ToolList(msgspec.Struct, frozen=True):
@@ -213,13 +213,6 @@ def _split(raw: Raw) -> Mapping[str, Raw]:
 
 def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON")
-
-
-def _joined(members: Mapping[str, Raw]) -> Raw:
-    try:
-        return Raw(msgspec.json.encode(members))
-    except UnicodeEncodeError:  # a member's name is half a surrogate pair
-        return Raw(b"{" + b",".join(json.dumps(name).encode() + b":" + bytes(value) for name, value in members.items()) + b"}")
 
 
 def _value(raw: Raw) -> object:

@@ -80,8 +80,8 @@ def mended(raw: Raw, mends: Mapping[str, Mend], needed: Mapping[str, Raw], *, is
     flaws = Flaws(is_modern=is_modern)
     text = _whole_characters(bytes(raw), flaws)
     before = opened(raw if text is None else Raw(text))
-    after = {name: value for name, value in before.items() if not _is_left_out(name, value, flaws)}
-    after = _mended(after, mends, "", flaws)
+    flat = {name: _flat(name, value, flaws) for name, value in before.items()}
+    after = _mended({name: value for name, value in flat.items() if value is not None}, mends, "", flaws)
     for name, value in needed.items():
         if name not in after:
             if name not in before:
@@ -111,11 +111,20 @@ def is_too_deep(raw: bytes) -> bool:
     return bool(brackets)
 
 
-def _is_left_out(name: str, value: Raw, flaws: Flaws) -> bool:
-    if is_too_deep(bytes(value)):
-        flaws.add(name, f"is nested more than {shapes.MOST_LEVELS} levels deep", "left out" if name != "inputSchema" else "emptied")
-        return True
-    return False
+def _flat(name: str, value: Raw, flaws: Flaws) -> Raw | None:
+    """Returns a member of a definition that is not too deep: of an `inputSchema` its shallow parts, of any other nothing."""
+    if not is_too_deep(bytes(value)):
+        return value
+    is_cut = name == "inputSchema" and _first(value) == b"{"
+    flaws.add(name, f"is nested more than {shapes.MOST_LEVELS} levels deep", "what is so deep is left out" if is_cut else LEFT_OUT)
+    if not is_cut:
+        return None
+    members = opened(value)
+    kept = {member: each for member, each in members.items() if not is_too_deep(bytes(each))}
+    if _first(members.get("properties", NOTHING)) == b"{":
+        shallow = {member: Raw(b"{}") if is_too_deep(bytes(each)) else each for member, each in opened(members["properties"]).items()}
+        kept["properties"] = closed(shallow)
+    return closed(kept)
 
 
 def _whole_characters(raw: bytes, flaws: Flaws) -> bytes | None:

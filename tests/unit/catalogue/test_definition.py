@@ -53,11 +53,29 @@ def test_schemas_that_every_client_can_parse_are_renamed_verbatim(levels: int) -
 
 
 @pytest.mark.parametrize("levels", [190, 900, 5_000, 100_000])
-def test_schemas_that_are_too_deep_for_some_clients_are_emptied_and_stay_whole_for_fingerprints(levels: int) -> None:
+def test_schemas_that_are_too_deep_for_some_clients_are_cut_and_stay_whole_for_fingerprints(levels: int) -> None:
     tool = read_definition(deep(levels))
     assert bytes(tool.raw) == deep(levels)
-    assert tool.flaws == ("inputSchema is nested more than 180 levels deep (emptied)",)
+    assert tool.flaws == ("inputSchema is nested more than 180 levels deep (what is so deep is left out)",)
     assert bytes(tool.renamed("new")) == b'{"name":"new","inputSchema":{"type":"object"}}'
+
+
+def test_of_a_schema_that_is_too_deep_the_arguments_stay() -> None:
+    properties = {"a": {"type": "string"}, "b": json.loads('{"x":' * 300 + "1" + "}" * 300)}
+    tool = read_definition(definition(inputSchema={"type": "object", "properties": properties, "required": ["a"]}))
+    assert json.loads(bytes(tool.renamed("t")))["inputSchema"] == {
+        "type": "object",
+        "properties": {"a": {"type": "string"}, "b": {}},
+        "required": ["a"],
+    }
+    assert (
+        json.loads(bytes(read_definition(definition(inputSchema=json.loads("[" * 300 + "]" * 300))).renamed("t")))["inputSchema"] == OBJECT
+    )
+
+
+def test_depth_is_found_beside_much_that_is_flat() -> None:
+    text = deep(190).replace(b'"p":', b'"flat":[%b{}],"p":' % (b"{}," * 500))
+    assert read_definition(text).flaws == ("inputSchema is nested more than 180 levels deep (what is so deep is left out)",)
 
 
 def test_many_braces_beside_each_other_or_in_a_text_are_not_deep() -> None:
