@@ -180,16 +180,19 @@ def _only(first_bytes: bytes, wanted: str) -> Mend:
 _text, _boolean, _object = _only(b'"', "a string"), _only(b"tf", "true or false"), _only(b"{", "an object")
 
 
-def _of_type(kind: Any, wanted: str, rewritten: Callable[[Raw], Raw | None] = lambda raw: None) -> Mend:
+def _of_type(
+    kind: Any, wanted: str, rewritten: Callable[[Raw], Raw | None] = lambda raw: None, is_good: Callable[[Any], bool] = lambda value: True
+) -> Mend:
     """Returns a mend for a value of a type that msgspec knows.
 
     Args:
-        rewritten: gives what is meant by a value of another type; None where that is not clear.
+        rewritten: gives what is meant by another value; None where that is not clear.
+        is_good: whether a value of the type is one that clients read.
     """
     decoder = msgspec.json.Decoder(kind)
 
     def mend(raw: Raw, where: str, flaws: Flaws) -> Raw | None:
-        if shapes.decoded(decoder, raw) is not None:
+        if (value := shapes.decoded(decoder, raw)) is not None and is_good(value):
             return raw
         instead = rewritten(raw)
         flaws.add(where, f"is {_shown(raw)}, not {wanted}", f"{_shown(instead)} is used" if instead else LEFT_OUT)
@@ -350,4 +353,4 @@ TOOL: Mapping[str, Mend] = {
 }
 PROMPT: Mapping[str, Mend] = {**_NAMED, "arguments": _array(_ARGUMENT, "arguments")}
 TEMPLATE: Mapping[str, Mend] = {**_NAMED, "mimeType": _text, "annotations": _ANNOTATIONS}
-RESOURCE: Mapping[str, Mend] = {**TEMPLATE, "size": _of_type(shapes.Size, "an integer", _as_integer)}
+RESOURCE: Mapping[str, Mend] = {**TEMPLATE, "size": _of_type(int, "an integer", _as_integer, shapes.is_size)}

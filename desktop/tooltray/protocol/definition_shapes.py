@@ -16,11 +16,10 @@ _DAY_OF_YEAR = "(?:(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])|(?:0[469]|11)-(
 DATE = f"(?:{_YEAR_WITH_LEAP_DAY}-02-29|[0-9]{{4}}-{_DAY_OF_YEAR})"
 _HOUR_AND_MINUTE = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 DATE_AND_TIME = rf"^{DATE}T{_HOUR_AND_MINUTE}:[0-5][0-9](?:\.[0-9]+)?(?:Z|[+-]{_HOUR_AND_MINUTE})\Z"
-MOST_BYTES = 2**53 - 1  # the largest integer that every client can hold
+MOST_BYTES = 10**300  # of a resource; a number beyond those of JavaScript is none for its clients
 
 JsonType = Literal["array", "boolean", "integer", "null", "number", "object", "string"]
 Text = str | UnsetType
-Size = Annotated[int, Meta(ge=-MOST_BYTES, le=MOST_BYTES)]
 Priority = Annotated[float, Meta(ge=0, le=1)]
 DateAndTime = Annotated[str, Meta(pattern=DATE_AND_TIME)]
 Theme = Literal["light", "dark"]
@@ -168,7 +167,16 @@ class Resource(Named, kw_only=True):
     uri: str = field()
     mime_type: Text = field(name="mimeType", default=UNSET)
     annotations: Annotations | UnsetType = UNSET
-    size: Size | UnsetType = UNSET
+    size: int | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if self.size is not UNSET and not is_size(self.size):
+            raise ValueError("size is out of range")
+
+
+def is_size(value: int) -> bool:
+    """Whether every client can hold the size of a resource."""
+    return abs(value) <= MOST_BYTES
 
 
 Shape = TypeVar("Shape")

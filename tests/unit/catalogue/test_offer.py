@@ -14,7 +14,7 @@ def raws(*definitions: Any) -> list[Raw]:
 
 
 def test_definitions_stay_as_they_were_written() -> None:
-    odd = b'{ "uri":"x://1", "name":"n", "size":7, "vendor" : {"big":1180591620717411303424} }'
+    odd = b'{ "uri":"x://1", "name":"n", "size":12345678901234567890, "vendor" : {"big":1180591620717411303424} }'
     [offer], remarks = read_offers(RESOURCES, raws(odd))
     assert (offer.key, bytes(offer.raw), bytes(offer.published)) == ("x://1", odd, odd)
     assert bytes(offer.renamed(RESOURCES, "x://1")) == odd
@@ -57,6 +57,7 @@ def test_a_list_full_of_nonsense_fills_no_log() -> None:
         ({"uri": "x://1", "name": "n", "size": "12"}, {"uri": "x://1", "name": "n", "size": 12}),
         ({"uri": "x://1", "name": "n", "size": 12.0}, {"uri": "x://1", "name": "n", "size": 12}),
         ({"uri": "x://1", "name": "n", "size": 12.5}, {"uri": "x://1", "name": "n"}),
+        ({"uri": "x://1", "name": "n", "size": 10**400}, {"uri": "x://1", "name": "n"}),
         (
             {"uri": "x://1", "name": "n", "annotations": {"priority": 2, "audience": "user", "lastModified": "2025-01-12"}},
             {"uri": "x://1", "name": "n", "annotations": {"audience": ["user"], "lastModified": "2025-01-12T00:00:00Z"}},
