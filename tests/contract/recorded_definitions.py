@@ -68,7 +68,7 @@ def recorded() -> dict[str, list[dict[str, Any]]]:
 def usable(tools: Sequence[Any]) -> list[dict[str, Any]]:
     """What the hub makes of a server's list."""
     found = read_definitions([Raw(json.dumps(tool).encode()) for tool in tools])
-    return [load(tool.publishable) for tool in found.tools]
+    return [load(tool.renamed(tool.name)) for tool in found.tools]
 
 
 def listed(name: str, command: Sequence[str], environ: Mapping[str, str]) -> list[Any]:

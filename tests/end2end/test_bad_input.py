@@ -132,7 +132,10 @@ def test_odd_tool_lists_are_published_under_names_that_clients_can_bear(world):
     assert len(names) == 8  # of the two that are alike the first; what has no name is left out
     assert all(set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") and len(name) <= 46 for name in names)
     assert len({name.replace("-", "_").lower() for name in names}) == len(names)
-    schema = next(tool["inputSchema"] for tool in tools if tool["name"] == "deep")
+    cut = next(tool["inputSchema"] for tool in tools if tool["name"] == "deep")
+    assert cut == {"type": "object", "properties": {"inner": {}}}  # some clients could not parse a list with the whole of it
+    alone = client_of(world, "--server", "odd").request("tools/list", id="list")["result"]["tools"]
+    schema = next(tool["inputSchema"] for tool in alone if tool["name"] == "deep")
     levels = 0
     while "properties" in schema:
         schema, levels = schema["properties"]["inner"], levels + 1

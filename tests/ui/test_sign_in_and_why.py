@@ -259,8 +259,10 @@ async def test_why_says_what_is_wrong_and_the_server_s_last_lines_or_that_nothin
         panel = await why(desk, Diagnosis("a", True, "stdio", "running"))
         assert "Nothing is wrong with it now" in words(panel)
         desk.window.sheet.dismiss()
-        panel = await why(desk, Diagnosis("a", True, "stdio", "running", remark="it usually needs API_KEY; add it with --secret API_KEY"))
+        remark, flaws = "it usually needs API_KEY; add it with --secret API_KEY", ("tool 'a': title is null, not a string (left out)", "b")
+        panel = await why(desk, Diagnosis("a", True, "stdio", "running", remark=remark, flaws=flaws))
         assert "It usually needs API_KEY; add it with --secret API_KEY." in words(panel)
+        assert "\n".join(flaws) in words(panel)
         desk.window.sheet.dismiss()
         assert "Nothing was found out." in words(await why(desk))
 

@@ -137,6 +137,8 @@ class ToolForwarder:
             return self._answer_here(own, route.server, exchange)
         if exchange.head.name != own_name or eras.may_repeat_name(request.params):
             request.params = eras.named_once(request.params, "name", name=dump(own_name))
+        if (output := route.definition.output) and exchange.era is Era.LEGACY and (output.schema or exchange.server is None):
+            exchange.wraps_content = output.is_wrapped
         managed, is_task = self._servers.get(route.server), self._server_tasks.may_begin(exchange)
         if managed.config.has_limits:
             sending = self._sent_in_turn(managed, route, exchange, is_task=is_task)

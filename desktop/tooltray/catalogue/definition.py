@@ -12,29 +12,23 @@ from functools import lru_cache
 from typing import Any
 
 import msgspec
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
+from tooltray.catalogue.tool_view import HINT as VIEW_HINT
 from tooltray.catalogue.tool_view import NO_VIEW, ToolView, read_view
 from tooltray.errors import TooltrayError
-from tooltray.protocol import member_scanner
+from tooltray.protocol import definition_mending as mending
+from tooltray.protocol import member_scanner, output_schemas
+from tooltray.protocol.definition_mending import HINTS
+from tooltray.protocol.definition_shapes import Tool, decoded
 from tooltray.protocol.envelope import dump
+from tooltray.protocol.output_schemas import LegacyOutput
 from tooltray.protocol.routing_headers import InvalidAnnotation, marked_arguments
 
 MAX_REMARKS = 20  # about one list; a server with 5,000 odd tools needs no 5,000 lines to say so
 
-_FIRST_BYTES = {
-    "title": (b'"', "string"),
-    "description": (b'"', "string"),
-    "inputSchema": (b"{", "object"),
-    "outputSchema": (b"{", "object"),
-    "annotations": (b"{", "object"),
-    "icons": (b"[", "array"),
-    "_meta": (b"{", "object"),
-}
-"""How the value of each member of a definition begins, by the specification of 2025-11-25."""
-_HINTS = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
-
 _members = msgspec.json.Decoder(dict[str, Raw])
+_tool = msgspec.json.Decoder(Tool)
 COVERED = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
 REMEMBERED = 1024  # definitions that were looked at last; those of tools that need no approval never are
 
@@ -49,8 +43,9 @@ class ToolDefinition(msgspec.Struct, frozen=True):
         description: empty if there is none, or none that is text.
         annotations: as Python values, of whatever type the server sent; None if there are none.
         raw: the whole definition, verbatim.
-        flaws: what the specification does not allow in it, in words. Clients that check what they get would refuse the whole list because
-            of one such tool.
+        flaws: what clients that check a list refuse the whole list for, a sentence each; see `definition_mending`.
+        mended: the definition as such clients can read it; None: they can read the server's own.
+        output: what legacy clients get in the place of its `outputSchema`; None: the same as all others.
         is_task_only: it can be called as a task alone (`execution.taskSupport` is "required", 2025-11-25). Whether a client knows
             tasks it does not say; formats of model providers have none.
         view: what shows its results, and who it is for (MCP Apps).
@@ -63,21 +58,17 @@ class ToolDefinition(msgspec.Struct, frozen=True):
     flaws: tuple[str, ...] = ()
     is_task_only: bool = False
     view: ToolView = NO_VIEW
+    mended: Raw | None = None
+    output: LegacyOutput | None = None
 
     def renamed(self, name: str, replaced: Mapping[str, Raw] = NOTHING_REPLACED) -> Raw:
-        """The definition under another name, all other members verbatim and in their order; flaws are mended.
+        """Returns the definition under another name, as all clients can read it, all other members verbatim and in their order.
 
         Args:
             name: as AI clients will see it; in plain characters, see names.
             replaced: members in the place of the server's own.
         """
-        members = {**_split(self.raw), "name": Raw(msgspec.json.encode(name))}
-        return _joined({**(_mended(members, self.annotations) if self.flaws else members), **replaced})
-
-    @property
-    def publishable(self) -> Raw:
-        """The definition under its own name; verbatim unless it has flaws."""
-        return self.renamed(self.name) if self.flaws else self.raw
+        return dump({**_split(self.mended or self.raw), "name": dump(name), **replaced})
 
 
 class ToolList(msgspec.Struct, frozen=True):
@@ -99,16 +90,43 @@ def unlisted(name: str) -> ToolDefinition:
     return ToolDefinition(name, description, annotations, raw)
 
 
-def read_definition(raw: bytes) -> ToolDefinition:
+def read_definition(raw: bytes, *, is_modern: bool = False) -> ToolDefinition:
     """Reads one definition.
 
     Args:
         raw: JSON; bytes or `Raw`.
+        is_modern: the server speaks 2026-07-28, which allows more in schemas than legacy clients can read.
 
     Raises:
         TooltrayError: it is no object, or it has no name that is a string.
     """
     raw = Raw(raw)
+    return _read_good(raw) or _read_any(raw, is_modern=is_modern)
+
+
+def _read_good(raw: Raw) -> ToolDefinition | None:
+    """Reads a definition that every client can read as it is, in one pass; None: it needs a closer look."""
+    tool = decoded(_tool, raw)
+    if tool is None or not mending.is_text_for_all(text := bytes(raw)):
+        return None
+    if tool.output_schema is not UNSET and not output_schemas.is_plain(text) and output_schemas.schema_fault(_split(raw)["outputSchema"]):
+        return None
+    annotations = _value(tool.annotations) if tool.annotations is not UNSET else None
+    if tool.annotations is not UNSET and not _are_annotations(annotations):
+        return None
+    description = "" if tool.description is UNSET else tool.description
+    is_task_only = tool.execution is not UNSET and tool.execution.task_support == "required"
+    view = read_view(_split(raw)["_meta"]) if tool.meta is not UNSET and VIEW_HINT in text else NO_VIEW
+    return ToolDefinition(tool.name, description, annotations, raw, (), is_task_only, view)
+
+
+def _are_annotations(value: object) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("title", ""), str):
+        return False
+    return all(isinstance(value.get(hint, True), bool) for hint in HINTS)
+
+
+def _read_any(raw: Raw, *, is_modern: bool) -> ToolDefinition:
     try:
         members = _split(raw)
     except ValueError:
@@ -119,28 +137,37 @@ def read_definition(raw: bytes) -> ToolDefinition:
     if not isinstance(name, str):
         raise TooltrayError("A tool cannot be used", "its name is no string")
     description, annotations = (_value(members.get(key, Raw(b"null"))) for key in ("description", "annotations"))
-    flaws = tuple(_flaws(members, annotations))
-    is_task_only = "execution" in members and _is_task_only(_value(members["execution"]))
-    view = read_view(members["_meta"]) if "_meta" in members else NO_VIEW
-    return ToolDefinition(name, description if isinstance(description, str) else "", annotations, raw, flaws, is_task_only, view)
+    mended = mending.mended(raw, mending.TOOL, {"inputSchema": mending.OBJECT_SCHEMA}, is_modern=is_modern)
+    return ToolDefinition(
+        name,
+        description if isinstance(description, str) else "",
+        annotations,
+        raw,
+        mended.flaws,
+        is_task_only="execution" in members and _is_task_only(_value(members["execution"])),
+        view=read_view(meta) if (meta := _split(mended.raw).get("_meta")) else NO_VIEW,
+        mended=None if mended.raw is raw else mended.raw,
+        output=mended.output,
+    )
 
 
 def _is_task_only(execution: object) -> bool:
     return isinstance(execution, dict) and execution.get("taskSupport") == "required"
 
 
-def read_definitions(raws: Iterable[bytes], *, needs_headers: bool = False) -> ToolList:
+def read_definitions(raws: Iterable[bytes], *, needs_headers: bool = False, is_modern: bool = False) -> ToolList:
     """Reads a server's whole list: what cannot be used is left out, and of tools with one name the first is used.
 
     Args:
         needs_headers: calls of these tools repeat arguments in HTTP headers, as 2026-07-28 has it; then a tool that marks them wrongly must
             not be used.
+        is_modern: as for `read_definition`.
     """
     tools: dict[str, ToolDefinition] = {}
     remarks: list[str] = []
     for place, raw in enumerate(raws, 1):
         try:
-            tool = read_definition(raw)
+            tool = read_definition(raw, is_modern=is_modern)
         except TooltrayError as error:
             remarks.append(f"tool {place} of the list is left out: {error.problem.message}")
             continue
@@ -167,29 +194,6 @@ def _header_fault(tool: ToolDefinition) -> str:
     return ""
 
 
-def _flaws(members: Mapping[str, Raw], annotations: object) -> Iterable[str]:
-    if "inputSchema" not in members:
-        yield "inputSchema is missing"
-    for key, (_, kind) in _FIRST_BYTES.items():
-        if key in members and not _begins_well(key, members[key]):
-            yield f"{key} is no {kind}"
-    if isinstance(annotations, dict):
-        yield from (f"{hint} is no boolean" for hint in _HINTS if not isinstance(annotations.get(hint, True), bool))
-
-
-def _mended(members: Mapping[str, Raw], annotations: object) -> dict[str, Raw]:
-    """Without the members that no client could read, and with an input schema: the tool stays usable, and so does the list it is in."""
-    kept = {key: value for key, value in members.items() if key not in _FIRST_BYTES or _begins_well(key, value)}
-    kept.setdefault("inputSchema", Raw(b'{"type":"object"}'))
-    if isinstance(annotations, dict):
-        kept["annotations"] = Raw(msgspec.json.encode({k: v for k, v in annotations.items() if k not in _HINTS or isinstance(v, bool)}))
-    return kept
-
-
-def _begins_well(key: str, value: Raw) -> bool:
-    return bytes(memoryview(value)[:1]) == _FIRST_BYTES[key][0]
-
-
 def _split(raw: Raw) -> Mapping[str, Raw]:
     """The members of the outermost object; the last one where a name stands twice.
 
@@ -209,13 +213,6 @@ def _split(raw: Raw) -> Mapping[str, Raw]:
 
 def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON")
-
-
-def _joined(members: Mapping[str, Raw]) -> Raw:
-    try:
-        return Raw(msgspec.json.encode(members))
-    except UnicodeEncodeError:  # a member's name is half a surrogate pair
-        return Raw(b"{" + b",".join(json.dumps(name).encode() + b":" + bytes(value) for name, value in members.items()) + b"}")
 
 
 def _value(raw: Raw) -> object:

@@ -4,11 +4,15 @@ Above it: ServerLists, Offers, and the managers of prompts and resources. Below 
 something and otherwise carried as bytes; those of tools are in definition.py. Knows nothing of servers and of how names are made.
 """
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 from msgspec import Raw
 
+from tooltray.protocol import definition_mending as mending
+from tooltray.protocol.definition_mending import Mend
+from tooltray.protocol.definition_shapes import Named, Prompt, Resource, Template, decoded
 from tooltray.protocol.envelope import NOTHING, dump, load
 from tooltray.protocol.member_scanner import closed, opened
 
@@ -52,16 +56,16 @@ TEMPLATES = OfferKind(
 )
 KINDS = (PROMPTS, RESOURCES, TEMPLATES)  # besides tools
 
-_FIRST_BYTES = {
-    "title": b'"',
-    "description": b'"',
-    "mimeType": b'"',
-    "arguments": b"[",
-    "icons": b"[",
-    "annotations": b"{",
-    "_meta": b"{",
+_URI = re.compile(  # most that there are; what is not like it has a closer look
+    r"(?!.*xn--)(?:https?://(?:[a-z0-9-]+\.)*[a-z][a-z0-9-]*(?:/.*)?|file:///.*"
+    r"|(?!https?:|wss?:|ftp:|file:)[a-z][a-z0-9+.-]*:(?://[a-z0-9_.-]*(?:/.*)?|(?!//).*))",
+    re.DOTALL | re.IGNORECASE | re.ASCII,
+)
+_SHAPES: Mapping[OfferKind, tuple[msgspec.json.Decoder[Named], Mapping[str, Mend]]] = {
+    PROMPTS: (msgspec.json.Decoder(Prompt), mending.PROMPT),
+    RESOURCES: (msgspec.json.Decoder(Resource), mending.RESOURCE),
+    TEMPLATES: (msgspec.json.Decoder(Template), mending.TEMPLATE),
 }
-"""How the value of each member of a definition begins, by the specification of 2025-11-25."""
 
 
 class Offer(msgspec.Struct, frozen=True):
@@ -71,11 +75,13 @@ class Offer(msgspec.Struct, frozen=True):
         raw: the whole definition, verbatim.
         published: the definition as AI clients may see it: verbatim, unless a client that checks what it gets would refuse the whole list
             because of it.
+        is_held: no client that checks could read it, so that it is in no list of all servers.
     """
 
     key: str
     raw: Raw
     published: Raw
+    is_held: bool = False
 
     def renamed(self, kind: OfferKind, key: str) -> Raw:
         """The definition under another name or URI, all other members verbatim and in their order."""
@@ -87,13 +93,14 @@ def read_offers(kind: OfferKind, raws: Iterable[Raw]) -> tuple[tuple[Offer, ...]
     offers: dict[str, Offer] = {}
     remarks: list[str] = []
     for place, raw in enumerate(raws, 1):
-        offer = _read(kind, raw)
+        offer, flaws = _read(kind, raw)
         if offer is None:
             remarks.append(f"{kind.name}: number {place} of the list is left out: it has no {kind.key} that is a string")
         elif offer.key in offers:
             remarks.append(f"{kind.name}: number {place} of the list is left out: {offer.key!r} stands in it before")
         else:
             offers[offer.key] = offer
+            remarks += [f"{kind.name}: {offer.key!r}: {flaw}" for flaw in flaws]
     return tuple(offers.values()), bounded(kind, remarks)
 
 
@@ -109,25 +116,56 @@ def listing_of(kind: OfferKind, definitions: Iterable[Raw]) -> Raw:
     return Raw(b'{"%b":[%b]}' % (kind.member.encode(), b",".join(bytes(each) for each in definitions)))
 
 
-def _read(kind: OfferKind, raw: Raw) -> Offer | None:
+def _read(kind: OfferKind, raw: Raw) -> tuple[Offer | None, Sequence[str]]:
+    """Reads one definition in one pass; one that is not as every client can read it is looked into."""
+    decoder, mends = _SHAPES[kind]
+    good = decoded(decoder, raw)
+    if good is not None and mending.is_text_for_all(bytes(raw)) and not (fault := _key_fault(kind, key := _key_of(good))):
+        return Offer(key, raw, raw), ()
     try:
         members = opened(raw)
         key = load(members.get(kind.key, NOTHING))
     except ValueError:
-        return None
+        return None, ()
     if not isinstance(key, str):
-        return None
-    mended = _mended(members, key)
-    return Offer(key, raw, raw if mended == members else closed(mended))
+        return None, ()
+    mended = mending.mended(raw, mends, {"name": dump(key)})
+    if fault := _key_fault(kind, key):
+        return Offer(key, raw, mended.raw, is_held=True), (f"it is left out of the lists of all servers: {fault}", *mended.flaws)
+    return Offer(key, raw, mended.raw), mended.flaws
 
 
-def _mended(members: Mapping[str, Raw], key: str) -> dict[str, Raw]:
-    """Without the members that no client could read, and with the name that every kind has to have."""
-    kept = {name: value for name, value in members.items() if name not in _FIRST_BYTES or _begins(value, _FIRST_BYTES[name])}
-    if not _begins(kept.get("name", NOTHING), b'"'):
-        kept["name"] = dump(key)
-    return kept
+def _key_of(definition: Named) -> str:
+    if isinstance(definition, Resource):
+        return definition.uri
+    return definition.uri_template if isinstance(definition, Template) else definition.name
 
 
-def _begins(value: Raw, first: bytes) -> bool:
-    return bytes(memoryview(value)[:1]) == first
+def _key_fault(kind: OfferKind, key: str) -> str:
+    """Returns why no client could use a definition by its key; empty if they can."""
+    if kind is PROMPTS:
+        return ""  # AI clients get another name
+    if not key.isascii() and not _is_whole(key):
+        return f"its {kind.key} has half of a surrogate pair in it"
+    if kind is RESOURCES and not (_URI.fullmatch(key) or _is_uri(key)):
+        return 'its uri is none; it has to begin with a scheme, such as "file:///"'
+    return ""
+
+
+def _is_whole(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_uri(text: str) -> bool:
+    """Whether the Python SDK 1.x takes a text for the URI of a resource."""
+    from pydantic_core import Url  # takes long to import, and few servers need it
+
+    try:
+        Url(text)
+    except ValueError:
+        return False
+    return True

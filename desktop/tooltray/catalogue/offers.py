@@ -70,6 +70,10 @@ class Offers:
         """Why not all that a server lists is offered."""
         return self._lists.problem(server)
 
+    def flaws(self, server: str) -> tuple[str, ...]:
+        """Returns what is mended of a server's definitions, or left out, and why."""
+        return self._lists.flaws(server)
+
     async def wait_for_first_listings(self) -> None:
         """Waits a bounded time for servers that are on their way and were never listed."""
         await self._lists.wait_for_first_listings()

@@ -98,7 +98,7 @@ class ResourceManager:
     async def _listed_by(self, kind: OfferKind, client: McpClient) -> list[Raw]:
         offers = await offered_by(kind, client)
         published = self._uris.published_uri if kind is RESOURCES else self._uris.published_template
-        return [each.renamed(kind, published(client.name, each.key)) for each in offers]
+        return [each.renamed(kind, published(client.name, each.key)) for each in offers if not each.is_held]
 
     async def definitions(self, kind: OfferKind, server: str) -> list[Raw]:
         """Those of one server, as they stand in the list of this kind."""
@@ -242,11 +242,13 @@ class ResourceManager:
                 (server, each.renamed(RESOURCES, uris.published_uri(server, each.key)))
                 for server, offered in resources.items()
                 for each in offered
+                if not each.is_held
             ),
             TEMPLATES: tuple(
                 (server, each.renamed(TEMPLATES, uris.published_template(server, each.key)))
                 for server, offered in templates.items()
                 for each in offered
+                if not each.is_held
             ),
         }
         self._listing, self._templates = (

@@ -67,12 +67,14 @@ class _List(msgspec.Struct, Generic[Item], frozen=True):
         is_declared: the server has such a list.
         config_hash: the configuration under which it was listed; under this one it is on the disk, too.
         came_from: the instance that listed it, and all that this one wrote; None for a list from the disk.
+        remarks: what was mended or left out, one sentence each.
     """
 
     items: tuple[Item, ...] | None = None
     is_declared: bool = False
     config_hash: str | None = None
     came_from: tuple[McpClient, Sequence[Raw]] | None = None
+    remarks: Sequence[str] = ()
 
     @property
     def definitions(self) -> list[Raw]:
@@ -213,6 +215,11 @@ class ServerLists(Generic[Item]):
         known = self._known.get(server)
         return next(iter(known.problems.values()), None) if known else None
 
+    def flaws(self, server: str) -> tuple[str, ...]:
+        """Returns what is mended of a server's definitions for AI clients, or left out, and why, one sentence each."""
+        known = self._known.get(server)
+        return tuple(remark for each in known.lists.values() for remark in each.remarks) if known else ()
+
     def listed(self, server: ManagedServer) -> asyncio.Event:
         """Set while nobody need wait for a server's lists: it was listed once, or cannot be."""
         return self._known_of(server).listed
@@ -299,8 +306,8 @@ class ServerLists(Generic[Item]):
         catalogue = await asyncio.to_thread(self._catalogues.load, server.name, server.config_hash, kind=kind.name)
         if catalogue is None or is_too_long(catalogue.definitions):
             return _List()
-        items, _ = await self._read_list(kind, catalogue.definitions, server, None)
-        return _List(items, catalogue.is_declared, server.config_hash)
+        items, remarks = await self._read_list(kind, catalogue.definitions, server, None)
+        return _List(items, catalogue.is_declared, server.config_hash, remarks=remarks)
 
     def list_unknown_servers(self, *, beside: Callable[[ManagedServer], asyncio.Event]) -> None:
         """Starts every server that was never listed once, to list it; does not wait.
@@ -422,7 +429,7 @@ class ServerLists(Generic[Item]):
                 items, remarks = found
                 for remark in remarks:
                     logger.info("'%s': %s", server.name, remark)
-                await self._take_over(server, known, kind, _List(items, is_declared, server.config_hash, (client, raws)))
+                await self._take_over(server, known, kind, _List(items, is_declared, server.config_hash, (client, raws), remarks))
         except TooLong as error:
             self._refuse(server, known, kind, error)
         except TooltrayError as error:

@@ -105,6 +105,7 @@ def read_tools(
     kind: OfferKind, raws: Iterable[Raw], server: ManagedServer, client: McpClient | None
 ) -> tuple[tuple[ToolDefinition, ...], tuple[str, ...]]:
     """What can be used of a server's list, and remarks on the rest, for ServerLists."""
-    needs_headers = client is not None and client.era is Era.MODERN and server.config.transport == "http"  # calls repeat arguments in them
-    found = read_definitions(raws, needs_headers=needs_headers)
+    is_modern = client is not None and client.era is Era.MODERN
+    needs_headers = is_modern and server.config.transport == "http"  # calls repeat arguments in them
+    found = read_definitions(raws, needs_headers=needs_headers, is_modern=is_modern)
     return found.tools, found.remarks

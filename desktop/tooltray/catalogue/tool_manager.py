@@ -28,7 +28,7 @@ from tooltray.catalogue.tool_routes import (
     Route,
     called_by_views,
     offered_tools,
-    overrides_of,
+    published_with,
     route_to,
     size_of,
     views_of,
@@ -98,12 +98,12 @@ class ToolManager:
             server: only this one's tools, under their own names, those for its views too.
             client: the instance of that server for the session or its era, which may offer others than the first.
             terms: of a client that has all servers.
-            era: of such a client: of a server that has a copy for each era, its copy says which tools there are.
+            era: of the client. Of a server that has a copy for each era, its copy says which tools all servers together have.
         """
         if client is not None and (own := await self._of_copy(client)):
-            return own.listing
+            return own.alone(era).listing
         await self.wait_for_first_listings(server)
-        return self._offered.get(server, NOTHING_OFFERED).listing if server else (await self._of_all(terms, era)).listing
+        return (self._offered.get(server, NOTHING_OFFERED).alone(era) if server else (await self._of_all(terms, era)).of(era)).listing
 
     async def entries(
         self,
@@ -116,11 +116,11 @@ class ToolManager:
     ) -> tuple[Entry, ...]:
         """What is in `listing`, one by one. `is_wanted`: whether a server that was never listed is waited for, by its name."""
         if client is not None and (own := await self._of_copy(client)):
-            return own.entries
+            return own.alone(era).entries
         await self.wait_for_first_listings(server, is_wanted)
         if server:
-            return self._offered.get(server, NOTHING_OFFERED).entries
-        return (await self._of_all(terms, era)).entries
+            return self._offered.get(server, NOTHING_OFFERED).alone(era).entries
+        return (await self._of_all(terms, era)).of(era).entries
 
     async def _of_all(self, terms: ListTerms, era: Era) -> Listed:
         """The tools of all servers; where copies for an era offer others than the first ones, as these do."""
@@ -175,6 +175,10 @@ class ToolManager:
     def list_problem(self, server: str) -> Problem | None:
         """Why not all that a server lists is offered, of its tools or of all else."""
         return self._lists.problem(server) or self._offers.problem(server)
+
+    def list_flaws(self, server: str) -> tuple[str, ...]:
+        """Returns what is mended of a server's definitions for AI clients, or left out, and why, for its author."""
+        return self._lists.flaws(server) + self._offers.flaws(server)
 
     async def published(self, server: str | None = None) -> list[tuple[str, Route]]:
         """All tools offered, with their published names, sorted by them; of all servers together those that can be called there.
@@ -319,6 +323,7 @@ class ToolManager:
             is_approved=decision.is_approved or server.is_builtin,
             has_view=bool(definition.view.uris),
             is_for_views=not definition.view.is_for_models,
+            flaws=definition.flaws,
         )
 
     def target(self, name: str, server: str | None) -> tuple[str, str] | None:
@@ -345,7 +350,7 @@ class ToolManager:
         if offered is before:
             return
         self._uris.name_views(managed.name, views_of(offered))
-        if offered.listing != before.listing or overrides_of(offered) != overrides_of(before):
+        if offered.listing != before.listing or published_with(offered) != published_with(before):
             self._joint.outdate()
             self._tell(managed.name)
 

@@ -21,6 +21,8 @@ from tooltray.catalogue.tool_view import NO_VIEW, with_uris
 from tooltray.long_lived import keep_for_long
 from tooltray.naming import tool_settings
 from tooltray.naming.published_names import PublishedNames
+from tooltray.protocol.eras import Era
+from tooltray.protocol.output_schemas import LegacyOutput
 from tooltray.settings.tool_override import ToolOverride
 from tooltray.tasks import SLICE, finish_in_thread
 from tooltray.upstream.managed_server import ManagedServer
@@ -90,15 +92,18 @@ class OfferedTools(msgspec.Struct, frozen=True):
         entries: for an AI client that has this server alone.
         names: of these.
         listing: the result of `tools/list` for such a client.
+        legacy: entries and listing for a legacy one, of a modern server whose results are not all objects; None: the same.
     """
 
     routes: Mapping[str, Route]
     entries: tuple[Entry, ...]
     names: frozenset[str]
     listing: Raw
+    legacy: "Listed | None" = None
 
-
-NOTHING_OFFERED = OfferedTools({}, (), frozenset(), listing_of(TOOLS, ()))
+    def alone(self, era: Era) -> "Listed":
+        """Returns what a client of an era gets that has this server alone."""
+        return self.legacy if self.legacy and era is Era.LEGACY else Listed(self.entries, self.listing)
 
 
 def offered_tools(managed: ManagedServer, definitions: Iterable[ToolDefinition]) -> OfferedTools:
@@ -108,7 +113,8 @@ def offered_tools(managed: ManagedServer, definitions: Iterable[ToolDefinition])
     entries = tuple(_entry(shown[each.name], route_to(managed, each)) for each in enabled)
     routes = {entry.route.definition.name: entry.route for entry in entries}
     names = frozenset(entry.name for entry in entries)
-    return OfferedTools(routes, entries, names, listing_of(TOOLS, (entry.definition for entry in entries)))
+    alone = listed(entries, is_output_read=lambda output: output.schema is None)  # a legacy server's own bytes stay
+    return OfferedTools(routes, entries, names, alone.listing, alone.legacy)
 
 
 def rules_of(managed: ManagedServer) -> tuple[str, ...]:
@@ -126,7 +132,7 @@ def route_to(managed: ManagedServer, definition: ToolDefinition, *, is_listed: b
 
 def _entry(name: str, route: Route) -> Entry:
     """Of a client that has one server alone; verbatim where nothing is to be changed."""
-    return Entry(name, route, route.published(name) if route.override else route.definition.publishable)
+    return Entry(name, route, route.published(name) if route.override else route.definition.raw)
 
 
 def size_of(offered: OfferedTools) -> tuple[int, int]:
@@ -148,15 +154,51 @@ def called_by_views(known: Iterable[ToolDefinition]) -> frozenset[str]:
     return frozenset(each.name for each in known if each.view.is_for_apps)
 
 
-def overrides_of(offered: OfferedTools) -> list[ToolOverride | None]:
-    return [route.override for route in offered.routes.values()]
+def published_with(offered: OfferedTools) -> list[object]:
+    """Returns what AI clients get of each tool that is not in its own definition."""
+    return [(route.override, route.definition.output) for route in offered.routes.values()]
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """Tools of all servers under their names, one by one and as the result of `tools/list`."""
+    """Tools under their names, one by one and as the result of `tools/list`.
+
+    Attributes:
+        legacy: the same for legacy clients, where these need other output schemas; None: it is the same.
+    """
 
     entries: tuple[Entry, ...]
     listing: Raw
+    legacy: "Listed | None" = None
+
+    def of(self, era: Era) -> "Listed":
+        """Returns what clients of an era get."""
+        return self.legacy if self.legacy and era is Era.LEGACY else self
+
+
+NOTHING_OFFERED = OfferedTools({}, (), frozenset(), listing_of(TOOLS, ()))
+
+
+def listed(entries: tuple[Entry, ...], *, is_output_read: Callable[[LegacyOutput], bool] = lambda output: False) -> Listed:
+    """Makes lists of tools.
+
+    Args:
+        is_output_read: whether these legacy clients read the server's own output schema in the place of what others get for it.
+    """
+    legacy = None
+    if any((output := entry.route.definition.output) and not is_output_read(output) for entry in entries):
+        legacy = _listing(tuple(_of_legacy(entry, is_output_read) for entry in entries))
+    return msgspec.structs.replace(_listing(entries), legacy=legacy)
+
+
+def _listing(entries: tuple[Entry, ...]) -> Listed:
+    return Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
+
+
+def _of_legacy(entry: Entry, is_output_read: Callable[[LegacyOutput], bool]) -> Entry:
+    output = entry.route.definition.output
+    if output is None or is_output_read(output):
+        return entry
+    return Entry(entry.name, entry.route, output.replaced(entry.definition))
 
 
 class ListTerms(msgspec.Struct, frozen=True):
@@ -233,7 +275,7 @@ class JointListing:
         if terms not in self._made_for:
             entries = tuple(sorted((self.in_room(each, terms) for each in short.entries), key=attrgetter("name")))
             same = next((each for each in (short, *self._made_for.values()) if each.entries == entries), None)
-            self._made_for[terms] = same or Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
+            self._made_for[terms] = same or listed(entries)
         return self._made_for[terms]
 
     def in_room(self, entry: Entry, terms: ListTerms) -> Entry:
@@ -254,8 +296,7 @@ class JointListing:
             named = await self._told_apart(named)
         uris = self._uris.now
         added = [self.in_room(Entry(name, route, route.published(name, uris)), terms) for name, route in named]
-        entries = tuple(sorted((*kept, *added), key=attrgetter("name")))
-        return Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
+        return listed(tuple(sorted((*kept, *added), key=attrgetter("name"))))
 
     async def _make(self) -> None:
         changes = self._changes
@@ -308,8 +349,7 @@ class JointListing:
 
 
 def _listed(named: Iterable[tuple[str, Route]], uris: ResourceUris) -> Listed:
-    entries = tuple(Entry(name, route, route.published(name, uris)) for name, route in named)
-    return Listed(entries, listing_of(TOOLS, (entry.definition for entry in entries)))
+    return listed(tuple(Entry(name, route, route.published(name, uris)) for name, route in named))
 
 
 def _is_told_of(route: Route, terms: ListTerms) -> bool:

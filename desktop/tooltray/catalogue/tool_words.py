@@ -40,4 +40,6 @@ def _usable(hints: object) -> Mapping[str, object]:
     """Without those of which the type is wrong: clients would refuse the list."""
     if not isinstance(hints, dict):
         return {}
-    return {hint: value for hint, value in hints.items() if hint not in CAREFUL or isinstance(value, bool)}
+    return {
+        hint: value for hint, value in hints.items() if isinstance(value, bool if hint in CAREFUL else str if hint == "title" else object)
+    }

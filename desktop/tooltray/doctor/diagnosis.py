@@ -45,6 +45,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
         noise_lines: lines on its stdout that were no messages.
         remedies: what a person can do, most promising first.
         remark: what may be meant otherwise than it is written, though nothing is wrong with it; in words.
+        flaws: what is mended of its definitions for AI clients, or left out, and why, one sentence each.
         projects: for which it runs, where it has a copy for each: name, folder and state, in words.
     """
 
@@ -71,3 +72,4 @@ class Diagnosis(msgspec.Struct, frozen=True):
     remedies: tuple[Remedy, ...] = ()
     projects: tuple[str, ...] = ()
     remark: str = ""
+    flaws: tuple[str, ...] = ()

@@ -59,12 +59,14 @@ class Doctor:
         is_listed: bool = True,
         detail: str = "",
         list_problem: Problem | None = None,
+        flaws: tuple[str, ...] = (),
     ) -> Diagnosis:
         """
         Args:
             is_listed: which tools it has is known.
             detail: what it does at the moment, or waits for.
             list_problem: why not all that it lists is offered.
+            flaws: what is mended of what it lists, or left out.
         """
         lookup: Lookup | None = None
         reached = Reached()
@@ -109,6 +111,7 @@ class Doctor:
             remedies=await self._remedies.propose(server, problem, lookup),
             remark=project_remark(config) or await self._needs(server),
             projects=tuple(_words_of(copy) for copy in server.copies) if isinstance(server, DeferredServer) else (),
+            flaws=flaws,
         )
 
     async def _needs(self, server: ManagedServer) -> str:
@@ -203,4 +206,5 @@ class CheckUp:
             is_listed=self._tools.is_listed(server.name),
             detail=self._projects.detail(server),
             list_problem=self._tools.list_problem(server.name),
+            flaws=self._tools.list_flaws(server.name),
         )

@@ -75,6 +75,7 @@ class ServerSnapshots:
             color=config.color,
             projects=tuple(config.projects),
             confinement=self._confinements.of(server.name, config),
+            flaws=self._tools.list_flaws(server.name),
             **self._origin(server),
         )
 

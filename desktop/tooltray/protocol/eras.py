@@ -11,6 +11,7 @@ added or dropped, and nothing else:
 | request | inputResponses, requestState | added when the server has asked | dropped; they go on with the held call |
 | request tools/call | task | dropped: a modern server decides by itself | dropped: its client would not know the answer |
 | result | resultType | dropped if "complete" | "complete" added |
+| result of tools/call | structuredContent | `{"result": ...}` around it, where it or the tool's outputSchema is no object | stays |
 | result of lists, resources/read, server/discover | ttlMs, cacheScope | dropped | 0 and "private" added |
 | error of resources/... | code of "resource not found" | -32602 with `data.uri` becomes -32002 | -32002 becomes -32602 |
 | question elicitation/create, mode url | elicitationId | one of the hub's added | stays |
@@ -245,8 +246,12 @@ def as_modern_error(method: str, error: Raw) -> Raw:
     return error
 
 
-def as_legacy_result(method: str, result: Raw) -> Raw:
-    """Takes off what 2026-07-28 added to results; what is no object stays as it is, and so does a type that an extension defines."""
+def as_legacy_result(method: str, result: Raw, *, is_wrapped: bool = False) -> Raw:
+    """Takes off what 2026-07-28 added to results; what is no object stays as it is, and so does a type that an extension defines.
+
+    Args:
+        is_wrapped: structured content is wrapped also if it is an object, since its tool lists a schema of other values, too.
+    """
     try:
         members = opened(result)
     except ValueError:
@@ -254,7 +259,26 @@ def as_legacy_result(method: str, result: Raw) -> Raw:
     dropped = {"ttlMs", "cacheScope"} & members.keys() if method in _CACHEABLE else set()
     if members.get("resultType") == _COMPLETE:
         dropped.add("resultType")
-    return closed({key: value for key, value in members.items() if key not in dropped}) if dropped else result
+    is_kept = method != "tools/call" or not _wrap_content(members, is_wrapped=is_wrapped)
+    return result if is_kept and not dropped else closed({key: value for key, value in members.items() if key not in dropped})
+
+
+def with_content_of_legacy(result: Raw) -> Raw:
+    """Returns a legacy server's result with structured content that is an object, as 2025-11-25 requires."""
+    try:
+        members = opened(result)
+    except ValueError:
+        return result
+    return closed(members) if _wrap_content(members, is_wrapped=False) else result
+
+
+def _wrap_content(members: dict[str, Raw], *, is_wrapped: bool) -> bool:
+    """Replaces structured content by its projection, if it needs one; returns whether it did."""
+    content = members.get("structuredContent", NOTHING)
+    if not content or (bytes(memoryview(content)[:1]) == b"{" and not is_wrapped):
+        return False
+    members["structuredContent"] = closed({"result": content})
+    return True
 
 
 def as_legacy_error(method: str, error: Raw) -> Raw:

@@ -98,7 +98,7 @@ def marked_arguments(schema: Raw) -> Mapping[Path, str]:
 @lru_cache(maxsize=REMEMBERED_SCHEMAS)
 def _marked_arguments(text: bytes) -> Mapping[Path, str]:
     marked: dict[Path, str] = {}
-    for path, schema in _schemas_in(envelope.load(Raw(text))):
+    for path, schema in schemas_in(envelope.load(Raw(text))):
         if ANNOTATION in schema:
             header = _checked(path, schema)
             if header.lower() in (other.lower() for other in marked.values()):
@@ -119,7 +119,7 @@ def _checked(path: Path | None, schema: Mapping[str, object]) -> str:
     return header
 
 
-def _schemas_in(root: object) -> Iterator[tuple[Path | None, dict[str, object]]]:
+def schemas_in(root: object) -> Iterator[tuple[Path | None, dict[str, object]]]:
     """Every schema in a schema, with the path of the argument it describes; None where it describes no argument of its own."""
     waiting: list[tuple[Path | None, object]] = [((), root)]
     while waiting:

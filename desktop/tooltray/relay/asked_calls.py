@@ -48,7 +48,7 @@ async def answered(server: McpClient, exchange: Exchange, *, timeout_s: float) -
         reply = await server.call(exchange.child(request=call), timeout_s=timeout_s)
         asked = _read(reply) if request.method in MAY_ASK else _Result()
         if asked.result_type != "input_required":
-            return _as_legacy(request.method, reply) if exchange.era is Era.LEGACY else reply
+            return _as_legacy(exchange, reply) if exchange.era is Era.LEGACY else reply
         if refusal := _refusal(server.name, asked, exchange.caller):
             return refusal
         if not asked.questions:
@@ -106,11 +106,12 @@ async def _answers(asked: _Result, exchange: Exchange) -> dict[str, Raw]:
     return responses | ({"requestState": asked.state} if asked.state else {})
 
 
-def _as_legacy(method: str, reply: Envelope) -> Envelope:
+def _as_legacy(exchange: Exchange, reply: Envelope) -> Envelope:
+    method = exchange.request.method
     if reply.error:
         reply.error = eras.as_legacy_error(method, reply.error)
     else:
-        reply.result = eras.as_legacy_result(method, reply.result)
+        reply.result = eras.as_legacy_result(method, reply.result, is_wrapped=exchange.wraps_content is True)
     return reply
 
 

@@ -73,7 +73,8 @@ class ServerRelay:
     def _send(self, client: McpClient, exchange: Exchange, timeout_s: float) -> Coroutine[object, None, Envelope]:
         """As it is where client and server speak the same era and the request names no log level; else with what that needs."""
         if exchange.era is client.era and (exchange.era is Era.LEGACY or not exchange.head.meta.log_level):
-            return client.call(exchange, timeout_s=timeout_s)
+            sending = client.call(exchange, timeout_s=timeout_s)
+            return sending if exchange.wraps_content is None else _with_content_of_legacy(sending)
         return self._send_bridged(client, exchange, timeout_s)
 
     async def _send_bridged(self, client: McpClient, exchange: Exchange, timeout_s: float) -> Envelope:
@@ -92,6 +93,13 @@ class ServerRelay:
         if level := self._log_levels.of(exchange.session):
             exchange.request.params = eras.with_meta(exchange.request.params, {LOG_LEVEL_KEY: level})
         return await asked_calls.answered(client, exchange, timeout_s=timeout_s)
+
+
+async def _with_content_of_legacy(sending: Coroutine[object, None, Envelope]) -> Envelope:
+    reply = await sending
+    if reply.result:
+        reply.result = eras.with_content_of_legacy(reply.result)
+    return reply
 
 
 def paused() -> Envelope:

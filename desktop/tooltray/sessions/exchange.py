@@ -39,15 +39,18 @@ class Exchange:
         server: the one server that the session has, under its own names; None: it has all.
         client: who asks, for the record.
         course: what is noted of it meanwhile; its children share it.
+        wraps_content: of a legacy client's call of a tool whose output schema is not one of objects: whether all its structured content is
+            wrapped, or only what is no object; None for all other calls.
     """
 
-    __slots__ = ("caller", "client", "course", "era", "head", "held", "request", "server")
+    __slots__ = ("caller", "client", "course", "era", "head", "held", "request", "server", "wraps_content")
 
     def __init__(
         self, request: Envelope, head: Head, caller: Caller, held: Held, server: str | None, client: str, course: CallCourse | None = None
     ) -> None:
         self.request, self.head, self.caller, self.held, self.server, self.client = request, head, caller, held, server, client
         self.era, self.course = head.era, course or CallCourse()
+        self.wraps_content: bool | None = None
 
     @property
     def session(self) -> Session:
@@ -57,7 +60,9 @@ class Exchange:
     def child(self, *, request: Envelope | None = None, head: Head | None = None, caller: Caller | None = None) -> "Exchange":
         """What the hub asks on behalf of this one: a page of a list, the same of another server, a call that is held."""
         of_this = (request or self.request, head or self.head, caller or self.caller)
-        return Exchange(*of_this, self.held, self.server, self.client, self.course)
+        child = Exchange(*of_this, self.held, self.server, self.client, self.course)
+        child.wraps_content = self.wraps_content
+        return child
 
     async def ask(self, method: str, params: Raw) -> Envelope:
         """Asks the client a question that belongs to its request."""

@@ -80,6 +80,7 @@ class ServerSnapshot(msgspec.Struct, frozen=True):
     color: str = ""  # of the label
     projects: tuple[str, ...] = ()  # as its entry has them: folders whose sessions, and those below, alone have it; empty: all sessions
     confinement: ConfinementSnapshot | None = None  # of a process; None: it is none
+    flaws: tuple[str, ...] = ()  # what is mended of its definitions for AI clients, or left out, and why, one sentence each
 
 
 class InMemoryServer(msgspec.Struct, frozen=True):

@@ -16,6 +16,7 @@ class ToolSnapshot(msgspec.Struct, frozen=True):
     is_held: bool = False  # a person allowed it, and its definition is another one since
     has_view: bool = False  # MCP Apps: AI clients that can do so show its results in a view of its server
     is_for_views: bool = False  # no model sees it; views of its server may call it
+    flaws: tuple[str, ...] = ()  # what is mended of its definition for AI clients, one sentence each
 
 
 class CoveredTool(ToolSnapshot, frozen=True):

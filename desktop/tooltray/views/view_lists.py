@@ -27,6 +27,10 @@ from tooltray.views.session_view import SessionView
 MOST_KEPT = 64  # listings; sessions that activate one server after the other have a few dozen
 
 
+_Key = tuple[SessionView, str | None, str, Era]
+"""What sessions that share a listing have in common: view, server, client where that counts, era."""
+
+
 class _Kept(NamedTuple):
     """A listing, and what it was made of."""
 
@@ -60,7 +64,7 @@ class ViewLists:
     ) -> None:
         self._config, self._servers, self._tools, self._offers = config, servers, tools, offers
         self._profiles, self._result_limits, self._hub_tools = profiles, result_limits, hub_tools
-        self._listings: dict[tuple[SessionView, str | None, str], _Kept] = {}
+        self._listings: dict[_Key, _Kept] = {}
 
     async def listing(self, view: SessionView, state: SessionState, *, client: McpClient | None, era: Era = Era.MODERN) -> Raw:
         """The result of `tools/list`. `client`: the copy of the session's one server that is for it alone."""
@@ -68,7 +72,8 @@ class ViewLists:
         entries = await self._tools.entries(state.server, client=client, terms=view.terms, era=era, is_wanted=is_wanted)
         if await self._hub_tools.give_names(view) and client is None:
             entries = await self._tools.entries(state.server, terms=view.terms, era=era)  # others may have come meanwhile
-        made_of, key = self._state_of(view), (view, state.server, state.client if view.reads_results or view.leaves_structure_out else "")
+        client_name = state.client if view.reads_results or view.leaves_structure_out else ""
+        made_of, key = self._state_of(view), (view, state.server, client_name, era)
         kept = self._listings.get(key)
         if kept and kept.entries is entries and kept.made_of == made_of:
             return kept.listing
@@ -78,7 +83,7 @@ class ViewLists:
             self._keep(key, _Kept(entries, made_of, listing))
         return listing
 
-    def _keep(self, key: tuple[SessionView, str | None, str], made: _Kept) -> None:
+    def _keep(self, key: _Key, made: _Kept) -> None:
         """Forgets the oldest where there are too many."""
         self._listings.pop(key, None)
         self._listings[key] = made

@@ -8,6 +8,7 @@ Usage: habits.py [HABIT ...]
   flood:BYTES     prints so many bytes without a newline before it answers the first list
   tools:N         lists N tools instead of its own
   odd             lists tools with odd names, duplicates, a deep schema and things that are no tools
+  sick            lists tools that strict clients refuse whole lists for
   daemon          starts a child that leaves the process group and ignores SIGTERM; the tool `pids` tells its pid
 Tools: echo(text), hang, pids, die, slow(ms), big(n): n bytes of text.
 """
@@ -49,6 +50,10 @@ def tools():
     if "odd" in HABITS:
         names = ["gh.create_issue", "gh/create_issue", "名前", "", "x" * 200, "same", "same", "space in it"]
         return [*map(tool, names), tool("deep", inputSchema=deep(200)), {"description": "no name"}, "no object", tool(7)]
+    if "sick" in HABITS:
+        output = {"type": "object", "$ref": "#/nowhere"}
+        untyped = {"name": "untyped", "inputSchema": {"properties": {"a": None}, "required": True}, "annotations": {"title": None}}
+        return [untyped, {"description": "no name"}, tool("unresolved", outputSchema=output), tool("array", outputSchema={"type": "array"})]
     return [tool(name) for name in ("echo", "hang", "pids", "die", "slow", "big")]
 
 

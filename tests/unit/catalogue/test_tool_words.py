@@ -36,7 +36,7 @@ def test_what_is_given_stands_in_the_place_of_the_servers_own_and_nothing_else()
     assert replaced(override(icons=[])) == {"icons": []}
 
 
-@pytest.mark.parametrize("own", [None, "text", ["a"], {"readOnlyHint": "yes"}])
+@pytest.mark.parametrize("own", [None, "text", ["a"], {"readOnlyHint": "yes"}, {"title": None}])
 def test_hints_of_a_wrong_type_are_left_behind(own: object) -> None:
     assert replaced(override(annotations={"destructiveHint": True}), own) == {"annotations": {"destructiveHint": True}}
 

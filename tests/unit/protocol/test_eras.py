@@ -232,11 +232,35 @@ MODERN_LIST = b'{"resultType":"complete","tools":[{"n":1e400}],"ttlMs":5,"cacheS
         ("tools/call", b'{"resultType":5}', b'{"resultType":5}'),
         ("tools/call", b"[1]", b"[1]"),
         ("tools/call", b"null", b"null"),
+        ("tools/call", b'{"structuredContent":{"a":1e400}}', b'{"structuredContent":{"a":1e400}}'),
+        ("tools/call", b'{"structuredContent":[1e400],"content":[]}', b'{"structuredContent":{"result":[1e400]},"content":[]}'),
+        ("tools/call", b'{"resultType":"complete","structuredContent":null}', b'{"structuredContent":{"result":null}}'),
+        ("prompts/get", b'{"structuredContent":5}', b'{"structuredContent":5}'),
         ("tools/call", b'{"half":"\\ud800","resultType":"complete"}', b'{"half":"\\ud800"}'),
     ],
 )
 def test_a_modern_result_loses_what_the_legacy_era_does_not_know(method: str, result: bytes, expected: bytes) -> None:
     assert bytes(eras.as_legacy_result(method, Raw(result))) == expected
+
+
+def test_objects_are_wrapped_too_where_their_tool_may_answer_otherwise() -> None:
+    result = Raw(b'{"structuredContent":{"result":1},"content":[]}')
+    expected = b'{"structuredContent":{"result":{"result":1}},"content":[]}'
+    assert bytes(eras.as_legacy_result("tools/call", result, is_wrapped=True)) == expected
+    assert bytes(eras.as_legacy_result("tools/call", Raw(b'{"content":[]}'), is_wrapped=True)) == b'{"content":[]}'
+
+
+@pytest.mark.parametrize(
+    ("result", "expected"),
+    [
+        (b'{"structuredContent":[1] , "n":1e400}', b'{"structuredContent":{"result":[1]},"n":1e400}'),
+        (b'{ "structuredContent":{} }', b'{ "structuredContent":{} }'),
+        (b'{ "content":[] }', b'{ "content":[] }'),
+        (b"[1]", b"[1]"),
+    ],
+)
+def test_structured_content_of_a_legacy_server_becomes_an_object(result: bytes, expected: bytes) -> None:
+    assert bytes(eras.with_content_of_legacy(Raw(result))) == expected
 
 
 @settings(deadline=None)

@@ -287,6 +287,7 @@ def _print_facts(diagnosis: "Diagnosis", confinement: Sequence[str]) -> None:
     if diagnosis.noise_lines:
         _print_fact("noise", tr("{count} on its standard output that no MCP client can read", count=count(diagnosis.noise_lines, "line")))
     _print_fact(tr("last stderr"), "\n".join(diagnosis.stderr))
+    _print_fact(tr("flaws"), "\n".join(diagnosis.flaws))
     _print_fact("details", diagnosis.problem.message if diagnosis.problem else "")
     _print_fact(tr("what to do"), "\n".join(_remedy_lines(diagnosis.server, diagnosis.remedies)))
 

@@ -9,7 +9,7 @@ import json
 from tooltray.api import JsonObject
 from tooltray.cli.hubs import Hub, folder_path, started_hub
 from tooltray.cli.speech import tr
-from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, print_json, print_table
+from tooltray.cli.terminal import answer, answer_list, clean, clean_line, count, print_json, print_notes, print_table
 from tooltray.control.control_client import HubSilent
 from tooltray.errors import TooltrayError
 from tooltray.home.home import Home
@@ -22,8 +22,11 @@ COUNT_TIMEOUT_S = 120.0  # the same, and then 5,000 tools are counted
 def list_tools(args: argparse.Namespace, home: Home) -> int:
     with started_hub(home) as hub:
         tools = hub.ask(hub.api.tools.get_tools(server=args.server), timeout_s=LIST_TIMEOUT_S)
+        servers = [] if args.json else hub.ask(hub.api.hub.get_snapshot()).servers
     empty = tr("There are no tools.") if args.server is None else tr("{server} has no tools.", server=args.server)
-    return answer_list(args, tools, (tr("NAME"), tr("SERVER"), tr("KIND"), tr("CALLS"), tr("DESCRIPTION")), _row, empty=empty)
+    shown = answer_list(args, tools, (tr("NAME"), tr("SERVER"), tr("KIND"), tr("CALLS"), tr("DESCRIPTION")), _row, empty=empty)
+    print_notes(f"{server.name}: {flaw}" for server in servers if args.server in (None, server.name) for flaw in server.flaws)
+    return shown
 
 
 def _row(tool: ToolSnapshot) -> list[str]:

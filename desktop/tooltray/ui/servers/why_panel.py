@@ -204,6 +204,7 @@ def _facts(found: Diagnosis) -> list[tuple[str, str]]:
         (tr("Looked in"), "" if found.resolved_command else ", ".join(found.searched)),
         (tr("PATH"), found.path),
         (tr("Folder"), found.cwd),
+        (tr("Flaws"), "\n".join(found.flaws)),
         (tr("Exit code"), "" if found.exit_code is None else str(found.exit_code)),
         (tr("Odd lines"), tr("{count} on its output are not MCP messages", count=found.noise_lines) if found.noise_lines else ""),
     ]

@@ -384,6 +384,9 @@ def test_of_a_server_that_waits_for_a_project_is_said_what_for_and_for_which_it_
         out = tooltray("doctor", "files").out
     assert "ok: files: waits for a project, 3 tools known from its last run" in out
     assert "  remark:        {nope} is handed over as it is written" in out
+    with well(hub_home, diagnosis("files", flaws=["tool 'a': title is null, not a string (left out)", "tool 2 is left out"])):
+        out = tooltray("doctor", "files").out
+    assert "  flaws:         tool 'a': title is null, not a string (left out)\n                 tool 2 is left out" in out
 
 
 def test_what_servers_get_of_the_persons_environment_is_shown_with_where_it_is_from(tooltray: Tooltray, hub_home: Home) -> None:

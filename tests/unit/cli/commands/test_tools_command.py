@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 import pytest
-from tests.fakes.fake_control_hub import FakeControlHub, KeepSilent, whole
+from tests.fakes.fake_control_hub import FakeControlHub, KeepSilent, hub_snapshot, server_snapshot, whole
 from tests.unit.cli.conftest import Tooltray
 
 from tooltray.errors import TooltrayError
@@ -32,7 +32,7 @@ def test_tools_are_listed_with_what_happens_to_their_calls(tooltray: Tooltray, h
         tool("off", is_enabled=False),
         tool("refresh", is_for_views=True),
     ]
-    with FakeControlHub(hub_home, {"get_tools": tools}) as hub:
+    with FakeControlHub(hub_home, {"get_tools": tools, "get_snapshot": hub_snapshot()}) as hub:
         result = tooltray("tools", "list")
         in_json = tooltray("tools", "list", "--server", "files", "--json")
     assert result.out.splitlines() == [
@@ -43,13 +43,21 @@ def test_tools_are_listed_with_what_happens_to_their_calls(tooltray: Tooltray, h
         "refresh     files   read, for views  approved    does it",
     ]
     assert in_json.json == whole("get_tools", tools)
-    assert [params for _, params in hub.calls] == [{"server": None}, {"server": "files"}]
+    assert [params for verb, params in hub.calls if verb == "get_tools"] == [{"server": None}, {"server": "files"}]
 
 
 def test_no_tools_is_said(tooltray: Tooltray, hub_home: Home) -> None:
-    with FakeControlHub(hub_home, {"get_tools": []}):
+    with FakeControlHub(hub_home, {"get_tools": [], "get_snapshot": hub_snapshot()}):
         assert tooltray("tools", "list").out == "There are no tools.\n"
         assert tooltray("tools", "list", "--server", "files").out == "files has no tools.\n"
+
+
+def test_what_is_mended_or_left_out_of_a_servers_definitions_stands_below_the_list(tooltray: Tooltray, hub_home: Home) -> None:
+    servers = [server_snapshot("files", flaws=["tool 'a': x (left out)"]), server_snapshot("other", flaws=["tool 2 is left out"])]
+    with FakeControlHub(hub_home, {"get_tools": [tool("a")], "get_snapshot": hub_snapshot(*servers)}):
+        whole_list, of_one = tooltray("tools", "list"), tooltray("tools", "list", "--server", "files")
+    assert whole_list.err == "files: tool 'a': x (left out)\nother: tool 2 is left out\n"
+    assert of_one.err == "files: tool 'a': x (left out)\n"
 
 
 def test_text_is_printed_plainly_and_harmless(tooltray: Tooltray, hub_home: Home) -> None:
