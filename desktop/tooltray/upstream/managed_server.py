@@ -82,7 +82,9 @@ class ManagedServer:
         self._first = make_instance(self, Era.MODERN, None)
         self._legacy: Instance | None = None
         self._own: dict[Session, dict[Era, Instance]] = {}  # instances for one session alone
-        self._is_for_both_eras = False  # whether the first instance serves the clients of both: the server speaks the modern era only
+        self._is_for_both_eras = (
+            entry.config.only_era is Era.MODERN
+        )  # whether the first instance serves all clients, as there is no legacy one
         self.is_known = False  # whether it was listed before; if not, a launcher is installing it
         self.is_used = False  # somebody wanted it since it was last stopped
         self.saved_processes = 0  # of a launcher, by each instance that runs without it
