@@ -28,6 +28,7 @@ from tooltray.settings.server_config import MCPServerConfig
 from tooltray.shell_words import quoted
 from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ServerState
+from tooltray.transports.refused_requests import RefusedRequests
 from tooltray.upstream.idle_stop import IdleStop
 from tooltray.upstream.instance import Instance, not_running
 from tooltray.upstream.mcp_client import McpClient
@@ -77,6 +78,7 @@ class ManagedServer:
         """
         self.name, self.config, self.config_hash, self.log = entry.name, entry.config, entry.config_hash, log
         self.file, self.is_builtin = entry.file, entry.is_builtin
+        self.refused = RefusedRequests()
         self._make_instance = make_instance
         self.idle_stop = make_idle_stop(self)
         self._first = make_instance(self, Era.MODERN, None)

@@ -21,7 +21,7 @@ from tooltray.protocol.envelope import CONNECTION_CLOSED, INTERNAL_ERROR, Envelo
 from tooltray.protocol.event_stream import MEDIA_TYPE, Event, EventReader
 from tooltray.tasks import TaskKeeper
 from tooltray.transports.http.http_connections import HttpConnection, as_ours, is_same_origin, read_error_body
-from tooltray.transports.http.http_failures import ExchangeFailed, is_lost_stream, redacted_url, refusal, refusal_words
+from tooltray.transports.http.http_failures import ExchangeFailed, is_lost_session, redacted_url, refusal, refusal_words
 from tooltray.transports.http.intake import count_until_done, intake
 from tooltray.transports.http.request_body import Delivery, PostOrder
 from tooltray.transports.transport import ConnectionFailure
@@ -145,7 +145,7 @@ class SseChannel:
             return failure(INTERNAL_ERROR, f"server '{self._name}' could not be asked: an internal error; the log has the details")
 
     def _refusal(self, message: Outgoing, response: ClientResponse, body: bytes) -> Envelope:
-        if message.method != "initialize" and is_lost_stream(response.status, body, message.id):
+        if message.method != "initialize" and is_lost_session(response.status, body, message.id):
             self.has_expired = True
             self._lose(EXPIRED, has_stream=self._has_stream)
             return not_delivered(f"server '{self._name}' {EXPIRED}")

@@ -17,6 +17,7 @@ from tooltray.transports.http.http_failures import (
     explain_error,
     failure_of,
     is_lost_session,
+    may_be_lost_session,
     refusal,
     status_failure,
 )
@@ -99,12 +100,41 @@ def test_what_is_no_json_rpc_error_is_none(body: bytes) -> None:
         (404, b'{"id":"7","error":{"code":-32601,"message":"x"}}', False),
         (400, b'{"id":null,"error":{"code":-1,"message":"No valid Session"}}', True),
         (400, b'{"id":null,"error":{"code":-1,"message":"x"}}', False),
-        (400, b"session", False),
+        (400, b'{"id":7,"error":{"code":-32000,"message":"Session not found"}}', True),
+        (404, b'{"id":7,"error":{"code":-32601,"message":"no such method in this session"}}', False),
+        (400, b"Invalid or missing session ID", True),
+        (400, b"Bad Request: Server not initialized", True),
+        (403, b"unknown session", True),
+        (403, b"no", False),
+        (410, b"", True),
+        (401, b"session expired", False),
+        (409, b"Conflict: Only one SSE stream is allowed per session", False),
         (500, b'{"id":null,"error":{"code":-1,"message":"session"}}', False),
     ],
 )
 def test_a_lost_session_is_told_from_other_errors(status: int, body: bytes, is_lost: bool) -> None:
     assert is_lost_session(status, body, Raw(b"7")) is is_lost
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "may_be_lost"),
+    [
+        (400, b"", True),
+        (400, b'{"id":null,"error":{"code":-1,"message":"x"}}', True),
+        (400, b'{"id":7,"error":{"code":-1,"message":"x"}}', False),
+        (405, b"", True),
+        (409, b"gone", True),
+        (418, b"I forgot you", True),
+        (403, b"unknown session", True),
+        (403, b"no", False),
+        (401, b"unknown session", False),
+        (413, b"", False),
+        (429, b"", False),
+        (502, b"session", False),
+    ],
+)
+def test_a_refused_request_may_have_lost_its_session_unless_something_else_is_known(status: int, body: bytes, may_be_lost: bool) -> None:
+    assert may_be_lost_session(status, body, Raw(b"7")) is may_be_lost
 
 
 @pytest.mark.parametrize(
