@@ -30,6 +30,7 @@ _ID_PLACES = [  # where an id is certainly the message's own: its first members,
     re.compile(rb'"id"\s*:\s*' + _ID + rb'\s*,\s*"(?:result|error|method)"'),
 ]
 _ID_SEARCH_BYTES = 4096  # of either end of a malformed frame
+_EMPTY_ARRAY = re.compile(rb"\[\s*\]\Z")
 _VALID_ID = re.compile(rb"(?:" + member_scanner.STRING + rb"|-?(?:0|[1-9][0-9]*+))\Z", re.DOTALL)  # MCP: no fractions, no null
 
 
@@ -80,11 +81,25 @@ def decode(line: bytes | bytearray) -> Envelope:
     if message.error and message.error == NULL:  # some servers write every member of a reply
         message.error = NOTHING
     is_reply = not message.method and bool(message.result or message.error)
-    if message.id and not _VALID_ID.match(memoryview(message.id)):
+    if message.id and not _VALID_ID.match(memoryview(message.id)) and not (is_reply and _takes_whole_number(message)):
         raise MalformedFrame("the id must be a string or an integer", NOTHING, INVALID_REQUEST, is_reply=is_reply)
     if not message.method and not (message.id and is_reply):
         raise MalformedFrame("neither a request, a notification nor a reply", message.id, INVALID_REQUEST, is_reply=is_reply)
     return message
+
+
+def _takes_whole_number(message: Envelope) -> bool:
+    """Replaces the id of a reply that is an integer written as 1.0 or 1E7: some programs keep every number as a double.
+
+    Returns whether it is one.
+    """
+    try:
+        number = float(bytes(message.id))
+    except ValueError:
+        return False
+    if number.is_integer():
+        message.id = Raw(b"%d" % int(number))
+    return number.is_integer()
 
 
 def check_request(message: Envelope) -> None:
@@ -95,13 +110,15 @@ def check_request(message: Envelope) -> None:
     """
     if message.jsonrpc != "2.0":
         raise MalformedFrame('"jsonrpc" must be "2.0"', message.id, INVALID_REQUEST)
+    if message.params and memoryview(message.params)[0] != _OPENING_BRACE:
+        forgive(message)
     if message.params and memoryview(message.params)[0] not in b"{[":
         raise MalformedFrame("params must be an object or an array", message.id, INVALID_REQUEST)
 
 
 def forgive(message: Envelope) -> None:
-    """What some servers write although JSON-RPC 2.0 forbids it, and AI clients would refuse: null where there are no parameters."""
-    if message.params == NULL:
+    """What some servers write although JSON-RPC 2.0 forbids it, and others would refuse: null or an empty array for no parameters."""
+    if message.params == NULL or (message.params and _EMPTY_ARRAY.match(memoryview(message.params))):
         message.params = NOTHING
 
 

@@ -81,7 +81,6 @@ def test_an_id_that_is_no_string_and_no_integer_is_an_invalid_request_answered_u
         (b'{"id":1,"method":"m"}', b"1"),
         (b'{"jsonrpc":"2.0","method":1,"params":"bar"}', b""),
         (b'{"jsonrpc":"1.0","method":"n"}', b""),
-        (b'{"jsonrpc":"2.0","id":1,"method":"m","params":null}', b"1"),
         (b'{"jsonrpc":"2.0","id":1,"method":"m","params":5}', b"1"),
         (b'{"jsonrpc":"2.0","id":1,"method":"m","params":"\\ud800"}', b"1"),
         (b'{"jsonrpc":"2.0","id":1,"error":null}', b"1"),
@@ -310,3 +309,15 @@ def test_an_error_that_clients_cannot_read_is_quoted_in_one_that_they_can(error:
     assert said["code"] == -32700
     assert said["message"].startswith("server 's' sent a reply that cannot be read: its error has no code or no message: ")
     assert len(said["message"]) < 300
+
+
+@pytest.mark.parametrize("params", [b"null", b"[]", b"[ ]"])
+def test_a_request_without_parameters_may_say_so_by_null_or_an_empty_array(params: bytes) -> None:
+    message = envelope.decode(b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":%b}' % params)
+    envelope.check_request(message)
+    assert message.params == NOTHING
+
+
+@pytest.mark.parametrize("written", [b"7.0", b"7E0", b"0.7e1"])
+def test_the_id_of_a_reply_that_is_an_integer_written_as_a_fraction_is_that_integer(written: bytes) -> None:
+    assert bytes(envelope.decode(b'{"jsonrpc":"2.0","id":%b,"result":{}}' % written).id) == b"7"

@@ -8,7 +8,9 @@ import json
 import os
 import re
 import ssl
+import time
 from collections.abc import Callable, Mapping
+from email.utils import parsedate_to_datetime
 
 import aiohttp
 import msgspec
@@ -193,9 +195,24 @@ def retry_after_s(status: int, headers: Mapping[str, str]) -> float | None:
 
     503 does not count: a proxy sends it with `Retry-After` even when the server received the request and did not answer.
     """
+    after_s = _after_s(headers) if status == _TOO_MANY else None
+    return None if after_s is None else max(after_s, SHORTEST_RETRY_AFTER_S)
+
+
+def _after_s(headers: Mapping[str, str]) -> float | None:
+    """Returns the seconds of `Retry-After`, which may be a date (RFC 9110, 10.2.3), by the server's own clock where it gives that."""
     after = headers.get("Retry-After", "").strip()
-    is_requested = status == _TOO_MANY and after.isascii() and after.isdigit()
-    return max(float(after), SHORTEST_RETRY_AFTER_S) if is_requested else None
+    if after.isascii() and after.isdigit():
+        return float(after)
+    try:
+        until = parsedate_to_datetime(after).timestamp()
+    except ValueError:
+        return None
+    try:
+        now = parsedate_to_datetime(headers.get("Date", "")).timestamp()
+    except ValueError:
+        now = time.time()
+    return max(until - now, 0.0)
 
 
 def error_in(body: bytes) -> Raw:
@@ -276,9 +293,9 @@ def refusal_words(status: int, reason: str, headers: Mapping[str, str], *, url: 
         case 404 | 405:
             return Phrase("has no MCP at {url} (HTTP {status}); check the URL", url=redacted_url(url), status=status)
         case 429:
-            after = _clean(headers.get("Retry-After", ""))
-            if after.isdigit():
-                return Phrase("is asked too often (HTTP {status}, try again after {seconds} s)", status=status, seconds=after)
+            after_s = _after_s(headers)
+            if after_s is not None:
+                return Phrase("is asked too often (HTTP {status}, try again after {seconds} s)", status=status, seconds=f"{after_s:.0f}")
             return Phrase("is asked too often (HTTP {status})", status=status)
         case _:
             return Phrase("answered with HTTP {status}", status=f"{status} {_clean(reason)}".rstrip())

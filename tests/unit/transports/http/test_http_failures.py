@@ -19,6 +19,7 @@ from tooltray.transports.http.http_failures import (
     is_lost_session,
     may_be_lost_session,
     refusal,
+    retry_after_s,
     status_failure,
 )
 
@@ -216,3 +217,20 @@ def test_an_http_error_has_a_headline_that_shows_no_path(status: int, title: str
 def test_other_statuses_are_left_to_what_the_server_says() -> None:
     assert status_failure(400, AT) is None
     assert status_failure(404, URL("http://127.0.0.1:8000/x")).problem.title.startswith("127.0.0.1:8000 has no MCP")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("after", "date", "expected_s"),
+    [
+        ("7", "", 7.0),
+        ("0", "", 1.0),
+        ("Fri, 27 Nov 2026 10:00:05 GMT", "Fri, 27 Nov 2026 10:00:00 GMT", 5.0),
+        ("Fri, 27 Nov 2026 10:00:00 GMT", "Fri, 27 Nov 2026 10:00:05 GMT", 1.0),
+        ("Fri, 27 Nov 2015 10:00:00 GMT", "", 1.0),
+        ("soon", "", None),
+        ("", "", None),
+    ],
+)
+def test_a_time_to_come_again_is_given_in_seconds_or_as_a_date(after: str, date: str, expected_s: float | None) -> None:
+    assert retry_after_s(429, {"Retry-After": after, "Date": date}) == expected_s
+    assert retry_after_s(503, {"Retry-After": after, "Date": date}) is None
