@@ -20,7 +20,7 @@ from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INTERNAL_ERROR, Envelope, failure, not_delivered, unanswered
 from tooltray.protocol.event_stream import MEDIA_TYPE, Event, EventReader
 from tooltray.tasks import TaskKeeper
-from tooltray.transports.http.http_connections import HttpConnection, as_ours, is_same_origin, read_error_body
+from tooltray.transports.http.http_connections import HttpConnection, as_ours, as_written, is_same_origin, read_error_body
 from tooltray.transports.http.http_failures import ExchangeFailed, is_lost_session, redacted_url, refusal, refusal_words
 from tooltray.transports.http.intake import count_until_done, intake
 from tooltray.transports.http.request_body import Delivery, PostOrder
@@ -199,7 +199,7 @@ class SseChannel:
 
     def _read_endpoint(self, event: Event) -> str:
         try:
-            endpoint = self._connection.url.join(URL(str(event.data, "utf-8").strip()))
+            endpoint = self._connection.url.join(as_written(str(event.data, "utf-8").strip()))
         except ValueError:
             return Phrase("names no URL to send messages to")
         if not is_same_origin(self._connection.url, endpoint):
