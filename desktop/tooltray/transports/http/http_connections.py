@@ -103,21 +103,30 @@ class HttpConnection:
 
     @asynccontextmanager
     async def exchange(
-        self, method: str, headers: Mapping[str, str], body: bytes = b"", *, url: URL | None = None, delivery: Delivery | None = None
+        self,
+        method: str,
+        headers: Mapping[str, str],
+        body: bytes = b"",
+        *,
+        url: URL | None = None,
+        delivery: Delivery | None = None,
+        is_optional: bool = False,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Sends a request and yields the response, whose body may be read inside the context.
 
         Args:
             url: the target, if it is not the server's own URL.
             delivery: records whether the server may have received the request.
+            is_optional: a refusal concerns this request only, and calls for no sign-in.
 
         Raises:
             ExchangeFailed: on entering the context, or while the body is read.
         """
         target = url or self.url
         try:
-            response = await self._send_with_retry(_Request(method, headers, body, delivery or Delivery()), target)
-            self._note_status(method, response.status)
+            response = await self._send_with_retry(_Request(method, headers, body, delivery or Delivery(), is_optional), target)
+            if not is_optional:
+                self._note_status(method, response.status)
             async with response:
                 yield response
         except NotAuthorized as error:
@@ -166,6 +175,8 @@ class HttpConnection:
         access = self._authorization
         if access is None or request.method == SESSION_END:
             return await self._send_redirected(request, url, access.held if access else None)
+        if request.is_optional:
+            return await self._send_redirected(request, url, await access.header())
         sent = await access.header()
         response = await self._send_redirected(request, url, sent)
         if await self._renew_authorization(access, response, sent):
@@ -226,6 +237,7 @@ class _Request(NamedTuple):
     headers: Mapping[str, str]
     body: bytes
     delivery: Delivery
+    is_optional: bool
 
 
 def _with_authorization(headers: Mapping[str, str], authorization: str | None) -> Mapping[str, str]:

@@ -248,7 +248,7 @@ class StandingStream:
         headers = {"Accept": MEDIA_TYPE, **self._session.headers()}
         if self._last_event_id:
             headers[LAST_EVENT_HEADER] = self._last_event_id
-        async with self._session.connection.exchange("GET", headers) as response:
+        async with self._session.connection.exchange("GET", headers, is_optional=True) as response:
             if response.status == 200 and is_event_stream(response):
                 self._was_open = True
                 reader = EventReader()
