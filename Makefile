@@ -80,7 +80,7 @@ lock:
 	scripts/lock.sh
 
 # what tests and benchmarks need
-PREPARED = .cache/fastmcp/.installed .cache/serena/.installed tests/npm/node_modules/.installed
+PREPARED = .cache/fastmcp/.installed .cache/serena/.installed .cache/rmcp/.installed tests/npm/node_modules/.installed
 prepare: .venv/.dev
 	@scripts/system_packages.sh tests & system=$$!; \
 	$(MAKE) --silent --jobs=2 $(PREPARED); made=$$?; wait $$system && exit $$made  # they mostly wait for the network
@@ -108,6 +108,12 @@ prepare: .venv/.dev
 	@scripts/make_venv.sh .cache/serena
 	@echo "Installing Serena into .cache/serena ..."
 	@.cache/serena/bin/python $(LOCKED) --no-binary proxy-tools -r requirements/serena.txt
+	@touch $@
+
+.cache/rmcp/.installed: requirements/rmcp.txt
+	@scripts/make_venv.sh .cache/rmcp
+	@echo "Installing servers of early rmcp into .cache/rmcp ..."
+	@.cache/rmcp/bin/python $(LOCKED) -r requirements/rmcp.txt
 	@touch $@
 
 .cache/confined/.installed: requirements/confined.txt

@@ -16,6 +16,7 @@ lock requirements/dev.txt pyproject.toml --extra dev --constraints requirements/
 lock requirements/otlp.txt pyproject.toml --extra otlp --constraints requirements/run.txt
 lock requirements/fastmcp.txt requirements/fastmcp.in
 lock requirements/serena.txt requirements/serena.in
+lock requirements/rmcp.txt requirements/rmcp.in
 lock requirements/confined.txt requirements/confined.in
 lock requirements/node.txt requirements/node.in
 lock requirements/docs.txt requirements/docs.in

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.end2end.processes import Program, World, new_world, wait_until
+from tests.end2end.processes import ROOT, Program, World, new_world, wait_until
 
 REMOTE = Path(__file__).parent / "servers" / "remote.py"
+FORWARD = Path(__file__).parent / "servers" / "forward.py"
+SINGLE_SESSION = ROOT / "tests" / "npm" / "single_session.mjs"
 KINDS = ("streamable", "json", "stateless", "sse", "fastmcp")
 BIG = 20_000_000
 META = {
@@ -120,6 +122,26 @@ def test_a_server_that_restarts_is_opened_anew_and_the_next_calls_work(world, fa
     remote.start()
     assert texts_of_calls_at_once(legacy) == {"after 0", "after 1", "after 2", "after 3"}
     assert text_of(call(modern, "echo", meta=META, text="after")) == "after"
+
+
+@pytest.mark.parametrize("refusal", ["transport", "text"])
+def test_a_restarted_server_of_the_typescript_sdk_behind_a_proxy_is_opened_anew_and_each_call_runs_once(world, node, refusal):
+    def start(port: str) -> Program:
+        return world.start(node, str(SINGLE_SESSION), port, refusal)
+
+    server = start("0")
+    port = server.read_line().decode().strip()
+    proxy = world.start(sys.executable, str(FORWARD), port)
+    start_hub(world, single={"url": f"http://127.0.0.1:{int(proxy.read_line())}/mcp", "autoApprove": ["all"]})
+    client = world.start_bridge("--server", "single")
+    client.initialize()
+    assert text_of(call(client, "echo", text="before")) == "before, call 1"
+    server.end()
+    server = start(port)
+    server.read_line()
+    assert text_of(call(client, "echo", text="after")) == "after, call 1"
+    assert "come again" in call(client, "echo", text="odd")["error"]["message"]
+    assert text_of(call(client, "echo", text="after")) == "after, call 2"
 
 
 def texts_of_calls_at_once(client: Program) -> set[str]:

@@ -41,13 +41,11 @@ def checked_result(reply: Envelope, failed: str) -> dict[str, Any]:
         failed: what did not work, in words.
 
     Raises:
-        TooltrayError: the reply is an error, or its result no object.
+        TooltrayError: the reply is an error.
     """
     if reply.error:
         raise TooltrayError(failed, error_message(reply))
-    result = envelope.load(reply.result)
-    if not isinstance(result, dict):
-        raise TooltrayError(failed, Phrase("the server's answer is no object"))
+    result: dict[str, Any] = envelope.load(reply.result)
     return result
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from tooltray.calls.tool_call import ToolCalls, is_error
+from tooltray.calls.tool_call import ToolCalls
 from tooltray.catalogue.tool_manager import ToolManager
 from tooltray.formats.contents import failed
 from tooltray.projects.projects import Projects
@@ -49,17 +49,16 @@ class ModelCall:
 
 def error_message(reply: Envelope) -> str:
     """What a reply that is an error says."""
-    error = envelope.load(reply.error)
-    return str(error.get("message", "")) if isinstance(error, dict) else str(error)
+    return str(envelope.load(reply.error).get("message", ""))
 
 
 def result_of(reply: Envelope) -> dict[str, Any]:
-    """The result object of a reply that is none; a result that is no object stands in one."""
+    """The result of a reply that is no error."""
     try:
-        result = envelope.load(reply.result)
+        result: dict[str, Any] = envelope.load(reply.result)
     except ValueError:
         return failed(UNREADABLE)
-    return result if isinstance(result, dict) else {"content": [], "isError": is_error(reply), "structuredContent": result}
+    return result
 
 
 OWN_CLIENT_NAME = "tooltray"  # calls of the command line and the desktop, in the records

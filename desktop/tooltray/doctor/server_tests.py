@@ -128,6 +128,7 @@ class ServerTests:
             is_remote=is_remote(server.config.transport),
             is_isolated=False,
             is_known_legacy=lambda: self._services.eras.eras(server.config_hash) == {Era.LEGACY.value},
+            only_era=server.config.only_era,
             is_first_start=lambda: True,
         )
         return Instance(

@@ -81,7 +81,8 @@ class HttpApp:
             ("/servers/{name}/sse", self._sse_stream),
             ("/servers/{name}/messages", self._sse_messages),
         ):
-            app.router.add_route("*", path, partial(self._serve, handler), expect_handler=expect)
+            for written in (path, f"{path}/"):
+                app.router.add_route("*", written, partial(self._serve, handler), expect_handler=expect)
         answer_all_else(app, partial(self._serve, _nothing_here))
         return app
 

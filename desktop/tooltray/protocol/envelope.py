@@ -20,6 +20,8 @@ NOTHING, NULL = Raw(b""), Raw(b"null")
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL_ERROR = -32700, -32600, -32601, -32602, -32603
 CONNECTION_CLOSED, REQUEST_TIMEOUT = -32000, -32001  # the codes that the MCP SDKs use for these
 METHODS_KEPT = 128  # as JSON; there are about thirty, and a client may make up others
+QUOTED_BYTES = 200  # of what cannot be read
+_OPENING_BRACE = ord("{")
 UTF8_CHECKED_BELOW_BYTES = 2**20  # the check costs 0.8 ms a MB and a copy
 _ID = rb"(" + member_scanner.STRING + rb"|-?[0-9][0-9.eE+-]*)"
 _ID_PLACES = [  # where an id is certainly the message's own: its first members, its last member, or right before the outcome
@@ -28,6 +30,7 @@ _ID_PLACES = [  # where an id is certainly the message's own: its first members,
     re.compile(rb'"id"\s*:\s*' + _ID + rb'\s*,\s*"(?:result|error|method)"'),
 ]
 _ID_SEARCH_BYTES = 4096  # of either end of a malformed frame
+_EMPTY_ARRAY = re.compile(rb"\[\s*\]\Z")
 _VALID_ID = re.compile(rb"(?:" + member_scanner.STRING + rb"|-?(?:0|[1-9][0-9]*+))\Z", re.DOTALL)  # MCP: no fractions, no null
 
 
@@ -78,11 +81,25 @@ def decode(line: bytes | bytearray) -> Envelope:
     if message.error and message.error == NULL:  # some servers write every member of a reply
         message.error = NOTHING
     is_reply = not message.method and bool(message.result or message.error)
-    if message.id and not _VALID_ID.match(memoryview(message.id)):
+    if message.id and not _VALID_ID.match(memoryview(message.id)) and not (is_reply and _takes_whole_number(message)):
         raise MalformedFrame("the id must be a string or an integer", NOTHING, INVALID_REQUEST, is_reply=is_reply)
     if not message.method and not (message.id and is_reply):
         raise MalformedFrame("neither a request, a notification nor a reply", message.id, INVALID_REQUEST, is_reply=is_reply)
     return message
+
+
+def _takes_whole_number(message: Envelope) -> bool:
+    """Replaces the id of a reply that is an integer written as 1.0 or 1E7: some programs keep every number as a double.
+
+    Returns whether it is one.
+    """
+    try:
+        number = float(bytes(message.id))
+    except ValueError:
+        return False
+    if number.is_integer():
+        message.id = Raw(b"%d" % int(number))
+    return number.is_integer()
 
 
 def check_request(message: Envelope) -> None:
@@ -93,13 +110,15 @@ def check_request(message: Envelope) -> None:
     """
     if message.jsonrpc != "2.0":
         raise MalformedFrame('"jsonrpc" must be "2.0"', message.id, INVALID_REQUEST)
+    if message.params and memoryview(message.params)[0] != _OPENING_BRACE:
+        forgive(message)
     if message.params and memoryview(message.params)[0] not in b"{[":
         raise MalformedFrame("params must be an object or an array", message.id, INVALID_REQUEST)
 
 
 def forgive(message: Envelope) -> None:
-    """What some servers write although JSON-RPC 2.0 forbids it, and AI clients would refuse: null where there are no parameters."""
-    if message.params == NULL:
+    """What some servers write although JSON-RPC 2.0 forbids it, and others would refuse: null or an empty array for no parameters."""
+    if message.params == NULL or (message.params and _EMPTY_ARRAY.match(memoryview(message.params))):
         message.params = NOTHING
 
 
@@ -225,6 +244,41 @@ def unanswered(reason: str) -> Envelope:
 
 
 NOT_DELIVERED = not_delivered("the server did not take the request; call again")
+
+
+def readable(reply: Envelope, peer: str) -> Envelope:
+    """Returns a reply as clients can read it: itself; an empty result for null; an error of ours where its result is no object, or its
+    error has no integer code or no message (JSON-RPC 2.0, 5.1). Clients drop such a reply, and would wait for another until they time out.
+
+    Args:
+        peer: who sent it, for the error.
+    """
+    has_object = bool(reply.result) and memoryview(reply.result)[0] == _OPENING_BRACE
+    if not reply.error:
+        if has_object:
+            return reply
+        return success({}) if reply.result == NULL else _unreadable(peer, "its result is no object", reply.result)
+    if _is_error(reply.error):
+        return reply
+    if has_object:  # some servers write every member of a reply
+        return Envelope(result=reply.result)
+    return _unreadable(peer, "its error has no code or no message", reply.error)
+
+
+def _is_error(raw: Raw) -> bool:
+    """Whether a member is an error as JSON-RPC 2.0 has it; a code may be written as 1.0, which clients read as 1."""
+    try:
+        error = load(raw)
+    except ValueError:  # nested too deeply
+        return False
+    code, message = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, None)
+    is_code = (isinstance(code, int) and not isinstance(code, bool)) or (isinstance(code, float) and code.is_integer())
+    return is_code and isinstance(message, str)
+
+
+def _unreadable(peer: str, what: str, member: Raw) -> Envelope:
+    quoted = str(memoryview(member)[:QUOTED_BYTES], "utf-8", "replace")
+    return failure(PARSE_ERROR, f"{peer} sent a reply that cannot be read: {what}: {quoted}")
 
 
 @functools.lru_cache(maxsize=METHODS_KEPT)

@@ -31,6 +31,7 @@ from pydantic import (
 )
 
 from tooltray.phrases import Phrase
+from tooltray.protocol.eras import Era
 from tooltray.settings.call_rule import AutoApprove, CallRules
 from tooltray.settings.confinement import OPEN, Confinement
 from tooltray.settings.json_model import JsonModel, without_null
@@ -168,6 +169,7 @@ class MCPServerConfig(JsonModel):
         isolation: one copy for all AI clients, or one for each AI client's session.
         idle_stop: seconds without a call after which a server that does not start with the hub is stopped again; None: never.
         direct_start: whether a package that npx or uvx has unpacked already is started without them.
+        era: of the protocol that it speaks; "auto": it is found out.
         custom_npm_registry: where this server's packages come from, in the place of the registry for all.
         oauth: how to sign in, where that cannot be found out.
         lazy_load: whether AI clients see its tools only when they have activated it; None: as `publish.lazyLoad` says.
@@ -205,6 +207,7 @@ class MCPServerConfig(JsonModel):
     isolation: Literal["shared", "session"] = "shared"
     idle_stop: Seconds | None = None
     direct_start: StrictBool = True
+    era: Literal["auto", "legacy", "modern"] = "auto"
     custom_npm_registry: Target = None
     oauth: OAuthSettings | None = None
     lazy_load: StrictBool | None = None
@@ -254,6 +257,11 @@ class MCPServerConfig(JsonModel):
         return self.type or ("stdio" if self.command else "http")
 
     @property
+    def only_era(self) -> Era | None:
+        """The era that it gives; None: it is found out."""
+        return None if self.era == "auto" else Era(self.era)
+
+    @property
     def template(self) -> tuple[str, ...]:
         """The arguments of a deferred server, the project's placeholders in them."""
         return self.args if self.startup_args_template is None else self.startup_args_template
@@ -293,9 +301,9 @@ def config_hash(config: MCPServerConfig) -> str:
 
 
 def runs_otherwise(before: MCPServerConfig, after: MCPServerConfig) -> bool:
-    """Whether what runs has to be started anew: another program, or the same one in another confinement. Whether it is the same program,
-    and what was said yes to, `config_hash` says alone."""
-    return config_hash(before) != config_hash(after) or after.confinement.needs_start(before.confinement)
+    """Whether what runs has to be started anew: another program, or the same one in another confinement or era. Whether it is the same
+    program, and what was said yes to, `config_hash` says alone."""
+    return config_hash(before) != config_hash(after) or before.era != after.era or after.confinement.needs_start(before.confinement)
 
 
 def what_runs(config: MCPServerConfig) -> str:

@@ -245,6 +245,7 @@ class FileServerSettings(JsonModel):
     disabled_tools: tuple[StrictStr, ...] | None = None
     disabled_skills: tuple[StrictStr, ...] | None = None
     call_timeout: Seconds | None = None
+    era: Literal["auto", "legacy", "modern"] | None = None
     isolation: Literal["shared", "session"] | None = None
     idle_stop: Seconds | None = None
     lazy_load: StrictBool | None = None

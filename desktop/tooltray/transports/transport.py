@@ -18,6 +18,7 @@ from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.settings.expansion import ResolvedServer
 from tooltray.settings.server_config import MCPServerConfig
 from tooltray.transports.authorization import Authorization
+from tooltray.transports.refused_requests import RefusedRequests
 
 
 class ConnectionFailure(msgspec.Struct, frozen=True):
@@ -126,6 +127,7 @@ class TransportOrder(msgspec.Struct, frozen=True):
         prepare_launch: works out the command line and environment of a server that runs as a child process.
         start_process: makes the transport for such a launch.
         authorize: returns the Authorization of a remote server; None if its settings already authorize the requests.
+        refused: the requests that sessions with the server have refused.
         log: the server's log.
         packages: a folder in which servers inside Tooltray are looked for besides the packages of this Python; None: there is none.
     """
@@ -140,5 +142,6 @@ class TransportOrder(msgspec.Struct, frozen=True):
     prepare_launch: Callable[[], Awaitable[Launch]]
     start_process: Callable[[Launch], Transport]
     authorize: Callable[[], Awaitable[Authorization | None]]
+    refused: RefusedRequests = msgspec.field(default_factory=RefusedRequests)
     log: deque[str] = msgspec.field(default_factory=deque)
     packages: Path | None = None

@@ -75,7 +75,7 @@ async def make_remote(order: TransportOrder) -> Transport:
     )
     if order.config.transport == "sse":
         return SseTransport(name=order.name, connection=connection)
-    return HttpTransport(name=order.name, connection=connection, tool_schema=order.tool_schema)
+    return HttpTransport(name=order.name, connection=connection, tool_schema=order.tool_schema, refused=order.refused)
 
 
 TRANSPORTS: Mapping[str, TransportKind] = {

@@ -50,17 +50,26 @@ class OpeningFailed(TooltrayError):
         self.words = words
 
 
+class EndedAtProbe(OpeningFailed):
+    """The connection ended while `server/discover` was unanswered.
+
+    Servers built with rmcp before 3.0 and others end at a first message that is not `initialize`, so this is a sign of the legacy era.
+    """
+
+
 class GreetingPlan(msgspec.Struct, frozen=True):
     """How a server is to be greeted.
 
     Attributes:
         wants: MODERN tries the modern era first and takes the legacy one too; LEGACY opens in the legacy era or not at all.
         is_known_legacy: it spoke nothing else the last time: the legacy era is tried first.
+        only: the era that the server's settings give; the other one is never tried. None: both are.
         discover_timeout_s: after which a server counts as silent to `server/discover`.
     """
 
     wants: Era
     is_known_legacy: bool = False
+    only: Era | None = None
     discover_timeout_s: float = DISCOVER_TIMEOUT_S
 
 
@@ -115,10 +124,13 @@ async def greet(
 
     Raises:
         EraRefused: it was to be legacy and the server is modern only.
+        EndedAtProbe: it ended before it answered `server/discover`; another connection is to be opened in the legacy era.
         TooltrayError: the server answered with an error, nonsense, or ended.
     """
     opening = _Opening(dispatcher, server, plan, introduction, on_answered)
-    return await (opening.initialize() if plan.wants is Era.LEGACY else opening.negotiate())
+    if plan.only is Era.MODERN:
+        return await opening.discover()
+    return await (opening.initialize() if Era.LEGACY in (plan.wants, plan.only) else opening.negotiate())
 
 
 class _Opening:
@@ -143,6 +155,14 @@ class _Opening:
                 return greeting
             raise
 
+    async def discover(self) -> Greeting:
+        """Opens the connection in the modern era or not at all."""
+        if self._plan.wants is Era.LEGACY:
+            raise EraRefused(Phrase("'{name}' does not speak the legacy protocol", name=self._server), Phrase("its settings say so"))
+        if greeting := await self._discover(MODERN_VERSIONS[-1]):
+            return greeting
+        raise OpeningFailed(self._server, Phrase("it does not speak the modern protocol, which its settings give"))
+
     async def _discover(self, version: str, *, is_second_try: bool = False) -> Greeting | None:
         us = self._introduction
         meta = {PROTOCOL_VERSION_KEY: version, CLIENT_INFO_KEY: us.client_info, CLIENT_CAPABILITIES_KEY: us.capabilities}
@@ -151,6 +171,8 @@ class _Opening:
                 reply = await self._dispatcher.call("server/discover", dump({"_meta": meta}), is_cancellable=False)
         except TimeoutError:
             return None
+        if self._dispatcher.is_closed:
+            raise EndedAtProbe(self._server, self._dispatcher.closed_because)
         self._on_answered()
         if reply.error:
             error = _read_error(reply)

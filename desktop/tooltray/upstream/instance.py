@@ -23,29 +23,14 @@ from tooltray.protocol.eras import Era
 from tooltray.sessions.caller import Session
 from tooltray.snapshots.servers import ServerState
 from tooltray.transports.transport import ConnectionFailure, Transport
-from tooltray.upstream.handshake import EraRefused, GreetingPlan, OpeningFailed
+from tooltray.upstream.handshake import EndedAtProbe, EraRefused, GreetingPlan, OpeningFailed
 from tooltray.upstream.idle_stop import Usage
 from tooltray.upstream.mcp_client import Audience, McpClient
+from tooltray.upstream.server_states import STARTS, TRANSITIONS
 from tooltray.upstream.start_watch import StartWatch
 from tooltray.upstream.upstream_services import UpstreamServices
 
 logger = logging.getLogger(__name__)
-TRANSITIONS: dict[ServerState, frozenset[ServerState]] = {
-    ServerState.ON_DEMAND: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.STOPPED, ServerState.WAITING}),
-    ServerState.WAITING: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.STOPPED, ServerState.ON_DEMAND}),
-    ServerState.STOPPED: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.ON_DEMAND, ServerState.WAITING}),
-    ServerState.STARTING: frozenset(
-        {ServerState.RUNNING, ServerState.RESTARTING, ServerState.NEEDS_SIGN_IN, ServerState.ERROR, ServerState.STOPPING}
-    ),
-    ServerState.INSTALLING: frozenset({ServerState.RUNNING, ServerState.RESTARTING, ServerState.ERROR, ServerState.STOPPING}),
-    ServerState.RUNNING: frozenset({ServerState.RESTARTING, ServerState.NEEDS_SIGN_IN, ServerState.ERROR, ServerState.STOPPING}),
-    ServerState.RESTARTING: frozenset({ServerState.STARTING, ServerState.INSTALLING, ServerState.ERROR, ServerState.STOPPING}),
-    ServerState.STOPPING: frozenset({ServerState.STOPPED, ServerState.ON_DEMAND, ServerState.WAITING}),
-    ServerState.NEEDS_SIGN_IN: frozenset({ServerState.STARTING, ServerState.STOPPING, ServerState.STOPPED, ServerState.ON_DEMAND}),
-    ServerState.ERROR: frozenset(
-        {ServerState.STARTING, ServerState.INSTALLING, ServerState.STOPPING, ServerState.STOPPED, ServerState.ON_DEMAND}
-    ),
-}
 
 
 class Failure(msgspec.Struct, frozen=True):
@@ -68,6 +53,13 @@ def not_running(server: str, problem: Problem) -> TooltrayError:
     return TooltrayError(title, problem.message, problem.hint)
 
 
+def _may_be_legacy(failure: ConnectionFailure | None) -> bool:
+    """Whether a server that ended at the modern greeting may only not have known it: its end has no other explanation."""
+    if failure is None:
+        return True
+    return bool(failure.how) and not (failure.is_lasting and failure.words)
+
+
 class Program(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """What an instance runs.
 
@@ -77,6 +69,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         is_remote: it runs elsewhere, and is tried again in the background however often it fails.
         is_isolated: every AI client has an instance of its own.
         is_known_legacy: whether the server spoke the legacy era alone when it last ran.
+        only_era: the era that its settings give; None: whichever it speaks.
         is_first_start: whether the server was never seen running: then a launcher is shown as installing it.
     """
 
@@ -86,6 +79,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     is_remote: bool = False
     is_isolated: bool = False
     is_known_legacy: Callable[[], bool]
+    only_era: Era | None = None
     is_first_start: Callable[[], bool]
 
 
@@ -129,6 +123,7 @@ class Instance:
         self._last_error: Problem | None = None
         self._has_run = False  # since somebody started it
         self.is_refused = False  # the server does not speak the era it was to be opened in
+        self._has_ended_at_probe = False  # so that it is greeted in the legacy way from then on
         self._sign_in: Problem | None = None  # why the connection was given up, where a person has to sign in
         self._owner: asyncio.Task[None] | None = None
         self._starts_again = False  # as soon as the owner has ended
@@ -260,7 +255,7 @@ class Instance:
         return self.state in (ServerState.STARTING, ServerState.INSTALLING, ServerState.RESTARTING)
 
     def _begin(self) -> None:
-        self._starts_again = self.is_refused = self._is_given_up = self._has_run = False
+        self._starts_again = self.is_refused = self._has_ended_at_probe = self._is_given_up = self._has_run = False
         self._failures, self._last_error = 0, None
         self._owner = self._spawn(self._own(), name=f"owner of '{self.name}' ({self.wants.value})")
         self._owner.add_done_callback(self._on_ended)
@@ -278,8 +273,9 @@ class Instance:
         try:
             await self._run_once()
             while not self._is_given_up:
-                await self._pause()
-                self._change(self._starting_state())
+                if self.state not in STARTS:
+                    await self._pause()
+                    self._change(self._starting_state())
                 await self._run_once()
         except Exception:  # a bug of ours: the card says so, and calls do not wait for ever
             logger.exception("running '%s' failed", self.name)
@@ -303,7 +299,7 @@ class Instance:
         return slow[min(self._failures - len(quick), len(slow)) - 1]
 
     async def _run_once(self) -> None:
-        """Runs the server until it ends; leaves the state RESTARTING, NEEDS_SIGN_IN or ERROR."""
+        """Runs the server until it ends; leaves the state RESTARTING, NEEDS_SIGN_IN or ERROR; that of a start if it is to run at once."""
         client: McpClient | None = None
         self._sign_in = None
         reason: str = Phrase("server '{name}' was stopped", name=self.name)
@@ -380,6 +376,10 @@ class Instance:
     def _opening_failed(self, client: McpClient, error: TooltrayError) -> None:
         """It was started or reached, and then something went wrong; the transport may know better than the protocol what."""
         self.failure = failure = client.transport.failure
+        if isinstance(error, EndedAtProbe) and not self._has_ended_at_probe and not self._sign_in and _may_be_legacy(failure):
+            logger.info("'%s' ended before it answered server/discover and is greeted in the legacy way", self.name)
+            self._has_ended_at_probe = True
+            return
         if failure is None:
             self._failed(error.problem)
             return
@@ -455,7 +455,12 @@ class Instance:
             name=self.name,
             transport=transport,
             deadlines=self._services.deadlines,
-            plan=GreetingPlan(self.wants, self._program.is_known_legacy(), self._patience.discover_timeout_s),
+            plan=GreetingPlan(
+                self.wants,
+                is_known_legacy=self._has_ended_at_probe or self._program.is_known_legacy(),
+                only=self._program.only_era,
+                discover_timeout_s=self._patience.discover_timeout_s,
+            ),
             audience=Audience(
                 owner=self.owner,
                 is_isolated=self._program.is_isolated,

@@ -69,6 +69,7 @@ class InstanceFactory:
             is_remote=is_remote(server.config.transport),
             is_isolated=server.config.isolation == "session",
             is_known_legacy=lambda: self._eras.eras(server.config_hash) == {Era.LEGACY.value} or (owner is None and server.prefers_legacy),
+            only_era=server.config.only_era,
             is_first_start=lambda: not server.whole.is_known and not self._eras.eras(server.config_hash),
         )
 

@@ -28,6 +28,7 @@ from tooltray.settings.server_config import MCPServerConfig
 from tooltray.shell_words import quoted
 from tooltray.snapshots.clients import SessionProject
 from tooltray.snapshots.servers import ServerState
+from tooltray.transports.refused_requests import RefusedRequests
 from tooltray.upstream.idle_stop import IdleStop
 from tooltray.upstream.instance import Instance, not_running
 from tooltray.upstream.mcp_client import McpClient
@@ -77,12 +78,15 @@ class ManagedServer:
         """
         self.name, self.config, self.config_hash, self.log = entry.name, entry.config, entry.config_hash, log
         self.file, self.is_builtin = entry.file, entry.is_builtin
+        self.refused = RefusedRequests()
         self._make_instance = make_instance
         self.idle_stop = make_idle_stop(self)
         self._first = make_instance(self, Era.MODERN, None)
         self._legacy: Instance | None = None
         self._own: dict[Session, dict[Era, Instance]] = {}  # instances for one session alone
-        self._is_for_both_eras = False  # whether the first instance serves the clients of both: the server speaks the modern era only
+        self._is_for_both_eras = (
+            entry.config.only_era is Era.MODERN
+        )  # whether the first instance serves all clients, as there is no legacy one
         self.is_known = False  # whether it was listed before; if not, a launcher is installing it
         self.is_used = False  # somebody wanted it since it was last stopped
         self.saved_processes = 0  # of a launcher, by each instance that runs without it

@@ -23,7 +23,7 @@ from tooltray.protocol import declarations, eras
 from tooltray.protocol.deadlines import DeadlineWheel
 from tooltray.protocol.declarations import Declarations
 from tooltray.protocol.dispatcher import RawDispatcher
-from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NO_REPLY, NOTHING, Envelope, dump, failure, success
+from tooltray.protocol.envelope import INVALID_PARAMS, METHOD_NOT_FOUND, NO_REPLY, NOTHING, Envelope, dump, failure, readable, success
 from tooltray.protocol.eras import CAPABILITY_FOR, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Era, Head
 from tooltray.protocol.framing import MAX_SERVER_LINE_BYTES
 from tooltray.protocol.pending_calls import PendingCall
@@ -268,6 +268,7 @@ class McpClient:
             self._forget(call)
             if call.progress_token and exchange.head.task and reply and read_begun(reply.result):
                 self._keep_token(call)
+        reply = readable(reply, self.dispatcher.name)
         if reply.error:
             self.url_questions.required(reply.error, exchange.session)
         if exchange.era is Era.MODERN and self.era is Era.LEGACY and reply.result:

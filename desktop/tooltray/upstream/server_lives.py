@@ -13,8 +13,7 @@ from tooltray.journal.happenings import START, STOP, Happened
 from tooltray.snapshots.servers import ServerState
 from tooltray.upstream.causes import HUB, Cause, cause
 from tooltray.upstream.instance import Instance
-
-STARTING = (ServerState.STARTING, ServerState.INSTALLING)
+from tooltray.upstream.server_states import STARTS
 
 
 class _Begun(msgspec.Struct, frozen=True):
@@ -34,13 +33,13 @@ class ServerLives:
     def changed(self, instance: Instance, project: str) -> None:
         """The state of an instance may be another one. `project`: path of the folder that it runs for; empty: for none."""
         begun, state = self._begun.get(instance), instance.state
-        if state in STARTING and begun is None:
+        if state in STARTS and begun is None:
             self._begin(instance, START, cause())
         elif state is ServerState.RESTARTING and begun is None:  # it has ended by itself
             self._begin(instance, START, Cause(HUB))
         elif state is ServerState.STOPPING and (begun is None or begun.kind == START):
             self._begin(instance, STOP, cause())
-        elif state is ServerState.RUNNING or (begun and begun.kind == STOP and state not in STARTING and state is not ServerState.STOPPING):
+        elif state is ServerState.RUNNING or (begun and begun.kind == STOP and state not in STARTS and state is not ServerState.STOPPING):
             self._end(instance, project)
         elif state in (ServerState.ERROR, ServerState.NEEDS_SIGN_IN):
             self._begun.pop(instance, None)

@@ -127,6 +127,7 @@ class ServerTransports:
             prepare_launch=partial(self._prepare_launch, server, resolved, environ),
             start_process=lambda launch: self._starts.start_process(name=server.name, launch=launch, log=server.log, mask=self._mask),
             authorize=partial(self._authorize, server.name, config, resolved, environ),
+            refused=server.refused,
             log=server.log,
             packages=self._starts.packages,
         )

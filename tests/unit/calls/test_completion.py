@@ -86,7 +86,7 @@ async def test_a_server_that_completes_nothing_has_no_values(tmp_path: Path, is_
         assert await parts.ask("completion/complete", ref=ref, is_modern=is_modern) == {"result": result}
 
 
-@pytest.mark.parametrize("said", [b'{"code":-32603,"message":"m"}', b'"nonsense"'])
+@pytest.mark.parametrize("said", [b'{"code":-32603,"message":"m"}', b'{"code":-1,"message":""}'])
 async def test_other_errors_are_the_servers_own(tmp_path: Path, said: bytes) -> None:
     program = OfferingServer(prompts=[prompt("p")])
 

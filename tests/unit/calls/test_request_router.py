@@ -164,9 +164,7 @@ async def test_an_error_on_a_later_page_is_the_answer_and_a_cursor_that_comes_ag
         assert (await answered(parts, "prompts/list", server="s"))["error"]["code"] == -7
 
 
-@pytest.mark.parametrize(
-    "result", [["nextCursor"], {"prompts": ["nextCursor"]}, {"prompts": [], "nextCursor": None}, {"prompts": [], "nextCursor": ""}]
-)
+@pytest.mark.parametrize("result", [{"prompts": ["nextCursor"]}, {"prompts": [], "nextCursor": None}, {"prompts": [], "nextCursor": ""}])
 async def test_a_list_without_a_next_page_is_given_verbatim(tmp_path: Path, result: Any) -> None:
     program = server_with()
     async with hub_parts(tmp_path, **one_server(program)) as parts:

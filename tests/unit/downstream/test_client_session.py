@@ -277,7 +277,7 @@ async def test_a_modern_client_is_known_by_its_first_request_whatever_that_is() 
         assert client.session.state.client == "t"
 
 
-@pytest.mark.parametrize("params", [[], [1], {"name": 5}, {"_meta": []}, {"_meta": None}, {"inputResponses": 1}, {"name": "\ud800"}])
+@pytest.mark.parametrize("params", [[1], {"name": 5}, {"_meta": []}, {"_meta": None}, {"inputResponses": 1}, {"name": "\ud800"}])
 @in_fake_time
 async def test_parameters_of_another_type_are_refused(params: Any) -> None:
     async with Conversation() as client:

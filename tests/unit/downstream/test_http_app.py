@@ -12,10 +12,16 @@ async def test_anybody_on_this_machine_may_ask_whether_we_are_there() -> None:
         assert (await hub.ask("GET", "/healthz", headers={"Host": "evil.example"})).status == 403
 
 
-@pytest.mark.parametrize("path", ["/", "/mcp/", "/servers", "/servers/files", "/api/mcp"])
+@pytest.mark.parametrize("path", ["/", "/mcp//", "/servers", "/servers/files", "/api/mcp"])
 async def test_other_paths_lead_nowhere(path: str) -> None:
     async with http_hub() as hub:
         assert (await hub.ask("GET", path)).status == 404
+
+
+@pytest.mark.parametrize("path", ["/mcp/", "/servers/files/mcp/"])
+async def test_a_slash_at_the_end_of_an_address_makes_no_difference(path: str) -> None:
+    async with http_hub() as hub:
+        assert (await hub.ask("PUT", path)).status == (await hub.ask("PUT", path[:-1])).status == 405
 
 
 @pytest.mark.parametrize("path", ["/servers/nobody/mcp", "/servers/nobody/sse", "/servers/nobody/messages"])

@@ -60,14 +60,18 @@ async def test_a_prompt_that_cannot_be_got_says_why(parts: HubParts, presenter: 
     one.handlers["prompts/get"] = lambda copy, params: error(-32602, "who is missing")
     assert await refusal(presenter.get_prompt("only-one")) == "the prompt 'only-one' could not be got: who is missing"
     one.handlers["prompts/get"] = lambda copy, params: raw(b"[1]")
-    assert await refusal(presenter.get_prompt("only-one")) == "the prompt 'only-one' could not be got: the server's answer is no object"
+    assert (
+        await refusal(presenter.get_prompt("only-one"))
+        == "the prompt 'only-one' could not be got: server 'one' sent a reply that cannot be read: its result is no object: [1]"
+    )
     await presenter.set_mcp_enabled(False)
     assert "Tooltray is paused" in await refusal(presenter.get_prompt("only-one"))
 
 
-async def test_an_error_that_is_no_object_is_told_as_it_is(presenter: McpPresenter, one: OfferingServer) -> None:
+async def test_an_error_that_is_no_object_is_quoted(presenter: McpPresenter, one: OfferingServer) -> None:
     one.handlers["prompts/get"] = lambda copy, params: error_of(b'"odd"')
-    assert await refusal(presenter.get_prompt("only-one")) == "the prompt 'only-one' could not be got: odd"
+    said = await refusal(presenter.get_prompt("only-one"))
+    assert said.endswith("server 'one' sent a reply that cannot be read: its error has no code or no message: \"odd\"")
 
 
 def error_of(json_text: bytes) -> Any:

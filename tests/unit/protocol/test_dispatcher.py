@@ -98,7 +98,7 @@ async def test_a_payload_passes_verbatim() -> None:
         (b'{"id":3,"method":"m"}', -32600, 3),
         (b'{"jsonrpc":"1.0","id":3,"method":"m"}', -32600, 3),
         (b'{"jsonrpc":"2.0","id":3,"method":"m","params":"x"}', -32600, 3),
-        (b'{"jsonrpc":"2.0","id":3,"method":"m","params":null}', -32600, 3),
+        (b'{"jsonrpc":"2.0","id":3,"method":"m","params":5}', -32600, 3),
         (b'[{"jsonrpc":"2.0","id":3,"method":"m"}]', -32600, 3),
         (b"[]", -32600, None),
         (b"1", -32600, None),

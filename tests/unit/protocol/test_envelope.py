@@ -11,7 +11,7 @@ from msgspec import Raw
 from tests.fakes.json_texts import texts, values
 
 from tooltray.protocol import envelope
-from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, PARSE_ERROR, Envelope, MalformedFrame
+from tooltray.protocol.envelope import INVALID_REQUEST, NOTHING, PARSE_ERROR, Envelope, MalformedFrame, load, readable
 
 DEEP = b"[" * 50_000
 MEGABYTE = b'"' + b"x" * 2**20 + b'"'
@@ -81,7 +81,6 @@ def test_an_id_that_is_no_string_and_no_integer_is_an_invalid_request_answered_u
         (b'{"id":1,"method":"m"}', b"1"),
         (b'{"jsonrpc":"2.0","method":1,"params":"bar"}', b""),
         (b'{"jsonrpc":"1.0","method":"n"}', b""),
-        (b'{"jsonrpc":"2.0","id":1,"method":"m","params":null}', b"1"),
         (b'{"jsonrpc":"2.0","id":1,"method":"m","params":5}', b"1"),
         (b'{"jsonrpc":"2.0","id":1,"method":"m","params":"\\ud800"}', b"1"),
         (b'{"jsonrpc":"2.0","id":1,"error":null}', b"1"),
@@ -284,3 +283,41 @@ def test_a_notification_has_no_id_and_only_the_parameters_it_was_given() -> None
 def test_every_reply_begins_with_its_id_for_the_bridge() -> None:
     for reply in (envelope.success({}), envelope.failure(1, "m"), Envelope(result=Raw(b"null"))):
         assert envelope.reply_parts(Raw(b'"a"'), reply)[0].startswith(b'{"jsonrpc":"2.0","id":"a",')
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        (Envelope(error=Raw(b'{"code":-1,"message":"m","data":1e400}')), None),
+        (Envelope(error=Raw(b'{"code":-1.0,"message":"m"}')), None),
+        (Envelope(error=Raw(b'{"code":1180591620717411303424,"message":"\\ud800"}')), None),
+        (Envelope(result=Raw(b"{}"), error=Raw(b'""')), Envelope(result=Raw(b"{}"))),
+        (Envelope(result=Raw(b"null")), Envelope(result=Raw(b"{}"))),
+    ],
+)
+def test_a_reply_that_clients_can_read_stays_and_an_empty_member_is_left_out(reply: Envelope, expected: Envelope | None) -> None:
+    assert readable(reply, "server 's'") == (expected or reply)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [b'"no"', b"{}", b'{"message":"m"}', b'{"code":-1}', b'{"code":"-1","message":"m"}', b'{"code":true,"message":"m"}', b"[" * 100_000],
+)
+def test_an_error_that_clients_cannot_read_is_quoted_in_one_that_they_can(error: bytes) -> None:
+    reply = readable(Envelope(error=Raw(error)), "server 's'")
+    said = load(reply.error)
+    assert said["code"] == -32700
+    assert said["message"].startswith("server 's' sent a reply that cannot be read: its error has no code or no message: ")
+    assert len(said["message"]) < 300
+
+
+@pytest.mark.parametrize("params", [b"null", b"[]", b"[ ]"])
+def test_a_request_without_parameters_may_say_so_by_null_or_an_empty_array(params: bytes) -> None:
+    message = envelope.decode(b'{"jsonrpc":"2.0","id":1,"method":"tools/list","params":%b}' % params)
+    envelope.check_request(message)
+    assert message.params == NOTHING
+
+
+@pytest.mark.parametrize("written", [b"7.0", b"7E0", b"0.7e1"])
+def test_the_id_of_a_reply_that_is_an_integer_written_as_a_fraction_is_that_integer(written: bytes) -> None:
+    assert bytes(envelope.decode(b'{"jsonrpc":"2.0","id":%b,"result":{}}' % written).id) == b"7"

@@ -66,6 +66,7 @@ def test_it_is_written_as_it_was_given_and_means_no_other_program() -> None:
     assert runs_otherwise(plain, config)
     assert not runs_otherwise(config, config)
     assert runs_otherwise(plain, MCPServerConfig(command="q"))
+    assert runs_otherwise(plain, MCPServerConfig(command=plain.command, era="legacy"))
 
 
 @pytest.mark.parametrize(

@@ -34,11 +34,13 @@ class Meeting:
             max_line_bytes=1 << 20,
         )
 
-    async def greet(self, *, wants: Era = Era.MODERN, silent_s: float = DISCOVER_TIMEOUT_S, is_known_legacy: bool = False) -> Greeting:
+    async def greet(
+        self, *, wants: Era = Era.MODERN, silent_s: float = DISCOVER_TIMEOUT_S, is_known_legacy: bool = False, only: Era | None = None
+    ) -> Greeting:
         return await greet(
             self.dispatcher,
             server="s",
-            plan=GreetingPlan(wants, is_known_legacy, silent_s),
+            plan=GreetingPlan(wants, is_known_legacy, only, silent_s),
             introduction=Introduction({"name": "tooltray", "version": "1"}, {"roots": {}}),
         )
 
@@ -262,6 +264,28 @@ async def test_who_wants_the_legacy_era_of_a_modern_server_is_refused(meet: Any,
     with pytest.raises(EraRefused):
         await meeting.greet(wants=Era.LEGACY)
     assert meeting.methods == ["initialize"]
+
+
+async def test_a_server_that_is_legacy_by_its_settings_is_never_probed(meet: Any) -> None:
+    meeting = await meet(ScriptedServer(eras=("legacy", "modern")))
+    assert (await meeting.greet(only=Era.LEGACY)).era is Era.LEGACY
+    assert meeting.methods == ["initialize"]
+    meeting = await meet(ScriptedServer(eras=("modern",)))
+    with pytest.raises(EraRefused):
+        await meeting.greet(only=Era.LEGACY)
+    assert meeting.methods == ["initialize"]
+
+
+async def test_a_server_that_is_modern_by_its_settings_is_never_initialized(meet: Any) -> None:
+    meeting = await meet(ScriptedServer(eras=("legacy", "modern")))
+    assert (await meeting.greet(only=Era.MODERN, is_known_legacy=True)).era is Era.MODERN
+    with pytest.raises(EraRefused, match="its settings say so"):
+        await meeting.greet(wants=Era.LEGACY, only=Era.MODERN)
+    assert meeting.methods == ["server/discover"]
+    meeting = await meet(ScriptedServer())
+    with pytest.raises(OpeningFailed, match="it does not speak the modern protocol, which its settings give"):
+        await meeting.greet(only=Era.MODERN)
+    assert meeting.methods == ["server/discover"]
 
 
 async def test_a_server_known_to_be_legacy_is_not_probed(meet: Any) -> None:

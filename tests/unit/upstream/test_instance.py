@@ -19,7 +19,8 @@ from tooltray.protocol.eras import Era
 from tooltray.snapshots.servers import ServerState
 from tooltray.tasks import TaskKeeper
 from tooltray.transports.transport import ConnectionFailure
-from tooltray.upstream.instance import TRANSITIONS, Failure, Instance, Program
+from tooltray.upstream.instance import Failure, Instance, Program
+from tooltray.upstream.server_states import TRANSITIONS
 from tooltray.upstream.start_watch import StartLimits
 from tooltray.upstream.upstream_services import Patience, UpstreamServices
 
@@ -224,6 +225,68 @@ async def test_a_server_known_to_be_legacy_is_greeted_without_a_probe(live: Call
     life.is_known_legacy = True
     await life.run()
     assert life.server.count("server/discover") == 0
+
+
+@pytest.mark.parametrize("exit_code", [0, 1])
+async def test_a_server_that_ends_at_the_probe_is_greeted_in_the_legacy_way_at_once(live: Callable[..., Life], exit_code: int) -> None:
+    life = live(patience=LONG_PAUSES)
+    life.server.handlers["server/discover"] = lambda copy, params: copy.die(exit_code=exit_code)
+    client = await life.instance.running(timeout_s=10)
+    assert client.era is Era.LEGACY
+    assert [asked.method for asked in life.server.asked.all[:2]] == ["server/discover", "initialize"]
+    assert life.states.all == [STARTING, RUNNING]
+    assert not life.failures
+
+
+async def test_a_server_that_ends_at_every_greeting_is_probed_once_until_somebody_starts_it_again(live: Callable[..., Life]) -> None:
+    life = live()
+    life.server.handlers["server/discover"] = life.server.handlers["initialize"] = lambda copy, params: copy.die("no API key")
+    for _ in range(2):
+        with pytest.raises(TooltrayError, match="no API key"):
+            await life.instance.running(timeout_s=10)
+        assert [failure.attempt for failure in life.failures] == [1, 2, 3, 4]
+        assert [asked.method for asked in life.server.asked.all] == ["server/discover", *["initialize"] * 4]
+        life.failures.clear()
+        life.server.asked.all.clear()
+
+
+async def test_a_server_that_refuses_initialize_and_ends_at_the_probe_is_not_started_for_ever(live: Callable[..., Life]) -> None:
+    life = live(server=ScriptedServer(eras=()))
+    life.server.handlers["server/discover"] = lambda copy, params: copy.die()
+    with pytest.raises(TooltrayError, match="could not be opened"):
+        await life.instance.running(timeout_s=10)
+    assert life.failures[-1].attempt == 4
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        ConnectionFailure(Problem("'s' needs API_KEY"), is_lasting=True, how="It ended with exit code 1", words="API_KEY is not set"),
+        ConnectionFailure(Problem("nothing answers at host:1")),  # no process: it is elsewhere
+    ],
+)
+async def test_an_end_at_the_probe_that_has_another_reason_is_a_failure(live: Callable[..., Life], failure: ConnectionFailure) -> None:
+    life = live(patience=replace(QUICK, restart_after_s=()))
+
+    def end(copy: Copy, params: Any) -> None:
+        copy.failure = failure
+        copy.die()
+
+    life.server.handlers["server/discover"] = end
+    with pytest.raises(TooltrayError, match=failure.problem.title):
+        await life.instance.running(timeout_s=10)
+    assert life.server.count("initialize") == 0
+
+
+async def test_an_end_at_the_probe_without_a_word_may_be_one_of_a_legacy_server(live: Callable[..., Life]) -> None:
+    life = live()
+
+    def end(copy: Copy, params: Any) -> None:
+        copy.failure = ConnectionFailure(Problem("'s' ended at once"), is_lasting=True, how="It ended with exit code 0")
+        copy.die(exit_code=0)
+
+    life.server.handlers["server/discover"] = end
+    assert (await life.instance.running(timeout_s=10)).era is Era.LEGACY
 
 
 async def test_a_launcher_is_said_to_be_installing_at_its_first_start_only(live: Callable[..., Life]) -> None:

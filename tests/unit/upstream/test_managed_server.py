@@ -97,6 +97,13 @@ async def test_stopping_ends_the_copies_of_both_eras_together(hub: Any) -> None:
     assert len(one.server.instances) == 1
 
 
+async def test_a_server_that_is_modern_by_its_settings_has_no_legacy_copy(hub: Any) -> None:
+    one = await hub(ScriptedServer(eras=BOTH), era="modern")
+    modern = await one.running(Era.MODERN)
+    assert await one.running(Era.LEGACY) is modern
+    assert len(one.program.copies.all) == 1
+
+
 async def test_the_refused_legacy_copy_of_a_modern_server_is_tried_once_and_troubles_nobody(hub: Any) -> None:
     one = await hub(ScriptedServer(eras=("modern",)))
     await one.running(Era.LEGACY)

@@ -72,11 +72,23 @@ async def test_a_call_of_a_modern_client_loses_the_envelope_for_a_legacy_server_
     assert "_meta" not in (await relay.server.call("t", count=2)).params
 
 
-@pytest.mark.parametrize("result", [b"[1]", b"5", b"null", b'"x"'])
-async def test_a_result_that_is_no_object_stays_as_it_is(connect: Any, result: bytes) -> None:
+@pytest.mark.parametrize("eras", [("legacy",), ("modern",)])
+@pytest.mark.parametrize("member", ["result", "error"])
+@pytest.mark.parametrize("written", [b"[1]", b"5", b"true", b'"x"', b"[]"])
+async def test_a_reply_that_no_client_can_read_is_an_error_that_says_so_at_once(
+    connect: Any, eras: tuple[str, ...], member: str, written: bytes
+) -> None:
+    relay = await connect(ScriptedServer(tool("t"), eras=eras))
+    relay.server.calls["t"] = lambda copy, params: Envelope(**{member: Raw(written)})
+    message = (await relay.call("t", _meta=MODERN_META))["error"]["message"]
+    assert message.startswith(f"server 's' sent a reply that cannot be read: its {member} ")
+    assert message.endswith(written.decode())
+
+
+async def test_an_empty_result_written_as_null_is_an_empty_one(connect: Any) -> None:
     relay = await connect(ScriptedServer(tool("t")))
-    relay.server.calls["t"] = lambda copy, params: raw(result)
-    assert await relay.call("t", _meta=MODERN_META) == {"result": json.loads(result)}
+    relay.server.calls["t"] = lambda copy, params: raw(b"null")
+    assert await relay.call("t", _meta=MODERN_META) == {"result": {"resultType": "complete"}}
 
 
 async def test_a_call_within_one_era_is_not_touched(connect: Any) -> None:

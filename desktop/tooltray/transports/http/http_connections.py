@@ -6,6 +6,7 @@ quarter of a second; so this module is imported when the first remote server is 
 
 import asyncio
 import contextlib
+import re
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -44,6 +45,7 @@ READ_BUFFER_BYTES = 2**20  # large results come in fewer pieces
 MAX_HEADER_BYTES = 65536  # some servers answer with long cookies and policies
 PROBED_AFTER_S, PROBED_EVERY_S, PROBES = 60, 20, 3  # TCP keep-alive: a silent end is noticed within two minutes
 SESSION_END = "DELETE"  # ends a session that would expire anyway: not worth a token renewal, let alone a sign-in
+_URL_CHARACTERS = re.compile(r"(?:[A-Za-z0-9._~:/?#\[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*")  # RFC 3986, 2
 _REDIRECTS = (301, 302, 303, 307, 308)
 _PRESERVING = (307, 308)  # redirects that keep the method
 _PORTS = {"http": 80, "https": 443}
@@ -101,21 +103,30 @@ class HttpConnection:
 
     @asynccontextmanager
     async def exchange(
-        self, method: str, headers: Mapping[str, str], body: bytes = b"", *, url: URL | None = None, delivery: Delivery | None = None
+        self,
+        method: str,
+        headers: Mapping[str, str],
+        body: bytes = b"",
+        *,
+        url: URL | None = None,
+        delivery: Delivery | None = None,
+        is_optional: bool = False,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Sends a request and yields the response, whose body may be read inside the context.
 
         Args:
             url: the target, if it is not the server's own URL.
             delivery: records whether the server may have received the request.
+            is_optional: a refusal concerns this request only, and calls for no sign-in.
 
         Raises:
             ExchangeFailed: on entering the context, or while the body is read.
         """
         target = url or self.url
         try:
-            response = await self._send_with_retry(_Request(method, headers, body, delivery or Delivery()), target)
-            self._note_status(method, response.status)
+            response = await self._send_with_retry(_Request(method, headers, body, delivery or Delivery(), is_optional), target)
+            if not is_optional:
+                self._note_status(method, response.status)
             async with response:
                 yield response
         except NotAuthorized as error:
@@ -164,6 +175,8 @@ class HttpConnection:
         access = self._authorization
         if access is None or request.method == SESSION_END:
             return await self._send_redirected(request, url, access.held if access else None)
+        if request.is_optional:
+            return await self._send_redirected(request, url, await access.header())
         sent = await access.header()
         response = await self._send_redirected(request, url, sent)
         if await self._renew_authorization(access, response, sent):
@@ -224,6 +237,7 @@ class _Request(NamedTuple):
     headers: Mapping[str, str]
     body: bytes
     delivery: Delivery
+    is_optional: bool
 
 
 def _with_authorization(headers: Mapping[str, str], authorization: str | None) -> Mapping[str, str]:
@@ -241,11 +255,20 @@ def as_ours(url: URL, target: URL) -> URL:
     return target.with_user(url.user).with_password(url.password)
 
 
+def as_written(text: str) -> URL:
+    """Reads a URL of a server's so that it is sent as it came: %2F stays %2F. What no request could carry is quoted.
+
+    Raises:
+        ValueError: it is no URL.
+    """
+    return URL(text, encoded=_URL_CHARACTERS.fullmatch(text) is not None)
+
+
 def redirection(response: aiohttp.ClientResponse) -> URL | None:
     """Returns the target of a redirect without following it; None if the response is no redirect or has no valid `Location`."""
     location = response.headers.get("Location") if response.status in _REDIRECTS else None
     try:
-        return response.url.join(URL(location)) if location else None
+        return response.url.join(as_written(location)) if location else None
     except ValueError:
         return None
 

@@ -15,10 +15,16 @@ from tooltray.protocol.channels import Outgoing
 from tooltray.protocol.envelope import CONNECTION_CLOSED, NOT_DELIVERED, Envelope, failure, not_delivered, unanswered, worded
 from tooltray.protocol.event_stream import MEDIA_TYPE, Event, EventReader
 from tooltray.transports.http.http_connections import read_error_body
-from tooltray.transports.http.http_failures import ExchangeFailed, error_in, is_lost_session, may_be_older
+from tooltray.transports.http.http_failures import ExchangeFailed, error_in, is_lost_session, may_be_lost_session, may_be_older
 from tooltray.transports.http.intake import intake, read_whole
 from tooltray.transports.http.request_body import Delivery
-from tooltray.transports.http.upstream_session import LAST_EVENT_HEADER, POST_HEADERS, UpstreamHttpSession, is_event_stream
+from tooltray.transports.http.upstream_session import (
+    LAST_EVENT_HEADER,
+    POST_HEADERS,
+    SESSION_HEADER,
+    UpstreamHttpSession,
+    is_event_stream,
+)
 
 logger = logging.getLogger(__name__)
 LINGER_S = 1.0  # after the reply, for the end of its stream: the connection can then be reused
@@ -97,7 +103,9 @@ class HttpExchange:
             async with exchange as response:
                 if response.status >= 300:
                     await self._handle_refusal(response)
-                elif is_event_stream(response):
+                    return
+                self._session.refused.note_accepted(self._message)
+                if is_event_stream(response):
                     await self._read_events(response)
                 else:
                     await self._read_body(response)
@@ -109,13 +117,20 @@ class HttpExchange:
 
     async def _handle_refusal(self, response: ClientResponse) -> None:
         body = await read_error_body(response)
-        if self._had_session and is_lost_session(response.status, body, self._message.id):
-            self._settle(NOT_DELIVERED)
-            self._session.expire()
+        if self._had_session and await self._is_session_lost(response.status, body):
+            if self._session.refused.is_first(self._message, self._session_headers[SESSION_HEADER]):
+                self._settle(NOT_DELIVERED)  # sent once more in a new session, whose error counts
+                self._session.expire()
         elif self._message.method == "initialize" and may_be_older(response.status, body):
             self._is_handed_over = await self._session.hand_over(self._message)
         if self._is_unanswered:
             self._settle(self._session.refusal(response, body))
+
+    async def _is_session_lost(self, status: int, body: bytes) -> bool:
+        """Whether a refusal is one of the session; where nothing says so, another request of the session shows it."""
+        if is_lost_session(status, body, self._message.id):
+            return True
+        return may_be_lost_session(status, body, self._message.id) and await self._session.is_refused(self._session_headers)
 
     async def _read_body(self, response: ClientResponse) -> None:
         if response.status == 202:

@@ -8,7 +8,9 @@ import json
 import os
 import re
 import ssl
+import time
 from collections.abc import Callable, Mapping
+from email.utils import parsedate_to_datetime
 
 import aiohttp
 import msgspec
@@ -18,7 +20,7 @@ from yarl import URL
 from tooltray.errors import Problem
 from tooltray.phrases import Phrase
 from tooltray.protocol import envelope
-from tooltray.protocol.envelope import INTERNAL_ERROR, NOTHING, Envelope, worded
+from tooltray.protocol.envelope import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, NOTHING, Envelope, worded
 from tooltray.transports.transport import ConnectionFailure
 
 SHOWN_BODY_CHARACTERS = 200
@@ -31,9 +33,12 @@ CHECK_WAY = Phrase("Check its URL and your network.")
 CHECK_PROXY = Phrase("Check HTTPS_PROXY and its relatives in your shell's profile.")
 START_IT = Phrase("Start it there, or check its URL.")
 _EXPIRED, _OTHER_HOST, _OTHER_ADDRESS = 10, 62, 64  # OpenSSL's codes for what is wrong with a certificate
-_SIGN_IN, _NOT_FOUND, _WRONG_METHOD, _TOO_MANY = 401, 404, 405, 429
-_SESSION_REFUSALS = (400, 404)
-_SAYS_SESSION = re.compile(rb"session", re.IGNORECASE)
+_BAD_REQUEST, _SIGN_IN, _NOT_FOUND, _WRONG_METHOD, _GONE, _TOO_MANY = 400, 401, 404, 405, 410, 429
+_SESSION_REFUSALS = frozenset({400, 403, 404, 410, 412, 422, 440})
+_OTHER_REFUSALS = frozenset({401, 402, 403, 407, 408, 411, 413, 414, 415, 426, 429, 431, 451})
+"""Of who asks, of how much or of how; 403 means the session only where it says so."""
+_OF_REQUESTS = (METHOD_NOT_FOUND, INVALID_PARAMS)
+_SAYS_SESSION = re.compile(rb"session|not (?:been )?initiali[sz]ed", re.IGNORECASE)
 
 
 class ExchangeFailed(Exception):
@@ -190,9 +195,24 @@ def retry_after_s(status: int, headers: Mapping[str, str]) -> float | None:
 
     503 does not count: a proxy sends it with `Retry-After` even when the server received the request and did not answer.
     """
+    after_s = _after_s(headers) if status == _TOO_MANY else None
+    return None if after_s is None else max(after_s, SHORTEST_RETRY_AFTER_S)
+
+
+def _after_s(headers: Mapping[str, str]) -> float | None:
+    """Returns the seconds of `Retry-After`, which may be a date (RFC 9110, 10.2.3), by the server's own clock where it gives that."""
     after = headers.get("Retry-After", "").strip()
-    is_requested = status == _TOO_MANY and after.isascii() and after.isdigit()
-    return max(float(after), SHORTEST_RETRY_AFTER_S) if is_requested else None
+    if after.isascii() and after.isdigit():
+        return float(after)
+    try:
+        until = parsedate_to_datetime(after).timestamp()
+    except ValueError:
+        return None
+    try:
+        now = parsedate_to_datetime(headers.get("Date", "")).timestamp()
+    except ValueError:
+        now = time.time()
+    return max(until - now, 0.0)
 
 
 def error_in(body: bytes) -> Raw:
@@ -208,24 +228,34 @@ def error_in(body: bytes) -> Raw:
 
 
 def is_lost_session(status: int, body: bytes, id: Raw = NOTHING) -> bool:
-    """Returns whether the response to a message with a session id means that the server does not know the session.
+    """Returns whether the response to a message with a session id says that the server does not know the session.
 
-    The specification requires 404. Many servers follow examples that respond with 400 and an error text that mentions the session.
+    The specification requires 404. Servers respond with 400 and others, too, with an error or a text that mentions the session or says that
+    nothing was initialized.
 
     Args:
-        id: the id of the request; a JSON-RPC error with the same id is about the request and not about the session.
+        id: the id of the request; a JSON-RPC error with the same id is about the request unless its words are about the session.
     """
     if status not in _SESSION_REFUSALS:
         return False
-    error = error_in(body)
-    if error and id and bytes(envelope.find_id(body)).strip(b'"') == bytes(id):  # about the request itself
-        return False
-    return status == _NOT_FOUND or bool(error and _SAYS_SESSION.search(bytes(error)))
+    if error := _own_error(body, id):
+        return _code_of(error) not in _OF_REQUESTS and bool(_SAYS_SESSION.search(bytes(error)))
+    return status in (_NOT_FOUND, _GONE) or bool(_SAYS_SESSION.search(body))
 
 
-def is_lost_stream(status: int, body: bytes, id: Raw) -> bool:
-    """Returns the same for HTTP+SSE, whose servers respond with plain text."""
-    return is_lost_session(status, body, id) or bool(status in _SESSION_REFUSALS and not error_in(body) and _SAYS_SESSION.search(body))
+def may_be_lost_session(status: int, body: bytes, id: Raw) -> bool:
+    """Returns whether a request with a session id may have been refused for the session, although the response does not say so."""
+    is_other = not _BAD_REQUEST <= status < INTERNAL_FAULT or status in _OTHER_REFUSALS
+    return is_lost_session(status, body, id) or not (is_other or _own_error(body, id))
+
+
+def _own_error(body: bytes, id: Raw) -> Raw:
+    """Returns the JSON-RPC error in a response body if it has the id of the request; else an empty one."""
+    return error_in(body) if id and bytes(envelope.find_id(body)).strip(b'"') == bytes(id).strip(b'"') else NOTHING
+
+
+def _code_of(error: Raw) -> int:
+    return msgspec.json.decode(error, type=_RpcError).code
 
 
 def may_be_older(status: int, body: bytes) -> bool:
@@ -263,9 +293,9 @@ def refusal_words(status: int, reason: str, headers: Mapping[str, str], *, url: 
         case 404 | 405:
             return Phrase("has no MCP at {url} (HTTP {status}); check the URL", url=redacted_url(url), status=status)
         case 429:
-            after = _clean(headers.get("Retry-After", ""))
-            if after.isdigit():
-                return Phrase("is asked too often (HTTP {status}, try again after {seconds} s)", status=status, seconds=after)
+            after_s = _after_s(headers)
+            if after_s is not None:
+                return Phrase("is asked too often (HTTP {status}, try again after {seconds} s)", status=status, seconds=f"{after_s:.0f}")
             return Phrase("is asked too often (HTTP {status})", status=status)
         case _:
             return Phrase("answered with HTTP {status}", status=f"{status} {_clean(reason)}".rstrip())

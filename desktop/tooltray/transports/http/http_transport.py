@@ -28,6 +28,7 @@ from tooltray.transports.http.intake import count_until_done, intake
 from tooltray.transports.http.request_body import INITIALIZED, PostOrder
 from tooltray.transports.http.sse_transport import LAST_REPLIES_S, SseChannel, speaks_sse
 from tooltray.transports.http.upstream_session import LAST_EVENT_HEADER, POST_HEADERS, UpstreamHttpSession, is_event_stream
+from tooltray.transports.refused_requests import RefusedRequests
 from tooltray.transports.transport import ConnectionFailure
 
 logger = logging.getLogger(__name__)
@@ -48,13 +49,16 @@ class HttpTransport:
     exit_code: int | None = None
     output = None
 
-    def __init__(self, *, name: str, connection: HttpConnection, tool_schema: ToolSchema = no_schema) -> None:
+    def __init__(
+        self, *, name: str, connection: HttpConnection, tool_schema: ToolSchema = no_schema, refused: RefusedRequests | None = None
+    ) -> None:
         """
         Args:
             name: the server's name, for errors.
             tool_schema: returns the `inputSchema` of a tool, by the server's own name for it; None if the tool was never listed.
+            refused: the requests that earlier sessions with this server have refused; None if it has none.
         """
-        self._name, self._connection, self._tool_schema = name, connection, tool_schema
+        self._name, self._connection, self._tool_schema, self._refused = name, connection, tool_schema, refused
         self._channel: HttpChannel | None = None
 
     @property
@@ -67,7 +71,7 @@ class HttpTransport:
 
     async def open(self, dispatcher: RawDispatcher) -> None:
         self._connection.open()
-        session = UpstreamHttpSession(server=self._name, connection=self._connection, dispatcher=dispatcher)
+        session = UpstreamHttpSession(server=self._name, connection=self._connection, dispatcher=dispatcher, refused=self._refused)
         self._channel = HttpChannel(session, self._tool_schema)
         dispatcher.attach_messages(self._channel)
 
@@ -213,7 +217,7 @@ def _cancelled_id(params: Raw) -> bytes:
 
 REOPENED_AFTER_MS = 1000  # if the server sends no `retry`
 SHORTEST_PAUSE_S, LONGEST_PAUSE_S = 0.1, 60.0
-NOT_FOUND, SERVER_ERROR = 404, 500
+SERVER_ERROR = 500
 
 
 class StandingStream:
@@ -244,7 +248,7 @@ class StandingStream:
         headers = {"Accept": MEDIA_TYPE, **self._session.headers()}
         if self._last_event_id:
             headers[LAST_EVENT_HEADER] = self._last_event_id
-        async with self._session.connection.exchange("GET", headers) as response:
+        async with self._session.connection.exchange("GET", headers, is_optional=True) as response:
             if response.status == 200 and is_event_stream(response):
                 self._was_open = True
                 reader = EventReader()
@@ -253,8 +257,8 @@ class StandingStream:
                         self._take(reader, chunk)
                         await holds(reader.waiting_bytes)
                 return True
-            await read_error_body(response)
-            if response.status == NOT_FOUND and self._was_open and self._session.id:
+            body = await read_error_body(response)
+            if self._was_open and self._session.id and is_lost_session(response.status, body):
                 self._session.expire()
             elif response.status < SERVER_ERROR:
                 logger.debug("server '%s' offers no standing stream (HTTP %d)", self._session.server, response.status)

@@ -20,8 +20,8 @@ from tooltray.protocol.dispatcher import RawDispatcher
 from tooltray.protocol.envelope import CONNECTION_CLOSED, INTERNAL_ERROR, Envelope, failure, not_delivered, unanswered
 from tooltray.protocol.event_stream import MEDIA_TYPE, Event, EventReader
 from tooltray.tasks import TaskKeeper
-from tooltray.transports.http.http_connections import HttpConnection, as_ours, is_same_origin, read_error_body
-from tooltray.transports.http.http_failures import ExchangeFailed, is_lost_stream, redacted_url, refusal, refusal_words
+from tooltray.transports.http.http_connections import HttpConnection, as_ours, as_written, is_same_origin, read_error_body
+from tooltray.transports.http.http_failures import ExchangeFailed, is_lost_session, redacted_url, refusal, refusal_words
 from tooltray.transports.http.intake import count_until_done, intake
 from tooltray.transports.http.request_body import Delivery, PostOrder
 from tooltray.transports.transport import ConnectionFailure
@@ -145,7 +145,7 @@ class SseChannel:
             return failure(INTERNAL_ERROR, f"server '{self._name}' could not be asked: an internal error; the log has the details")
 
     def _refusal(self, message: Outgoing, response: ClientResponse, body: bytes) -> Envelope:
-        if message.method != "initialize" and is_lost_stream(response.status, body, message.id):
+        if message.method != "initialize" and is_lost_session(response.status, body, message.id):
             self.has_expired = True
             self._lose(EXPIRED, has_stream=self._has_stream)
             return not_delivered(f"server '{self._name}' {EXPIRED}")
@@ -199,7 +199,7 @@ class SseChannel:
 
     def _read_endpoint(self, event: Event) -> str:
         try:
-            endpoint = self._connection.url.join(URL(str(event.data, "utf-8").strip()))
+            endpoint = self._connection.url.join(as_written(str(event.data, "utf-8").strip()))
         except ValueError:
             return Phrase("names no URL to send messages to")
         if not is_same_origin(self._connection.url, endpoint):

@@ -57,6 +57,10 @@ def _transports() -> list[tuple[str, str]]:
     ]
 
 
+def _eras() -> list[tuple[str, str]]:
+    return [("", tr("Automatic")), ('"legacy"', tr("Legacy, up to 2025-11-25")), ('"modern"', tr("Modern, from 2026-07-28"))]
+
+
 def _isolations() -> list[tuple[str, str]]:
     return [("", tr("One for all AI clients")), ('"session"', tr("One for each AI client"))]
 
@@ -129,6 +133,7 @@ GROUPS = (
                 title=lambda: tr("How it is reached"),
                 choices=_transports,
             ),
+            EntryField(path=("era",), kind="choice", title=lambda: tr("Protocol"), choices=_eras),
             EntryField(
                 path=("customNpmRegistry",),
                 kind="text",

@@ -303,6 +303,41 @@ class LetIn:
         return False
 
 
+@pytest.mark.parametrize(("location", "sent"), [("/to%2Fme?s=a%2Fb", "/to%2Fme?s=a%2Fb"), ("/to me", "/to%20me")])
+async def test_a_redirect_is_followed_as_it_was_written_and_quoted_where_it_must_be(location: str, sent: str) -> None:
+    async def redirect(hit: Hit) -> web.StreamResponse:
+        if hit.http.path == "/mcp":
+            return web.Response(status=307, headers={"Location": location})
+        return hit.result({"path": hit.http.raw_path})
+
+    async with serving() as server, connected(server.url) as client:
+        server.on["tools/list"] = redirect
+        assert result_of(await client.call("tools/list")) == {"path": sent}
+
+
+class Renewed(LetIn):
+    """Notes what it was to be renewed for."""
+
+    def __init__(self) -> None:
+        self.refusals: list[Refusal] = []
+
+    async def renew(self, refusal: Refusal) -> bool:
+        self.refusals.append(refusal)
+        return False
+
+
+@pytest.mark.parametrize("status", [401, 403])
+async def test_a_standing_stream_that_is_refused_while_requests_are_answered_calls_for_no_sign_in(status: int) -> None:
+    access = Renewed()
+    async with serving() as server, connected(server.url, authorization=access) as client:
+        server.on_get = answering(status)
+        await client.initialize()
+        assert (await server.hit(method="GET")).headers["Authorization"] == access.held
+        assert (await client.call("tools/list")).result
+        assert not access.refusals
+        assert client.transport.failure is None
+
+
 async def test_a_user_in_a_redirect_is_not_ours_and_does_not_lose_the_call() -> None:
     async def redirect(hit: Hit) -> web.StreamResponse:
         if hit.http.path == "/mcp":

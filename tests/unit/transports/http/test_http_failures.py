@@ -17,7 +17,9 @@ from tooltray.transports.http.http_failures import (
     explain_error,
     failure_of,
     is_lost_session,
+    may_be_lost_session,
     refusal,
+    retry_after_s,
     status_failure,
 )
 
@@ -99,12 +101,41 @@ def test_what_is_no_json_rpc_error_is_none(body: bytes) -> None:
         (404, b'{"id":"7","error":{"code":-32601,"message":"x"}}', False),
         (400, b'{"id":null,"error":{"code":-1,"message":"No valid Session"}}', True),
         (400, b'{"id":null,"error":{"code":-1,"message":"x"}}', False),
-        (400, b"session", False),
+        (400, b'{"id":7,"error":{"code":-32000,"message":"Session not found"}}', True),
+        (404, b'{"id":7,"error":{"code":-32601,"message":"no such method in this session"}}', False),
+        (400, b"Invalid or missing session ID", True),
+        (400, b"Bad Request: Server not initialized", True),
+        (403, b"unknown session", True),
+        (403, b"no", False),
+        (410, b"", True),
+        (401, b"session expired", False),
+        (409, b"Conflict: Only one SSE stream is allowed per session", False),
         (500, b'{"id":null,"error":{"code":-1,"message":"session"}}', False),
     ],
 )
 def test_a_lost_session_is_told_from_other_errors(status: int, body: bytes, is_lost: bool) -> None:
     assert is_lost_session(status, body, Raw(b"7")) is is_lost
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "may_be_lost"),
+    [
+        (400, b"", True),
+        (400, b'{"id":null,"error":{"code":-1,"message":"x"}}', True),
+        (400, b'{"id":7,"error":{"code":-1,"message":"x"}}', False),
+        (405, b"", True),
+        (409, b"gone", True),
+        (418, b"I forgot you", True),
+        (403, b"unknown session", True),
+        (403, b"no", False),
+        (401, b"unknown session", False),
+        (413, b"", False),
+        (429, b"", False),
+        (502, b"session", False),
+    ],
+)
+def test_a_refused_request_may_have_lost_its_session_unless_something_else_is_known(status: int, body: bytes, may_be_lost: bool) -> None:
+    assert may_be_lost_session(status, body, Raw(b"7")) is may_be_lost
 
 
 @pytest.mark.parametrize(
@@ -186,3 +217,20 @@ def test_an_http_error_has_a_headline_that_shows_no_path(status: int, title: str
 def test_other_statuses_are_left_to_what_the_server_says() -> None:
     assert status_failure(400, AT) is None
     assert status_failure(404, URL("http://127.0.0.1:8000/x")).problem.title.startswith("127.0.0.1:8000 has no MCP")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("after", "date", "expected_s"),
+    [
+        ("7", "", 7.0),
+        ("0", "", 1.0),
+        ("Fri, 27 Nov 2026 10:00:05 GMT", "Fri, 27 Nov 2026 10:00:00 GMT", 5.0),
+        ("Fri, 27 Nov 2026 10:00:00 GMT", "Fri, 27 Nov 2026 10:00:05 GMT", 1.0),
+        ("Fri, 27 Nov 2015 10:00:00 GMT", "", 1.0),
+        ("soon", "", None),
+        ("", "", None),
+    ],
+)
+def test_a_time_to_come_again_is_given_in_seconds_or_as_a_date(after: str, date: str, expected_s: float | None) -> None:
+    assert retry_after_s(429, {"Retry-After": after, "Date": date}) == expected_s
+    assert retry_after_s(503, {"Retry-After": after, "Date": date}) is None

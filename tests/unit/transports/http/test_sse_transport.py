@@ -300,6 +300,14 @@ async def test_a_server_that_breaks_while_it_is_asked_for_the_older_transport_ke
             assert "HTTP 404" in message_of(await client.call("initialize"))
 
 
+async def test_an_endpoint_is_posted_to_as_it_was_written() -> None:
+    endpoint = "/messages?session=a%2Fb%3D%7E"
+    async with serving(SseServer(endpoint)) as server, connected(server.url, is_sse=True) as client:
+        assert result_of(await client.call("tools/list")) == {"echo": None}
+        assert (await server.hit("tools/list")).http.raw_path == endpoint
+        server.is_over.set()
+
+
 async def test_a_user_in_the_endpoint_is_not_ours_and_loses_no_request() -> None:
     server = SseServer()
     async with serving(server):

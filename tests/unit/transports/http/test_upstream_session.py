@@ -26,6 +26,7 @@ from tooltray.transports.http import http_transport
 from tooltray.transports.http.certificate_trust import tls_context
 from tooltray.transports.http.http_connections import HttpConnection
 from tooltray.transports.http.http_transport import HttpTransport
+from tooltray.transports.refused_requests import RefusedRequests
 
 HAD_IT = "; it had the request by then, and may have done what was asked"
 
@@ -39,6 +40,8 @@ HAD_IT = "; it had the request by then, and may have done what was asked"
         (404, ""),
         (404, rpc_error(-32600, "Session not found", "server-error")),
         (400, rpc_error(-32000, "Bad Request: No valid session ID provided")),
+        (400, rpc_error(-32000, "Bad Request: Server not initialized")),
+        (400, "Invalid or missing session ID"),
     ],
 )
 async def test_a_request_of_a_session_that_has_ended_was_not_delivered_and_the_connection_is_lost(status: int, body: Any) -> None:
@@ -62,10 +65,50 @@ async def test_an_unknown_method_of_a_session_is_no_end_of_the_session() -> None
         assert not client.dispatcher.closed.is_set()
 
 
-async def test_a_bad_request_that_is_not_about_the_session_is_that_call_s_error_alone() -> None:
+@pytest.mark.parametrize("status", [400, 404])
+async def test_a_request_that_two_sessions_refuse_gets_the_error_of_the_second(status: int) -> None:
+    async def greet(hit: Hit) -> web.StreamResponse:
+        return hit.result({"protocolVersion": VERSION, "capabilities": {}}, **{"Mcp-Session-Id": "the next one"})
+
+    refused = RefusedRequests()
+    async with serving() as server:
+        server.on["tools/call"] = answering(status, rpc_error(-32602, "no session for bad arguments"))
+        async with connected(server.url, refused=refused) as client:
+            await client.initialize()
+            assert await client.call("tools/call") is NOT_DELIVERED
+        server.on["initialize"] = greet
+        async with connected(server.url, refused=refused) as client:
+            await client.initialize()
+            assert error_of(await client.call("tools/call"))["code"] == -32602
+            assert not client.dispatcher.is_closed
+
+
+@pytest.mark.parametrize(("status", "body"), [(400, ""), (405, ""), (409, "come again"), (422, {"detail": "x"})])
+async def test_a_refusal_without_a_reason_ends_a_session_of_which_a_ping_is_refused_too(status: int, body: Any) -> None:
     async with serving() as server, connected(server.url) as client:
         await client.initialize()
-        server.on["tools/call"] = answering(400, rpc_error(-32602, "bad arguments"))
+        server.on["tools/call"] = server.on["ping"] = answering(status, body)
+        assert await client.call("tools/call") is NOT_DELIVERED
+        assert client.transport.has_expired
+        assert (await server.hit("ping")).headers["Mcp-Session-Id"] == SESSION
+
+
+@pytest.mark.parametrize("ping", [answering(200, {}), answering(500), aborting, answering(429)])
+async def test_a_refusal_without_a_reason_is_that_call_s_error_where_a_ping_shows_no_end_of_the_session(ping: Any) -> None:
+    async with serving() as server, connected(server.url) as client:
+        await client.initialize()
+        server.on["tools/call"], server.on["ping"] = answering(400, rpc_error(-32602, "bad arguments")), ping
+        assert error_of(await client.call("tools/call"))["code"] == -32602
+        assert not client.dispatcher.closed.is_set()
+
+
+async def test_a_bad_request_that_answers_the_request_itself_is_that_call_s_error_alone() -> None:
+    async def refuse(hit: Hit) -> web.StreamResponse:
+        return web.json_response(rpc_error(-32602, "bad arguments", hit.id), status=400)
+
+    async with serving() as server, connected(server.url) as client:
+        await client.initialize()
+        server.on["tools/call"] = refuse
         assert error_of(await client.call("tools/call"))["code"] == -32602
         assert not client.dispatcher.closed.is_set()
 
