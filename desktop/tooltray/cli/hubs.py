@@ -122,7 +122,7 @@ def any_hub(home: Home) -> Hub:
     Raises:
         TooltrayError: the home cannot be used, or something holds the lock and does not listen.
     """
-    home.prepare()
+    _prepare(home)
     lock = HubLock(home.lock)
     deadline = time.monotonic() + LOCKED_TIMEOUT_S
     while True:
@@ -153,7 +153,7 @@ def started_hub(home: Home) -> RunningHub:
     hub = running_hub(home)
     if hub is not None:
         return hub
-    home.prepare()
+    _prepare(home)
     _remember_environment(home)
     from tooltray.home.home import default_home
     from tooltray_bridge.start import HubStart
@@ -170,6 +170,11 @@ def started_hub(home: Home) -> RunningHub:
             time.sleep(RETRY_EVERY_S)
     finally:
         start.close()
+
+
+def _prepare(home: Home) -> None:
+    for problem in home.prepare():
+        print_note(str(problem))
 
 
 def _remember_environment(home: Home) -> None:

@@ -8,6 +8,8 @@ import os
 import sys
 from pathlib import Path
 
+from tooltray.regular_file import open_regular
+
 if sys.platform == "win32":  # pragma: no cover - one branch per platform
     import msvcrt
 
@@ -41,7 +43,7 @@ class HubLock:
         Raises:
             OSError: the file cannot be opened.
         """
-        descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        descriptor = open_regular(self._path, os.O_RDWR | os.O_CREAT)
         if not _lock(descriptor):
             os.close(descriptor)
             return False

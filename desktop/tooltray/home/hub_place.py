@@ -14,6 +14,7 @@ from tooltray.files.atomic_file import write_atomically
 from tooltray.home.home import ANOTHER_HOME, Home, hint_for
 from tooltray.home.hub_lock import HubLock
 from tooltray.phrases import Phrase
+from tooltray.regular_file import read_regular
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +89,7 @@ class HubPlace:
 def running_elsewhere(home: Home) -> HubRunning:
     """Who holds the home's lock, as far as `hub.json` has it; versions before 0.2 write no host name."""
     try:
-        about = json.loads(home.hub_json.read_bytes())
+        about = json.loads(read_regular(home.hub_json))
         pid, host = about["pid"], about.get("host", "")
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return HubRunning(0)
