@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 
 from tooltray import __version__
+from tooltray.allocator import return_large_blocks
 from tooltray.control.control_session import HubControl
 from tooltray.downstream import stdio_connection
 from tooltray.downstream.idle_exit import IdleExit
@@ -71,6 +72,7 @@ class Engine:
         sys.setswitchinterval(SWITCH_INTERVAL_S)
         use_pidfd_watcher()
         raise_file_limit()
+        return_large_blocks()
         misplaced = await asyncio.to_thread(self._home.prepare)
         self._place.take()
         self._is_started = True  # from here on there is something to close
