@@ -177,6 +177,7 @@ class RestApi:
         if holder is None:
             hint = "`tooltray http api token` shows one; send it as `Authorization: Bearer TOKEN`."
             raise Failed(401, "A token of the REST interface is needed", hint=hint, headers={"WWW-Authenticate": "Bearer"})
+        guard.welcome(request.transport)
         return holder
 
     async def _save_tokens(self) -> None:
