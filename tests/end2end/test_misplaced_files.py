@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 
+import psutil
 import pytest
 from tests.end2end.processes import World, wait_until
 
@@ -49,3 +50,17 @@ def test_a_hub_sets_pipes_aside_says_so_and_ends_at_sigterm(world: World) -> Non
 
     hub.signal(signal.SIGTERM)
     assert hub.wait() == 143
+
+
+@pytest.mark.posix
+def test_the_status_of_a_stopped_hub_says_that_it_does_not_answer(world: World) -> None:
+    world.start_hub()
+    stopped = psutil.Process(world.hub_pid())
+    stopped.suspend()
+    try:
+        status = world.tooltray("status", timeout_s=20.0)
+    finally:
+        stopped.resume()
+    assert status.returncode == 1
+    assert "The hub does not answer" in status.stderr
+    assert "hub/info took longer than 1.2 s" in status.stderr

@@ -90,8 +90,16 @@ class RunningHub(Hub):
             return done.value  # type: ignore[no-any-return]
         raise AssertionError("a call over the control channel blocks, and awaits nothing")
 
-    def info(self) -> HubInfo:
-        return msgspec.convert(self._client.call("hub/info"), HubInfo)
+    def info(self, *, timeout_s: float = CALL_TIMEOUT_S) -> HubInfo:
+        """Returns what process the hub is.
+
+        Args:
+            timeout_s: how long to wait for the answer.
+
+        Raises:
+            HubSilent: no answer in time.
+        """
+        return msgspec.convert(self._client.call("hub/info", timeout_s=timeout_s), HubInfo)
 
     def stop(self) -> int:
         """See ControlClient.stop."""
@@ -123,7 +131,7 @@ def any_hub(home: Home) -> Hub:
         TooltrayError: the home cannot be used, or something holds the lock and does not listen.
     """
     _prepare(home)
-    lock = HubLock(home.lock)
+    lock = HubLock(home.lock, home.root)
     deadline = time.monotonic() + LOCKED_TIMEOUT_S
     while True:
         hub = running_hub(home)
