@@ -9,7 +9,8 @@ import sys
 
 MAPPED_FROM_BYTES = 2**20  # of 256 KiB each in transports and pipes; the page faults of mapped ones would be felt
 KEPT_FREE_BYTES = 2**23  # at the end of the heap, so that it does not grow and shrink with each call
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h of glibc
+ARENAS = 2  # more would reserve 64 MB of address space for each thread, and only one thread of Python allocates at a time
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8  # malloc.h of glibc
 
 
 def return_large_blocks() -> None:
@@ -17,3 +18,4 @@ def return_large_blocks() -> None:
     if sys.platform == "linux" and (set_option := getattr(ctypes.CDLL(None), "mallopt", None)):
         set_option(_M_MMAP_THRESHOLD, MAPPED_FROM_BYTES)
         set_option(_M_TRIM_THRESHOLD, KEPT_FREE_BYTES)
+        set_option(_M_ARENA_MAX, ARENAS)
