@@ -22,7 +22,7 @@ def set_aside_misplaced(root: Path, files: Collection[Path], folders: Collection
     A link to a file counts as the file, also where the file is yet to be made.
 
     Args:
-        root: the home.
+        root: the home; it is there.
         files: the files in it that have fixed names.
         folders: the folders in it, each before those that are in it.
         walked: of these the ones in which every file is Tooltray's.
@@ -36,16 +36,11 @@ def set_aside_misplaced(root: Path, files: Collection[Path], folders: Collection
         yield from _moved(file, _what_else(file, stat.S_ISREG if file.suffix != ".sock" else _is_no_folder_or_pipe))
     stems = tuple(each.stem for each in files if each.parent == root)
     found = [Path(folder, name) for top in walked for folder, _, names in os.walk(top) for name in names]
-    found += [root / name for name in _names(root) if name.startswith(stems) and BROKEN not in name]  # older ones, and notes beside them
+    found += [
+        root / name for name in os.listdir(root) if name.startswith(stems) and BROKEN not in name
+    ]  # older ones, and notes beside them
     for path in sorted({*found} - {*files}):
         yield from _moved(path, _what_else(path, _is_no_pipe))
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
 
 
 def _what_else(path: Path, is_right: Callable[[int], bool]) -> str:
